@@ -69,16 +69,8 @@ try {
 async function takeAll() {
   execFileSync(process.execPath, [program, 'sample', root], { stdio: 'ignore' })
   undo.push(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
-  const state = join(home, 'state')
   const service = startChild([
-    program,
-    'serve',
-    '--root',
-    root,
-    '--state-dir',
-    state,
-    '--port',
-    '0',
+    ...[program, 'serve', '--root', root, '--state-dir', join(home, 'state'), '--port', '0'],
   ])
   undo.push(() => service.stop('SIGKILL'))
   const { found } = await service.line(/^Casefile is listening on (http:\S+)$/m)

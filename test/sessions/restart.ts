@@ -117,7 +117,7 @@ t.test('a start goes on whatever the last run left', linuxOnly, async (t) => {
   const session = await must(service, 'GET', ref.path)
   t.match(session, { state: 'failed', candidates: [{ artifact: '1-a.log' }] })
   t.match(session.output, /first\n[\s\S]*artifacts\/1-own\.log could not be read: ELOOP/)
-  t.match(session.output, /The plan in this file is not the one that was approved and run\.$/m)
+  t.match(session.output, /The plan in this file is not the one that was approved and executed\.$/m)
   await mustBeWhole(t, service, ref)
   t.equal(runsIn(service.stateDir).length, 3, 'what it could not read stays')
 })

@@ -7,17 +7,17 @@ import { workingFolder } from '../workspace/workdir.ts'
 import { allAgentFiles, mustTrustFiles, standing } from './agent-files.ts'
 import { listProviders, providerOf } from './providers.ts'
 
-/** Where a session would work, and what the operator trusts. */
+/** Where a session would run, and what the operator trusts. */
 export interface StartPlace {
   root: string
-  /** As the case names it. */
+  /** As written in case.md. */
   workdir: string | null
   settings: TrustedSettings
 }
 
 /**
- * Why a request that starts a session's provider would be refused because something is not trusted; null if it
- * would not. A plan that is a runbook starts no agent, so the files that its agent acts on do not matter.
+ * Why a request that starts the session's provider would fail because something is not trusted; null if it would
+ * not. A runbook plan starts no agent, so agent files do not matter for it.
  */
 export function startObjection(
   name: string,
@@ -31,23 +31,23 @@ export function startObjection(
   })
 }
 
-/** What keeps new sessions on a case from starting before the operator trusts it. */
+/** What the operator must trust before sessions on a case can start. */
 export interface StartObjections {
-  /** Why none can start in its working folder; null if they can. */
+  /** Why no session can start in the working folder; null if one can. */
   folder: string | null
-  /** Files of the working folder that are not trusted. */
+  /** Untrusted files in the working folder. */
   files: UntrustedFile[]
 }
 
 export interface UntrustedFile {
-  /** From the working folder. */
+  /** Relative to the working folder. */
   path: string
   why: string
-  /** The ids of the providers whose agents act on it. */
+  /** The ids of the providers whose agents act on the file. */
   providers: string[]
 }
 
-/** Only files that one of these installed agents acts on count. */
+/** Considers only files that one of these installed agents acts on. */
 export async function startObjections(
   { root, workdir, settings }: StartPlace,
   installed: readonly AgentSpec[],

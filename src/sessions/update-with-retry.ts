@@ -6,42 +6,44 @@ import type { Store, UpdateOptions } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
 
 const PAUSE_MS = 200
-/** How long a run waits for a person to fix the file that its record belongs in, or the disk. */
+/** How long a run waits for someone to fix a broken session file or free disk space. */
 const FIXED_MS = 10 * 60_000
-/** And where the operator has abandoned it, so that its working folder gets free. */
+/** The same for an abandoned run: shorter, so that its working folder becomes free. */
 const ABANDONED_MS = 30_000
-/** How long it puts up with somebody who saves the file all the time. */
+/** How long a run retries while another program keeps saving the file. */
 const CHANGED_MS = 5000
 
 /**
- * An update of a session's file by its own job. A person may have the file half-saved or broken just
- * then, or the disk is full: what the run has to say is kept until it can be written, and only the stop of the
- * service or a long time without any change for the better ends the wait.
+ * Updates a session's file for its own job, and retries while the file is broken, half-saved or locked by git, or
+ * the disk is full. Gives up when the service stops or when the time limit for the error has passed.
  */
-export function patientUpdate(
+export function updateWithRetry(
   store: Pick<Store, 'update'>,
   job: Pick<Job, 'case_id' | 'ending'>,
   decide: Decide,
   options?: UpdateOptions,
 ): Promise<CaseFolder> {
-  return patiently(job, () => store.update(job.case_id, decide, options))
+  return retryWhileUnwritable(job, () => store.update(job.case_id, decide, options))
 }
 
-/** Does the same for other work that may be done again. */
-export async function patiently<T>(job: Pick<Job, 'ending'>, work: () => Promise<T>): Promise<T> {
+/** The same for any work that can be repeated. */
+export async function retryWhileUnwritable<T>(
+  job: Pick<Job, 'ending'>,
+  work: () => Promise<T>,
+): Promise<T> {
   const began = performance.now()
   for (;;) {
     try {
       return await work()
     } catch (error) {
       const waited = performance.now() - began
-      if (job.ending === 'stop' || waited > patienceWith(error, job.ending)) throw error
+      if (job.ending === 'stop' || waited > retryLimitMs(error, job.ending)) throw error
     }
     await delay(PAUSE_MS)
   }
 }
 
-function patienceWith(error: unknown, ending: Job['ending']): number {
+function retryLimitMs(error: unknown, ending: Job['ending']): number {
   const refusal = error instanceof AppError ? error : diskError(error)
   switch (refusal?.code) {
     case 'unreadable_file':

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { type Connection, senderOf } from '../../src/runners/process/peer.ts'
-import { runProcess } from '../../src/runners/process/run-members.ts'
+import { runProcess } from '../../src/runners/process/run-processes.ts'
+import { type Connection, findSocketOwner } from '../../src/runners/process/socket-owner.ts'
 import { built } from '../fixtures/built.ts'
 
 const isLinux = process.platform === 'linux'
@@ -40,7 +40,7 @@ interface Scene {
   until?(socket: Socket, leader: ChildProcess): Promise<unknown>
 }
 
-/** Who `senderOf` says has connected. */
+/** Who `findSocketOwner` says has connected. */
 async function judged(t: Test, scene: Scene) {
   const { script, env = {}, through = [], isNoted = false } = scene
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
@@ -57,7 +57,7 @@ async function judged(t: Test, scene: Scene) {
   })
   const exited = once(leader, 'exit')
   await once(leader.stdout, 'data')
-  const runs = [{ mark: MARK, processes: isNoted ? [runProcess(leader.pid!)] : [] }]
+  const runs = [{ runId: MARK, processes: isNoted ? [runProcess(leader.pid!)] : [] }]
   leader.stdin.end('go\n')
   const [socket] = await connected
   socket.on('error', () => {})
@@ -70,7 +70,7 @@ async function judged(t: Test, scene: Scene) {
   await new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
   socket.write('hello')
   await scene.until?.(socket, leader)
-  return { sender: senderOf(connection, runs), leader, runs, connection }
+  return { sender: findSocketOwner(connection, runs), leader, runs, connection }
 }
 
 function connectionOf(socket: Socket): Connection {
@@ -87,7 +87,7 @@ const ended = async (socket: Socket) => {
   if (!socket.readableEnded) await once(socket, 'end')
 }
 
-const isOwn = { kind: 'run', run: { mark: MARK } }
+const isOwn = { kind: 'run', run: { runId: MARK } }
 const hasMounts = { through: ['unshare', '--mount'] }
 
 const scenes: [name: string, scene: Scene, expected: object][] = [
@@ -155,21 +155,21 @@ for (const [name, scene, expected] of scenes) {
 t.test('where /proc shows processes alone', rootOnly, async (t) => {
   const module = (name: string) => built(`src/runners/process/${name}.ts`)
   const script = `
-    const { senderOf } = await import('${module('peer')}')
-    const { runProcess } = await import('${module('run-members')}')
-    const { endRun } = await import('${module('process-sweep')}')
+    const { findSocketOwner } = await import('${module('socket-owner')}')
+    const { runProcess } = await import('${module('run-processes')}')
+    const { killRun } = await import('${module('kill-run')}')
     const { spawn } = await import('node:child_process')
     const { once } = await import('node:events')
     const server = (await import('node:net')).createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const args = ['-e', process.env.SCRIPT, server.address().port]
     const child = spawn(process.execPath, args, { detached: true, env: {} })
-    const run = { mark: 'x', processes: [runProcess(child.pid)] }
+    const run = { runId: 'x', processes: [runProcess(child.pid)] }
     const [socket] = await once(server, 'connection')
     await once(socket, 'data')
     const end = (side) => ({ address: socket[side + 'Address'], port: socket[side + 'Port'] })
-    const { kind } = senderOf({ local: end('local'), remote: end('remote') }, [run])
-    console.log(kind, await endRun(run))
+    const { kind } = findSocketOwner({ local: end('local'), remote: end('remote') }, [run])
+    console.log(kind, await killRun(run))
     process.exit()`
   const said = async (before: string) => {
     const shell = `mount -t proc -o subset=pid proc /proc && ${before} exec "$@"`
@@ -191,12 +191,12 @@ t.test('in the mount namespace of the run', rootOnly, async (t) => {
 })
 
 t.test('a socket that two processes hold', linuxOnly, async (t) => {
-  for (const [name, mark, expected] of [
+  for (const [name, runId, expected] of [
     ['one of them marked', MARK, isOwn],
     ['none of them', 'another-mark', { kind: 'other' }],
   ] as const) {
     await t.test(name, async (t) => {
-      const child = `CASEFILE_RUN=${mark} sh -c "echo hello >&3; exec cat <&3"`
+      const child = `CASEFILE_RUN=${runId} sh -c "echo hello >&3; exec cat <&3"`
       const both = `exec 3<>/dev/tcp/127.0.0.1/$PORT; ${child} & exec cat <&3`
       t.match((await judged(t, { script: `exec bash -c '${both}'` })).sender, expected)
     })
@@ -211,7 +211,7 @@ t.test('a process of the run that shows nothing of itself', rootOnly, async (t) 
   const reported = ({ connection }: { connection: Connection }) => {
     process.seteuid?.(NOBODY)
     try {
-      return senderOf(connection, hidden.runs)
+      return findSocketOwner(connection, hidden.runs)
     } finally {
       process.seteuid?.(0)
     }

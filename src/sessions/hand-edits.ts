@@ -1,4 +1,4 @@
-/** Answers what somebody asked for by editing a session or proof file, such as `state: approved`. */
+/** Reacts to edits of session and proof files by hand: `state: abandoned`, a changed plan, a new proof. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
@@ -15,9 +15,9 @@ import type { SessionDeps } from './deps.ts'
 import type { RunGuard } from './run-guard.ts'
 import type { Sessions } from './sessions.ts'
 
-/** Answers a person's edit of a session's or a proof's files, where there is an answer. */
+/** Carries out what a person's edit of a session or proof file asks for. */
 export interface HandEdits {
-  /** Called when the files of a case were changed by somebody else. */
+  /** Call this when files of a case were changed by anything but this service. */
   look(caseId: string): void
   close(): Promise<void>
 }
@@ -34,16 +34,16 @@ export interface HandEditDeps
   operator(): Promise<string>
 }
 
-/** No file that a person saved within this time is written by the service of its own accord. */
+/** The service does not write to a file that a person saved within this time. */
 const QUIET_MS = 2000
-/** After an answer that was refused, while git is at work say. */
+/** The delay before another attempt, for example while git is running. */
 const RETRY_MS = 10_000
 
 export function createHandEdits(deps: HandEditDeps): HandEdits {
   const { store, catalog, layout, sessions, running, touchedInRun, now, log } = deps
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()
-  /** By proof, the hash of the file whose counts are known to be those of its content. */
+  /** By proof id: the hash of the proof file whose test counts were computed from its content. */
   const counted = new Map<string, string>()
   const startedMs = Date.now()
   let closed = false
@@ -54,7 +54,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     for (const { id, byHand } of folder.sessions) {
       if (byHand !== 'abandoned' || !running.has(id)) continue
       begin(async () => {
-        await sessions.stop(id, 'state: abandoned was written into the file by hand')
+        await sessions.stop(id, 'state: abandoned was set in the file by hand')
       })
     }
     if (deps.runGuard.isWatching()) {
@@ -71,12 +71,12 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     )
   }
 
-  /** As their files say, whatever of it counts while a session runs. */
+  /** Proofs as their files have them, even while a run's baseline hides changes. */
   function toBeStamped(caseId: string): { proof: Proof; mtimeMs: number }[] {
     const records = [...(catalog.entry(caseId)?.proofs.values() ?? [])]
     return records.flatMap(({ value: proof, readable, mtimeMs, hash }) => {
       if (!proof || !readable) return []
-      // a person may have written counts that the content does not give
+      // a person may have written counts that do not match the content
       const isEdited = proof.intact && mtimeMs > startedMs && counted.get(proof.id) !== hash
       return isToBeStamped(proof) || isEdited ? [{ proof, mtimeMs }] : []
     })
@@ -106,7 +106,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
 
   function begin(work: () => Promise<void>): void {
     const done: Promise<void> = work()
-      .catch((error: unknown) => log(`an edit by hand was not answered: ${reasonOf(error)}`))
+      .catch((error: unknown) => log(`could not process an edit by hand: ${reasonOf(error)}`))
       .finally(() => answering.delete(done))
     answering.add(done)
   }
@@ -129,18 +129,18 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     if (entry.strayLatest) await orLater(caseId, () => answerLatest(caseId))
   }
 
-  /** What cannot be written now is written later, and keeps nothing else from it. */
+  /** If the work cannot be done now, it is scheduled again; other edits are not affected. */
   async function orLater(caseId: string, work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (error) {
       if (!(error instanceof AppError) || closed) throw error
-      log(`an edit by hand in case ${caseId} is not answered yet: ${error.message}`)
+      log(`could not process an edit by hand in case ${caseId}, will retry: ${error.message}`)
       arm(caseId, RETRY_MS)
     }
   }
 
-  /** A person wrote a proof: it gets the hash of its content, and its report is counted. */
+  /** For a proof written by hand: adds the hash of its content and counts the tests in its report. */
   async function stamp(caseId: string, proofId: string): Promise<void> {
     await updateCounted(deps, caseId, proofId, (folder, found) =>
       stampProof(folder, proofId, found),
@@ -180,7 +180,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     await deps.plans.store(edited)
   }
 
-  /** At the stop, without waiting for quiet: what is only known in memory goes with it. */
+  /** At shutdown, without waiting: lines that only this process remembers would be lost. */
   async function restoreTrails(caseId: string): Promise<void> {
     const folder = catalog.folder(caseId)
     for (const session of folder?.sessions ?? []) {
@@ -203,7 +203,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   }
 }
 
-/** How many milliseconds are left until a file of this time was left alone for long enough. */
+/** Milliseconds until the file has gone unsaved for `QUIET_MS`. */
 function quietIn(mtimeMs: number): number {
   const rest = mtimeMs + QUIET_MS - Date.now()
   return rest > QUIET_MS ? 0 : Math.max(0, rest)

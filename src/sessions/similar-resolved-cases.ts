@@ -8,18 +8,18 @@ import type { Search } from '../search/search.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { SessionDeps } from './deps.ts'
 
-/** What became of a case that resembles another. */
+/** A resolved case that resembles another one. */
 export interface ResolvedCase {
   id: string
   title: string
   type: string
   state: CaseState
   outcome: string | null
-  /** Why it was resolved, as the operator said. */
+  /** Why it was resolved, in the operator's words. */
   reason: string | null
-  /** What was taken to be its cause: the hypothesis of its last session that came to its end. */
+  /** Its cause, from the hypothesis of its last complete session. */
   cause: string | null
-  /** Those that count. `accepted_despite`: what speaks against one that the operator accepted with a reason. */
+  /** Its valid proofs. `accepted_despite`: the objection to one that the operator accepted with a reason. */
   proof: {
     id: string
     type: string
@@ -27,23 +27,23 @@ export interface ResolvedCase {
     accepted: string | null
     accepted_despite: string | null
   }[]
-  /** 1 for a case with all the words of this one. */
+  /** 1 for a case that has all the words of this one. */
   score: number
-  /** Some of the words that both have. */
+  /** Some of the shared words. */
   words: string[]
 }
 
-export interface LikeDeps extends Pick<SessionDeps, 'sessionTexts'> {
+export interface SimilarCaseDeps extends Pick<SessionDeps, 'sessionTexts'> {
   catalog: Pick<Catalog, 'folder'>
   search: Pick<Search, 'similar'>
 }
 
-/** Of a longer text the beginning says enough. */
+/** Longer texts are cut to this length. */
 const MAX_CAUSE = 600
 
-/** The resolved cases that resemble this one, the most alike first, with what was learned from each. */
-export async function resolvedLike(
-  deps: LikeDeps,
+/** The resolved cases that resemble this one, most similar first, with what was learned from each. */
+export async function similarResolvedCases(
+  deps: SimilarCaseDeps,
   id: string,
   limit: number,
 ): Promise<ResolvedCase[]> {
@@ -77,7 +77,7 @@ export async function resolvedLike(
   return found
 }
 
-async function causeOf(deps: LikeDeps, { case: of, sessions }: CaseFolder) {
+async function causeOf(deps: SimilarCaseDeps, { case: of, sessions }: CaseFolder) {
   for (const session of sessions.filter(({ state }) => state === 'complete').reverse()) {
     const text = await hypothesisOf(deps, of.id, session)
     if (text !== '')
@@ -86,7 +86,7 @@ async function causeOf(deps: LikeDeps, { case: of, sessions }: CaseFolder) {
   return null
 }
 
-async function hypothesisOf(deps: LikeDeps, id: string, session: Session): Promise<string> {
+async function hypothesisOf(deps: SimilarCaseDeps, id: string, session: Session): Promise<string> {
   try {
     return (await deps.sessionTexts(id, session)).hypothesis.trim()
   } catch (error) {

@@ -5,21 +5,21 @@ import type { PlanStep } from '../model/plan-step.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { providerOf } from './providers.ts'
 
-/** Who carries a plan out once it is approved, as `execution.ts` does it: both consoles tell it. */
-export interface Undertaking {
-  /** For the reader of the plan. */
+/** What will happen once a plan is approved; shown in the console and the terminal. */
+export interface ExecutionSummary {
+  /** A text for the reader of the plan. */
   text: string
   /** Whether the service itself runs this step. */
   willRun(step: PlanStep): boolean
-  /** Why an approve would be refused whatever the plan says; null where it would not. */
+  /** Why approving would fail whatever the plan says; null if it would not. */
   objection: string | null
 }
 
-export function undertaking(
+export function executionSummary(
   provider: string,
   { steps, isRunbook }: PlanReading,
   settings: TrustedSettings,
-): Undertaking {
+): ExecutionSummary {
   const found = known(provider, settings)
   if (found instanceof AppError) {
     return { text: '', willRun: () => true, objection: found.message }
@@ -28,12 +28,12 @@ export function undertaking(
   if (!isAgent || isRunbook) {
     const text =
       steps.length === 0
-        ? 'This plan has no steps to run. Approving it completes the session, and nothing is done.'
-        : `Casefile runs ${steps.length === 1 ? 'this one step' : `these ${steps.length} steps, one after the other`}; no agent takes part.`
+        ? 'This plan has no steps to run. Approving it completes the session without running anything.'
+        : `Casefile runs ${steps.length === 1 ? 'this one step' : `these ${steps.length} steps in order`}; no agent takes part.`
     return { text, willRun: () => true, objection: null }
   }
   if (!executesAny) {
-    const objection = `The provider ${provider} only plans, so its plan must be a runbook: run fences and prose, with no list and no other fence at top level. Edit the plan, or revise it.`
+    const objection = `The provider ${provider} only plans, so its plan must be a runbook: run fences and prose, with no list and no other fence at top level. Edit the plan, or request a new one.`
     return { text: '', willRun: () => true, objection }
   }
   const proving = steps.filter(({ proof }) => proof !== null)

@@ -2,35 +2,35 @@ import { dirname, join, relative, sep } from 'node:path'
 import type { MountPoint } from '../../files/mount-points.ts'
 import { isWithin } from '../../files/real-path.ts'
 
-/** What is inside of another one counts for itself. */
-export interface GuardedFolders {
-  /** May be read, not changed. */
+/** Folders to mount. For nested folders, the innermost setting applies. */
+export interface SandboxFolders {
+  /** Readable, not writable. */
   readOnly: readonly string[]
-  /** Seem empty, but for the open ones in them. */
+  /** Shown as empty, except for open folders inside them. */
   hidden: readonly string[]
   /** Stay writable. */
   open: readonly string[]
 }
 
-/** Mounts as words for the script `MOUNT_ALL`, and what a look from below them must find. */
+/** Mounts as arguments for `MOUNT_SCRIPT`, and checks that must hold once they are made. */
 export interface MountPlan {
   words: string[]
-  /** For the script `LOOK`. */
+  /** Arguments for `PROBE_SCRIPT`. */
   checks: string[]
 }
 
 export interface WholePlan extends MountPlan {
-  /** What something is mounted on. */
+  /** The mount points. */
   paths: string[]
 }
 
 /**
- * Makes the mounts that its arguments ask for, up to `run`, and becomes the program after it. The first
- * two are the programs `mount` and `mkdir`, kept by names that no variable of the program has. What is
- * to be seen again of a hidden folder is mounted from the current folder, the one place from which
- * what lies below the new mount can still be named.
+ * Makes the mounts that its arguments describe, up to `run`, then executes the rest as a program. The first two
+ * arguments are the paths of `mount` and `mkdir`, kept in names that cannot clash with the program's variables.
+ * Open folders inside a hidden one are mounted from the current folder, the only place from which folders below the
+ * new mount can still be named.
  */
-export const MOUNT_ALL = `
+export const MOUNT_SCRIPT = `
 set -e
 casefile_mount=$1 casefile_mkdir=$2
 shift 2
@@ -56,25 +56,25 @@ shift
 cd /
 exec "$@"`
 
-/** Exits with 0 if all is as its arguments say: pairs of a word (or the number of entries) and a path. */
-export const LOOK = `
+/** Checks pairs of a word (or a number of entries) and a path; exits with 0 if all hold. */
+export const PROBE_SCRIPT = `
 wrong() { printf '%s %s\\n' "$2" "$1" >&2; exit 1; }
 while [ $# -gt 0 ]; do
   case $1 in
-    closed) [ ! -w "$2" ] || wrong 'can still be written' "$2" ;;
-    open) [ -w "$2" ] || wrong 'cannot be written any more' "$2" ;;
+    closed) [ ! -w "$2" ] || wrong 'is still writable' "$2" ;;
+    open) [ -w "$2" ] || wrong 'is no longer writable' "$2" ;;
     *)
       count=0
       for entry in "$2"/* "$2"/.[!.]* "$2"/..?*; do
         if [ -e "$entry" ] || [ -L "$entry" ]; then count=$((count + 1)); fi
       done
-      [ "$count" -eq "$1" ] || wrong 'still shows what is in it' "$2" ;;
+      [ "$count" -eq "$1" ] || wrong 'still shows its content' "$2" ;;
   esac
   shift 2
 done`
 
-/** Of real paths that exist. Those that a hidden folder swallows are left out. */
-export function planMounts(folders: GuardedFolders, mounts: readonly MountPoint[]): WholePlan {
+/** Plans the mounts for existing real paths. Folders inside a hidden one are left out unless they are open. */
+export function planMounts(folders: SandboxFolders, mounts: readonly MountPoint[]): WholePlan {
   const places = placesOf(folders)
   const around = foldersAround(places)
   const plans = [
@@ -97,8 +97,8 @@ interface Place {
   path: string
 }
 
-/** The outer ones first. */
-function placesOf({ readOnly, hidden, open }: GuardedFolders): Place[] {
+/** Sorted with outer folders first. */
+function placesOf({ readOnly, hidden, open }: SandboxFolders): Place[] {
   const all: Place[] = [
     ...readOnly.map((path) => ({ kind: 'closed', path }) as const),
     ...hidden.map((path) => ({ kind: 'hidden', path }) as const),
@@ -115,8 +115,8 @@ function placesOf({ readOnly, hidden, open }: GuardedFolders): Place[] {
 }
 
 /**
- * Where what is closed or hidden lies, the outer folders first. Each is mounted on itself, because what is
- * a mount point cannot be renamed: nobody can put another folder where the service looks for a guarded one.
+ * The parent folders of read-only and hidden folders, outermost first. Each is mounted on itself, because a mount
+ * point cannot be renamed: no program can replace a guarded folder by moving a parent.
  */
 function foldersAround(places: readonly Place[]): string[] {
   const guarded = places.filter(({ kind }) => kind !== 'open')
@@ -125,18 +125,18 @@ function foldersAround(places: readonly Place[]): string[] {
   return around.filter(isWritable).sort((a, b) => a.length - b.length)
 }
 
-/** All but the root. */
+/** All parent folders except the root. */
 function parentsOf(path: string): string[] {
   const parent = dirname(path)
   return parent === dirname(parent) ? [] : [...parentsOf(parent), parent]
 }
 
-/** The last place that a path lies in. */
+/** The innermost place that contains a path. */
 function innermost(path: string, places: readonly Place[]): Place | undefined {
   return places.findLast((place) => isWithin(place.path, path))
 }
 
-/** The open folders right inside of a place. */
+/** The open folders directly inside a place. */
 function openIn(place: Place, places: readonly Place[]): string[] {
   const inner = places.filter(({ kind, path }) => kind === 'open' && path !== place.path)
   return inner
@@ -167,7 +167,7 @@ function hide(place: Place, places: readonly Place[]): MountPlan {
   }
 }
 
-/** What is mounted below it is of the same bind, but stays writable until it is made read-only itself. */
+/** Mounts below a folder belong to the same bind, but stay writable until each is made read-only itself. */
 function close(place: Place, places: readonly Place[], mounts: readonly MountPoint[]): MountPlan {
   const below = mounts.filter(
     ({ path }) => path !== place.path && innermost(path, places) === place,
@@ -184,14 +184,14 @@ function close(place: Place, places: readonly Place[], mounts: readonly MountPoi
   }
 }
 
-/** Of the mount that a path is on. */
+/** The options of the mount that contains a path. */
 function optionsAt(path: string, mounts: readonly MountPoint[]): string[] {
   const around = mounts.filter((mount) => isWithin(mount.path, path))
   around.sort((a, b) => a.path.length - b.path.length)
   return around.at(-1)?.options ?? []
 }
 
-/** The others are kept by name: who is not the true root may not leave out a `nosuid` that was there. */
+/** Keeps the other options by name: without real root privileges, dropping an existing `nosuid` is not allowed. */
 function readOnly(options: readonly string[]): string {
   return [...options.filter((option) => option !== 'rw' && option !== 'ro'), 'ro'].join(',')
 }

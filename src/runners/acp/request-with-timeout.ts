@@ -1,10 +1,10 @@
 import { RunnerFailure } from '../contract.ts'
-import type { Link } from './link.ts'
+import type { AgentConnection } from './connection.ts'
 
-/** Asks an agent for what takes no thought of it: the answer has its own limit, in milliseconds. */
-export async function askWithin(
+/** Sends a request that needs no model, so it has its own time limit, in milliseconds. */
+export async function requestWithTimeout(
   ms: number,
-  { link, title, signal }: { link: Link; title: string; signal: AbortSignal },
+  { link, title, signal }: { link: AgentConnection; title: string; signal: AbortSignal },
   method: string,
   params: object,
 ): Promise<unknown> {

@@ -1,38 +1,38 @@
 import { clauseOf } from '../agents/cut-text.ts'
-import { listOf, objectOf, textOf } from '../agents/foreign.ts'
-import { within } from '../agents/patience.ts'
-import { saidError, withoutStack } from '../agents/said-error.ts'
+import { errorText, withoutStack } from '../agents/error-text.ts'
+import { withTimeout } from '../agents/timeouts.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
 
-/** For the exit of a process whose output has ended. */
+/** How long to wait for a process to exit after its output has ended. */
 const EXIT_MS = 250
 const AUTH_REQUIRED = -32000
 
-export interface LinkFacts {
-  /** How messages call the agent. */
+export interface ConnectionFacts {
+  /** The agent's name in messages. */
   title: string
-  /** The end of what it wrote to its standard error. */
+  /** The end of its standard error. */
   tail(): string
-  exited: Promise<LinkExit>
+  exited: Promise<ConnectionExit>
 }
 
-export interface LinkExit {
+export interface ConnectionExit {
   exit: number | null
   signal: string | null
 }
 
 /**
- * Why a request was not answered, for the operator. `signal` is that of the connection: aborted once
- * it is closed. What is no fault of the agent (a line of the trail could not be written) stays as it is.
+ * Turns the error of a request into a `RunnerFailure` for the operator. `signal` is aborted once the connection is
+ * closed. Errors that the agent did not cause, such as a failed write to the audit trail, are returned as they are.
  */
 export async function failureOf(
   error: unknown,
   method: string,
   signal: AbortSignal,
-  facts: LinkFacts,
+  facts: ConnectionFacts,
 ): Promise<unknown> {
   const { title } = facts
-  const { code } = objectOf(error)
+  const { code } = asRecord(error)
   if (signal.aborted) {
     const { reason } = signal
     if (reason instanceof RunnerFailure) return new RunnerFailure(`${title}: ${reason.message}`)
@@ -45,20 +45,20 @@ export async function failureOf(
 }
 
 export function isLoginMissing(error: unknown): boolean {
-  return error instanceof RunnerFailure && objectOf(error.cause).code === AUTH_REQUIRED
+  return error instanceof RunnerFailure && asRecord(error.cause).code === AUTH_REQUIRED
 }
 
-/** Whether it closed, in whatever way its pipes tell it. */
+/** Whether the error means that the connection closed, in any of the forms that pipes report it. */
 function isOfStream(reason: unknown): boolean {
-  const { code, message } = objectOf(reason)
+  const { code, message } = asRecord(reason)
   return (
     message === 'ACP connection closed' ||
     ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE'].includes(String(code))
   )
 }
 
-async function endOf(method: string, { title, exited, tail }: LinkFacts): Promise<string> {
-  const exit = await within(EXIT_MS, exited)
+async function endOf(method: string, { title, exited, tail }: ConnectionFacts): Promise<string> {
+  const exit = await withTimeout(EXIT_MS, exited)
   const how = !exit
     ? 'closed its output'
     : exit.exit === null
@@ -68,10 +68,10 @@ async function endOf(method: string, { title, exited, tail }: LinkFacts): Promis
   return `${title} ${how} before it answered ${method}${words ? `: ${words}` : ''}`
 }
 
-/** Its message, its code and its detail, none of them twice. */
+/** The error's message, code and detail, without repetition. */
 function saidIn(error: unknown): string {
-  const { code, message } = objectOf(error)
-  const words = saidError(String(message))
+  const { code, message } = asRecord(error)
+  const words = errorText(String(message))
   const detail = detailOf(error)
   const said = words.replace(/^Internal error: (?=\S)/i, '')
   if (said !== words) return said
@@ -80,16 +80,17 @@ function saidIn(error: unknown): string {
 }
 
 function detailOf(error: unknown): string {
-  const { data } = objectOf(error)
-  const detail = textOf(data) ?? textOf(objectOf(data).details) ?? textOf(objectOf(data).message)
-  return detail ? saidError(detail) : ''
+  const { data } = asRecord(error)
+  const detail =
+    asString(data) ?? asString(asRecord(data).details) ?? asString(asRecord(data).message)
+  return detail ? errorText(detail) : ''
 }
 
-/** What a login needs, as the agent itself describes it. */
+/** The ways to log in, as the agent describes them. */
 export function loginHint(authMethods: unknown): string {
-  const ways = listOf(authMethods).flatMap((way) => {
-    const { name, description } = objectOf(way)
-    const words = [textOf(name), textOf(description)].filter((text) => text)
+  const ways = asArray(authMethods).flatMap((way) => {
+    const { name, description } = asRecord(way)
+    const words = [asString(name), asString(description)].filter((text) => text)
     return words.length > 0 ? [clauseOf(words.join(': '))] : []
   })
   return ways.length > 0 ? `; it needs one of: ${ways.join('; ')}` : ''

@@ -2,68 +2,73 @@ import { once } from 'node:events'
 import type { ClientConnection, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 import { packageVersion } from '../../package-files.ts'
 import { createLines } from '../agents/jsonl.ts'
-import { unlessAborted, within } from '../agents/patience.ts'
+import { abortable, withTimeout } from '../agents/timeouts.ts'
 import type { StepOutcome } from '../contract.ts'
-import type { Guard } from '../process/guard.ts'
 import { type Launched, launch } from '../process/launch.ts'
 import { endProcessGroup } from '../process/process-group.ts'
-import { failureOf, type LinkExit, type LinkFacts } from './link-failure.ts'
-import { openWire } from './wire.ts'
+import type { Sandbox } from '../process/sandbox.ts'
+import { type ConnectionExit, type ConnectionFacts, failureOf } from './connection-failure.ts'
+import { openMessageStream } from './message-stream.ts'
 
-/** How long output may still come in after the process has exited. */
+/** How long to wait for remaining output after the process exits. */
 const DRAIN_MS = 250
-/** For what a process said before it exited by itself: its lines wait for the notes on disk. */
+/**
+ * The limit for a process that exited by itself, whose output is processed slowly because notes are written to
+ * disk.
+ */
 const LAST_WORDS_MS = 5000
-/** For a process to leave by itself once its input is closed; codex-acp takes a little more than 2 s. */
+/** How long a process may take to exit after its input is closed. codex-acp takes a little more than 2 s. */
 const LEAVE_MS = 4000
-/** After KILL only a process in an uninterruptible system call is left. */
+/** After SIGKILL only a process in an uninterruptible system call is left. */
 const KILLED_MS = 1000
 const TAIL_CHARACTERS = 2000
 const METHOD_NOT_FOUND = -32601
 
-export interface LinkOptions {
-  /** How messages call the agent. */
+export interface ConnectionOptions {
+  /** The agent's name in messages. */
   title: string
   argv: readonly string[]
   cwd: string
   env: Record<string, string>
-  guard: Guard
-  /** Ends the wait for its start; from then on it is for `Link.end`. */
+  sandbox: Sandbox
+  /** Aborts the start. After the start, use `end` of the connection. */
   signal: AbortSignal
-  /** Awaited before the program begins. */
+  /** Awaited before the program runs. */
   onStart(pid: number): Promise<void>
-  /** A line that the program sent, whatever it is; one of its standard error as JSON. */
+  /** Every line the program sends; a line of standard error is wrapped as JSON. */
   onRaw(line: string): void
-  /** A line that is no message of the protocol: what the program writes about itself. */
+  /** A line that is not a protocol message, such as the program's own logging. */
   onNoise(line: string): void
   onUpdate(params: unknown): void
-  /** Another notification, of the agent's own. */
+  /** Any other notification that the agent sends. */
   onOwn(method: string, params: unknown): void
-  /** The parameters are of whatever shape. */
+  /** The parameters may have any shape. */
   onPermission(params: unknown): Promise<PermissionAnswer>
-  /** See `WireDeps`. */
+  /** See `MessageStreamDeps`. */
   room(): Promise<void>
 }
 
 export type PermissionAnswer = RequestPermissionResponse
 
-/** An agent's process, and the connection to it. Whatever it does is a `RunnerFailure` in words. */
-export interface Link {
-  /** Rejects when `signal` is aborted, when the agent refuses, and when it is gone. */
+/** An agent's process and the ACP connection to it. Every failure of the agent is a `RunnerFailure`. */
+export interface AgentConnection {
+  /** Rejects when `signal` aborts, when the agent returns an error, or when it exits. */
   ask(method: string, params: object, signal: AbortSignal): Promise<unknown>
   notify(method: string, params: object): Promise<void>
   /**
-   * Ends the process and all of its group; `politely` first closes its input, and waits for it to leave: one that
-   * does not is ended, which is no fault of it.
+   * Ends the process group. `politely` first closes its input and waits for it to exit; if it does not, ending it
+   * is not an error.
    */
-  end(politely: boolean): Promise<LinkEnd>
+  end(politely: boolean): Promise<ConnectionEnd>
 }
 
-export type LinkEnd = Pick<StepOutcome, 'exit' | 'signal' | 'endedByService'>
-export type NotLinked = { startError: string }
+export type ConnectionEnd = Pick<StepOutcome, 'exit' | 'signal' | 'endedByService'>
+export type NotConnected = { startError: string }
 
-/** Starts an agent, held until `onStart` has resolved, and connects to it. */
-export async function openLink(options: LinkOptions): Promise<Link | NotLinked> {
+/** Starts an agent, held until `onStart` resolves, and connects to it. */
+export async function openConnection(
+  options: ConnectionOptions,
+): Promise<AgentConnection | NotConnected> {
   const launched = await launch({ ...options, stdin: 'pipe' })
   if ('startError' in launched) return launched
   const exited = exitOf(launched)
@@ -83,13 +88,13 @@ export async function openLink(options: LinkOptions): Promise<Link | NotLinked> 
 function linked(
   launched: Launched,
   connection: ClientConnection,
-  facts: LinkFacts & { ended: Promise<void> },
-): Link {
+  facts: ConnectionFacts & { ended: Promise<void> },
+): AgentConnection {
   return {
     async ask(method, params, signal) {
       const request = connection.agent.request(method, params)
       try {
-        return await unlessAborted(signal, request)
+        return await abortable(signal, request)
       } catch (error) {
         if (error === signal.reason && signal.aborted) throw error
         throw await failureOf(error, method, connection.signal, facts)
@@ -100,13 +105,13 @@ function linked(
     },
     async end(politely) {
       launched.stdin?.end()
-      if (politely) await within(LEAVE_MS, facts.exited)
+      if (politely) await withTimeout(LEAVE_MS, facts.exited)
       const endedByService = politely && !hasExited(launched)
-      // once it has exited that is under way: later on its id may be another's
+      // after its exit a signal is already on its way; later its id may belong to another process
       if (!hasExited(launched)) await endProcessGroup(launched.pid)
-      const gone = await within(KILLED_MS, facts.exited)
+      const gone = await withTimeout(KILLED_MS, facts.exited)
       if (gone) await facts.ended
-      await within(DRAIN_MS, connection.closed)
+      await withTimeout(DRAIN_MS, connection.closed)
       connection.close()
       for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream?.destroy()
       if (endedByService) return { exit: 0, signal: null, endedByService }
@@ -115,10 +120,10 @@ function linked(
   }
 }
 
-async function connect(launched: Launched, options: LinkOptions): Promise<ClientConnection> {
-  // It is 100 ms of loading, for those alone who use it.
+async function connect(launched: Launched, options: ConnectionOptions): Promise<ClientConnection> {
+  // loading this takes 100 ms, so it is loaded only if an agent uses it
   const { client, methods, RequestError } = await import('@agentclientprotocol/sdk')
-  const stream = openWire({
+  const stream = openMessageStream({
     stdout: launched.stdout,
     stdin: launched.stdin!,
     onNotification(method, params) {
@@ -134,13 +139,15 @@ async function connect(launched: Launched, options: LinkOptions): Promise<Client
       options.onPermission(params),
     )
     .onRequest('*', ({ method }) => {
-      options.onNoise(`[casefile] asked for ${method.slice(0, 100)}, which is not offered`)
-      throw new RequestError(METHOD_NOT_FOUND, `casefile does not offer ${method}`)
+      options.onNoise(
+        `[casefile] the agent requested ${method.slice(0, 100)}, which is not supported`,
+      )
+      throw new RequestError(METHOD_NOT_FOUND, `casefile does not support ${method}`)
     })
     .connect(stream)
 }
 
-/** A request that the SDK's schema does not fit is answered all the same. */
+/** Skips the SDK's schema, so that a request that does not match it is answered, too. */
 function asItIs(params: unknown): unknown {
   return params
 }
@@ -153,16 +160,16 @@ function hasExited({ child }: Launched): boolean {
   return child.exitCode !== null || child.signalCode !== null
 }
 
-function exitOf({ child, stdout }: Launched): Promise<LinkExit> {
+function exitOf({ child, stdout }: Launched): Promise<ConnectionExit> {
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   return exited.then(async ([exit, signal]) => {
-    // A child of its own may hold the pipe, and then it never ends.
+    // a child process may hold the pipe open, and then it never ends
     setTimeout(() => stdout.destroy(), LAST_WORDS_MS).unref()
     return { exit, signal }
   })
 }
 
-function followErrors({ stderr }: Launched, { onRaw, onNoise }: LinkOptions): () => string {
+function followErrors({ stderr }: Launched, { onRaw, onNoise }: ConnectionOptions): () => string {
   let tail = ''
   const lines = createLines({
     line(text) {
@@ -177,7 +184,7 @@ function followErrors({ stderr }: Launched, { onRaw, onNoise }: LinkOptions): ()
     tail = (tail + bytes.toString()).slice(-TAIL_CHARACTERS)
   })
   stderr.on('end', lines.end)
-  // A connection reset is how a killed writer looks from here.
+  // a killed writer shows up as a connection reset
   stderr.on('error', () => {})
   return () => tail
 }

@@ -13,8 +13,8 @@ import {
   type StepOutcome,
 } from '../contract.ts'
 import type { AcpSpec } from './agents.ts'
-import type { Ground } from './ground.ts'
-import { type Link, openLink } from './link.ts'
+import type { AllowedPaths } from './allowed-paths.ts'
+import { type AgentConnection, openConnection } from './connection.ts'
 import { toPlanMode, toWorkMode } from './mode-setting.ts'
 import { isUnbounded } from './modes.ts'
 import { openSession } from './session.ts'
@@ -23,24 +23,27 @@ import { createTurn, type Turn, type TurnEnd } from './turn.ts'
 export interface Conversation {
   spec: AcpSpec
   argv: readonly string[]
-  /** Where it may work; null while it plans. */
-  ground: Ground | null
+  /** Where it may work; null in plan mode. */
+  allowedPaths: AllowedPaths | null
   workdir: string
   timeoutMs: number
   agent: AgentRun
   signal: AbortSignal
 }
 
-/** Runs an agent for one prompt, and reports all of it. Rejects with a `RunnerFailure` if it does not end well. */
-export async function converse(asked: Conversation): Promise<TurnEnd> {
-  // An agent whose doings cannot be written down does not go on.
+/**
+ * Runs an agent for one prompt and reports everything it does. Rejects with a `RunnerFailure` if the run does not
+ * end well.
+ */
+export async function runAgent(asked: Conversation): Promise<TurnEnd> {
+  // aborted if a note cannot be written: the agent must not go on unrecorded
   const ended = new AbortController()
   const signal = AbortSignal.any([asked.signal, ended.signal])
   const conversation = { ...asked, signal }
-  const { agent, ground, spec } = conversation
+  const { agent, allowedPaths, spec } = conversation
   if (signal.aborted) throw stopped(spec)
   const began = performance.now()
-  const step = { id: ground ? 'agent' : 'plan-agent', cwd: '.', proof: null, hasRaw: true }
+  const step = { id: allowedPaths ? 'agent' : 'plan-agent', cwd: '.', proof: null, hasRaw: true }
   await agent.report.stepStarted(step, conversation.timeoutMs)
   const finish = (outcome: Omit<StepOutcome, 'timedOut' | 'durationMs'>) => {
     const durationMs = Math.round(performance.now() - began)
@@ -60,8 +63,8 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   }
   const readLog = spec.openLog?.(progress.take) ?? (() => [])
   const turn = turnOf(conversation, queue, shown, note)
-  if (!ground) await writePlanFiles(conversation)
-  const link = await linkOf(conversation, turn, queue, (line) => {
+  if (!allowedPaths) await writePlanFiles(conversation)
+  const link = await connectAgent(conversation, turn, queue, (line) => {
     for (const each of readLog(line) ?? []) note(each)
   })
   if ('startError' in link) {
@@ -86,7 +89,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     throw failure
   } finally {
     const exit = await link.end(isGood)
-    for (const note of usageNotes(ground ? 'work' : 'plan', turn.usage())) queue.add(note)
+    for (const note of usageNotes(allowedPaths ? 'work' : 'plan', turn.usage())) queue.add(note)
     await queue.idle()
     await finish(exit)
   }
@@ -99,7 +102,7 @@ function createProgress(limit: RetryLimit) {
       isMade = true
       limit.progress()
     },
-    /** Whether there was any since the last call. */
+    /** Whether there was progress since the last call. */
     take() {
       const wasMade = isMade
       isMade = false
@@ -121,22 +124,22 @@ function shownOutput(
 }
 
 function turnOf(
-  { spec, ground, workdir, agent, signal }: Conversation,
+  { spec, allowedPaths, workdir, agent, signal }: Conversation,
   queue: NoteQueue,
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
 ): Turn {
-  const env = environmentOf(spec, agent.env, ground !== null)
+  const env = environmentOf(spec, agent.env, allowedPaths !== null)
   return createTurn({
     title: spec.title,
-    ground,
+    allowedPaths,
     signal,
     shown,
     note,
     countsTurn: spec.countsTurn,
-    endsAtRefusal: spec.endsAtRefusal,
+    endsAtDenial: spec.endsAtDenial,
     workdir,
-    planTools: ground ? null : spec.planTools,
+    planTools: allowedPaths ? null : spec.planTools,
     saysInWords: spec.saysInWords,
     refusalIn: spec.refusalIn ?? (() => null),
     readRecord: async (conversation, since) =>
@@ -145,20 +148,20 @@ function turnOf(
   })
 }
 
-function linkOf(
-  { spec, argv, ground, workdir, agent, signal }: Conversation,
+function connectAgent(
+  { spec, argv, allowedPaths, workdir, agent, signal }: Conversation,
   turn: Turn,
   queue: NoteQueue,
   onNoise: (line: string) => void,
 ) {
-  const { report, guard, env } = agent
-  return openLink({
+  const { report, sandbox, env } = agent
+  return openConnection({
     title: spec.title,
     argv,
     cwd: workdir,
-    guard,
+    sandbox,
     signal,
-    env: environmentOf(spec, env, ground !== null),
+    env: environmentOf(spec, env, allowedPaths !== null),
     onStart: (pid) => report.processStarted(pid),
     onRaw: (line) => report.raw(Buffer.from(`${line}\n`)),
     onNoise,
@@ -169,7 +172,7 @@ function linkOf(
   })
 }
 
-/** What an agent gets in each mode. */
+/** The agent's environment in each mode. */
 export function environmentOf(
   { defaultEnv, fixedEnv, planEnv, workEnv }: AcpSpec,
   env: Record<string, string>,
@@ -182,19 +185,23 @@ function stopped({ title }: AcpSpec): RunnerFailure {
   return new RunnerFailure(`${title} was stopped`)
 }
 
-async function speak(link: Link, turn: Turn, conversation: Conversation): Promise<TurnEnd> {
-  const { spec, argv, ground, agent, workdir, signal } = conversation
+async function speak(
+  link: AgentConnection,
+  turn: Turn,
+  conversation: Conversation,
+): Promise<TurnEnd> {
+  const { spec, argv, allowedPaths, agent, workdir, signal } = conversation
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, cwd: workdir, resume, signal }
   const session = await openSession(link, { ...asked, meta: metaOf(conversation) })
   turn.holdSession(session.sessionId, session.model)
   const present = { link, watch: turn.watch, ...session }
-  const planMode = ground ? null : await toPlanMode(present, spec, signal)
+  const planMode = allowedPaths ? null : await toPlanMode(present, spec, signal)
   const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)
   if (mode !== null) turn.holdMode(mode)
   const { note } = agent.report
   const fields: AgentFacts = {
-    mode: ground ? 'work' : 'plan',
+    mode: allowedPaths ? 'work' : 'plan',
     command: [...argv],
     ...(session.version === null ? {} : { version: session.version }),
     ...warningAbout(spec, session.version),
@@ -212,14 +219,14 @@ async function writePlanFiles({ spec, agent }: Conversation): Promise<void> {
   }
 }
 
-/** The operator who names a mode without bounds gets it. */
-function metaOf({ spec, ground }: Conversation) {
-  if (!ground) return spec.meta.plan
+/** An unrestricted mode is used only if the operator names it. */
+function metaOf({ spec, allowedPaths }: Conversation) {
+  if (!allowedPaths) return spec.meta.plan
   const { meta, named } = spec
   return named.work !== null && isUnbounded(named.work) ? meta.unbounded : meta.work
 }
 
-/** Why the program of an agent does not run, for the operator. */
+/** Why an agent's program could not be started, for the operator. */
 export function notStarted({ title, program, install }: AcpSpec, error: string): string {
   if (error !== 'ENOENT') return `${title} could not be started (${error})`
   const hint = install === '' ? '' : `; install it with: ${install}`

@@ -1,20 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { processStart } from './process-facts.ts'
-import { type MarkedRun, membersOf } from './run-members.ts'
+import { processStart } from './procfs.ts'
+import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
 const GRACE_MS = 1_500
 const TOTAL_MS = 5_000
 const POLL_MS = 50
 
 /**
- * Ends every process of a run, as `membersOf` finds them, also one that made a session of its own or has
- * shed its mark: TERM, then KILL, round after round until none is left, for 5 s at most. Returns how many it
- * ended. This process is never one of them, nor is a zombie or a process of another user.
- *
- * Works on Linux only: elsewhere there is no portable way to see the environment of a process, and
- * the result is 0.
+ * Ends every process of a run that `findRunProcesses` finds, including those that started their own session or cleared
+ * their environment: SIGTERM, then SIGKILL, repeated until none is left, for at most 5 s. Returns how many were
+ * ended. Never ends this process, and ignores zombies and processes of other users. Linux only: elsewhere it does
+ * nothing and returns 0, because the environment of a process cannot be read portably.
  */
-export async function endRun(run: MarkedRun, graceMs = GRACE_MS): Promise<number> {
+export async function killRun(run: IdentifiedRun, graceMs = GRACE_MS): Promise<number> {
   if (process.platform !== 'linux') return 0
   const began = performance.now()
   const signalled = new Map<string, NodeJS.Signals>()
@@ -32,15 +30,15 @@ export async function endRun(run: MarkedRun, graceMs = GRACE_MS): Promise<number
   }
 }
 
-/** Of a run of which nothing is known but its mark. */
-export function endMarked(mark: string, graceMs = GRACE_MS): Promise<number> {
-  return endRun({ mark, processes: [] }, graceMs)
+/** Ends the processes of a run by its id alone. */
+export function killRunById(runId: string, graceMs = GRACE_MS): Promise<number> {
+  return killRun({ runId, processes: [] }, graceMs)
 }
 
 /** Process ids by an identity that survives the reuse of ids. */
-function aliveOf(run: MarkedRun): Map<string, number> {
+function aliveOf(run: IdentifiedRun): Map<string, number> {
   const found = new Map<string, number>()
-  for (const pid of membersOf([run]).keys()) {
+  for (const pid of findRunProcesses([run]).keys()) {
     const start = processStart(pid)
     if (start !== null) found.set(`${pid} ${start}`, pid)
   }

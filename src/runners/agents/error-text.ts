@@ -1,19 +1,19 @@
 import { clauseOf } from './cut-text.ts'
-import { type Foreign, objectOf, textOf } from './foreign.ts'
+import { asRecord, asString, type UnknownRecord } from './unknown-record.ts'
 
 const MAX_DEPTH = 4
 const MAX_TEXT = 20_000
-/** Where a stack begins, and the rest of an error that node printed. */
+/** The start of a stack trace, and everything after it. */
 const STACK = /\sat (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
 
-/** What an agent is said to have done whose work ends well, and has no word and no action in it. */
+/** A run that ended well without a message or an action counts as failed. */
 export const DID_NOTHING = 'ended without saying or doing anything'
 
 /**
- * An error as an agent prints it, as a part of a sentence: its message without JSON and stack around it, with
- * its status if it says one, and not too long.
+ * An error as an agent prints it, as part of a sentence: its message without JSON and stack trace, with its status
+ * code if there is one, and shortened.
  */
-export function saidError(text: string): string {
+export function errorText(text: string): string {
   const said = withoutStack(text.slice(0, MAX_TEXT)).trim()
   return clauseOf(messageIn(/^\[([^[\]]*)\]$/.exec(said)?.[1] ?? said, 0))
 }
@@ -34,10 +34,10 @@ function messageIn(text: string, depth: number): string {
   return [before, message].filter((part) => part !== '').join(': ') + behind
 }
 
-function messageOf(error: Foreign, depth: number): string | null {
+function messageOf(error: UnknownRecord, depth: number): string | null {
   const inner =
-    typeof error.error === 'object' && error.error !== null ? objectOf(error.error) : error
-  const words = textOf(inner.message) ?? textOf(error.error) ?? textOf(error.message)
+    typeof error.error === 'object' && error.error !== null ? asRecord(error.error) : error
+  const words = asString(inner.message) ?? asString(error.error) ?? asString(error.message)
   if (words === null || words.trim() === '') return null
   const message = messageIn(words.trim(), depth + 1)
   const status = [inner.code, inner.status, error.status, error.code].find(
@@ -48,9 +48,9 @@ function messageOf(error: Foreign, depth: number): string | null {
     : `${message} (${status})`
 }
 
-function parsed(text: string): Foreign | null {
+function parsed(text: string): UnknownRecord | null {
   try {
-    return objectOf(JSON.parse(text))
+    return asRecord(JSON.parse(text))
   } catch (error) {
     if (error instanceof SyntaxError) return null
     throw error

@@ -2,48 +2,47 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { existingPaths, mountPoints } from '../../files/mount-points.ts'
 import { findProgram } from './find-program.ts'
-import { type GuardedFolders, LOOK, MOUNT_ALL, planMounts } from './guard-mounts.ts'
+import { MOUNT_SCRIPT, PROBE_SCRIPT, planMounts, type SandboxFolders } from './sandbox-mounts.ts'
 import { shareMounts } from './shared-mounts.ts'
 
-/** What keeps the processes of a run from writing where they must not. */
-export type Guard =
+/** A sandbox: it keeps the processes of a run from writing to protected folders. */
+export type Sandbox =
   | {
       kind: 'mount'
-      /** The words that start `argv` with the folders mounted; the program must be an absolute path. */
+      /** The command that starts `argv` with the folders mounted. The program must be an absolute path. */
       wrap(argv: readonly string[]): string[]
       close(): void
     }
   | { kind: 'none'; reason: string }
 
-/** When no more is started under it. */
-export function closeGuard(guard: Guard): void {
-  if (guard.kind === 'mount') guard.close()
+/** Call this when nothing more will be started in it. */
+export function closeSandbox(sandbox: Sandbox): void {
+  if (sandbox.kind === 'mount') sandbox.close()
 }
 
-export const NO_GUARD: Guard = { kind: 'none', reason: 'none was asked for' }
+export const NO_SANDBOX: Sandbox = { kind: 'none', reason: 'no sandbox was requested' }
 
 const PROBE_MS = 10_000
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C' }
 
-/** Without these a root that is no more than that can neither undo a mount nor go around it. */
+/** A root user inside the namespace could use these capabilities to undo the mounts or to bypass them. */
 const POWERS = ['sys_admin', 'sys_ptrace', 'sys_module', 'sys_rawio', 'mknod', 'dac_read_search']
   .map((power) => `-${power}`)
   .join(',')
 
 /**
- * Mounts for the processes of one run, in a namespace of theirs; nobody else sees them. Whether they hold
- * is found out here, every time, by a process that looks at these very folders. Those that do not exist are
- * left out.
+ * Makes mounts for the processes of one run, in their own mount namespace. A probe process checks every time that
+ * these very folders are protected. Folders that do not exist are left out.
  */
-export async function openGuard(
-  folders: GuardedFolders,
+export async function openSandbox(
+  folders: SandboxFolders,
   signal?: AbortSignal,
   prefer: Preference = 'isolation',
-): Promise<Guard> {
-  if (process.platform !== 'linux') return none('mounts of a process are known on Linux only')
+): Promise<Sandbox> {
+  if (process.platform !== 'linux') return none('private mounts exist only on Linux')
   const tools = await findTools()
-  if ('missing' in tools) return none(`there is no ${tools.missing} here`)
-  const found: GuardedFolders = {
+  if ('missing' in tools) return none(`the program ${tools.missing} is not installed`)
+  const found: SandboxFolders = {
     readOnly: await existingPaths(folders.readOnly),
     hidden: await existingPaths(folders.hidden),
     open: await existingPaths(folders.open),
@@ -51,26 +50,26 @@ export async function openGuard(
   const reasons: string[] = []
   for (const way of waysOf(tools, prefer)) {
     for (const isShared of tools.nsenter ? [true, false] : [false]) {
-      const guard = await guardBy(way, { tools, found, isShared, signal })
-      if (guard.kind === 'mount') return guard
-      reasons.push(guard.reason)
+      const sandbox = await trySandbox(way, { tools, found, isShared, signal })
+      if (sandbox.kind === 'mount') return sandbox
+      reasons.push(sandbox.reason)
     }
   }
-  return none(reasons.at(-1) ?? 'no way is known')
+  return none(reasons.at(-1) ?? 'no method is available')
 }
 
 interface Means {
   tools: Tools
-  found: GuardedFolders
-  /** Whether the mounts are made once for all processes, not anew by each. */
+  found: SandboxFolders
+  /** Whether the mounts are made once for all processes instead of for each one. */
   isShared: boolean
   signal: AbortSignal | undefined
 }
 
-async function guardBy(way: Way, { tools, found, isShared, signal }: Means): Promise<Guard> {
+async function trySandbox(way: Way, { tools, found, isShared, signal }: Means): Promise<Sandbox> {
   const make = (argv: readonly string[]) => {
     const { words } = planMounts(found, mountPoints())
-    const mounts = ['/bin/sh', '-c', MOUNT_ALL, 'mounts', tools.mount, tools.mkdir, ...words]
+    const mounts = ['/bin/sh', '-c', MOUNT_SCRIPT, 'mounts', tools.mount, tools.mkdir, ...words]
     return [...way.outer, ...mounts, 'run', ...argv]
   }
   const { checks, paths } = planMounts(found, mountPoints())
@@ -79,20 +78,20 @@ async function guardBy(way: Way, { tools, found, isShared, signal }: Means): Pro
     isShared && nsenter
       ? await shareMounts({ nsenter, wordsFor: make, paths, env: ENV, timeoutMs: PROBE_MS, signal })
       : null
-  if (isShared && !shared) return none('mounts cannot be shared here')
+  if (isShared && !shared) return none('mounts cannot be shared between processes here')
   const wrap = (argv: readonly string[]) => {
     const inside = [...way.inner, ...argv]
     const enter = shared?.enter()
     return enter ? [...enter, ...inside] : make(inside)
   }
   const close = () => shared?.close()
-  const wrong = await tryOut(wrap(['/bin/sh', '-c', LOOK, 'look', ...checks]), signal)
+  const wrong = await tryOut(wrap(['/bin/sh', '-c', PROBE_SCRIPT, 'look', ...checks]), signal)
   if (wrong === null) return { kind: 'mount', wrap, close }
   close()
   return none(wrong)
 }
 
-function none(reason: string): Guard {
+function none(reason: string): Sandbox {
   return { kind: 'none', reason }
 }
 
@@ -117,21 +116,21 @@ async function findTools(): Promise<Tools | { missing: string }> {
 }
 
 interface Way {
-  /** Words in front of the script that mounts. */
+  /** Words before the mount script. */
   outer: string[]
-  /** Words in front of the program: they take from it the power to undo the mounts. */
+  /** Words before the program that drop the capabilities to undo the mounts. */
   inner: string[]
 }
 
 /**
- * Matters to a true root alone. `isolation`: its programs cannot reach into other processes, which may see
- * the folders as writable, through /proc; but they have lost the power to change owners. `powers`: they keep it.
+ * Only matters for a real root user. `isolation`: programs cannot access other processes, which may see the folders
+ * as writable, through /proc; but they can no longer change file owners. `powers`: they keep that capability.
  */
 export type Preference = 'isolation' | 'powers'
 
 /**
- * An ordinary user may mount as the root of a user namespace; in one more inside of it the program has its own id
- * back, and no power over the mounts. A true root may also go straight.
+ * The methods to try. An ordinary user can mount as root of a user namespace; a second namespace inside it restores
+ * the user's id and removes the power over the mounts. A real root user can also mount directly.
  */
 function waysOf({ unshare, setpriv }: Tools, prefer: Preference): Way[] {
   const namespace = ['--mount', '--propagation', 'private']
@@ -147,7 +146,7 @@ function waysOf({ unshare, setpriv }: Tools, prefer: Preference): Way[] {
   return prefer === 'isolation' ? [asUser, asRoot] : [asRoot, asUser]
 }
 
-/** Null if the look found what it should, else why not, in a clause. */
+/** Null if the probe found everything protected; else the reason, as a clause. */
 async function tryOut(
   [file = '', ...args]: string[],
   signal?: AbortSignal,
@@ -163,7 +162,7 @@ async function tryOut(
     return null
   } catch (error) {
     const { stderr = '', killed, message } = error as Error & { stderr?: string; killed?: boolean }
-    if (signal?.aborted) return 'the session was stopped first'
+    if (signal?.aborted) return 'the check was stopped'
     if (killed) return `the mounts were not made within ${PROBE_MS / 1000} s`
     const said = (stderr || message).trim().replace(/\s+/g, ' ')
     return said.startsWith('unshare: ')

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Undefined when it takes longer; neither outcome of the work is lost or left unhandled. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+/** The result of the work, or undefined after `ms`. A later rejection is ignored. */
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController()
   const late = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined)
   try {
@@ -11,12 +11,8 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T | undef
   }
 }
 
-/** Rejects with the signal's reason unless the work ends within `graceMs` after the abort. */
-export async function unlessAborted<T>(
-  signal: AbortSignal,
-  work: Promise<T>,
-  graceMs = 0,
-): Promise<T> {
+/** The result of the work. Rejects with the signal's reason if the work has not ended `graceMs` after the abort. */
+export async function abortable<T>(signal: AbortSignal, work: Promise<T>, graceMs = 0): Promise<T> {
   const { promise, release } = abortOf(signal, graceMs)
   try {
     return await Promise.race([work, promise])

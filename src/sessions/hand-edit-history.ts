@@ -1,4 +1,4 @@
-/** Records in history.md what was changed by hand. */
+/** Records changes made by hand in history.md. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Compared } from '../events/publisher.ts'
@@ -18,27 +18,27 @@ import type { Layout } from '../workspace/layout.ts'
 import type { Store } from '../workspace/store.ts'
 
 /**
- * Records in the history what people change in the files themselves, once the files stand still. What git brings
- * is not recorded: git also brings the history lines that the other machine wrote.
+ * Records in history.md what people change in the case files, once nobody has saved them for a while. Changes that
+ * git brings are not recorded: git also brings the history lines of the machine that made them.
  */
-export interface HandActs {
-  /** To be called when records of a case were read again and differ, before `changed`. */
+export interface HandEditHistory {
+  /** Call this before `changed`, when records of a case were read again and differ. */
   saw(change: CaseChange): void
-  /** To be called when the published facts of a case changed. */
+  /** Call this when the published facts of a case changed. */
   changed(compared: Compared): void
-  /** Writes what an earlier service left to be written. */
+  /** Writes the entries that an earlier service left unwritten. */
   begin(): void
   close(): Promise<void>
 }
 
-export interface HandActDeps {
+export interface HandEditHistoryDeps {
   store: Pick<Store, 'record' | 'isWriting'>
   layout: Layout
   journal: HistoryJournal
   operator(): Promise<string>
-  /** Whether git made the change at this time. */
+  /** Whether git changed the file at this time. */
   isGits(ctimeMs: number, path: string): boolean
-  /** Whether the repository of the workspace has a content of one of these names. */
+  /** Whether the workspace's repository contains an object with one of these names. */
   isInGit(names: readonly string[]): Promise<boolean>
   now(): string
   log(line: string): void
@@ -48,7 +48,7 @@ export interface HandActDeps {
 const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
-export function createHandActs(deps: HandActDeps): HandActs {
+export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistory {
   const { store, layout, journal, log } = deps
   const seen = new Map<string, Seen>()
   const timers = new Map<string, NodeJS.Timeout>()
@@ -77,7 +77,7 @@ export function createHandActs(deps: HandActDeps): HandActs {
     const isOther = before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
     const isRecorded = isOffline && (isOther || journal.due(caseId).lines.length > 0)
     for (const act of actsBetween(before, after, what)) {
-      // by another machine, whose history git brought, or by a service that was killed
+      // recorded already by another machine (git brought its history) or by a service that was killed
       if (isRecorded && act.key !== 'state') continue
       const { file, folder, ...noted } = act
       const path = file === undefined ? folderOf(caseId, folder) : pathOf(caseId, file)
@@ -89,7 +89,7 @@ export function createHandActs(deps: HandActDeps): HandActs {
 
   const pathOf = (caseId: string, file: string) => `${layout.caseFolder(caseId)}/${file}`
 
-  /** Where a file was deleted; git removes a folder that it leaves empty. */
+  /** The folder a file was deleted from. Git also removes a folder that becomes empty. */
   function folderOf(caseId: string, folder: string | undefined): string {
     const inside = folder === undefined ? null : pathOf(caseId, folder)
     return inside !== null && stampNow(inside) !== null ? inside : layout.caseFolder(caseId)
@@ -113,7 +113,9 @@ export function createHandActs(deps: HandActDeps): HandActs {
         const isGone = error instanceof AppError && error.code === 'not_found'
         if (isGone) journal.forget(caseId)
         if (isGone || closed) return
-        log(`an edit by hand is not in the history of case ${caseId} yet: ${String(error)}`)
+        log(
+          `could not record an edit by hand in the history of case ${caseId}, will retry: ${String(error)}`,
+        )
         arm(caseId, RETRY_MS)
       })
       .finally(() => writing.delete(done))
@@ -135,12 +137,12 @@ export function createHandActs(deps: HandActDeps): HandActs {
   ): TimedAct[] {
     if (path !== undefined && isGits(path)) return []
     if (key === 'state') return stateAct(folder, at, from, hasReason === true)
-    // a session that git took away is no problem
+    // a session that git removed is not reported as missing
     const isMissing = folder.problems.some(({ code }) => code === 'session_missing')
     return key.startsWith('session ') && !isMissing ? [] : [{ at, what }]
   }
 
-  /** A short git command may be over before it is seen; then its repository has what the file says. */
+  /** A short git command may end before it is noticed. Its repository then contains the file. */
   async function isInGit(path: string | undefined): Promise<boolean> {
     const read = path === undefined ? null : await readRegular(path, { maxBytes: MAX_PROOF_BYTES })
     return read?.ok === true && deps.isInGit(gitNamesOf(read.bytes))
@@ -168,9 +170,9 @@ export function createHandActs(deps: HandActDeps): HandActs {
 }
 
 interface Seen {
-  /** Names of fields of case.md. */
+  /** Names of the changed fields of case.md. */
   fields: Set<string>
-  /** The numbers of sessions that are gone, by id. */
+  /** The numbers of deleted sessions, by id. */
   sessions: Map<string, number>
 }
 
@@ -223,12 +225,12 @@ function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined
   return acts
 }
 
-/** What the line of a change of state says already. */
+/** Fields that the history line of a state change already mentions. */
 const FIELDS_IN_STATE_LINE: ReadonlySet<string> = new Set(['state', 'reason', 'outcome'])
-/** States that the reason belongs to, whenever it was written. */
+/** States whose line always quotes the reason, even if it was written earlier. */
 const STATES_WITH_REASON: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_USER_INPUT'])
 
-/** The change of state that the history does not have yet, if the state is still another. */
+/** The state change that the history does not have yet, if there is one. */
 function stateAct(
   folder: CaseFolder,
   at: string,
@@ -240,7 +242,7 @@ function stateAct(
   if (from === undefined || !isCaseState(from) || from === state) return []
   const isGateClosed = folder.case.state !== state
   const text = isGateClosed
-    ? `case.md says ${folder.case.state}, which counts once the proof gate is open`
+    ? `case.md says ${folder.case.state}, which takes effect once the proof gate is open`
     : hasReason || STATES_WITH_REASON.has(state)
       ? folder.case.reason
       : null
@@ -252,7 +254,7 @@ function namedOutcome({ case: { outcome } }: CaseFolder, state: CaseState): stri
   return state === 'RESOLVED' && outcome ? ` (${outcome})` : ''
 }
 
-/** When the file was saved; a time that is long past, or still to come, was given to it. */
+/** When the file was saved, but never later than now. */
 function timeOf(path: string, now: string): string {
   const stamp = stampNow(path)
   const saved = stamp ? new Date(stamp.mtimeMs).toISOString() : now

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { closeGuard, openGuard } from '../../src/runners/process/guard.ts'
-import { planMounts } from '../../src/runners/process/guard-mounts.ts'
+import { closeSandbox, openSandbox } from '../../src/runners/process/sandbox.ts'
+import { planMounts } from '../../src/runners/process/sandbox-mounts.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { built } from '../fixtures/built.ts'
 import type { Findings, Orders } from '../fixtures/guarded-process.ts'
@@ -25,9 +25,9 @@ const NOBODY = 65534
 const ODD = `-o'd "d"\n $(touch x) \\n`
 const AUTHOR = '-c user.name=a -c user.email=a@example.org'
 const isRoot = process.geteuid?.() === 0
-const probe = await openGuard({ readOnly: [tmpdir()], hidden: [], open: [] })
-closeGuard(probe)
-const here = probe.kind === 'none' ? { skip: `no guard on this machine: ${probe.reason}` } : {}
+const probe = await openSandbox({ readOnly: [tmpdir()], hidden: [], open: [] })
+closeSandbox(probe)
+const here = probe.kind === 'none' ? { skip: `no sandbox on this machine: ${probe.reason}` } : {}
 const rootOnly = isRoot ? here : { skip: 'only root can become another' }
 
 /** Words in front of the fixture, and who it is then. */
@@ -135,13 +135,13 @@ const RIGHTS = {
 } as const
 
 for (const [who, before, user, options] of people) {
-  t.test(`a guard for ${who}`, options, async (t) => {
+  t.test(`a sandbox for ${who}`, options, async (t) => {
     const scene = makeScene(t, user)
     const { env, folders } = scene
     const scripts: Record<string, string> = { ...ATTACKS }
     for (const [name, [script]] of Object.entries(RIGHTS)) scripts[name] = script
     const found = await obey(before, { folders, env, user, cwd: scene.W, scripts })
-    t.equal(found.guard, 'mount')
+    t.equal(found.sandbox, 'mount')
     t.comment(`found out within ${found.openedInMs} ms`)
 
     for (const name of Object.keys(ATTACKS)) {
@@ -217,8 +217,8 @@ t.test('what is mounted in a folder is read-only too', rootOnly, async (t) => {
         undo: 'umount -l "$W/sub" && echo x > "$W/sub/new"',
         see: `grep -c ' ro,nosuid,noexec,noatime ' /proc/self/mountinfo`,
       }
-      const { guard, ran } = await obey(before, { folders, env, user, cwd: W, scripts })
-      t.equal(guard, 'mount')
+      const { sandbox, ran } = await obey(before, { folders, env, user, cwd: W, scripts })
+      t.equal(sandbox, 'mount')
       t.match(ran.write, { said: /Read-only file system/ })
       t.ok(ran.undo?.exit, ran.undo?.said ?? 'it ran')
       t.match(ran.see, { exit: 0 }, 'its other options are kept')
@@ -226,13 +226,13 @@ t.test('what is mounted in a folder is read-only too', rootOnly, async (t) => {
   }
 })
 
-t.test('a machine that forbids it has no guard, and says why', here, async (t) => {
+t.test('a machine that forbids it has no sandbox, and says why', here, async (t) => {
   const { folders, env, W } = makeScene(t, null)
   const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
   const drop = isRoot ? ['setpriv', '--bounding-set', '-sys_admin'] : []
   const before = ['unshare', '--user', '--map-root-user', 'sh', '-c', forbid, 'sh', ...drop]
-  const { guard } = await obey(before, { folders, env, user: null, cwd: W, scripts: {} })
-  t.match(guard, /^unshare is not allowed here: unshare failed: \w/)
+  const { sandbox } = await obey(before, { folders, env, user: null, cwd: W, scripts: {} })
+  t.match(sandbox, /^unshare is not allowed here: unshare failed: \w/)
 })
 
 t.test(
@@ -240,8 +240,8 @@ t.test(
   here,
   async (t) => {
     const { W, O, folders, env } = makeScene(t, null)
-    const guard = await openGuard(folders)
-    t.teardown(() => closeGuard(guard))
+    const sandbox = await openSandbox(folders)
+    t.teardown(() => closeSandbox(sandbox))
     const namespaces: (string | undefined)[] = []
     const run = async (script: string) => {
       let said = ''
@@ -251,7 +251,7 @@ t.test(
         cwd: '/',
         env: { PATH: process.env.PATH ?? '', ...env },
         timeoutMs: 20_000,
-        guard,
+        sandbox,
         signal: new AbortController().signal,
         onOutput: (_, bytes) => {
           said += bytes
@@ -275,11 +275,14 @@ t.test(
   },
 )
 
-t.test('a guard that does not hold is none', here, async (t) => {
+t.test('a sandbox that does not hold is none', here, async (t) => {
   const { W } = makeScene(t, null)
-  const guard = await openGuard({ readOnly: [W], hidden: [], open: [W] })
-  t.match(guard, { kind: 'none', reason: /^the mounts do not hold here: .* cannot be written/ })
-  const stopped = await openGuard({ readOnly: [W], hidden: [], open: [] }, AbortSignal.abort())
+  const sandbox = await openSandbox({ readOnly: [W], hidden: [], open: [W] })
+  t.match(sandbox, {
+    kind: 'none',
+    reason: /^the mounts do not hold here: .* is no longer writable/,
+  })
+  const stopped = await openSandbox({ readOnly: [W], hidden: [], open: [] }, AbortSignal.abort())
   t.match(stopped, { kind: 'none', reason: /stopped/ })
 })
 

@@ -2,34 +2,34 @@ import type { Readable, Writable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
-import { objectOf } from '../agents/foreign.ts'
 import { createLines, MAX_LINE_MIB } from '../agents/jsonl.ts'
+import { asRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
 
-/** For what an agent said before it stopped to read. */
+/** The limit for reading what an agent said before it stopped reading its input. */
 const LAST_WORDS_MS = 1000
 
-export interface WireDeps {
+export interface MessageStreamDeps {
   stdout: Readable
   stdin: Writable
-  /** Every line that is not blank, before it is read. */
+  /** Every line that is not blank, before it is parsed. */
   onLine(line: string): void
-  /** Called in the order of arrival, before any answer that came behind it is handed on. */
+  /** Called in order of arrival, before any later answer is passed on. */
   onNotification(method: string, params: unknown): void
-  /** A line that is no message, and an answer that nobody waits for. */
+  /** A line that is not a message, or an answer to no request. */
   onOther(line: string): void
-  /** Nothing more is read until this has resolved; a rejection closes the connection. */
+  /** Reading pauses until this resolves. A rejection closes the connection. */
   room(): Promise<void>
 }
 
 /**
- * An agent's standard streams as the stream of messages that the SDK reads. Its own reader takes lines
- * of any kind and number, answers what is no JSON, and prints complaints: here they go to the log.
+ * Connects an agent's standard streams to the SDK. The SDK's own reader accepts lines of any kind and length,
+ * answers invalid JSON and prints errors to the console; this one passes such lines to the log instead.
  */
-export function openWire(deps: WireDeps): Stream {
+export function openMessageStream(deps: MessageStreamDeps): Stream {
   const asked = new Set<unknown>()
   const { stdin } = deps
-  // The failure of a write is told to who wrote.
+  // the caller of the failed write handles it
   stdin.on('error', () => {})
   return {
     readable: ReadableStream.from(messages(deps, asked)) as Stream['readable'],
@@ -38,18 +38,18 @@ export function openWire(deps: WireDeps): Stream {
         if ('id' in message && 'method' in message) asked.add(message.id)
         if (await written(stdin, `${JSON.stringify(message)}\n`)) return
         await delay(LAST_WORDS_MS)
-        throw new RunnerFailure('it no longer reads what it is sent')
+        throw new RunnerFailure('it no longer reads its input')
       },
     }),
   }
 }
 
-async function* messages(deps: WireDeps, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
+async function* messages(deps: MessageStreamDeps, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
   for await (const line of linesOf(deps.stdout)) {
     await deps.room()
     if (line.trim() !== '') deps.onLine(line)
     const message = messageIn(line)
-    const { method, params, id } = objectOf(message)
+    const { method, params, id } = asRecord(message)
     const isAnswer = message !== null && method === undefined
     if (message !== null && typeof method === 'string' && id === undefined) {
       deps.onNotification(method, params)

@@ -1,8 +1,8 @@
 import { plainText } from '../../files/plain-text.ts'
 import { clauseOf } from '../agents/cut-text.ts'
+import { DID_NOTHING, errorText, withoutStack } from '../agents/error-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
 import { isErrorAlone } from '../agents/plan-text.ts'
-import { DID_NOTHING, saidError, withoutStack } from '../agents/said-error.ts'
 import type { StepProcessResult } from '../process/step-process.ts'
 import type { Heard } from './command-listener.ts'
 import type { CommandSpec } from './command-spec.ts'
@@ -11,14 +11,14 @@ export interface CommandEnd extends Heard {
   result: StepProcessResult
 }
 
-/** It may have been the very one that counts. */
-export const DROPPED = `it printed a line of more than ${MAX_LINE_MIB} MiB, which was dropped`
+/** The dropped line may have been the one with the result. */
+export const DROPPED = `it printed a line of more than ${MAX_LINE_MIB} MiB, which was discarded`
 
 /**
- * Why a run did not end well, for a sentence that begins with the agent's name; null where it did.
- * Exit codes lie, and so do last words: it takes both.
+ * Why a run failed, as a predicate for a sentence about the agent; null if it succeeded. Both the exit code and the
+ * agent's own result must be good, because either alone can be wrong.
  */
-export function complaintAbout(end: CommandEnd): string | null {
+export function failureReason(end: CommandEnd): string | null {
   const { result, stream, hasDropped, errors, retries } = end
   const { verdict } = stream
   if (retries !== null) return retries
@@ -34,18 +34,18 @@ export function complaintAbout(end: CommandEnd): string | null {
 }
 
 /**
- * The same of a run that was to carry out a plan. A good end of an agent that said nothing but that it failed is none,
- * and neither is one that said and did nothing; of a program of which nothing is known the exit code decides.
+ * The same for work mode. An agent that only printed an error, or that said and did nothing, has failed. For an
+ * unknown program the exit code decides.
  */
-export function complaintAtWork(
+export function workFailureReason(
   { stream: format }: Pick<CommandSpec, 'stream'>,
   end: CommandEnd,
 ): string | null {
-  const complaint = complaintAbout(end)
+  const complaint = failureReason(end)
   if (complaint !== null || format === 'plain') return complaint
   const { stream, hasActed, hasDropped } = end
   const said = stream.messages.join('\n\n')
-  if (isErrorAlone(said)) return `failed: ${saidError(said)}`
+  if (isErrorAlone(said)) return `failed: ${errorText(said)}`
   const isEmpty = said.trim() === '' && !hasActed && !hasDropped && !stream.overlong
   return isEmpty ? DID_NOTHING : null
 }
@@ -53,17 +53,17 @@ export function complaintAtWork(
 function startComplaint(code: string): string {
   const hints: Record<string, string> = {
     E2BIG:
-      ': the prompt is too long for an argument; set prompt: stdin or prompt: file in casefile.md',
-    EACCES: ': the program may not be executed',
-    ENOENT: ': the program, or the folder to work in, is missing',
+      ': the prompt is too long for a command argument. Set prompt: stdin or prompt: file in casefile.md',
+    EACCES: ': the program is not executable',
+    ENOENT: ': the program or the working folder is missing',
   }
   return `could not be started (${code})${hints[code] ?? ''}`
 }
 
-/** What agents print of the terminal and the machine at their start. */
+/** Notices about the terminal and the machine that agents print at their start. */
 const NOTICE = /^(?:warning: |ripgrep is not available)/i
 
-/** The end of its standard error, which is for people. */
+/** The end of its standard error, as a suffix for the message. */
 function wordsBehind(errors: string): string {
   const lines = withoutStack(plainText(errors)).trim().split('\n')
   const text = clauseOf(

@@ -1,38 +1,38 @@
 import { closeSync, opendirSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /**
- * When a process started, in clock ticks since boot. With the boot id it tells a process from a later
- * one with the same id. Null if there is none, and on systems without /proc.
+ * When a process started, in clock ticks since boot. Together with the boot id it distinguishes a process from a
+ * later one with the same id. Null if there is no such process, and on systems without /proc.
  */
 export function processStart(pid: number): string | null {
   return processStat(pid)?.start ?? null
 }
 
-/** Differs after each start of the machine; null on systems without it. */
+/** Changes with every boot; null on systems without it. */
 export function bootId(): string | null {
   return readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? null
 }
 
-/** Every process there is, of all users. */
+/** The ids of all processes, of all users. */
 export function processIds(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger)
 }
 
 export interface ProcessStat {
-  /** `Z` is a zombie: it has exited, and its parent has not asked how. */
+  /** `Z` is a zombie: it has exited, but its parent has not collected its status. */
   state: string
   parent: number
   group: number
-  /** The process that called setsid for it and its kin; kept as a number while any of them lives. */
+  /** The id of its session (see setsid). The number stays reserved while a process of the session lives. */
   session: number
   start: string
 }
 
-/** Of `/proc/<pid>/stat`, see proc(5); null if there is no such process. */
+/** Reads `/proc/<pid>/stat`, see proc(5); null if there is no such process. */
 export function processStat(pid: number): ProcessStat | null {
   const stat = readProc(`/proc/${pid}/stat`)
   if (stat === null) return null
-  // The second field is the name in parentheses, and may itself hold spaces and parentheses.
+  // the second field is the name in parentheses, which may contain spaces and parentheses
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const field = (number: number) => fields[number - 3] ?? ''
   const number = (at: number) => Number(field(at))
@@ -45,25 +45,25 @@ export function processStat(pid: number): ProcessStat | null {
   }
 }
 
-/** The environment it began with, `NAME=value` each; empty for a zombie, null if not ours to read. */
+/** Its initial environment as `NAME=value` entries; empty for a zombie, null if not readable. */
 export function processEnvironment(pid: number): string[] | null {
   return readProc(`/proc/${pid}/environ`)?.split('\0') ?? null
 }
 
-/** The mount namespace it lives in, to compare with others; null if not ours to read. */
+/** Its mount namespace, for comparison; null if not readable. */
 export function mountNamespace(pid: number | 'self'): string | null {
   return unlessBarred(() => readlinkSync(`/proc/${pid}/ns/mnt`))
 }
 
 export interface NamespacePin {
   name: string
-  /** Of ours, for as long as it is pinned. */
+  /** A path in our own /proc, valid while the namespace is pinned. */
   path: string
-  /** To be called once. */
+  /** Call this once. */
   release(): void
 }
 
-/** A namespace it lives in, which stays and which no other one is named like until the release; null as above. */
+/** Keeps a namespace of a process alive until `release`, so that its name is not reused; null if not readable. */
 export function pinNamespace(pid: number, kind: 'mnt' | 'user'): NamespacePin | null {
   const descriptor = unlessBarred(() => openSync(`/proc/${pid}/ns/${kind}`, 'r'))
   if (descriptor === null) return null
@@ -74,34 +74,34 @@ export function pinNamespace(pid: number, kind: 'mnt' | 'user'): NamespacePin | 
   }
 }
 
-/** The paths at which something is mounted for it, as proc_pid_mountinfo(5) writes them; none as above. */
+/** The mount points it sees, in the notation of proc_pid_mountinfo(5); empty if not readable. */
 export function mountPathsOf(pid: number): string[] {
   const lines = readProc(`/proc/${pid}/mountinfo`)?.split('\n') ?? []
   return lines.map((line) => line.split(' ', 5)[4] ?? '')
 }
 
-/** All that is mounted for this process, and how: another text after any change of that. */
+/** This process's mount table; the text changes with every change of a mount. */
 export function mountTable(): string {
   return readProc('/proc/self/mountinfo') ?? ''
 }
 
-/** How many processes and threads were made since the machine started; NaN where /proc does not say. */
+/** How many processes and threads were created since boot; NaN if /proc does not say. */
 export function forkCount(): number {
   return Number(/^processes (\d+)$/m.exec(readProc('/proc/stat') ?? '')?.[1])
 }
 
 /**
- * How many process ids there are; NaN where /proc does not say. They are given in turn, and begin anew
- * when all were.
+ * The number of process ids; NaN if /proc does not say. Ids are given out in ascending order and start over when
+ * used up.
  */
 export function processIdLimit(): number {
   return Number(readProc('/proc/sys/kernel/pid_max') ?? Number.NaN)
 }
 
-/** One that has more open than this is not looked through: it would hold up the service. */
+/** Processes with more open descriptors are not searched, since that would block the service. */
 const MAX_DESCRIPTORS = 20_000
 
-/** Whether it has the socket open; null if its descriptors are not ours to read, or too many. */
+/** Whether a process has the socket open; null if its descriptors are not readable or too many. */
 export function holdsSocket(pid: number, inode: string): boolean | null {
   const folder = `/proc/${pid}/fd`
   const open = unlessBarred(() => opendirSync(folder, { bufferSize: 512 }))
@@ -110,7 +110,7 @@ export function holdsSocket(pid: number, inode: string): boolean | null {
   try {
     for (let count = 0; count < MAX_DESCRIPTORS; count++) {
       const entry = unlessBarred(() => open.readSync())
-      if (entry === null) return false // no more of them, or the process is gone
+      if (entry === null) return false // no more entries, or the process is gone
       if (unlessBarred(() => readlinkSync(`${folder}/${entry.name}`)) === wanted) return true
     }
     return null
@@ -120,8 +120,8 @@ export function holdsSocket(pid: number, inode: string): boolean | null {
 }
 
 /**
- * The TCP connections of this network namespace, IPv4 and IPv6, as proc(5) has them under /proc/net/tcp;
- * null where they are not shown. `self` is there too where /proc shows nothing but processes.
+ * The TCP connections of this network namespace, IPv4 and IPv6, as proc(5) describes /proc/net/tcp; null if they
+ * are not shown. Uses `self`, which also exists where /proc shows only processes.
  */
 export function tcpTable(): string | null {
   const [four, six] = ['tcp', 'tcp6'].map((name) => readProc(`/proc/self/net/${name}`))
@@ -132,10 +132,10 @@ function readProc(path: string): string | null {
   return unlessBarred(() => readFileSync(path, 'utf8'))
 }
 
-/** `EINVAL` is what the mounts of a process say that is just ending. */
+/** `EINVAL` occurs for the mounts of a process that is just exiting. */
 const BARRED = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL']
 
-/** Null where the process is gone, or another user's. */
+/** Null if the process is gone or belongs to another user. */
 function unlessBarred<T>(look: () => T): T | null {
   try {
     return look()

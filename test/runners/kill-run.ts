@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Guard, NO_GUARD, openGuard } from '../../src/runners/process/guard.ts'
+import { killRun } from '../../src/runners/process/kill-run.ts'
 import {
   bootId,
   mountNamespace,
   processIdLimit,
   processStat,
-} from '../../src/runners/process/process-facts.ts'
-import { endRun } from '../../src/runners/process/process-sweep.ts'
+} from '../../src/runners/process/procfs.ts'
 import {
-  type MarkedRun,
-  membersOf,
+  findRunProcesses,
+  type IdentifiedRun,
   type RunProcess,
   runProcess,
-} from '../../src/runners/process/run-members.ts'
+} from '../../src/runners/process/run-processes.ts'
+import { NO_SANDBOX, openSandbox, type Sandbox } from '../../src/runners/process/sandbox.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { planned, step } from '../fixtures/session-client.ts'
@@ -32,20 +32,21 @@ const ID = '0b1e2d3c-0000-4000-8000-00000000abcd'
 
 const guarded = await guardWith(ID)
 t.teardown(guarded.remove)
-const here = guarded.guard.kind === 'mount' ? {} : { skip: `no guard: ${guarded.guard.reason}` }
+const here =
+  guarded.sandbox.kind === 'mount' ? {} : { skip: `no sandbox: ${guarded.sandbox.reason}` }
 
-/** A guard as a session has it: state hidden, the folder of its own run shown again. */
+/** A sandbox as a session has it: state hidden, the folder of its own run shown again. */
 async function guardWith(id: string) {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'casefile-sweep-')))
   const [state, records] = [join(base, 'state'), join(base, 'records')]
   const run = join(state, 'scratch', `work-${id}`)
   for (const folder of [run, records]) mkdirSync(folder, { recursive: true })
-  const guard = await openGuard({ readOnly: [records], hidden: [state], open: [run] })
-  return { guard, run, remove: () => rmSync(base, { recursive: true, force: true }) }
+  const sandbox = await openSandbox({ readOnly: [records], hidden: [state], open: [run] })
+  return { sandbox, run, remove: () => rmSync(base, { recursive: true, force: true }) }
 }
 
 /** Runs a shell to its end that has left `sleep` behind; both as the run knows them. */
-async function leftBehind(t: Test, words: string, guard: Guard) {
+async function leftBehind(t: Test, words: string, sandbox: Sandbox) {
   const processes: RunProcess[] = []
   let said = ''
   const result = await runStepProcess({
@@ -54,7 +55,7 @@ async function leftBehind(t: Test, words: string, guard: Guard) {
     env: { PATH, CASEFILE_RUN: 'the-mark' },
     timeoutMs: 60_000,
     signal: new AbortController().signal,
-    guard,
+    sandbox,
     onStart: (pid) => void processes.push(runProcess(pid)),
     onOutput(_, bytes) {
       said += bytes
@@ -81,34 +82,34 @@ async function isGone(pid: number): Promise<boolean> {
 
 const SHED = 'env -i setsid'
 
-t.test('what has shed its mark under a guard', here, async (t) => {
-  const { guard, run: folder, remove } = await guardWith(ID)
+t.test('what has shed its run id under a guard', here, async (t) => {
+  const { sandbox, run: folder, remove } = await guardWith(ID)
   t.teardown(remove)
-  const known: [name: string, words: string, run: (left: RunProcess[]) => MarkedRun][] = [
-    ['at the end of its run', SHED, (processes) => ({ mark: 'the-mark', processes })],
-    ['by a later service', SHED, () => ({ mark: 'the-mark', processes: [], folderId: ID })],
+  const known: [name: string, words: string, run: (left: RunProcess[]) => IdentifiedRun][] = [
+    ['at the end of its run', SHED, (processes) => ({ runId: 'the-mark', processes })],
+    ['by a later service', SHED, () => ({ runId: 'the-mark', processes: [], folderId: ID })],
     [
       'in one more namespace',
       `${SHED} unshare --user --map-root-user --mount`,
-      (processes) => ({ mark: 'the-mark', processes, folderId: ID }),
+      (processes) => ({ runId: 'the-mark', processes, folderId: ID }),
     ],
     [
       'when the folder of the run is gone',
       SHED,
       () => {
         rmSync(folder, { recursive: true })
-        return { mark: 'the-mark', processes: [], folderId: ID }
+        return { runId: 'the-mark', processes: [], folderId: ID }
       },
     ],
   ]
   for (const [name, words, runOf] of known) {
     await t.test(`is ended ${name}`, async (t) => {
-      const { orphan, processes } = await leftBehind(t, words, guard)
+      const { orphan, processes } = await leftBehind(t, words, sandbox)
       const run = runOf(processes)
       t.ok(isAlive(orphan))
-      t.equal(await endRun(run), 1)
+      t.equal(await killRun(run), 1)
       t.ok(await isGone(orphan))
-      t.equal(await endRun(run), 0)
+      t.equal(await killRun(run), 0)
     })
   }
 })
@@ -117,35 +118,35 @@ t.test('strangers live on', here, async (t) => {
   const other = await guardWith('0b1e2d3c-0000-4000-8000-00000000dcba')
   t.teardown(other.remove)
   const others = [
-    await leftBehind(t, SHED, NO_GUARD),
-    await leftBehind(t, SHED, other.guard),
-    await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, NO_GUARD),
+    await leftBehind(t, SHED, NO_SANDBOX),
+    await leftBehind(t, SHED, other.sandbox),
+    await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, NO_SANDBOX),
   ]
-  const run = { mark: 'another-mark', processes: [], folderId: ID }
-  t.equal(await endRun(run), 0)
+  const run = { runId: 'another-mark', processes: [], folderId: ID }
+  t.equal(await killRun(run), 0)
   for (const { orphan } of others) t.ok(isAlive(orphan))
 })
 
 t.test('without a guard', linuxOnly, async (t) => {
   await t.test('what stays in its session is found', async (t) => {
-    const { orphan, processes } = await leftBehind(t, 'env -i', NO_GUARD)
-    t.equal(await endRun({ mark: 'the-mark', processes }), 1)
+    const { orphan, processes } = await leftBehind(t, 'env -i', NO_SANDBOX)
+    t.equal(await killRun({ runId: 'the-mark', processes }), 1)
     t.ok(await isGone(orphan))
   })
 
-  await t.test('what has shed mark, session and parents is not: a known limit', async (t) => {
-    const { orphan, processes } = await leftBehind(t, SHED, NO_GUARD)
-    const run = { mark: 'the-mark', processes, folderId: ID }
-    t.equal(await endRun(run), 0)
+  await t.test('what has shed its run id, session and parents is not: a known limit', async (t) => {
+    const { orphan, processes } = await leftBehind(t, SHED, NO_SANDBOX)
+    const run = { runId: 'the-mark', processes, folderId: ID }
+    t.equal(await killRun(run), 0)
     t.ok(isAlive(orphan))
   })
 })
 
 t.test('the id of a leader that has ended', linuxOnly, async (t) => {
-  const { orphan, processes } = await leftBehind(t, 'env -i', NO_GUARD)
+  const { orphan, processes } = await leftBehind(t, 'env -i', NO_SANDBOX)
   const [leader] = processes as [RunProcess]
   const find = (noted: RunProcess) =>
-    membersOf([{ mark: 'the-mark', processes: [noted] }]).has(orphan)
+    findRunProcesses([{ runId: 'the-mark', processes: [noted] }]).has(orphan)
   t.ok(find(leader))
   const forks = leader.forks - processIdLimit()
   t.notOk(find({ ...leader, forks }), 'may have been that of another one since')
@@ -155,13 +156,13 @@ t.test('the id of a leader that has ended', linuxOnly, async (t) => {
   t.teardown(() => process.kill(-another.pid!, 'SIGKILL'))
   const [child] = await once(another.stdout, 'data')
   const inIts = (noted: RunProcess) =>
-    membersOf([{ mark: 'the-mark', processes: [noted] }]).has(Number(child))
+    findRunProcesses([{ runId: 'the-mark', processes: [noted] }]).has(Number(child))
   t.ok(inIts(runProcess(another.pid!)))
   t.notOk(inIts({ ...leader, pid: another.pid! }), 'is that of another one now')
 })
 
 t.test('the name of a namespace stays that of the run', here, async (t) => {
-  const { orphan, processes } = await leftBehind(t, SHED, guarded.guard)
+  const { orphan, processes } = await leftBehind(t, SHED, guarded.sandbox)
   const [{ namespace, release }] = processes as [RunProcess]
   t.match(namespace, /^mnt:\[\d+\]$/)
   t.equal(mountNamespace(orphan), namespace)
@@ -179,9 +180,10 @@ t.test('a sweep that finds nothing is short', here, async (t) => {
   const crowd = spawn('/bin/sh', words, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
   t.teardown(() => process.kill(-crowd.pid!, 'SIGKILL'))
   await once(crowd.stdout, 'data')
-  const { processes } = await leftBehind(t, '', guarded.guard)
-  await endRun({ mark: 'the-mark', processes, folderId: ID })
-  const sweep = async () => t.equal(await endRun({ mark: 'the-mark', processes, folderId: ID }), 0)
+  const { processes } = await leftBehind(t, '', guarded.sandbox)
+  await killRun({ runId: 'the-mark', processes, folderId: ID })
+  const sweep = async () =>
+    t.equal(await killRun({ runId: 'the-mark', processes, folderId: ID }), 0)
   const took = await cpuTime(sweep, { tries: 9, enough: 250 })
   t.ok(took < 250, `${took.toFixed(1)} ms`)
 })

@@ -1,8 +1,8 @@
 import { endianness } from 'node:os'
-import { holdsSocket, processIds, tcpTable } from './process-facts.ts'
-import { type MarkedRun, membersOf } from './run-members.ts'
+import { holdsSocket, processIds, tcpTable } from './procfs.ts'
+import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
-/** A TCP connection of this machine over IPv4, from our side. */
+/** A TCP connection over IPv4 on this machine, seen from our side. */
 export interface Connection {
   local: Endpoint
   remote: Endpoint
@@ -13,28 +13,28 @@ interface Endpoint {
   port: number
 }
 
-/** Who sent what came over a connection, as far as that can be told. */
+/** The sender of a request, as far as it can be determined. */
 export type Sender<R> =
   | { kind: 'run'; run: R; pid: number }
-  /** A process of no run, or of another user; everybody where no connection is shown. */
+  /** A process outside all runs, or of another user; always, if the system shows no connections. */
   | { kind: 'other' }
-  /** No process has it that we see: one that is ending, whose files are gone first; or one of another container. */
+  /** No visible process has the socket: its process is just exiting, or is in another container. */
   | { kind: 'unseen' }
-  /** `gone`: it has closed its end; `hidden`: it may be a process of a run that keeps its files from us. */
+  /** `gone`: the sender closed its end; `hidden`: it may be a run's process whose descriptors are not readable. */
   | { kind: 'unknown'; why: 'gone' | 'hidden' }
 
 /**
- * Whether the other end of the connection is held by a process of a run, alone or with others. A look
- * takes some 20 ms with 300 processes, and nothing else happens meanwhile. Linux only.
+ * Whether a process of a run holds the other end of the connection, alone or together with others. Takes about 20
+ * ms with 300 processes, synchronously. Linux only.
  */
-export function senderOf<R extends MarkedRun>(
+export function findSocketOwner<R extends IdentifiedRun>(
   connection: Connection,
   runs: readonly R[],
 ): Sender<R> {
   const socket = theirSocket(connection)
   if (socket === 'gone') return { kind: 'unknown', why: 'gone' }
   if (socket === 'elsewhere') return { kind: 'other' }
-  const members = membersOf(runs)
+  const members = findRunProcesses(runs)
   let hidden = false
   for (const [pid, run] of members) {
     const holds = holdsSocket(pid, socket.inode)
@@ -46,25 +46,25 @@ export function senderOf<R extends MarkedRun>(
   return isOfAnotherUser(socket) ? { kind: 'other' } : { kind: 'unseen' }
 }
 
-/** The files of another user's processes are shown to root alone. */
+/** Only root can see the open files of another user's processes. */
 function isOfAnotherUser({ user }: { user: string }): boolean {
   const us = process.getuid?.()
   return us !== 0 && user !== String(us)
 }
 
-/** Whoever asks for something and waits is among the newest processes as a rule. */
+/** Checks the newest processes first, since a client that waits for an answer is usually among them. */
 function isHeldOutside(members: ReadonlyMap<number, unknown>, inode: string): boolean {
   const others = processIds().filter((pid) => !members.has(pid))
   return others.reverse().some((pid) => holdsSocket(pid, inode) === true)
 }
 
 const ESTABLISHED = '01'
-/** The kernel shows the table bit by bit, so that a row can be missed while others go. */
+/** The kernel returns the table in parts, so a row can be missed while others disappear. */
 const LOOKS = 3
 
 type Socket = { inode: string; user: string } | 'gone' | 'elsewhere'
 
-/** `elsewhere`: the connection stands, and its other end is in no namespace that we see; or none is shown. */
+/** `elsewhere`: the other end is in a namespace we cannot see, or the system shows no connections. */
 function theirSocket({ local, remote }: Connection): Socket {
   for (let look = 1; ; look++) {
     const table = tcpTable()
@@ -78,9 +78,9 @@ function theirSocket({ local, remote }: Connection): Socket {
 
 interface Row {
   state: string
-  /** The id of the user whose process made it. */
+  /** The id of the user who created the socket. */
   user: string
-  /** `0` for a connection whose end no process has open any more. */
+  /** `0` if no process has the socket open any more. */
   inode: string
 }
 
@@ -95,10 +95,10 @@ function rowOf(table: string, from: Endpoint, to: Endpoint): Row | null {
 }
 
 const isLittle = endianness() === 'LE'
-/** What stands before an IPv4 address in an IPv6 one: 0000:0000:0000:0000:0000:ffff. */
+/** The prefix of an IPv4 address mapped to IPv6: 0000:0000:0000:0000:0000:ffff. */
 const MAPPED = `0000000000000000${isLittle ? 'FFFF0000' : '0000FFFF'}`
 
-/** The kernel prints the address as a number of the machine, and the port as it is. */
+/** The kernel prints the address in the machine's byte order, but not the port. */
 function hexOf({ address, port }: Endpoint): string {
   const bytes = address
     .replace(/^::ffff:/i, '')

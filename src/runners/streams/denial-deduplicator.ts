@@ -1,23 +1,23 @@
 import { createBoundedMap } from '../agents/bounded-map.ts'
 
-/** At the end an agent tells of all again. */
+/** An agent may repeat all its denials at the end. */
 const MAX_KNOWN = 10_000
 
-export interface ToldDenial {
+export interface ReportedDenial {
   id: string | null
   tool: string
   when: 'at once' | 'at the end'
 }
 
-/** Tells a denial from one that is told again: by its id, else by how many there were of its tool. */
-export interface DenialNews {
-  isNew(denial: ToldDenial): boolean
+/** Recognizes a denial that is reported twice: by its id, else by the number of denials of its tool. */
+export interface DenialDeduplicator {
+  isNew(denial: ReportedDenial): boolean
   isKnown(id: string): boolean
 }
 
-export function createDenialNews(): DenialNews {
+export function createDenialDeduplicator(): DenialDeduplicator {
   const known = createBoundedMap<true>(MAX_KNOWN)
-  /** Told once, and not yet again: how many by their tool's name. */
+  /** Denials reported once so far, counted by tool: with an id and without. */
   const waiting = { named: createBoundedMap<number>(), nameless: createBoundedMap<number>() }
 
   function takes(kind: keyof typeof waiting, tool: string): boolean {
