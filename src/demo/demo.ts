@@ -32,7 +32,7 @@ export async function demo(sample: string, options: DemoOptions): Promise<number
   if (!options.yes && (options.json || !(stdin.isTTY && stdout.isTTY))) {
     throw new AppError(
       'bad_request',
-      'The demo asks before it approves a plan, but there is no terminal to ask on. Run casefile demo --yes (in a checkout: npm run demo -- --yes)',
+      'The demo asks before it approves a plan, but there is no terminal to ask on. Run casefile demo --yes to approve in advance (in a checkout: npm run demo -- --yes)',
     )
   }
   const stop = stopSignal()
