@@ -3,11 +3,11 @@
  * `--long [part...]` parts of the long lane in full, with `--slice part` one of them with the numbers of CI.
  */
 import { spawn } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildPrograms, ROOT } from './build.mjs'
-import { isShort, PARTS, partsOf } from './long-lane.mjs'
+import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 
 const JOBS = 4
 const SHORT_LIMIT_MS = 300_000
@@ -57,6 +57,8 @@ function filesBelow(folder, pattern) {
 
 function chosen(words) {
   const all = filesBelow('test', /^(?!test\/(fixtures|[^/]+\/node_modules|api-tools)\/).*\.ts$/)
+  const faults = faultsOf(all, (file) => readFileSync(join(ROOT, file), 'utf8'))
+  if (faults.length > 0) throw new Error(faults.join('\n'))
   const [first, ...names] = words
   if (first === undefined) return { files: all.filter(isShort), isBrief: true, withCheck: true }
   if (first === '--long' || first === '--slice') {
@@ -72,7 +74,8 @@ function chosen(words) {
   const missing = paths.find((path) => !all.some((file) => isBelow(file, path)))
   if (missing) throw new Error(`${missing} is no test file, and no folder with one`)
   const files = all.filter((file) => paths.some((path) => isBelow(file, path)))
-  return { files, isFull: process.env.CASEFILE_TEST_FULL === '1' }
+  const is = (length) => process.env[`CASEFILE_TEST_${length}`] === '1'
+  return { files, isBrief: is('BRIEF'), isFull: is('FULL') }
 }
 
 async function runFrom(queue) {
