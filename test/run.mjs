@@ -11,6 +11,7 @@ import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 
 const JOBS = 4
 const SHORT_LIMIT_MS = 300_000
+const CHECK_LIMIT_MS = 900_000
 const FULL_LIMIT_MS = 3 * 3_600_000
 /** What measures time, and so runs alone. */
 const isAlone = (file) => file.startsWith('test/timed/')
@@ -30,7 +31,9 @@ if (files.length === 0) throw new Error('no test file is chosen')
 
 const began = performance.now()
 const results = []
-const check = withCheck ? [runJob('npm run check', ['npm', 'run', '--silent', 'check'])] : []
+const check = withCheck
+  ? [runJob('npm run check', ['npm', 'run', '--silent', 'check'], CHECK_LIMIT_MS)]
+  : []
 const bundle = await run('node', ['bundle.mjs'])
 if (bundle.code !== 0) throw new Error(`the program could not be built: ${bundle.output}`)
 await rm(BUILT, { recursive: true, force: true })
@@ -85,9 +88,9 @@ async function runFrom(queue) {
 }
 
 /** A program that prints no TAP is one test, which its exit code decides. */
-async function runJob(name, command) {
+async function runJob(name, command, limit) {
   const start = performance.now()
-  const { code, signal, output } = await run(command[0], command.slice(1))
+  const { code, signal, output } = await run(command[0], command.slice(1), limit)
   const ms = Math.round(performance.now() - start)
   const plan = /^1\.\.(\d+)(.*)$/m.exec(output)
   const isTest = name.endsWith('.ts')
@@ -103,8 +106,7 @@ async function runJob(name, command) {
 }
 
 /** What is left of its process group when it ends is killed. */
-function run(program, args) {
-  const limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS
+function run(program, args, limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS) {
   const child = spawn(program, args, {
     cwd: ROOT,
     detached: true,
