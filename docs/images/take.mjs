@@ -69,17 +69,9 @@ try {
 async function takeAll() {
   execFileSync(process.execPath, [program, 'sample', root], { stdio: 'ignore' })
   undo.push(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
-  setFileTimes(join(root, 'memory', 'cases'))
-  const state = join(home, 'state')
+  letFilesBeAsOldAsTheySay(join(root, 'memory', 'cases'))
   const service = startChild([
-    program,
-    'serve',
-    '--root',
-    root,
-    '--state-dir',
-    state,
-    '--port',
-    '0',
+    ...[program, 'serve', '--root', root, '--state-dir', join(home, 'state'), '--port', '0'],
   ])
   undo.push(() => service.stop('SIGKILL'))
   const { found } = await service.line(/^Casefile is listening on (http:\S+)$/m)
@@ -188,8 +180,8 @@ async function request(url, method, path, body) {
   return answer.json()
 }
 
-/** Sets the time of each file to the last time in the record, since copying made them all new. @param {string} cases */
-function setFileTimes(cases) {
+/** Git and copying give a file the time of now; the record in it says when it was last changed. @param {string} cases */
+function letFilesBeAsOldAsTheySay(cases) {
   for (const id of readdirSync(cases)) {
     const names = readdirSync(join(cases, id), { recursive: true, encoding: 'utf8' })
     const files = names.map((name) => join(cases, id, name)).filter((path) => path.endsWith('.md'))

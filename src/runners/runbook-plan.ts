@@ -70,7 +70,7 @@ export async function hypothesisOf({ description, title }: Case): Promise<string
     const text = description.slice(heading.next, next?.start).trim()
     if (text !== '') return text
   }
-  return firstParagraph(description) ?? `What the title says can be confirmed and settled: ${title}`
+  return firstParagraph(description) ?? `No hypothesis yet. The title: ${title}`
 }
 
 /** The first paragraph of plain text: no heading, list, quote, table, HTML or fence. */

@@ -118,7 +118,7 @@ t.test('where the hypothesis comes from', async (t) => {
       '# Title\n\n- a list\n\nIt is slow,\nvery slow.\n\nMore.',
       'It is slow,\nvery slow.',
     ],
-    ['the title', '', 'What the title says can be confirmed and settled: It is odd'],
+    ['the title', '', 'No hypothesis yet. The title: It is odd'],
     ['the title where no prose is', `# A\n\n${ok}`, /It is odd$/],
   ]
   for (const [name, description, expected] of cases) {
