@@ -82,9 +82,7 @@ export async function tour(deps: TourDeps): Promise<void> {
     narrator.say(`candidate   ${artifact.padEnd(16)} ${note}`)
   }
   narrator.command('git diff')
-  narrator.quote(
-    (await deps.run('git', '-c', 'color.ui=false', 'diff', '--no-ext-diff')).trimEnd(),
-  )
+  narrator.quote((await deps.run('git', '-c', 'color.ui=false', 'diff', '--no-ext-diff')).trimEnd())
 
   narrator.chapter('RESOLVED needs verified proof')
   const gateError = await send('PUT', `/cases/${id}/state`, { state: 'RESOLVED' }, 422)

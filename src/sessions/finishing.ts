@@ -75,7 +75,11 @@ export async function moveCase(
   await store.update(case_id, (folder) => caseMove(folder, 'completed', type), options)
 }
 
-async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, outcome: WorkOutcome) {
+async function endOf(
+  { store, layout, redactor, now }: SessionDeps,
+  job: Job,
+  outcome: WorkOutcome,
+) {
   const { case_id, session_id, number } = job
   const { plan, folderDiff, workdir } = outcome
   const present = sessionOf(await store.read(case_id), session_id)

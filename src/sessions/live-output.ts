@@ -47,7 +47,8 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
 
   return {
     write(stream, chunk) {
-      const bytes = incomplete[stream].length > 0 ? Buffer.concat([incomplete[stream], chunk]) : chunk
+      const bytes =
+        incomplete[stream].length > 0 ? Buffer.concat([incomplete[stream], chunk]) : chunk
       const end = wholeCharacters(bytes)
       incomplete[stream] = Buffer.from(bytes.subarray(end)) // a copy, so that the large chunk can be freed
       let text = ''
@@ -71,7 +72,8 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
       return text
     },
     end() {
-      const rest = publishBytes('stdout', incomplete.stdout) + publishBytes('stderr', incomplete.stderr)
+      const rest =
+        publishBytes('stdout', incomplete.stdout) + publishBytes('stderr', incomplete.stderr)
       incomplete.stdout = incomplete.stderr = NO_BYTES
       return rest
     },

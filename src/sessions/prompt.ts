@@ -67,7 +67,10 @@ const MAX_FAILED_TESTS_BYTES = 4 * 1024
 /** Asks an agent for a hypothesis and a plan. If space is short, the least useful parts are dropped first. */
 export function planPrompt(context: PromptContext, request: Request | null): Prompt {
   const requestParts = request ? [requestText(request)] : []
-  return fitPrompt([PLAN_TASK, ...requestParts, aimSection(context.type), caseText(context)], context)
+  return fitPrompt(
+    [PLAN_TASK, ...requestParts, aimSection(context.type), caseText(context)],
+    context,
+  )
 }
 
 /** Asks an agent to carry out the approved plan, which is never cut. */

@@ -104,7 +104,10 @@ export async function checkSessionFile(
   for (const key of Object.keys(before) as (keyof SessionTexts)[]) {
     const same = JSON.stringify(texts.value![key]) === JSON.stringify(before[key])
     if (!same && !editable.includes(key)) {
-      throw wouldBeProblem(file, `its ${key} cannot be changed while the session is ${present.state}`)
+      throw wouldBeProblem(
+        file,
+        `its ${key} cannot be changed while the session is ${present.state}`,
+      )
     }
   }
   if (editable.length > 0 && texts.value!.plan.trim() === '') {

@@ -501,7 +501,7 @@ t.test('an answer has its own limit', async (t) => {
       const opened = async () => {
         const session = await openSession(link, { ...FAKE, cwd: '/', signal })
         const watch = watchMode(() => {})
-        await toPlanMode({ connection, watch, ...session }, fake('plain'), signal)
+        await toPlanMode({ connection: link, watch, ...session }, fake('plain'), signal)
       }
       const message = `fake did not answer ${silent} within ${seconds} s`
       await t.rejects(opened(), { name: 'RunnerFailure', message })

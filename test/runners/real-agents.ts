@@ -70,7 +70,10 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
     runId,
     plan: (resume: string | null = null) => {
       const restartFresh = () => Promise.reject(new Error('it knows its conversation'))
-      const agent = { ...agentRun, resume: resume === null ? null : { session: resume, restartFresh } }
+      const agent = {
+        ...agentRun,
+        resume: resume === null ? null : { session: resume, restartFresh },
+      }
       return runner.plan({ agent, workdir, signal, case: CASE, memory: new Map(), steps: [] })
     },
     execute: () =>

@@ -50,7 +50,8 @@ export async function tryHandshake(
     onPermission: async () => CANCELLED,
     room: async () => {},
   })
-  if ('startError' in connection) return { ok: false, reason: notStarted(spec, connection.startError) }
+  if ('startError' in connection)
+    return { ok: false, reason: notStarted(spec, connection.startError) }
   try {
     const asked = { title, cwd, meta: spec.meta.plan, resume: null, signal: limit }
     const { version, offer } = await openSession(connection, asked)

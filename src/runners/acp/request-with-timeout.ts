@@ -4,7 +4,11 @@ import type { AgentConnection } from './connection.ts'
 /** Sends a request that needs no model, so it has its own time limit, in milliseconds. */
 export async function requestWithTimeout(
   ms: number,
-  { connection, title, signal }: { connection: AgentConnection; title: string; signal: AbortSignal },
+  {
+    connection,
+    title,
+    signal,
+  }: { connection: AgentConnection; title: string; signal: AbortSignal },
   method: string,
   params: object,
 ): Promise<unknown> {

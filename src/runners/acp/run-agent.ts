@@ -69,7 +69,9 @@ export async function runAgent(asked: AcpRun): Promise<TurnEnd> {
   })
   if ('startError' in connection) {
     await finish({ exit: null, signal: null, startError: connection.startError })
-    throw signal.aborted ? stopped(spec) : new RunnerFailure(notStarted(spec, connection.startError))
+    throw signal.aborted
+      ? stopped(spec)
+      : new RunnerFailure(notStarted(spec, connection.startError))
   }
   let isGood = false
   try {

@@ -52,7 +52,8 @@ export async function openSession(
     )
   }
   try {
-    const session = (await resumed(connection, options, agent)) ?? (await created(connection, options))
+    const session =
+      (await resumed(connection, options, agent)) ?? (await created(connection, options))
     const version = asString(asRecord(agent.agentInfo).version)
     return { ...session, version }
   } catch (error) {
@@ -64,7 +65,10 @@ export async function openSession(
 
 type Conversation = Omit<AcpSession, 'version'>
 
-async function created(connection: AgentConnection, options: SessionOptions): Promise<Conversation> {
+async function created(
+  connection: AgentConnection,
+  options: SessionOptions,
+): Promise<Conversation> {
   const answer = await requestWithTimeout(
     SESSION_MS,
     { connection, ...options },

@@ -266,7 +266,8 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
 
   function failure(): string | null {
     const said = messages.join('\n\n')
-    const isError = isBroken || (sendsNoticesAsText && isErrorAlone(lastWords)) || isErrorAlone(said)
+    const isError =
+      isBroken || (sendsNoticesAsText && isErrorAlone(lastWords)) || isErrorAlone(said)
     if (!isError) return null
     const words = errorText(lastWords || said).replace(/^error: /i, '')
     return words === '' ? 'failed without saying why' : `failed: ${words}`

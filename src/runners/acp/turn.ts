@@ -188,7 +188,11 @@ export function createTurn(deps: TurnDeps): Turn {
       : `${what}\n\nContinue without it, and end with the plan as requested.`
   }
 
-  async function run(connection: AgentConnection, sessionId: string, prompt: string): Promise<TurnEnd> {
+  async function run(
+    connection: AgentConnection,
+    sessionId: string,
+    prompt: string,
+  ): Promise<TurnEnd> {
     const onAbort = () => stop('signal')
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()

@@ -113,7 +113,10 @@ function startErrorCode(error: unknown): string {
   throw error
 }
 
-async function waitUntilReady(started: Started, signal?: AbortSignal): Promise<Launched | NotLaunched> {
+async function waitUntilReady(
+  started: Started,
+  signal?: AbortSignal,
+): Promise<Launched | NotLaunched> {
   const { pid, child, stdin, stdout, stderr } = started
   const barrier = child.stdio[3] as Duplex
   // a process killed while it waits closes this pipe

@@ -60,7 +60,10 @@ export function findRunProcesses<R extends IdentifiedRun>(runs: readonly R[]): M
   const members = new Map<number, R>()
   for (const [pid, { session, group }] of table) {
     const run =
-      leaders.get(pid) ?? leaders.get(session) ?? leaders.get(group) ?? runFromEnvironment(pid, runIds)
+      leaders.get(pid) ??
+      leaders.get(session) ??
+      leaders.get(group) ??
+      runFromEnvironment(pid, runIds)
     if (run) members.set(pid, run)
   }
   for (const [pid, run] of findInNamespaces(runs, table.keys())) {

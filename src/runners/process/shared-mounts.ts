@@ -37,7 +37,9 @@ export async function shareMounts(maker: MountMaker): Promise<SharedMounts | nul
   const ofUser = user ? [`--user=${user.path}`, '--preserve-credentials'] : []
   return {
     enter: () =>
-      mountFingerprint(maker.paths) === fingerprint ? [maker.nsenter, ...ofUser, `--mount=${mounts.path}`] : null,
+      mountFingerprint(maker.paths) === fingerprint
+        ? [maker.nsenter, ...ofUser, `--mount=${mounts.path}`]
+        : null,
     close: () => {
       mounts.release()
       user?.release()
