@@ -172,7 +172,10 @@ async function request(url, method, path, body) {
   const isJson = typeof body === 'object'
   const answer = await fetch(url + path, {
     method,
-    headers: isJson ? { 'content-type': 'application/json' } : {},
+    headers: {
+      'casefile-actor': 'Ada',
+      ...(isJson ? { 'content-type': 'application/json' } : {}),
+    },
     ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
   })
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
