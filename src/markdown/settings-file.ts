@@ -1,5 +1,5 @@
 import type { Pair } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Problem } from '../model/problem.ts'
 import {
   DEFAULT_SETTINGS,
