@@ -6,6 +6,7 @@ import {
   OWN_PROVIDER,
   PROMPT_BY,
   type ProviderSettings,
+  SETTINGS_FILE,
   type Settings,
   STREAMS,
 } from '../model/settings.ts'
@@ -15,9 +16,6 @@ import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'
 import { isMap, isNode, isScalar, isSeq } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
-
-export const SETTINGS_FILE = 'casefile.md'
-export const MAX_SETTINGS_BYTES = 256 * 1024
 
 /** What a casefile.md says, or the one problem that keeps all of it from being read. */
 export type SettingsReading = { ok: true; settings: Settings } | { ok: false; problem: Problem }

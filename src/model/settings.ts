@@ -1,5 +1,8 @@
 import type { Problem } from './problem.ts'
 
+export const SETTINGS_FILE = 'casefile.md'
+export const MAX_SETTINGS_BYTES = 256 * 1024
+
 /** What `casefile.md` says; every key is optional. */
 export interface Settings {
   /** The default for new sessions. */
