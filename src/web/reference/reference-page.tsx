@@ -1,6 +1,6 @@
 import type { Assets } from '../assets.ts'
 import { Page } from '../shell/page.tsx'
-import { type ApiDocument, operationsOf } from './api-document.ts'
+import { type ApiDocument, bodyNames, operationsOf } from './api-document.ts'
 import { ExampleText } from './example-text.tsx'
 import { OperationView, Parameters } from './operation-view.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
@@ -16,6 +16,8 @@ interface ReferenceProps {
 /** All of `/openapi.json` for people: one page that needs no script, so that the browser can search it. */
 export function ReferencePage({ assets, api, origin }: ReferenceProps) {
   const { info, tags, components } = api
+  const bodies = bodyNames(api)
+  const objects = Object.entries(components.schemas).filter(([name]) => !bodies.has(name))
   return (
     <Page title="API reference" assets={assets} kind="reference">
       <h1>API reference</h1>
@@ -62,7 +64,7 @@ export function ReferencePage({ assets, api, origin }: ReferenceProps) {
                 <Words text={description} />
               </p>
               {operationsOf(api, name).map((placed) => (
-                <OperationView placed={placed} origin={origin} />
+                <OperationView placed={placed} api={api} origin={origin} />
               ))}
             </>
           ))}
@@ -80,7 +82,7 @@ export function ReferencePage({ assets, api, origin }: ReferenceProps) {
             ))}
           </ul>
           <h2 id="schemas">Objects</h2>
-          {Object.entries(components.schemas).map(([name, schema]) => (
+          {objects.map(([name, schema]) => (
             <section class="card" id={`schema-${name}`} aria-labelledby={`schema-${name}-title`}>
               <h3 id={`schema-${name}-title`}>{name}</h3>
               {schema.description && (
