@@ -118,7 +118,7 @@ const wrongFields: Wrong[] = [
   ['no title', 'title', undefined, /expected a string/, /it is missing/],
   ['the title null', 'title', null, /expected a string/, /got null/],
   ['a number as title', 'title', 7, /expected a string/, /got the number 7/],
-  ['a blank title', 'title', ' \u2003', /says something/, /got the string/],
+  ['a blank title', 'title', ' \u2003', /not only white space/, /got the string/],
   ['a title of two lines', 'title', 'a\nb', /one line/, /a\\nb/],
   ['a title with NUL', 'title', 'a\0', /control characters/],
   ['a title with a line separator', 'title', 'a\u2028b', /one line/],
@@ -135,7 +135,7 @@ const wrongFields: Wrong[] = [
   ['a parent that is no UUID', 'parent', 'epic', /UUID/, /"epic"/],
   ['a parent in capitals', 'parent', NOBODY.replaceAll('0', 'A'), /lower case/],
   ['a folder with NUL', 'workdir', 'a\0b', /control characters/],
-  ['a blank folder', 'workdir', '', /says something/],
+  ['a blank folder', 'workdir', '', /not only white space/],
   ['a provider with a slash', 'provider', '../x', /a word/, /"\.\.\/x"/],
 ]
 
@@ -397,7 +397,7 @@ t.test('an empty or unknown query parameter is 400, and is named', async (t) => 
       [`${path}?stat=OPEN`, 'stat', /Did you mean state\? This path takes .*outcome/],
       [`${path}?State=OPEN`, 'State', /Did you mean state/],
       [`${path}?limits=1`, 'limits', /Did you mean limit/],
-      [`${path}?colour=red`, 'colour', /unknown query parameter; this path/],
+      [`${path}?colour=red`, 'colour', /unknown query parameter\. This path/],
     ]),
     ['/triage?need=any', 'need', /Did you mean needs/],
     ['/triage?needs=', 'needs', /it is empty/],
@@ -615,13 +615,13 @@ t.test('PUT …/state may carry outcome and reason, and null clears them', async
 })
 
 const wrongStates: Wrong[] = [
-  ['none', 'state', undefined, /expected a string/, /it is missing/],
+  ['none', 'state', undefined, /expected one of OPEN, /, /it is missing/],
   ['null', 'state', null, /got null/],
   ['a word that is none', 'state', 'CLOSED', /got "CLOSED"/, /expected one of OPEN, .*COMPRESSED/],
   ['lower case', 'state', 'open', /got "open"/],
   ['a blank at its end', 'state', 'OPEN ', /got "OPEN "/],
   ['a name of every object', 'state', 'constructor', /got "constructor"/],
-  ['a blank reason', 'reason', ' ', /says something/],
+  ['a blank reason', 'reason', ' ', /not only white space/],
   ['a reason of two lines', 'reason', 'a\nb', /one line/],
   ['an outcome that is no word', 'outcome', 'a b', /PascalCase/],
 ]

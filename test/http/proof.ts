@@ -133,7 +133,7 @@ const wrongProofs: [string, object, string, ...RegExp[]][] = [
   ['a type with blanks', { type: 'test log', content: 'x' }, 'type', /"test log"/],
   ['no content', { type: 'log' }, 'content', /either content, or artifact/],
   ['both', { type: 'log', content: 'x', artifact: 'y' }, 'content', /either content, or artifact/],
-  ['blank content', { type: 'log', content: ' \n' }, 'content', /says something/],
+  ['blank content', { type: 'log', content: ' \n' }, 'content', /not only white space/],
   ['content that is no text', { type: 'log', content: 1 }, 'content', /got the number 1/],
   ['an artifact of nobody', { type: 'log', artifact: '1-x.tap' }, 'artifact', /got "1-x.tap"/],
   ['an artifact elsewhere', { type: 'log', artifact: '../case.md' }, 'artifact', /case\.md/],
@@ -393,7 +393,7 @@ t.test('a description comes back exactly, and disturbs no other', async (t) => {
 
 const wrongItems: [string, object, string, ...RegExp[]][] = [
   ['no description', { type: 'log' }, 'description', /it is missing/],
-  ['a blank description', { description: ' ', type: 'log' }, 'description', /says something/],
+  ['a blank description', { description: ' ', type: 'log' }, 'description', /not only white space/],
   ['two lines', { description: 'a\nb', type: 'log' }, 'description', /one line/],
   ['blanks at the ends', { description: 'a ', type: 'log' }, 'description', /no blanks/],
   ['501 characters', { description: 'x'.repeat(501), type: 'log' }, 'description', /at most 500/],

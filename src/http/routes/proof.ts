@@ -116,8 +116,9 @@ export const proofEndpoints = [
     errors: [...FILE_ERRORS, 'already_exists'],
     notWhilePlanning: 'add checklist item',
     async handle({ c, service, params: { id }, body }) {
+      const added = { ...body, required: body.required ?? false }
       const by = await actorOf(service, c)
-      const folder = await service.store.update(id, (present) => addItem(present, body), { by })
+      const folder = await service.store.update(id, (present) => addItem(present, added), { by })
       const item: GateItemJson = gateOf(folder).items.at(-1)!
       return answerJson(c, item, 201, { location: `/cases/${id}/proof/checklist` })
     },

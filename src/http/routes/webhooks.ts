@@ -134,7 +134,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       notWhilePlanning: 'add webhook',
       async handle({ c, service, params, body }) {
         const { webhooks } = service
-        const { url, events, active, ...rest } = body
+        const { url, events, active = true, ...rest } = body
         const secret = secretIn(rest) ?? null
         const case_id = await caseOf(service, params as Params)
         const wanted = { case_id, url, events: events ?? [ALL_EVENTS], secret, active }

@@ -122,11 +122,15 @@ export const gateItem = z
   })
   .meta({ id: 'ChecklistItem' })
 
+const objectionCode = z
+  .enum(['not_verified', ...OBJECTION_CODES])
+  .meta({ id: 'ObjectionCode' })
+
 const objection = z
   .object({
     id,
     type: z.string(),
-    code: z.enum(['not_verified', ...OBJECTION_CODES]),
+    code: objectionCode,
     reason: z.string(),
   })
   .meta({ id: 'GateObjection', description: 'A proof that does not count, and why.' })

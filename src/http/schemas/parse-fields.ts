@@ -81,7 +81,9 @@ function expectation(issue: RawIssue): string {
     case 'too_big':
       return `expected at most ${issue.maximum} ${UNITS[issue.origin] ?? ''}`.trimEnd()
     case 'invalid_value':
-      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+      return issue.values.length > 2
+        ? `expected one of ${issue.values.join(', ')}`
+        : `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     default:
       return 'expected another value'
   }

@@ -18,7 +18,8 @@ export const checklistItemSchema = z
   .object({
     description: trimmedLine(500),
     type: proofType,
-    required: z.boolean().default(false),
+    // no `default`: openapi-typescript would make the field required
+    required: z.boolean().optional().describe('`false` by default.'),
   })
   .meta({ id: 'NewChecklistItem' })
 

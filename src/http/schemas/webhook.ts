@@ -47,7 +47,8 @@ export const newWebhookSchema = z
     url: z.string(),
     events: events.nullish().describe('All events by default, as with `*`.'),
     secret,
-    active: z.boolean().default(true),
+    // no `default`: openapi-typescript would make the field required
+    active: z.boolean().optional().describe('`true` by default.'),
   })
   .meta({ id: 'NewWebhook' })
 
