@@ -1,10 +1,10 @@
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_CASE_BYTES } from '../markdown/case-file.ts'
-import { readEnvelope } from '../markdown/envelope.ts'
+import { readDocument } from '../markdown/document.ts'
 import { withFields } from '../markdown/field-edit.ts'
 import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
-import { readTrail } from '../markdown/trail-lines.ts'
+import { readTrail } from '../markdown/trail.ts'
 import { plainValue } from '../markdown/yaml-value.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
@@ -106,8 +106,8 @@ async function namedCase(
 
 /** What a field of the frontmatter says; null where it is not there or the frontmatter is unreadable. */
 export function statedIn(text: string, key: string): string | null {
-  const read = readEnvelope(text)
-  const value = read.ok ? plainValue(read.envelope.front?.map.pairs.get(key)) : null
+  const read = readDocument(text)
+  const value = read.ok ? plainValue(read.document.front?.map.pairs.get(key)) : null
   return value === null || value === undefined || typeof value === 'object' ? null : String(value)
 }
 

@@ -20,23 +20,28 @@ import {
   withItem,
 } from './checklist.ts'
 import { CHECKLIST_HEADING, type Checklist } from './checklist-parse.ts'
-import { bodyStartOf } from './envelope.ts'
+import { findBodyStart, type MarkdownDocument, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { type FieldReader, fieldReader, recordHead, roughFields } from './fields.ts'
-import { type Head, readHead } from './head.ts'
+import {
+  type FieldReader,
+  fieldReader,
+  type RecordResult,
+  readRecord,
+  roughFields,
+} from './fields.ts'
 import { linesOf } from './lines.ts'
 import { hasBareFields } from './near-front.ts'
 import { closesFence, headingText, OPENING } from './outline.ts'
-import { plainRegion } from './section.ts'
 import {
   LEAD,
+  plainRegion,
   readSections,
   readSectionsNow,
   type Sectioned,
   type SectionLayout,
   sectionText,
   withSection,
-} from './sectioned.ts'
+} from './sections.ts'
 
 export const CASE_FILE = 'case.md'
 export const MAX_CASE_BYTES = 256 * 1024
@@ -44,7 +49,7 @@ export const MAX_CASE_BYTES = 256 * 1024
 export const CASE_LAYOUT: SectionLayout = {
   names: [CHECKLIST_HEADING],
   bounds(text, bodyStart) {
-    const from = bodyStart ?? bodyStartOf(text)
+    const from = bodyStart ?? findBodyStart(text)
     return from === null ? null : { from, to: text.length }
   },
   /** A description that came by request asks for no proof. */
@@ -75,11 +80,11 @@ export interface CaseReading {
 export async function readCase(text: string, origin: CaseOrigin): Promise<CaseReading> {
   const now = readCaseNow(text, origin)
   if (now) return now
-  const read = caseHead(text)
+  const read = readCaseFile(text)
   if (!read.ok) return { value: null, problems: [read.problem] }
-  const sections = await readSections(text, CASE_LAYOUT, read.head.bodyStart)
+  const sections = await readSections(text, CASE_LAYOUT, read.document.bodyStart)
   const checklist = sections && (await checklistOf(sections))
-  if (sections && checklist) return caseIn(read.head, sections, checklist, origin)
+  if (sections && checklist) return caseIn(read.document, sections, checklist, origin)
   const message =
     'the markdown takes more than 2 s to parse: simplify deeply nested lists or quotes'
   return { value: null, problems: [{ code: 'too_complex', file: CASE_FILE, line: null, message }] }
@@ -90,17 +95,17 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
  * body needs the markdown parser, which works in a worker.
  */
 export function readCaseNow(text: string, origin: CaseOrigin): CaseReading | null {
-  const read = caseHead(text)
+  const read = readCaseFile(text)
   if (!read.ok) return { value: null, problems: [read.problem] }
-  const sections = readSectionsNow(text, CASE_LAYOUT, read.head.bodyStart)
+  const sections = readSectionsNow(text, CASE_LAYOUT, read.document.bodyStart)
   const checklist = sections && checklistNow(sections)
-  return sections && checklist && caseIn(read.head, sections, checklist, origin)
+  return sections && checklist && caseIn(read.document, sections, checklist, origin)
 }
 
 /** A case without frontmatter may be made by hand, but not of fields that lost the lines around them. */
-function caseHead(text: string): ReturnType<typeof recordHead> {
-  const read = recordHead(text, CASE_FILE)
-  if (!read.ok || read.head.fields !== null || !hasBareFields(text, read.head.bodyStart))
+function readCaseFile(text: string): RecordResult {
+  const read = readRecord(text, CASE_FILE)
+  if (!read.ok || read.document.fields !== null || !hasBareFields(text, read.document.bodyStart))
     return read
   const message = 'these look like fields: frontmatter is YAML between two lines that hold only ---'
   return {
@@ -110,12 +115,12 @@ function caseHead(text: string): ReturnType<typeof recordHead> {
 }
 
 function caseIn(
-  head: Head,
+  document: MarkdownDocument,
   sections: Sectioned,
   checklist: Checklist,
   origin: CaseOrigin,
 ): CaseReading {
-  const reader = fieldReader(head, CASE_FILE)
+  const reader = fieldReader(document, CASE_FILE)
   const description = sectionText(sections, LEAD)!
   const stated = reader.text('id')
   if (stated !== null && stated !== origin.id && origin.isTaken?.(stated)) {
@@ -129,11 +134,11 @@ function caseIn(
       if (field.kind === 'markdown') return description
       const found = valueIn(reader, field)
       if (found !== null || field.name !== 'title') return found
-      return titleOf(head.text.slice(head.bodyStart)) ?? origin.id
+      return titleOf(document.text.slice(document.bodyStart)) ?? origin.id
     }),
     checklist: countedItems(checklist),
   }
-  const problems = [...reader.problems, ...checklistProblems(head.text, CASE_FILE, checklist)]
+  const problems = [...reader.problems, ...checklistProblems(document.text, CASE_FILE, checklist)]
   const breaking = problems.filter(isBreaking)
   if (breaking.length === 0) return { value, problems }
   const isMisplaced = breaking.every(({ code }) => ['id_mismatch', 'duplicate_id'].includes(code))
@@ -233,8 +238,8 @@ export async function newCaseText(value: Case): Promise<string> {
  */
 export async function editedCase(text: string, present: Case, edit: CaseEdit): Promise<string> {
   const { description, ...fields } = edit.fields ?? {}
-  const read = readHead(text)
-  const written = read.ok ? read.head.fields : undefined
+  const read = readDocument(text)
+  const written = read.ok ? read.document.fields : undefined
   const values = { ...present, ...fields }
   const set = FILE_KEYS.filter((key) =>
     written?.has(key)

@@ -1,31 +1,21 @@
 import { AppError } from '../model/app-error.ts'
-import { type EnvelopeResult, readEnvelope } from './envelope.ts'
-import { withPlainFields } from './plain-edit.ts'
+import { type DocumentResult, readDocument } from './document.ts'
 import { withKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /**
  * The file with these frontmatter keys set, each by a range edit; a file without one gets one.
- * `known` is the text's envelope, where the caller has it already.
+ * `known` is the text's document, if the caller has read it already.
  */
 export function withFields(
   text: string,
   fields: [string, YamlValue][],
-  known?: EnvelopeResult,
-): string {
-  return withPlainFields(text, fields) ?? withParsedFields(text, fields, known)
-}
-
-/** The same by the parser, whatever the frontmatter looks like. */
-export function withParsedFields(
-  text: string,
-  fields: [string, YamlValue][],
-  known?: EnvelopeResult,
+  known?: DocumentResult,
 ): string {
   if (fields.length === 0) return text
-  const read = known ?? readEnvelope(text)
+  const read = known ?? readDocument(text)
   if (!read.ok) throw new AppError('unreadable_file', read.message)
-  const { front, eol, bodyStart } = read.envelope
+  const { front, eol, bodyStart } = read.document
   if (!front) {
     const block = newFrontmatter(fields, eol)
     const gap = text.length > bodyStart && !/^[\r\n]/.test(text.slice(bodyStart)) ? eol : ''

@@ -1,28 +1,19 @@
 import type { Problem, ProblemCode } from '../model/problem.ts'
 import { conflictLine } from './conflict-markers.ts'
-import { type Envelope, readEnvelope } from './envelope.ts'
-import { type Head, type HeadResult, readHead } from './head.ts'
+import { type DocumentResult, type MarkdownDocument, readDocument } from './document.ts'
 import { lineAt, linesOf } from './lines.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 type Unreadable = { ok: false; problem: Problem }
 
-/** A record file's frame: its envelope, or the problem that keeps it from being read. */
-type Frame = { ok: true; envelope: Envelope } | Unreadable
+/** A record file's document, or the problem that keeps it from being read. */
+export type RecordResult = { ok: true; document: MarkdownDocument } | Unreadable
 
-/** Cuts a file, naming git's conflict markers before anything that they break. */
-export function readFrame(text: string, file: string): Frame {
+/** Reads a record file. Conflict markers of git are reported first, as they break everything else. */
+export function readRecord(text: string, file: string): RecordResult {
   const conflict = conflictIn(text, file)
   if (conflict) return conflict
-  const read = readEnvelope(text)
-  return read.ok ? read : unreadable(read, file)
-}
-
-/** The same for a file of which only what the frontmatter says is asked for: in far less time. */
-export function recordHead(text: string, file: string): { ok: true; head: Head } | Unreadable {
-  const conflict = conflictIn(text, file)
-  if (conflict) return conflict
-  const read = readHead(text)
+  const read = readDocument(text)
   return read.ok ? read : unreadable(read, file)
 }
 
@@ -34,7 +25,7 @@ function conflictIn(text: string, file: string): Unreadable | null {
 }
 
 function unreadable(
-  { code, line, message }: Extract<HeadResult, { ok: false }>,
+  { code, line, message }: Extract<DocumentResult, { ok: false }>,
   file: string,
 ): Unreadable {
   return { ok: false, problem: { code, file, line, message } }
@@ -57,7 +48,7 @@ export interface FieldReader {
   problem(key: string, code: ProblemCode, message: string): void
 }
 
-export function fieldReader({ text, fields }: Head, file: string): FieldReader {
+export function fieldReader({ text, fields }: MarkdownDocument, file: string): FieldReader {
   const problems: Problem[] = []
   const value = (key: string) => fields?.get(key)?.value
   const problem = (key: string, code: ProblemCode, message: string) => {
@@ -131,8 +122,8 @@ function utcTime(text: string): string | null {
 
 /** The keys of a file's frontmatter; of one that cannot be read, those of its plain `key: value` lines. */
 export function fieldNames(text: string, file: string): ReadonlySet<string> {
-  const read = recordHead(text, file)
-  return new Set(read.ok ? read.head.fields?.keys() : roughFields(text).keys())
+  const read = readRecord(text, file)
+  return new Set(read.ok ? read.document.fields?.keys() : roughFields(text).keys())
 }
 
 const ROUGH_LINE = /^([a-z_]+):[ \t]+(?:"([^"\\]*)"|'([^'\\]*)'|([^\s#"'[{&*!|>%@`].*))$/

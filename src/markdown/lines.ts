@@ -8,42 +8,18 @@ export interface Line {
 }
 
 /** The lines as CommonMark sees them: ended by LF, CRLF or a lone CR, and by nothing else. */
-export function* linesOf(text: string, from = 0): Generator<Line> {
-  const walk = lineWalk(text, from)
-  while (walk.move()) {
-    const { start, end, next } = walk
-    yield { text: text.slice(start, end), start, end, next }
-  }
-}
-
-/** One line after another, for what reads every file: nothing is made for a line. */
-export interface LineWalk {
-  start: number
-  end: number
-  next: number
-  /** Goes to the next line, or to the first; false behind the last. */
-  move(): boolean
-}
-
-export function lineWalk(text: string, from = 0, to = text.length): LineWalk {
+export function* linesOf(text: string, from = 0, to = text.length): Generator<Line> {
   let lf = -1
   let cr = -1
-  return {
-    start: from,
-    end: from,
-    next: from,
-    move() {
-      const start = this.next
-      if (start >= to) return false
-      // each search goes on where the last one of its kind ended, so that a text is read once
-      if (lf < start) lf = indexFrom(text, '\n', start)
-      if (cr < start) cr = indexFrom(text, '\r', start)
-      const end = Math.min(lf, cr)
-      this.start = start
-      this.end = Math.min(end, to)
-      this.next = Math.min(end + (lf === cr + 1 ? 2 : 1), to)
-      return true
-    },
+  for (let start = from; start < to; ) {
+    // each search goes on where the last one of its kind ended, so that a text is read once
+    if (lf < start) lf = indexFrom(text, '\n', start)
+    if (cr < start) cr = indexFrom(text, '\r', start)
+    const ending = Math.min(lf, cr)
+    const end = Math.min(ending, to)
+    const next = Math.min(ending + (lf === cr + 1 ? 2 : 1), to)
+    yield { text: text.slice(start, end), start, end, next }
+    start = next
   }
 }
 

@@ -1,4 +1,4 @@
-import { linesOf, lineWalk, trimBlanks } from './lines.ts'
+import { linesOf, trimBlanks } from './lines.ts'
 import { reservedName } from './near-name.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
@@ -24,9 +24,6 @@ const ANY_SUCH_LINE = /^ {0,3}#{2,6}[ \t][^\r\n]*/gm
 /** A fence that opens inside a list or quote, or indented: only the parser knows whether it is top-level. */
 const INNER_FENCE = /^(?:[ \t]+|[ \t]*(?:>|[*+-]|\d{1,9}[.)])[ \t>*+\-\d.)]*)(?:`{3}|~{3})/
 const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
-const SPACE = 0x20
-/** The characters that a line which matches any of these begins with: most lines begin with a letter. */
-const MAY_OPEN = new Set([...' \t>*+-.)<#`~0123456789'].map((each) => each.charCodeAt(0)))
 export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 
 /**
@@ -37,12 +34,7 @@ export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
   const found: Candidate[] = []
   let fence: string | null = null
-  const line = lineWalk(body)
-  while (line.move()) {
-    const first = body.charCodeAt(line.start)
-    if (fence === null && !MAY_OPEN.has(first)) continue
-    if (fence !== null && first !== SPACE && first !== fence.charCodeAt(0)) continue
-    const text = body.slice(line.start, line.end)
+  for (const { text, start, next } of linesOf(body)) {
     if (fence !== null) {
       if (closesFence(text, fence)) fence = null
       continue
@@ -56,8 +48,8 @@ export function shortOutline(body: string, names: readonly string[]): Heading[] 
     if (mayHideLines(text)) return hasCandidate(body, names) ? null : []
     const reserved = candidate(text, names)
     if (!reserved) continue
-    if (first === SPACE) return null // may belong to a list item
-    found.push({ ...reserved, start: line.start, next: line.next })
+    if (text.startsWith(' ')) return null // may belong to a list item
+    found.push({ ...reserved, start, next })
   }
   return chosen(found)
 }

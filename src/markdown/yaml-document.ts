@@ -13,11 +13,8 @@ const MAX_DEPTH = 20
 /** The parser's stack holds the document and, at the end, a scalar besides the collections. */
 const MAX_STACK = MAX_DEPTH + 2
 
-/**
- * Words and signs, as the lexer counts them, without line ends: each takes some microseconds, on the thread that answers requests.
- * More than `plainFront` takes, three for two characters at most, so that the two agree.
- */
-export const MAX_LEXEMES = 20_000
+/** Most words and signs, as the lexer counts them, without line ends: each takes some microseconds of the thread that answers requests. */
+const MAX_LEXEMES = 20_000
 
 const OPTIONS = {
   version: '1.2',

@@ -1,6 +1,6 @@
 import { outline } from '../markdown/outline.ts'
 import { parsedMarkdown } from '../markdown/parser-pool.ts'
-import { fenceFor } from '../markdown/section.ts'
+import { fenceFor } from '../markdown/sections.ts'
 import type { Case } from '../model/case.ts'
 import type { PlanRequest, PlanResult } from './contract.ts'
 import { detectTests } from './project-tests.ts'

@@ -1,4 +1,4 @@
-import { fenceFor } from '../markdown/section.ts'
+import { fenceFor } from '../markdown/sections.ts'
 import { PLAN_MARKS } from '../runners/agents/plan-marks.ts'
 
 /** Something that is good to know, and that may be left out. */

@@ -1,4 +1,4 @@
-import { fenceFor } from '../markdown/section.ts'
+import { fenceFor } from '../markdown/sections.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
 import type { ProjectInstructions } from '../workspace/settings/project-instructions.ts'

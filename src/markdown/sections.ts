@@ -2,7 +2,6 @@ import { AppError } from '../model/app-error.ts'
 import { conflictLine } from './conflict-markers.ts'
 import { type LineEnding, lineEnding } from './lines.ts'
 import { type Heading, outline, shortOutline } from './outline.ts'
-import { plainRegion, regionText, verbatimRegion } from './section.ts'
 
 /** Which part of a file is cut into sections, and at which headings. */
 export interface SectionLayout {
@@ -11,7 +10,7 @@ export interface SectionLayout {
   fenced?: readonly string[]
   /**
    * Where the sectioned part starts and ends; null when the file cannot be read at all. `bodyStart`
-   * is that of its envelope, where the caller has read it already.
+   * is that of its document, if the caller has read it already.
    */
   bounds(text: string, bodyStart?: number): { from: number; to: number } | null
   /** Whether the text that was written into a section, plainly, says nothing to who reads the whole file. */
@@ -193,4 +192,66 @@ function unwritable(name: string): AppError {
     'unreadable_file',
     `${part} cannot be written without harming what else stands in the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
   )
+}
+
+/**
+ * A section's text stands between one blank line after its heading and one before the next heading;
+ * the last one ends with the file's last line ending. These two functions are each other's inverse:
+ * the text in a `verbatim` fence, and the text of any other section, come back exactly.
+ */
+export function regionText(region: string, last: boolean, eol: LineEnding): string {
+  let text = region.startsWith(eol) ? region.slice(eol.length) : region.replace(/^[\r\n]/, '')
+  text = withoutEnding(text, eol)
+  if (!last) text = withoutEnding(text, eol)
+  const verbatim = verbatimText(text, eol)
+  if (verbatim !== null) return verbatim
+  const plain = text.replaceAll('\r\n', '\n')
+  // a CRLF file's sections are CRLF throughout: callers see and send LF
+  return eol === '\r\n' && !plain.includes('\r') && !/(?<!\r)\n/.test(text) ? plain : text
+}
+
+/** The region that holds `text` plainly. Only re-reading the whole file tells whether it may stand so. */
+export function plainRegion(text: string, last: boolean, eol: LineEnding): string {
+  if (text === '') return last ? '' : eol
+  const lines = eol === '\r\n' && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text
+  return eol + lines + (last ? eol : eol + eol)
+}
+
+/** The region that holds any text: one fence, longer than every run of backticks in it. */
+export function verbatimRegion(text: string, last: boolean, eol: LineEnding): string {
+  const fence = fenceFor(text)
+  return `${eol}${fence}verbatim${eol}${text}${eol}${fence}${last ? eol : eol + eol}`
+}
+
+/** A fence of this character that no line of the text can close. */
+export function fenceFor(text: string, character: '`' | '~' = '`'): string {
+  let longest = 2
+  let run = 0
+  for (let at = text.indexOf(character); at >= 0; ) {
+    run++
+    longest = Math.max(longest, run)
+    const next = text.indexOf(character, at + 1)
+    if (next !== at + 1) run = 0
+    at = next
+  }
+  return character.repeat(longest + 1)
+}
+
+const VERBATIM = /^(`{3,})verbatim[ \t]*(?:\r\n|\n|\r)/
+
+/** The content when the whole text is one verbatim fence, else null. */
+function verbatimText(text: string, eol: LineEnding): string | null {
+  const opening = VERBATIM.exec(text)
+  if (!opening) return null
+  const fence = opening[1]!
+  if (!text.endsWith(fence)) return null
+  const content = text.slice(opening[0].length, -fence.length)
+  if (content !== '' && !/[\r\n]$/.test(content)) return null
+  const inner = withoutEnding(content, eol)
+  return inner.includes(fence) ? null : inner
+}
+
+function withoutEnding(text: string, eol: LineEnding): string {
+  if (text.endsWith(eol)) return text.slice(0, -eol.length)
+  return /[\r\n]$/.test(text) ? text.slice(0, -1) : text
 }

@@ -1,23 +1,35 @@
 import { lazyPackage } from '../package-files.ts'
 import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
 import { nearFront } from './near-front.ts'
-import { plainFront } from './plain-front.ts'
 import type { YamlProblem } from './yaml-document.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
+import { isNode } from './yaml-package.ts'
+import type { YamlValue } from './yaml-scalar.ts'
+import { plainNode, scalarText } from './yaml-value.ts'
 
 const MAX_FRONTMATTER_BYTES = 64 * 1024
 
-/** A markdown file cut into its parts; the offsets are into `text`, which keeps its BOM. */
-export interface Envelope {
+/** A value of the frontmatter. `text` is a scalar as it is written; null for a list, a mapping or an empty value. */
+export interface Field {
+  value: YamlValue
+  text: string | null
+  /** Offset of the key in the file. */
+  at: number
+}
+
+/** A markdown file, split into frontmatter and body. The offsets are into `text`, which keeps its BOM. */
+export interface MarkdownDocument {
   text: string
   eol: LineEnding
-  /** The YAML between the two `---` lines; null for a file that has none. */
+  /** The YAML between the two `---` lines; null for a file without frontmatter. */
   front: { map: YamlMap; start: number; end: number } | null
+  /** The values of the frontmatter, in the file's order; null for a file without frontmatter. */
+  fields: ReadonlyMap<string, Field> | null
   bodyStart: number
 }
 
-export type EnvelopeResult =
-  | { ok: true; envelope: Envelope }
+export type DocumentResult =
+  | { ok: true; document: MarkdownDocument }
   | { ok: false; code: YamlProblem['code']; line: number; message: string }
 
 /**
@@ -25,13 +37,14 @@ export type EnvelopeResult =
  * other engines execute what a file says, and its own cache returns shared objects, so they are
  * shut off and options are always passed.
  */
-export function readEnvelope(text: string): EnvelopeResult {
+export function readDocument(text: string): DocumentResult {
   const start = text.startsWith('\ufeff') ? 1 : 0
   const eol = lineEnding(text)
-  const none: EnvelopeResult = { ok: true, envelope: { text, eol, front: null, bodyStart: start } }
   if (!text.startsWith('---', start) || text.startsWith('----', start)) {
     const near = nearFront(text, start)
-    if (!near) return none
+    if (!near) {
+      return { ok: true, document: { text, eol, front: null, fields: null, bodyStart: start } }
+    }
     const line = lineAt(text, near.at)
     return { ok: false, code: 'bad_frontmatter', line, message: near.message }
   }
@@ -58,15 +71,22 @@ export function readEnvelope(text: string): EnvelopeResult {
   const read = readYaml(source)
   if (!read.ok) return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
   const front = { map: read.map, start: from, end: to }
-  return { ok: true, envelope: { text, eol, front, bodyStart } }
+  return { ok: true, document: { text, eol, front, fields: fieldsOf(front), bodyStart } }
 }
 
-/** Where the body begins; null when the frontmatter cannot be read. */
-export function bodyStartOf(text: string): number | null {
-  const plain = plainFront(text)
-  if (plain) return plain.bodyStart
-  const read = readEnvelope(text)
-  return read.ok ? read.envelope.bodyStart : null
+function fieldsOf({ map, start }: { map: YamlMap; start: number }): Map<string, Field> {
+  const fields = new Map<string, Field>()
+  for (const [key, { key: node, value }] of map.pairs) {
+    const at = start + (isNode(node) ? node.range![0] : 0)
+    fields.set(key, { value: plainNode(value), text: scalarText(value), at })
+  }
+  return fields
+}
+
+/** Offset of the body; null when the frontmatter cannot be read. */
+export function findBodyStart(text: string): number | null {
+  const read = readDocument(text)
+  return read.ok ? read.document.bodyStart : null
 }
 
 type Span = { from: number; to: number; bodyStart: number }
