@@ -122,9 +122,7 @@ export const gateItem = z
   })
   .meta({ id: 'ChecklistItem' })
 
-const objectionCode = z
-  .enum(['not_verified', ...OBJECTION_CODES])
-  .meta({ id: 'ObjectionCode' })
+const objectionCode = z.enum(['not_verified', ...OBJECTION_CODES]).meta({ id: 'ObjectionCode' })
 
 const objection = z
   .object({

@@ -24,7 +24,7 @@ function errorPage(
   const page = (
     <Page title={heading} assets={assets} kind="error">
       <h1>{heading}</h1>
-      <p class="lead">{String(detail).replace(' docs/api.md lists all there is.', '')}</p>
+      <p class="lead">{String(detail).replace(' /docs lists all endpoints.', '')}</p>
       {retryUrl ? (
         <p>
           If you meant to come here, open the address yourself: <a href={retryUrl}>{retryUrl}</a>
