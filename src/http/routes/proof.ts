@@ -6,8 +6,8 @@ import type { Counted } from '../../model/proof.ts'
 import { countContent, updateCounted } from '../../sessions/count-proof.ts'
 import {
   candidateContent,
+  impliedSession,
   MAX_PROOF_CONTENT_BYTES,
-  sessionNumberedIn,
 } from '../../sessions/proof-candidate.ts'
 import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
@@ -93,7 +93,7 @@ export const proofEndpoints = [
         (present) =>
           attachProof(
             present,
-            { ...added, ...sessionNumberedIn(artifact, present, session_id) },
+            { ...added, ...impliedSession(artifact, present, session_id) },
             service.now(),
           ),
         { by: await actorOf(service, c) },

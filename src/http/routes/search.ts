@@ -8,7 +8,7 @@ import {
   parseQuery,
   type SearchQuery,
 } from '../../search/query.ts'
-import { resolvedLike } from '../../sessions/resolved-like.ts'
+import { similarResolvedCases } from '../../sessions/similar-resolved-cases.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
@@ -82,7 +82,7 @@ export const searchEndpoints = [
       await service.store.read(id) // throws if there is no such case
       const most = query.limit ?? SIMILAR_LIMIT.default
       await service.synchronizer.freshenAll()
-      const found = await resolvedLike(service, id, most)
+      const found = await similarResolvedCases(service, id, most)
       return answerJson<readonly ResolvedCaseJson[]>(c, found)
     },
   }),
