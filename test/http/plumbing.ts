@@ -254,13 +254,13 @@ t.test('with a real server', async (t) => {
   await t.test('refuses one byte more, by its length, and says so', async (t) => {
     const { status, text } = await send('/small', [Buffer.alloc(11)], { 'content-length': 11 })
     t.equal(status, 413)
-    t.match(text, /has 11 bytes, and at most 10/)
+    t.match(text, /has 11 bytes; the limit is 10/)
   })
 
   await t.test('refuses one byte more in chunks, after reading it all', async (t) => {
     const { status, text } = await send('/small', Array(20).fill(Buffer.alloc(MIB)))
     t.equal(status, 413)
-    t.match(text, new RegExp(`has ${20 * MIB} bytes, and at most 10`))
+    t.match(text, new RegExp(`has ${20 * MIB} bytes; the limit is 10`))
   })
 
   await t.test('does not read a refused body for ever', async (t) => {
