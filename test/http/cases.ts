@@ -454,7 +454,11 @@ t.test('a method that a path does not know is 405 with Allow', async (t) => {
         const reply = await request(method, path, undefined, {})
         t.equal(reply.status, 405, method)
         t.equal(reply.headers.allow, allow)
-        t.match(reply.json, { status: 405, code: 'method_not_allowed', detail: /This path supports/ })
+        t.match(reply.json, {
+          status: 405,
+          code: 'method_not_allowed',
+          detail: /This path supports/,
+        })
       }
     })
   }

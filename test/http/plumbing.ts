@@ -131,7 +131,11 @@ const notJson: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
   ['a wrong token far in', `{"a":"${'é'.repeat(500)}",\n\n"b": tru}`, /line 3, column 9/],
   ['a comma too many', '{"title":"a",}', /line 1, column 14/],
   ['an end too early', '{"title":', /line 1, column 10/],
-  ['bytes that are no UTF-8', Uint8Array.of(0x7b, 0x22, 0xc3, 0x28), /not UTF-8: byte 2 is invalid/],
+  [
+    'bytes that are no UTF-8',
+    Uint8Array.of(0x7b, 0x22, 0xc3, 0x28),
+    /not UTF-8: byte 2 is invalid/,
+  ],
   ['an array', '[]', /an array/],
   ['null', 'null', /null/],
   ['a string', '"x"', /a string/],

@@ -395,7 +395,12 @@ const wrongItems: [string, object, string, ...RegExp[]][] = [
   ['no description', { type: 'log' }, 'description', /it is missing/],
   ['a blank description', { description: ' ', type: 'log' }, 'description', /not only white space/],
   ['two lines', { description: 'a\nb', type: 'log' }, 'description', /one line/],
-  ['blanks at the ends', { description: 'a ', type: 'log' }, 'description', /no white space at the ends/],
+  [
+    'blanks at the ends',
+    { description: 'a ', type: 'log' },
+    'description',
+    /no white space at the ends/,
+  ],
   ['501 characters', { description: 'x'.repeat(501), type: 'log' }, 'description', /at most 500/],
   ['no type', { description: 'x' }, 'type', /it is missing/],
   ['a type of two words', { description: 'x', type: 'a, b' }, 'type', /"a, b"/],
