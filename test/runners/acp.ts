@@ -21,6 +21,7 @@ import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
+import { notBrief } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 
 const AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
@@ -772,7 +773,7 @@ t.test('the words of a command are looked at', async (t) => {
   t.strictSame(await temporaryFolders('/'), [realpathSync('/tmp')], 'never all of it')
 })
 
-t.test('a hostile command is taken apart in no time', async (t) => {
+t.test('a hostile command is taken apart in no time', notBrief, async (t) => {
   const began = performance.now()
   for (const part of [
     '$(',
@@ -851,7 +852,7 @@ t.test('it does not speak as it should', async (t) => {
   })
 })
 
-t.test('it is stopped', async (t) => {
+t.test('it is stopped', notBrief, async (t) => {
   t.test('before it has answered anything', async (t) => {
     const stop = new AbortController()
     const { plan, report } = scene(t, 'never', { signal: stop.signal })

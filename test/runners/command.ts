@@ -17,6 +17,7 @@ import { PRESETS } from '../../src/runners/command/presets.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { notBrief } from '../fixtures/full.ts'
 
 type Custom = Extract<ProviderSettings, { kind: 'command' }>
 
@@ -413,7 +414,7 @@ cp "$5" policy; ${prints(
   })
 })
 
-t.test('nothing hangs', async (t) => {
+t.test('nothing hangs', notBrief, async (t) => {
   t.test('an abort ends it', async (t) => {
     for (const mode of ['plan', 'work'] as const) {
       const abort = new AbortController()
