@@ -60,7 +60,7 @@ export function isClosed(state: CaseState): boolean {
  * 4. `failed`: the newest session failed, and nothing came after it.
  * 5. `running`: a session plans or executes here, so what it leaves is yet to come; one of another
  *    machine is a problem, which is above.
- * 6. `proof`: a session is complete and has no proof, or a proof supports nothing while the gate is shut,
+ * 6. `proof`: a session is complete and has no proof, or a proof does not count while the gate is shut,
  *    or a proof is not verified.
  * 7. `gate_open`: nothing is missing for RESOLVED.
  *
@@ -117,8 +117,9 @@ function of(kind: AttentionKind, text: string, session?: Session): Attention {
 
 function problemText({ problems }: CaseFolder): string {
   const [first] = problems
-  const where = `${first!.code} in ${first!.file === '.' ? 'its folder' : first!.file}`
-  return problems.length === 1 ? where : `${problems.length} problems, the first: ${where}`
+  const place = first!.file === '.' ? 'the case folder' : first!.file
+  const what = `${place}: ${cutLine(first!.message.replace(/\s+/g, ' '))}`
+  return problems.length === 1 ? what : `${problems.length} problems, the first: ${what}`
 }
 
 function blockedText({ case: { state, reason } }: CaseFolder): string {
@@ -128,13 +129,13 @@ function blockedText({ case: { state, reason } }: CaseFolder): string {
   return `${what}: ${cutLine(why)}`
 }
 
-/** What is wrong with the newest of these proofs that supports nothing; null where all support their claim. */
+/** Why the newest of these proofs that does not count does not; null if all of them count. */
 function newestWithoutSupport({ sessions }: CaseFolder, proofs: readonly Proof[]): string | null {
   for (const proof of [...proofs].reverse()) {
     const objection = objectionTo(proof, sessions)
     // one that was changed waits to be verified again
     if (objection && objection.code !== 'changed')
-      return `proof ${proof.id.slice(0, 8)} supports nothing: ${objection.text}`
+      return `proof ${proof.id.slice(0, 8)} doesn't count: ${objection.text}`
   }
   return null
 }

@@ -17,7 +17,7 @@ const SPENT: Partial<Record<SessionState, keyof SessionDurations>> = {
   executing: 'ran_ms',
 }
 
-/** From the trail; what is still going on is not counted, so that the answer changes only with the trail. */
+/** From the trail; what is still going on is not counted, so that the answer changes only with the trail. A run counts once it is over. */
 export function sessionDurations(trail: readonly TrailLine[]): SessionDurations {
   const durations: SessionDurations = { planned_ms: null, waited_ms: null, ran_ms: null }
   let state: SessionState | null = null
@@ -32,6 +32,7 @@ export function sessionDurations(trail: readonly TrailLine[]): SessionDurations 
     state = next
     since = now
   }
+  if (state === 'executing') durations.ran_ms = null
   return durations
 }
 

@@ -42,7 +42,7 @@ t.test('GET /triage has every case, what needs the operator first', async (t) =>
     found.map(({ title, needs }) => [title, needs?.kind ?? null, needs?.text]),
     [
       ['plan', 'plan', 'the plan of session 1 waits for approval'],
-      ['broken', 'problem', 'bad_encoding in notes.md'],
+      ['broken', 'problem', 'notes.md: these bytes are not UTF-8: save the file in that encoding'],
       ['blocked', 'blocked', 'needs your input: Which database?'],
       ['complete', 'proof', 'session 1 is complete and has no proof'],
       ['unverified', 'proof', '1 proof is still to be verified'],

@@ -54,15 +54,15 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
   const log: string[] = []
   const notes: AgentNote[] = []
   const said = { stdout: '', stderr: '', raw: '' }
-  const anew = async () => {
-    log.push('anew')
+  const restartFresh = async () => {
+    log.push('restartFresh')
     mkdirSync(`${root}/again`)
     return `${root}/again`
   }
   const agent: AgentRun = {
     prompt: run.prompt ?? 'Do it.\n',
     newId: ID,
-    resume: run.resume ? { session: run.resume, anew } : null,
+    resume: run.resume ? { session: run.resume, restartFresh } : null,
     env: { PATH, ...run.env },
     folder: `${root}/files`,
     sandbox: NO_SANDBOX,
@@ -408,7 +408,7 @@ cp "$5" policy; ${prints(
     const { plan, root, log } = recorded(t, spec, { env, resume: 'old' })
     t.match(await plan(), { plan: 'P' })
     const between = log.slice(log.indexOf('finished 1'), log.lastIndexOf('agent_started'))
-    t.strictSame(between, ['finished 1', 'anew', 'step plan-agent 5000'])
+    t.strictSame(between, ['finished 1', 'restartFresh', 'step plan-agent 5000'])
     t.match(readFileSync(`${root}/project/policy`, 'utf8'), 'read_file')
     t.notOk(existsSync(`${root}/project/policy.toml`), 'nothing was written through the link')
   })

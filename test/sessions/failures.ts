@@ -602,7 +602,7 @@ t.test('a diff that has its troubles', async (t) => {
       const place = { layout, scratch: join(service.root, scratch), exclude: [], signal }
       const redactor = createRedactor({})
       const taker = await startDiff(service.root, { ...place, redactor, case_id: 'x', number: 1 })
-      t.match(await taker.take(), { reason })
+      t.match(await taker.finish(), { reason })
       await taker.close()
     })
   }

@@ -1,3 +1,4 @@
+import { TextBox } from '../shell/text-box.tsx'
 import {
   type ApiAnswer,
   type ApiDocument,
@@ -7,7 +8,6 @@ import {
   type Schema,
 } from './api-document.ts'
 import { curlLine } from './curl-line.ts'
-import { ExampleText } from './example-text.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Words } from './words.tsx'
 
@@ -57,7 +57,9 @@ export function OperationView({
           Copy<span class="visually-hidden"> the example of {id}</span>
         </button>
       </h4>
-      <ExampleText label={`Example of ${id}`} text={curl} />
+      <TextBox label={`Example of ${id}`} class="plain-text">
+        {curl}
+      </TextBox>
       {answers.map(
         ([status, answer]) => status < '300' && <Good id={id} status={status} answer={answer} />,
       )}
@@ -70,7 +72,7 @@ export function OperationView({
   )
 }
 
-/** A row for each, with its place where that is not the path. */
+/** A row for each parameter, with its place if that is not the path. */
 export function Parameters({ id, parameters }: { id: string; parameters: Parameter[] }) {
   const schema: Schema = {
     properties: Object.fromEntries(
@@ -84,7 +86,7 @@ export function Parameters({ id, parameters }: { id: string; parameters: Paramet
   return <Members schema={schema} of={`the parameters of ${id}`} />
 }
 
-/** A table where the members stand here, else the name that leads to them. */
+/** A table of the members, or a link to it if the schema has a name. */
 function Shape({ schema, of }: { schema: Schema; of: string }) {
   if (schema.properties) return <Members schema={schema} of={of} />
   return (
@@ -123,10 +125,9 @@ function Good({ id, status, answer }: { id: string; status: string; answer: ApiA
               <summary>
                 Example response<span class="visually-hidden"> of {id}</span>
               </summary>
-              <ExampleText
-                label={`Response of ${id}`}
-                text={typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
-              />
+              <TextBox label={`Response of ${id}`} class="plain-text">
+                {typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
+              </TextBox>
             </details>
           )}
         </>
