@@ -7,11 +7,11 @@ import { readYaml, type YamlMap } from './yaml-map.ts'
 
 const MAX_FRONTMATTER_BYTES = 64 * 1024
 
-/** A markdown file cut into its parts; the offsets are into `text`, which keeps its BOM. */
+/** A markdown file split into its parts. Offsets refer to `text`, which includes its BOM. */
 export interface Envelope {
   text: string
   eol: LineEnding
-  /** The YAML between the two `---` lines; null for a file that has none. */
+  /** The YAML between the two `---` lines; null without frontmatter. */
   front: { map: YamlMap; start: number; end: number } | null
   bodyStart: number
 }
@@ -21,9 +21,9 @@ export type EnvelopeResult =
   | { ok: false; code: YamlProblem['code']; line: number; message: string }
 
 /**
- * Splits frontmatter from body. gray-matter only splits, and the YAML goes to our one engine: its
- * other engines execute what a file says, and its own cache returns shared objects, so they are
- * shut off and options are always passed.
+ * Splits frontmatter from body. gray-matter only splits; the YAML goes to the service's own reader. gray-matter's
+ * other engines would execute code in a file, and its cache returns shared objects, so both are disabled by always
+ * passing options.
  */
 export function readEnvelope(text: string): EnvelopeResult {
   const start = text.startsWith('\ufeff') ? 1 : 0
@@ -61,7 +61,7 @@ export function readEnvelope(text: string): EnvelopeResult {
   return { ok: true, envelope: { text, eol, front, bodyStart } }
 }
 
-/** Where the body begins; null when the frontmatter cannot be read. */
+/** Returns where the body begins; null if the frontmatter is unreadable. */
 export function bodyStartOf(text: string): number | null {
   const plain = plainFront(text)
   if (plain) return plain.bodyStart
@@ -84,7 +84,7 @@ function frontSpan(text: string, start: number): Span | string {
   return 'the frontmatter that starts here has no closing --- line'
 }
 
-/** What gray-matter takes for the frontmatter of `head`; no engine of its own ever runs. */
+/** Returns what gray-matter finds as the frontmatter of `head`; none of its engines runs. */
 function splitByGrayMatter(head: string): string {
   const engine = { parse: () => ({}), stringify: () => '' }
   const engines = { yaml: engine, json: engine, javascript: engine }
@@ -93,8 +93,8 @@ function splitByGrayMatter(head: string): string {
 }
 
 /**
- * Without blank lines: gray-matter looks for a block of nothing but comments in a time that is
- * quadratic in them, and in line separators (2 s for 64 KiB).
+ * Removes blank lines, as gray-matter's search for comment-only blocks takes quadratic time in them and in line
+ * separators (2 s for 64 KiB).
  */
 function dense(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '')

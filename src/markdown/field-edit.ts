@@ -5,8 +5,8 @@ import { withKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /**
- * The file with these frontmatter keys set, each by a range edit; a file without one gets one.
- * `known` is the text's envelope, where the caller has it already.
+ * Sets frontmatter keys, each by a range edit; adds frontmatter if there is none. `known` is the text's envelope, if
+ * the caller has it.
  */
 export function withFields(
   text: string,
@@ -16,7 +16,7 @@ export function withFields(
   return withPlainFields(text, fields) ?? withParsedFields(text, fields, known)
 }
 
-/** The same by the parser, whatever the frontmatter looks like. */
+/** Same, with the YAML parser, for any frontmatter. */
 export function withParsedFields(
   text: string,
   fields: [string, YamlValue][],
@@ -36,7 +36,7 @@ export function withParsedFields(
   return text.slice(0, front.start) + map.source + text.slice(front.end)
 }
 
-/** A frontmatter block with a line for each key, in the order given. */
+/** Returns a frontmatter block with one line per key, in this order. */
 export function newFrontmatter(fields: [string, YamlValue][], eol = '\n'): string {
   const lines = fields.map(([key, value]) => `${key}: ${yamlField(key, value)}`.trimEnd() + eol)
   return `---${eol}${lines.join('')}---${eol}`

@@ -4,7 +4,7 @@ import { type Field, plainFront } from './plain-front.ts'
 import { isNode } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
 
-/** What a record file's frontmatter says, and where its body begins; the offsets are into `text`. */
+/** The frontmatter of a record file, and where its body begins. Offsets refer to `text`. */
 export interface Head {
   text: string
   eol: LineEnding
@@ -15,7 +15,7 @@ export interface Head {
 
 export type HeadResult = { ok: true; head: Head } | Extract<EnvelopeResult, { ok: false }>
 
-/** The same as by `parsedHead`, without the parser where the frontmatter is plain. */
+/** Same result as `parsedHead`, but without the parser if the frontmatter is plain. */
 export function readHead(text: string): HeadResult {
   const front = plainFront(text)
   return front ? { ok: true, head: { text, eol: lineEnding(text), ...front } } : parsedHead(text)

@@ -2,9 +2,8 @@ import { type Field, type PlainFront, plainFront } from './plain-front.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /**
- * The file with these keys of its plain frontmatter set, each on its line, without the parser and to
- * the same bytes; null where anything is not sure to be so, and then the parser decides. Like its
- * edits, these are read again: they may change nothing else.
+ * Sets keys of plain frontmatter, each on its line, without the parser but with the same result; null if that is not
+ * certain, and then the parser is used. The edits are read again to check that nothing else changed.
  */
 export function withPlainFields(text: string, fields: [string, YamlValue][]): string | null {
   let edited = text
@@ -23,8 +22,8 @@ export function withPlainFields(text: string, fields: [string, YamlValue][]): st
 }
 
 /**
- * Null where the value has other lines, brackets, or spaces behind it. Of a scalar, plain frontmatter
- * has nothing else on the line: no comment.
+ * Returns null if the value has more lines, brackets, or trailing spaces. Plain frontmatter has no comments after
+ * scalars.
  */
 function replaced(text: string, key: string, field: Field, value: YamlValue): string | null {
   const isScalar = field.text !== null

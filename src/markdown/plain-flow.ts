@@ -1,10 +1,10 @@
 import { type PlainLine, scalarInFlow } from './plain-scalar.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
-/** The service itself writes lists of mappings, and nothing deeper. */
+/** The service itself writes nothing deeper than lists of mappings. */
 const MAX_DEPTH = 4
 
-/** `[a, b]` or `{ a: 1, b: c }` on one line; undefined where its meaning is not sure. */
+/** Reads `[a, b]` or `{ a: 1, b: c }` on one line; undefined if its meaning is not certain. */
 export function flowCollection(line: PlainLine, depth = 0): YamlValue | undefined {
   if (depth > MAX_DEPTH) return undefined
   return line.text[line.at] === '[' ? flowList(line, depth) : flowMap(line, depth)
@@ -46,7 +46,7 @@ function flowValue(line: PlainLine, depth: number): YamlValue | undefined {
   return scalarInFlow(line)?.value
 }
 
-/** Whether this character stands here, behind spaces; it is passed then. */
+/** Skips spaces and this character; false if it does not follow. */
 function passes(line: PlainLine, character: string): boolean {
   skipSpaces(line)
   if (line.at >= line.end || line.text[line.at] !== character) return false
@@ -59,10 +59,10 @@ export function skipSpaces(line: PlainLine): void {
 }
 
 const MAX_KEY = 64
-/** The parser refuses them. */
+/** Keys that the parser rejects. */
 const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** A key of letters, digits, `_` and `-` and the colon behind it, both passed; undefined for any other. */
+/** Reads a key of letters, digits, `_` and `-` and its colon; undefined for any other. */
 export function keyName(line: PlainLine): string | undefined {
   skipSpaces(line)
   const { text, at, end } = line

@@ -2,7 +2,7 @@ import { flowCollection, keyName, skipSpaces } from './plain-flow.ts'
 import { isText, type PlainLine, scalarToEnd } from './plain-scalar.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
-/** A value of the frontmatter; `text` is a scalar as it is written, null where there is none. */
+/** A frontmatter value; `text` is the source of a scalar, else null. */
 export interface Field {
   value: YamlValue
   text: string | null
@@ -15,7 +15,7 @@ export interface PlainFront {
   bodyStart: number
 }
 
-/** Far below what the parser takes (64 KiB, `MAX_LEXEMES`), whatever the characters are: its limits are its to report. */
+/** Far below the parser's limits (64 KiB, `MAX_LEXEMES`), so that the parser reports when they are exceeded. */
 const MAX_LENGTH = 13_000
 
 const [SPACE, HASH, MINUS] = [0x20, 0x23, 0x2d]
@@ -32,7 +32,7 @@ export function plainFront(text: string): PlainFront | null {
   let next = toLine(line, start)
   if (!isDashes(line)) return null
   const fields = new Map<string, Field>()
-  /** The field above, where nothing stands behind its colon: a list may stand below. */
+  /** The field above if its value is empty: a list may follow. */
   let open: Field | null = null
   while (next < text.length && next < MAX_LENGTH) {
     const from = next
@@ -62,7 +62,7 @@ export function plainFront(text: string): PlainFront | null {
   return null
 }
 
-/** Moves to the line that starts here, and gives the offset of the next. A lone CR ends no line. */
+/** Moves to the line that starts here and returns the offset of the next. A lone CR does not end a line. */
 function toLine(line: PlainLine, from: number): number {
   const { text } = line
   const lf = text.indexOf('\n', from)
@@ -87,7 +87,7 @@ function fieldBehind(line: PlainLine, at: number): Field | null {
   return value !== undefined && line.at === line.end ? { value, text: null, at } : null
 }
 
-/** The items of lines that start with the same spaces and `- `, the first of them being `line`. */
+/** Reads list items: lines with the same indentation and `- `, starting with `line`. */
 function blockList(
   line: PlainLine,
   afterFirst: number,

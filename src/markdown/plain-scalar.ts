@@ -1,8 +1,8 @@
 import type { YamlValue } from './yaml-scalar.ts'
 
 /**
- * What stands on one line of plain frontmatter, read without the YAML parser. Each function stops at
- * the first thing whose meaning in YAML 1.2 core is not beyond doubt; the parser decides then.
+ * Reads values on one line of plain frontmatter without the YAML parser. Each function stops at the first construct
+ * whose meaning in YAML 1.2 core is not certain; then the parser decides.
  */
 export interface PlainLine {
   text: string
@@ -11,13 +11,13 @@ export interface PlainLine {
   end: number
 }
 
-/** A scalar's value, and how it is written (`yaml-value.ts` says which scalars are no texts). */
+/** A scalar's value and its source (`yaml-value.ts` says which scalars are not texts). */
 export interface PlainScalar {
   value: string | number | boolean | null
   text: string | null
 }
 
-/** Of an ASCII character: how it may stand in a scalar that is not quoted. */
+/** How an ASCII character may occur in an unquoted scalar. */
 const [REFUSED, INNER, FIRST, FLOW_END, COLON, HASH] = [0, 1, 2, 3, 4, 5]
 const KIND = new Uint8Array(128)
 for (let code = 0x20; code < 0x7f; code++) KIND[code] = kindOf(String.fromCharCode(code))
@@ -31,7 +31,7 @@ function kindOf(character: string): number {
 
 const [SPACE, QUOTE, APOSTROPHE, MINUS, BACKSLASH, TILDE] = [0x20, 0x22, 0x27, 0x2d, 0x5c, 0x7e]
 
-/** Whether nothing but what every reader takes for text stands here: no control, separator or BOM. */
+/** Whether the range contains only text for every reader: no control characters, separators or BOM. */
 export function isText(text: string, from: number, to: number): boolean {
   for (let index = from; index < to; index++) if (!isTextCode(text.charCodeAt(index))) return false
   return true
@@ -42,7 +42,7 @@ function isTextCode(code: number): boolean {
   return code > 0xa0 && (code < 0x2000 || code > 0x206f) && code !== 0xfeff && code < 0xfffe
 }
 
-/** The rest of the line as a scalar; undefined where that is not sure. */
+/** Reads the rest of the line as a scalar; undefined if not certain. */
 export function scalarToEnd(line: PlainLine): PlainScalar | undefined {
   const { text, at } = line
   let end = line.end
@@ -66,7 +66,7 @@ export function scalarToEnd(line: PlainLine): PlainScalar | undefined {
   return typed(text.slice(at, end))
 }
 
-/** A scalar inside of brackets, up to what ends it there; undefined where that is not sure. */
+/** Reads a scalar inside brackets; undefined if not certain. */
 export function scalarInFlow(line: PlainLine): PlainScalar | undefined {
   const { text, at } = line
   const first = text.charCodeAt(at)
@@ -97,7 +97,7 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** A text in quotes without escapes. */
+/** Reads a quoted text without escapes. */
 function quotedScalar(line: PlainLine, quote: number): PlainScalar | undefined {
   const { text, at } = line
   const end = text.indexOf(quote === QUOTE ? '"' : "'", at + 1)
@@ -117,7 +117,7 @@ const TYPED = new Map<string, YamlValue>([
   ...['true', 'True', 'TRUE'].map((word) => [word, true] as const),
   ...['false', 'False', 'FALSE'].map((word) => [word, false] as const),
 ])
-/** Of the longest number that is written as JavaScript writes it. */
+/** Maximum length of a number as JavaScript writes it. */
 const MAX_NUMBER = 25
 
 function typed(source: string): PlainScalar {

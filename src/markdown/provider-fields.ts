@@ -16,7 +16,7 @@ const ARGS_RULE = 'a list of arguments, such as [--model, opus]'
 const FORM_RULE =
   '{ kind: command, plan: […], work: […], prompt: stdin }, { kind: acp, command: […], plan_mode: plan, work_mode: code } or { preset: claude, args: […] }'
 
-/** `providers` of casefile.md. One that has anything wrong in it does not count at all. */
+/** Reads `providers` of casefile.md. A provider with any mistake is ignored. */
 export function readProviders(
   yaml: StrictYaml,
   place: YamlPlace,
@@ -111,7 +111,7 @@ function readPreset(yaml: StrictYaml, place: YamlPlace, pairs: Pairs): ProviderS
   }
 }
 
-/** The words of a required command. */
+/** Reads the words of a required command. */
 function words(
   yaml: StrictYaml,
   place: YamlPlace,

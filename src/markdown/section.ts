@@ -1,9 +1,9 @@
 import type { LineEnding } from './lines.ts'
 
 /**
- * A section's text stands between one blank line after its heading and one before the next heading;
- * the last one ends with the file's last line ending. These two functions are each other's inverse:
- * the text in a `verbatim` fence, and the text of any other section, come back exactly.
+ * Returns a section's text, which is between one blank line after its heading and one before the next heading; the
+ * last section ends with the file's last line ending. This and the functions below are inverse: text in a `verbatim`
+ * fence, and any other section text, comes back exactly.
  */
 export function regionText(region: string, last: boolean, eol: LineEnding): string {
   let text = region.startsWith(eol) ? region.slice(eol.length) : region.replace(/^[\r\n]/, '')
@@ -16,20 +16,20 @@ export function regionText(region: string, last: boolean, eol: LineEnding): stri
   return eol === '\r\n' && !plain.includes('\r') && !/(?<!\r)\n/.test(text) ? plain : text
 }
 
-/** The region that holds `text` plainly. Only re-reading the whole file tells whether it may stand so. */
+/** Returns the region for `text` without a fence. Only re-reading the whole file shows whether that is safe. */
 export function plainRegion(text: string, last: boolean, eol: LineEnding): string {
   if (text === '') return last ? '' : eol
   const lines = eol === '\r\n' && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text
   return eol + lines + (last ? eol : eol + eol)
 }
 
-/** The region that holds any text: one fence, longer than every run of backticks in it. */
+/** Returns a region for any text: one fence, longer than every run of backticks in it. */
 export function verbatimRegion(text: string, last: boolean, eol: LineEnding): string {
   const fence = fenceFor(text)
   return `${eol}${fence}verbatim${eol}${text}${eol}${fence}${last ? eol : eol + eol}`
 }
 
-/** A fence of this character that no line of the text can close. */
+/** Returns a fence of this character that no line of the text can close. */
 export function fenceFor(text: string, character: '`' | '~' = '`'): string {
   let longest = 2
   let run = 0
@@ -45,7 +45,7 @@ export function fenceFor(text: string, character: '`' | '~' = '`'): string {
 
 const VERBATIM = /^(`{3,})verbatim[ \t]*(?:\r\n|\n|\r)/
 
-/** The content when the whole text is one verbatim fence, else null. */
+/** Returns the content if the whole text is one verbatim fence, else null. */
 function verbatimText(text: string, eol: LineEnding): string | null {
   const opening = VERBATIM.exec(text)
   if (!opening) return null

@@ -4,17 +4,17 @@ import { type LineEnding, lineEnding } from './lines.ts'
 import { type Heading, outline, shortOutline } from './outline.ts'
 import { plainRegion, regionText, verbatimRegion } from './section.ts'
 
-/** Which part of a file is cut into sections, and at which headings. */
+/** Which part of a file has sections, and their headings. */
 export interface SectionLayout {
   names: readonly string[]
-  /** Sections whose text is output: always in a fence, so that it reads as such. */
+  /** Sections with output, which are always fenced. */
   fenced?: readonly string[]
   /**
-   * Where the sectioned part starts and ends; null when the file cannot be read at all. `bodyStart`
-   * is that of its envelope, where the caller has read it already.
+   * Start and end of the part with sections; null if the file is unreadable. `bodyStart` is where its body begins, if
+   * the caller knows.
    */
   bounds(text: string, bodyStart?: number): { from: number; to: number } | null
-  /** Whether the text that was written into a section, plainly, says nothing to who reads the whole file. */
+  /** Whether text written into a section without a fence has no meaning for the rest of the file. */
   isContained?(after: Sectioned, name: string): Promise<boolean>
 }
 
@@ -23,7 +23,7 @@ export const LEAD = ''
 
 interface SectionRange {
   name: string
-  /** Of the heading line; of the text for the lead. */
+  /** Start of the heading line, or of the text before the first heading. */
   start: number
   from: number
   to: number
@@ -37,8 +37,8 @@ export interface Sectioned {
 }
 
 /**
- * Finds the sections; null when the text is too complex to parse or has no readable frame.
- * `bodyStart` as for `bounds`.
+ * Finds the sections; null if the text is too complex to parse or the file is unreadable. `bodyStart` as for
+ * `bounds`.
  */
 export async function readSections(
   text: string,
@@ -51,7 +51,7 @@ export async function readSections(
   return headings && sectioned(text, bounds, headings)
 }
 
-/** The same at once; null also where only the parser, in its worker, can be sure. */
+/** Synchronous `readSections`; null also if the parser is needed, which runs in a worker. */
 export function readSectionsNow(
   text: string,
   layout: SectionLayout,
@@ -88,7 +88,7 @@ function sectioned(
   }
 }
 
-/** The same for a text that was made of one already read, and has all that stands before the body from it. */
+/** Same for an edited text that is unchanged before its body. */
 export function readEdited(
   { ranges }: Sectioned,
   text: string,
@@ -99,7 +99,7 @@ export function readEdited(
   return readSections(text, layout, hasFront ? from : undefined)
 }
 
-/** The text of one section; null when its heading is not there. */
+/** Returns the text of a section; null without its heading. */
 export function sectionText(sections: Sectioned, name: string): string | null {
   const range = sections.ranges.find((each) => each.name === name)
   if (!range) return null
@@ -107,8 +107,8 @@ export function sectionText(sections: Sectioned, name: string): string | null {
 }
 
 /**
- * The file with one section's text replaced and every other byte as it was: plainly where re-reading
- * the whole gives back exactly this text and its neighbours', else in a verbatim fence.
+ * Replaces the text of one section and keeps every other byte: without a fence if re-reading gives exactly this text
+ * and its neighbours, else in a verbatim fence.
  */
 export async function withSection(
   text: string,
@@ -148,8 +148,8 @@ function opening(
 }
 
 /**
- * What is needed at the end of a file before a heading. A blank line that stands there already is
- * the last section's own: without one more, that section would be read back shorter.
+ * Returns the line ends needed before a new heading at the end. A blank line that is already there belongs to the
+ * last section, so one more is needed.
  */
 export function gapAtEnd(text: string, eol: LineEnding): string {
   if (text === '') return ''
@@ -175,7 +175,7 @@ async function holds(
   return closed(after, layout, name)
 }
 
-/** Whether a heading appended later would be seen: the last text must not end in an open fence. */
+/** Whether a heading appended later would be found: the last text must not end in an open fence. */
 async function closed(after: Sectioned, layout: SectionLayout, name: string): Promise<boolean> {
   const range = after.ranges.at(-1)!
   const absent = layout.names.find((each) => !after.ranges.some((other) => other.name === each))

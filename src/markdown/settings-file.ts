@@ -10,10 +10,13 @@ import { type StrictYaml, strictYaml, type YamlPlace } from './strict-yaml.ts'
 export const SETTINGS_FILE = 'casefile.md'
 export const MAX_SETTINGS_BYTES = 256 * 1024
 
-/** What a casefile.md says, or the one problem that keeps all of it from being read. */
+/** The settings in a casefile.md, or the problem that makes it unreadable. */
 export type SettingsReading = { ok: true; settings: Settings } | { ok: false; problem: Problem }
 
-/** Never throws for anything that stands in it. What is wrong or unknown is a problem, and counts as not set. */
+/**
+ * Reads casefile.md. Never throws, whatever it contains. Invalid or unknown settings are problems and count as not
+ * set.
+ */
 export function readSettings(text: string): SettingsReading {
   if (/^\ufeff?(?:\s*|-{1,2})$/.test(text)) {
     const message =
@@ -71,7 +74,7 @@ function settingsOf({ text, front, bodyStart }: Envelope): Settings {
   }
 }
 
-/** Not set where it was wrong. */
+/** Returns the setting; empty if it was invalid. */
 function given<K extends keyof Settings>(key: K, value: Settings[K] | null): Partial<Settings> {
   return value === null ? {} : ({ [key]: value } as Partial<Settings>)
 }

@@ -2,7 +2,7 @@ import type { Pair } from 'yaml'
 import { isMap, isNode, isScalar, isSeq } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
 
-/** A value with the keys that lead to it, and the offset of its key, or of itself in a list. */
+/** A value with its key path, and the offset of its key, or of itself in a list. */
 export interface YamlPlace {
   path: string
   node: unknown
@@ -18,25 +18,25 @@ export interface ListRule {
 }
 
 /**
- * Reads values of given shapes, at any depth. Each that is wrong is reported, with what came and what
- * was expected, and reads as null.
+ * Reads values of given types at any depth. A wrong value is reported with the received and expected value, and reads
+ * as null.
  */
 export interface StrictYaml {
   wrong(place: YamlPlace, expected: string): null
   missing(place: YamlPlace, key: string, expected: string): null
-  /** The values of known keys; a key that is not known is reported, one without a value left out. */
+  /** Returns the values of known keys; reports unknown keys and skips keys without a value. */
   known(path: string, pairs: YamlPairs, keys: readonly string[]): Map<string, YamlPlace>
   pairs(place: YamlPlace, expected: string): [string, Pair][] | null
   items(place: YamlPlace, expected: string): YamlPlace[] | null
-  /** A scalar as it is written: `8080` and `true` are texts too. */
+  /** Returns a scalar as written: `8080` and `true` are texts too. */
   text(place: YamlPlace, expected: string, fits: (text: string) => boolean): string | null
-  /** A list of texts; null when any of them is wrong. */
+  /** Returns a list of texts; null if any is wrong. */
   texts(place: YamlPlace, rule: ListRule): string[] | null
-  /** What `read` gives, if it had nothing to report. */
+  /** Returns the result of `read` if it reported nothing. */
   faultless<T>(read: () => T): T | null
 }
 
-/** `report` gets an offset into the YAML and what is wrong there. */
+/** `report` gets an offset into the YAML and the problem. */
 export function strictYaml(report: (at: number, message: string) => void): StrictYaml {
   let reports = 0
   function tell(at: number, message: string): null {

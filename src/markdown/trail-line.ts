@@ -1,6 +1,9 @@
 import type { TrailLine } from '../model/trail.ts'
 
-/** `<number>. <time> <event> key=value…`, always one line, read back exactly by `readTrailLine`. */
+/**
+ * Formats an audit line: `<number>. <time> <event> key=value…`, always one line, read back exactly by
+ * `readTrailLine`.
+ */
 export function trailLineText(line: TrailLine): string {
   const fields = Object.entries(line.fields)
     .filter(([, value]) => value !== undefined)
@@ -20,13 +23,13 @@ function valueText(value: unknown): string {
 
 const [SPACE, DOT, EQUALS, QUOTE, BACKSLASH, UNDERSCORE] = [0x20, 0x2e, 0x3d, 0x22, 0x5c, 0x5f]
 const TIME = 'dddd-dd-ddTdd:dd:dd.dddZ'
-/** `1. `, a time, a space and an event of one letter. */
+/** The length of `1. `, a time, a space and an event of one letter. */
 const MIN_LENGTH = 3 + TIME.length + 2
 const MAX_DIGITS = 9
 
 /**
- * The values of the line that stands from `from` to `to`, or null when it is no line of a trail.
- * Read character by character, since every line of every session is read when the service starts.
+ * Parses the line between `from` and `to`; null if it is not an audit line. Reads character by character, as every
+ * line of every session is read at start.
  */
 export function readTrailLine(text: string, from = 0, to = text.length): TrailLine | null {
   if (to - from < MIN_LENGTH) return null
@@ -66,7 +69,7 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** Of an event or key: a lower-case letter or `_`. */
+/** Whether it is a letter of an event or key: lower case or `_`. */
 function isLetter(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || code === UNDERSCORE
 }
@@ -93,7 +96,7 @@ function readFields(text: string, from: number, to: number): Record<string, unkn
   return fields
 }
 
-/** Where the value that starts here ends: JSON with its brackets, anything else at a space. */
+/** Returns the end of a value: JSON with its brackets, else at a space. */
 function valueEnd(text: string, from: number, to: number): number {
   const first = text.charCodeAt(from)
   if (first === QUOTE || first === 0x5b || first === 0x7b) return jsonEnd(text, from, to)
@@ -101,10 +104,10 @@ function valueEnd(text: string, from: number, to: number): number {
   return space < 0 || space > to ? to : space
 }
 
-/** Deeper values would be parsed, but not written again: JSON.stringify recurses. */
+/** Deeper values could be parsed but not written: JSON.stringify recurses. */
 const MAX_DEPTH = 100
 
-/** Where a JSON string, array or object that starts here ends; `from` itself where it is too deep. */
+/** Returns the end of a JSON string, array or object; `from` if it is too deep. */
 function jsonEnd(text: string, from: number, to: number): number {
   let depth = 0
   let inString = false
@@ -122,7 +125,7 @@ function jsonEnd(text: string, from: number, to: number): number {
   return to
 }
 
-/** The value that stands here; undefined where nothing can be made of it. */
+/** Parses a value; undefined if invalid. */
 function readValue(text: string, from: number, to: number): unknown {
   const source = text.slice(from, to)
   if (BARE.test(source)) return bareValue(source)
@@ -130,7 +133,7 @@ function readValue(text: string, from: number, to: number): unknown {
   return isSimpleString(text, from, to) ? source.slice(1, -1) : parsed(source)
 }
 
-/** Printable ASCII in quotes, without escapes: what stands there is what it says. */
+/** Whether it is a quoted string of printable ASCII without escapes, which needs no JSON.parse. */
 function isSimpleString(text: string, from: number, to: number): boolean {
   if (to - from < 2 || text.charCodeAt(from) !== QUOTE) return false
   if (text.charCodeAt(to - 1) !== QUOTE) return false
@@ -143,7 +146,7 @@ function isSimpleString(text: string, from: number, to: number): boolean {
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** Of a word without quotes: a number, true, false or null as JSON has them, else the word. */
+/** Parses a word without quotes: a JSON number, true, false or null, else the word itself. */
 function bareValue(source: string): unknown {
   const first = source.charCodeAt(0)
   if (isDigit(first) || first === 0x2d) return JSON_NUMBER.test(source) ? Number(source) : source
@@ -152,7 +155,7 @@ function bareValue(source: string): unknown {
   return source === 'null' ? null : source
 }
 
-/** Nothing else is JSON, and an error for each of them costs more than all the rest of a file. */
+/** Only such texts are passed to JSON.parse, as errors are expensive. */
 const LIKE_JSON = /^\s*(?:["[{]|-?\d[\d.eE+-]*\s*$|(?:true|false|null)\s*$)/
 
 function parsed(text: string): unknown {

@@ -14,8 +14,8 @@ const MAX_DEPTH = 20
 const MAX_STACK = MAX_DEPTH + 2
 
 /**
- * Words and signs, as the lexer counts them, without line ends: each takes some microseconds, on the thread that answers requests.
- * More than `plainFront` takes, three for two characters at most, so that the two agree.
+ * Maximum number of lexer tokens without line ends: each takes some microseconds on the thread that serves requests.
+ * It is more than `plainFront` accepts, so that the two readers agree.
  */
 export const MAX_LEXEMES = 20_000
 
@@ -28,13 +28,13 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const
 
-/** What may stand beside the one document. */
+/** Tokens that are allowed beside the one document. */
 const AROUND = new Set(['comment', 'newline', 'space', 'byte-order-mark'])
 
 /**
- * The source as one YAML document. The depth is counted while the tokens come, since composing a
- * deep document recurses: where the stack ends in the middle of a regular expression's compilation,
- * V8 aborts the process, and no RangeError can be caught.
+ * Parses the source as one YAML document. The depth is counted on the tokens, because composing a deep document
+ * recurses, and a stack overflow during the compilation of a regular expression makes V8 abort the process without a
+ * RangeError.
  */
 export function yamlDocument(source: string): Document.Parsed | YamlProblem | null {
   const { Composer, Lexer, Parser } = yamlPackage()

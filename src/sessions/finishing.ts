@@ -55,7 +55,7 @@ export async function finish(
   // what a person wrote where the record of the run belongs is his still
   const place = { time: now(), within: layout.caseFolder(case_id) }
   const path = layout.sessionFile(case_id, number)
-  await store.alone(case_id, () => keepConflictCopy(path, before.bytes, place))
+  await store.withFiles(case_id, () => keepConflictCopy(path, before.bytes, place))
 }
 
 /** A case.md that is broken, or is being saved just now: the session's end does not hang on it. */

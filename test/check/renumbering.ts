@@ -282,7 +282,7 @@ const refused: {
   {
     name: 'that are one session, changed on both sides',
     ours: { id: ID_A, started_at: NOON, case_title: 'Another title' },
-    message: /git left conflict markers/,
+    message: /there are git conflict markers/,
   },
 ]
 for (const { name, ours = early, change = (text: string) => text, message } of refused) {
@@ -306,7 +306,7 @@ t.test('a conflict in one session that both sides had is nothing for a new numbe
   space.commit('main', text.replace('Look at', 'Look soon at'))
   mustConflict(() => space.git('merge', '--quiet', 'theirs'))
   const { findings } = await space.check(true)
-  t.match(findings, [{ code: 'merge_conflict', message: /git left conflict markers/ }])
+  t.match(findings, [{ code: 'merge_conflict', message: /there are git conflict markers/ }])
   t.strictSame(readdirSync(space.sessions), ['2.md', 'latest.md'])
 })
 

@@ -148,7 +148,7 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
     if (counting && 'case' in counting) acts(fileActs(folder, counting.case))
     return !present.ok
   }
-  const made = await store.alone(id, work, await actorOf(service, c))
+  const made = await store.withFiles(id, work, await actorOf(service, c))
   return written(c, { id, filename, bytes, isNew: made })
 }
 
