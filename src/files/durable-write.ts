@@ -1,6 +1,6 @@
 /**
  * Durable writes: temporary file, fsync, rename, fsync of the folder. After a crash or on a full disk a file has its
- * old bytes or its new ones. What an error of the disk means for the caller is in `storage-refusal.ts`.
+ * old bytes or its new ones. `storage-error.ts` turns disk errors into API errors.
  */
 
 import { mkdirSync, statSync } from 'node:fs'

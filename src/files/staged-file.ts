@@ -195,16 +195,16 @@ async function placeNew(
   path: string,
   bytes: Uint8Array,
   mode: number | undefined,
-  refusal: (path: string) => AppError,
+  nameTaken: (path: string) => AppError,
 ): Promise<void> {
   try {
     linkSync(temp, path)
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw refusal(path)
+    if (hasCode(error, 'EEXIST')) throw nameTaken(path)
     if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
     // exclusive too, but a power cut can leave a partial file
     await writeNewFile(path, bytes, { mode }).catch((failure: unknown) => {
-      throw hasCode(failure, 'EEXIST') ? refusal(path) : failure
+      throw hasCode(failure, 'EEXIST') ? nameTaken(path) : failure
     })
   }
   discardNow(temp) // the file has its final name already, so a failure does not matter

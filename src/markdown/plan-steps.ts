@@ -41,7 +41,7 @@ export async function readPlan(plan: string): Promise<PlanReading> {
     const message = `the plan has ${fences.length} steps; at most ${MAX_STEPS} are run in one session`
     return failed([{ line: fences[MAX_STEPS]!.line, message }])
   }
-  const nul = plan.indexOf('\0') // remark would show it to nobody, and run U+FFFD in its place
+  const nul = plan.indexOf('\0') // remark replaces it by U+FFFD, so the script that runs would differ
   if (nul >= 0 && fences.length > 0) {
     const line = plan.slice(0, nul).split(/\r\n|\n|\r/).length
     return failed([{ line, message: 'the plan holds a NUL character' }])

@@ -4,7 +4,7 @@ const TOLERANCE = 0.05
 const MAX_WAIT = 10
 
 /**
- * Calls `over` once `workMs` has grown by `limitMs`; returns a function that cancels it. On a busy machine that is
+ * Calls `over` once `workMs` has grown by `ms`; returns a function that cancels it. On a busy machine that is
  * later than by wall-clock time, as waiting for a processor is not work. After ten times the limit it is called
  * anyway, with false.
  */
