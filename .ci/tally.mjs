@@ -1,5 +1,5 @@
-// Prints the closing line of .ci/run from the TAP in a file: `node tally.mjs <file> <exit code of
-// the run>`. A test is an innermost named test; a file without any is
+// Prints the closing line of .ci/run from the TAP in files: `node tally.mjs (<file> <exit code of the
+// run>)...`. A test is an innermost named test; a file without any is
 // one test. A test or a file that fails though everything inside it passed (time-out, crash, exit
 // code) is one more failure, and so is a run that ends badly without one. To-do tests count as skipped.
 // Before that line stands what failed, first the places of all, then what tap said of each: whoever sees
@@ -7,19 +7,28 @@
 import { readFileSync } from 'node:fs'
 import { Parser } from 'tap-parser'
 
-const [file, status] = process.argv.slice(2)
-const { passed, failed, skipped } = tally(Parser.parse(readFileSync(file, 'utf8')))
-const failures = failed === 0 && status !== '0' ? 1 : failed
+const words = process.argv.slice(2)
+const runs = words.flatMap((file, index) => (index % 2 ? [] : [{ file, status: words[index + 1] }]))
+const sum = { passed: 0, failed: 0, skipped: 0 }
+const failing = []
+for (const { file, status } of runs) {
+  const events = Parser.parse(readFileSync(file, 'utf8'))
+  const { passed, failed, skipped } = tally(events)
+  sum.passed += passed
+  sum.failed += failed === 0 && status !== '0' ? 1 : failed
+  sum.skipped += skipped
+  failing.push(...listFailures(events))
+  if (status !== '0') console.error(`a run ended with exit code ${status}`)
+}
 
-const failing = listFailures(Parser.parse(readFileSync(file, 'utf8')))
 for (const { place } of failing) console.log(`not ok: ${place.join(' > ')}`)
 for (const { place, said } of failing) {
   if (said) console.log(`${place.join(' > ')}:\n${said.replaceAll(/^/gm, '    ')}`)
 }
-if (status !== '0') console.error(`npm test ended with exit code ${status}`)
-if (passed + failed === 0) console.error('no test ran')
-console.log(`${passed} passed, ${failures} failed${skipped ? `, ${skipped} skipped` : ''}`)
-process.exitCode = failures || passed === 0 ? 1 : 0
+if (sum.passed + sum.failed === 0) console.error('no test ran')
+const { passed, failed, skipped } = sum
+console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`)
+process.exitCode = failed || passed === 0 ? 1 : 0
 
 /** `events` as tap-parser gives them: the `child` that holds a test's inside precedes its `assert`. */
 function tally(events) {

@@ -6,7 +6,7 @@ import { packageFile, packageVersion } from './package-files.ts'
 
 const FOLDER = fileURLToPath(packageFile('.'))
 
-/** The version of the package, and the commit where it stands in a git checkout of its own. */
+/** The package's version, and the commit if it is a git checkout. */
 export async function build(): Promise<Build> {
   return { version: packageVersion(), commit: await commitOf(FOLDER) }
 }
@@ -18,6 +18,6 @@ async function commitOf(folder: string): Promise<string | null> {
     const [prefix, commit] = stdout.split('\n')
     return prefix === '' && commit ? commit : null // a checkout of something else holds us: not ours
   } catch {
-    return null // installed from a package, no git, or no commit yet: then there is none to name
+    return null // there is no commit: installed from a package, no git, or an empty repository
   }
 }

@@ -1,32 +1,32 @@
 import { inspect } from 'node:util'
 
-/** What a workspace is served with. Only `root` is needed. */
+/** Options for `createService`. Only `root` is required. */
 export interface CreateServiceOptions {
-  /** The workspace: a folder that is there. Its `memory/` is made with the first write. */
+  /** The workspace, an existing folder. Its `memory/` is created with the first write. */
   root: string
-  /** The port on 127.0.0.1. Default: 0, any that is free. */
+  /** The port on 127.0.0.1. Default: 0, which is any free port. */
   port?: number
-  /** Where the files are. Default: `memory_root` in casefile.md, else `memory` in the workspace. */
+  /** The folder with the cases. Default: `memory_root` in casefile.md, else `memory` in the workspace. */
   memoryRoot?: string
-  /** This machine's own state, outside of the workspace. Default: below $XDG_STATE_HOME. */
+  /** The folder for this machine's own state, outside of the workspace. Default: below $XDG_STATE_HOME. */
   stateDir?: string
-  /** Trust what casefile.md asks for, as `casefile serve --trust` does. Default: false. */
+  /** Trust what casefile.md asks for, like `casefile serve --trust`. Default: false. */
   trust?: boolean
-  /** Keep agents from writing by read-only mounts, where these work. Default: true. */
+  /** Protect files from agents with read-only mounts where these work. Default: true. */
   mount?: boolean
-  /** Answer the provider endpoints too, as `casefile serve --dev` does. Default: false. */
+  /** Also serve the provider endpoints, like `casefile serve --dev`. Default: false. */
   dev?: boolean
-  /** Takes each line that `casefile serve` would print on standard error. Default: it is printed there. */
+  /** Receives each line that `casefile serve` would print to standard error. Default: print it there. */
   log?: (line: string) => void
 }
 
-/** A service that answers. */
+/** A running service. */
 export interface RunningService {
-  /** Where: `http://127.0.0.1:<port>`. */
+  /** Its address: `http://127.0.0.1:<port>`. */
   readonly url: string
   /**
-   * Stops what runs, finishes what is being written, and gives the workspace back. Once it has resolved, nothing of
-   * the service keeps the process alive. The same promise however often it is called.
+   * Stops running sessions, finishes pending writes, and releases the workspace. After it resolves, the service
+   * does not keep the process alive. Repeated calls return the same promise.
    */
   close(): Promise<void>
 }
@@ -45,28 +45,31 @@ const TYPES = new Map<string, string>(
   } satisfies Record<keyof CreateServiceOptions, string>),
 )
 
-/** A name that is misspelt would leave the state where the user's own is, and `'false'` would be trust. */
+/** A misspelt option could put state in the user's own folder, and `trust: 'false'` would mean trust. */
 function mustBeKnown(options: object): void {
   for (const [name, value] of Object.entries(options)) {
     const type = TYPES.get(name)
     if (type === undefined) {
       const all = [...TYPES.keys()].join(', ')
-      throw new TypeError(`createService has no option ${JSON.stringify(name)}: it takes ${all}`)
+      throw new TypeError(
+        `createService has no option ${JSON.stringify(name)}: the options are ${all}`,
+      )
     }
     if (value !== undefined && (typeof value !== type || value === '')) {
-      throw new TypeError(`${name} is ${inspect(value)}: expected a ${type}, or leave it out`)
+      throw new TypeError(`${name} is ${inspect(value)}: expected a ${type}, or omit it`)
     }
   }
 }
 
 /**
- * Serves a workspace from inside this process, as `casefile serve` does from one of its own. Resolves when it
- * answers. Rejects with an `Error` whose `message` says what to do and whose `code` is one of the API's: `already_active`
- * where another process serves the workspace or has the port, `bad_request` where `root` is no folder. A wrong option is a `TypeError` without one.
+ * Serves a workspace inside this process, as `casefile serve` does in its own. Resolves once it answers requests.
+ * Rejects with an `Error` whose `message` says what to do and whose `code` is one of the API's: `already_active` if
+ * another process serves the workspace or uses the port, `bad_request` if `root` is not a folder. A wrong option is
+ * a `TypeError` without a code.
  */
 export async function createService(options: CreateServiceOptions): Promise<RunningService> {
   if (typeof options?.root !== 'string' || options.root === '') {
-    throw new TypeError('createService takes { root }: the path of the folder that is to be served')
+    throw new TypeError('createService needs { root }: the path of the folder to serve')
   }
   mustBeKnown(options)
   const { port = 0 } = options

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** This is the bundle in dist/, or the source in src/ as tests run it: both are in the root of the package. */
+/** This is the bundle in dist/, or the source in src/ that tests run: both folders are in the root of the package. */
 const isBundle = import.meta.url.endsWith('.js')
 
-/** A file of the package, by its path from the root. */
+/** The URL of a file in the package, by its path from the root. */
 export function packageFile(path: string): URL {
   return new URL(`../${path}`, import.meta.url)
 }
 
-/** What a worker thread runs, by its source as in `markdown/parse-worker.ts`; the bundle has it in dist/ itself. */
+/** The file in dist/ that a worker thread runs, by its source such as `markdown/parse-worker.ts`. */
 export function workerFile(source: string): URL {
-  return new URL(isBundle ? source.replace(/^.*\/(.*)\.ts$/, '$1.js') : source, import.meta.url)
+  return packageFile(`dist/${source.replace(/^.*\/(.*)\.ts$/, '$1.js')}`)
 }
 
 const requireHere = createRequire(import.meta.url)
 
 /**
- * A package that is large and seldom needed, loaded at its first use; the bundle has it in a file of its own. Plain
- * frontmatter needs neither of them, and a command that only reads would spend a third of its start on them.
+ * Loads a large, rarely needed package at its first use; the bundle has it in a separate file. Plain frontmatter
+ * needs neither, and loading them would take a third of a reading command's start.
  */
 export function lazyPackage(name: 'yaml' | 'gray-matter'): unknown {
   return requireHere(isBundle ? `./${name}.cjs` : name)

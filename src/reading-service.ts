@@ -1,4 +1,4 @@
-/** Answers GET requests about cases from the files, for a command that owns nothing: no file is written. */
+/** Answers GET requests about cases from the files, for commands that take no ownership and write nothing. */
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -41,8 +41,8 @@ import { readTrailMemory } from './workspace/trail-memory.ts'
 export type ReadingApp = (request: Request, env?: object) => Response | Promise<Response>
 
 /**
- * The HTTP app on the files of a workspace as they are now. Null if a service that was killed left something
- * behind: the next owner has to clean that up first.
+ * The HTTP app for the present files of a workspace. Null if a killed service left runs or baselines, which the
+ * next owner must clean up first.
  */
 export async function openReadingApp(
   folders: Folders,
@@ -56,7 +56,7 @@ export async function openReadingApp(
   if (baselines?.watch) return null
   const pins = baselines?.own ?? new Map<string, Baseline>()
   const layout = layoutOf(root, memoryRoot)
-  const isRunningHere = () => false // or there would be a record of its run
+  const isRunningHere = () => false // if a session were running, there would be a run record
   const stored = readStoredCases(readCaseRows(database, storedFormat(packageVersion())))
   const lists = createCaseLists(database, stored.unsaved)
   const catalog = createCatalog({
@@ -71,7 +71,7 @@ export async function openReadingApp(
     isRunningHere,
     catalog,
     mutex: createKeyedMutex(),
-    // frozen values count, whatever a row says
+    // with frozen values, stored rows do not apply
     ...(pins.size === 0 ? { rowFromLastRun: stored.rowFromLastRun } : {}),
     stability: createStabilityDetector(),
     isGits: () => false,
@@ -89,7 +89,7 @@ export async function openReadingApp(
   })
   const areLinked = once(async () => (await realPathOf(layout.cases)) !== layout.cases)
   const known = new Map<string, Promise<void>>()
-  /** Cases that are reached by a link are not read, and only `readAll` reports that. */
+  /** Cases behind a symbolic link are not read; only `readAll` reports that. */
   async function readCase(id: string): Promise<void> {
     if (await areLinked()) await readAll()
     else await scan.one(id, 'anything')
@@ -149,7 +149,7 @@ export async function openReadingApp(
   return createApp(service, { port: () => 0, streams: createStreamRegistry() }).fetch
 }
 
-/** What only an owner has is missing: a request that needs it is a bug of the command that sends it. */
+/** A dependency that throws for members only an owner has. Using one is a bug of the reading command. */
 function only<T extends object>(members: Partial<T>): T {
   return new Proxy(members, {
     get(target, name) {
@@ -182,7 +182,7 @@ function readOnly({ all, get }: ReadOnlyDatabase): Database {
 
 function ignore(): void {} // nothing is published
 
-/** The search index, with what a service stored of it: only files that changed since are read. */
+/** The search index a service stored; only files that changed since are read. */
 function searchIndexOf(disk: ReadOnlyDatabase): Database {
   const memory = only<Database>(memoryDatabase())
   const [stored, tables] = [createSearchTables(readOnly(disk)), createSearchTables(memory)]

@@ -20,11 +20,11 @@ export interface ServeOptions {
   dev?: boolean
   trust?: boolean
   mount?: boolean
-  /** For the length of a command: it has no pages, and says so to whoever asks for the owner. */
+  /** The service ends with a command. It has no pages, and says so to processes that ask for the owner. */
   short?: boolean
-  /** Says where it listens as JSON. */
+  /** Print the address as JSON. */
   json?: boolean
-  /** Opens the console in the browser. */
+  /** Open the console in the browser. */
   open?: boolean
   log?: (line: string) => void
   /** For tests. */
@@ -35,13 +35,16 @@ export interface ServeOptions {
 export interface Served {
   service: Service
   url: string
-  /** Answers a request of this process, without a connection. */
+  /** Answers a request from this process without a connection. */
   fetch(request: Request, env?: object): Response | Promise<Response>
-  /** Ends streams, finishes requests and writes, stops what runs, gives the workspace back; rejects where that hangs. */
+  /**
+   * Ends event streams, finishes requests and writes, stops sessions, and releases the workspace; rejects if that
+   * hangs.
+   */
   close(): Promise<void>
 }
 
-/** A service with its HTTP side, which has read the files when this resolves. */
+/** Starts a service with its HTTP server. Resolves once all files are read. */
 export async function openServer(options: ServeOptions): Promise<Served> {
   const served = await startServer(options)
   try {
@@ -53,10 +56,15 @@ export async function openServer(options: ServeOptions): Promise<Served> {
   }
 }
 
-/** So few cases are read before the service answers: whoever has its address finds everything there. */
+/**
+ * With at most this many cases, all are read before the service answers, so that its first answers are complete.
+ */
 const FEW_CASES = 200
 
-/** The same, but with many cases it answers sooner: what needs the files waits until they are read (`start`). */
+/**
+ * The same, but with many cases it resolves earlier: requests that need the files wait until they are read
+ * (`start`).
+ */
 async function startServer(options: ServeOptions): Promise<Served> {
   const service = await openService({ ...options, build: await build() })
   const streams = createStreamRegistry()
@@ -82,7 +90,7 @@ async function startServer(options: ServeOptions): Promise<Served> {
       fetch: app.fetch,
       async close() {
         service.giveUpStart()
-        // first: its last events still reach the open streams
+        // first, so that its last events still reach the open streams
         await inTime('a running session', endRuns(service))
         streams.endAll()
         service.webhooks.stopTests()
@@ -103,7 +111,7 @@ async function endRuns({ sessions, providers }: Service): Promise<void> {
 
 const POLL_MS = 100
 
-/** A command that owns the workspace for a moment is waited for, and an owner that has not said yet what it is. */
+/** Waits while a command briefly owns the workspace, or while an owner is still starting. */
 async function openOnceFree(options: ServeOptions): Promise<Served> {
   const isWaitedFor = createOwnerTimeouts()
   for (let tries = 1; ; tries++) {
@@ -114,13 +122,14 @@ async function openOnceFree(options: ServeOptions): Promise<Served> {
       const owner = ownerIn(error)
       if (isService(owner) || !isWaitedFor(owner)) throw error
       const who = owner ? 'a command' : 'another process'
-      if (tries === 1) process.stderr.write(`casefile: waiting for ${who} that is at work here\n`)
+      if (tries === 1)
+        process.stderr.write(`casefile: waiting for ${who} that is using this workspace\n`)
     }
     await delay(POLL_MS)
   }
 }
 
-/** Says what is served, and what waits for the operator. */
+/** Prints what is served, and how many cases need the operator. */
 async function introduce({ layout, lists, start }: Service): Promise<void> {
   process.stdout.write(`Workspace: ${layout.root}\nPress Ctrl-C to stop.\n`)
   try {
@@ -136,10 +145,10 @@ async function introduce({ layout, lists, start }: Service): Promise<void> {
 
 async function openInBrowser(url: string, log: (line: string) => void): Promise<void> {
   const { default: open } = await import('open')
-  await open(url).catch((error: unknown) => log(`the browser did not open: ${String(error)}`))
+  await open(url).catch((error: unknown) => log(`could not open the browser: ${String(error)}`))
 }
 
-/** `casefile serve`: prints the address when it answers, and stops cleanly on SIGINT and SIGTERM. */
+/** `casefile serve`: prints the address once it answers, and stops cleanly on SIGINT and SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
   const served = await openOnceFree(options)
   const { url } = served
@@ -160,7 +169,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     await served.close()
   } catch (error) {
     served.service.log(inspect(error))
-    process.exit(1) // what hangs would keep the process
+    process.exit(1) // whatever hangs would keep the process alive
   }
-  process.exit(0) // proper-lockfile's exit handlers would keep the signal's own exit code
+  process.exit(0) // proper-lockfile's exit handlers would set the signal's own exit code
 }

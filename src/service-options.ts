@@ -1,21 +1,21 @@
 import type { Build } from './http/deps.ts'
 import type { WebhooksDeps } from './webhooks/webhooks.ts'
 
-/** What a workspace is opened with; in tests also what else would be another each time. */
+/** Options for opening a workspace; tests also set what is not deterministic. */
 export interface ServiceOptions {
   root: string
   memoryRoot?: string | undefined
   stateDir?: string | undefined
   dev?: boolean
-  /** Trust what casefile.md asks for, as it stands at the start. */
+  /** Trust what casefile.md asks for at the start. */
   trust?: boolean
-  /** Ends with the command that opened it: told to a second process that asks who the owner is. */
+  /** The service ends with the command that opened it; other processes that ask for the owner are told so. */
   short?: boolean
-  /** Whether runs get read-only mounts where these work; true if not given. */
+  /** Whether to use read-only mounts where these work; default true. */
   mount?: boolean
   build?: Build
   environment?: NodeJS.ProcessEnv
-  /** What is not deterministic, for tests. */
+  /** Nondeterministic parts, for tests. */
   now?: () => Date
   newId?: () => string
   log?: (line: string) => void

@@ -1,8 +1,8 @@
 /**
- * The parts of the service, put together: each is made of those above it, and closed in reverse. A start after
- * kill -9: the database rolls back its last transaction by itself; trash and temporary files are removed; late saves
- * become conflict copies; all files that changed are read; running sessions are ended as failed and their processes
- * killed; then what the files say is compared with what was published, and the differences become events.
+ * Creates the parts of the service, each from those above it; they are closed in reverse order. A start after kill
+ * -9: the database rolls back its last transaction; temporary files and the trash are removed; late saves become
+ * conflict copies; changed files are read; sessions that were running end as failed, and their processes are
+ * killed; finally the cases are compared with what was published last, and the differences become events.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -23,7 +23,7 @@ import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { agentFileProblems, installedReaders } from './sessions/agent-files.ts'
-import { createHandActs } from './sessions/hand-acts.ts'
+import { createHandEditHistory } from './sessions/hand-edit-history.ts'
 import type { GuardedRun } from './sessions/ignored-change-lines.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
@@ -55,7 +55,7 @@ import { createStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
-/** The parts put together. */
+/** The service with all its parts. */
 export interface Service extends HttpDeps {
   database: Database
   changes: Bus<Change>
@@ -64,30 +64,30 @@ export interface Service extends HttpDeps {
   synchronizer: Synchronizer
   runGuard: RunGuard
   webhooks: OpenWebhooks
-  /** After the start: resolves when the watcher is ready. */
+  /** Resolves when the file watcher is ready, after the start. */
   watched(): Promise<void>
-  /** Its address, for a second process that asks who the owner is. Webhooks are sent once the start is over. */
+  /** Announces the address to processes that ask for the owner. Webhooks are sent once the start is over. */
   listening(at: { url: string; port: number }): void
-  /** Before `close`, while requests still wait for a start that is to be given up. */
+  /** Call this before `close` if requests may still be waiting for the start. */
   giveUpStart(): void
   close(): Promise<void>
 }
 
 /**
- * Opens a workspace: takes ownership and makes the parts. The start then goes on (`start.begun`): it clears
- * what a service that died left, reads the files, ends the sessions that died with it. What was opened is closed in reverse,
- * by `close` or where opening fails.
+ * Opens a workspace: takes ownership and creates the parts. The start continues in the background (`start.begun`):
+ * it cleans up after a service that died, reads the files, and ends interrupted sessions. Everything is closed in
+ * reverse order, by `close` or if opening fails.
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const redactor = createRedactor(options.environment ?? process.env)
   const print = options.log ?? ((line) => console.error(`casefile: ${line}`)) // which bears a full disk
-  const log = (line: string) => print(redactor.text(line)) // it may quote what a program said
+  const log = (line: string) => print(redactor.text(line)) // it may quote a program's output
   const undo = createUndoStack()
   try {
     return await open(options, undo, redactor, log)
   } catch (error) {
     await undo.close().catch((failure: unknown) => {
-      log(`the service did not open, and not all of it was closed: ${String(failure)}`)
+      log(`the service could not start, and some parts could not be closed: ${String(failure)}`)
     })
     throw error
   }
@@ -105,7 +105,7 @@ async function open(
   const build = options.build ?? { version: '0.0.0', commit: null }
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
 
-  // the folders, and the right to be the only one who writes them
+  // the folders, and the ownership that allows writing to them
   const places = await openPlaces(options, environment, log)
   const { root, memoryRoot, state, settings } = places
   const layout = layoutOf(root, memoryRoot)
@@ -121,7 +121,7 @@ async function open(
   const database = await openDatabase(state.root, log, now)
   undo.add(() => database.close())
 
-  // what the parts share
+  // parts that others share
   const mutex = createKeyedMutex()
   const running = new Set<string>()
   const changed = createBus<CaseChange>(onError)
@@ -138,7 +138,7 @@ async function open(
   const baselineStore = createBaselineStore(database, log)
   const baselines = createBaselines<GuardedRun>(baselineStore, running)
 
-  // the cases, as they were read, and how they are read and written
+  // cases: stored state, reading and writing
   const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
   undo.add(() => stored.close())
   const lists = createCaseLists(database, stored.unsaved)
@@ -172,7 +172,7 @@ async function open(
   const sessionTexts = (caseId: string, { number }: Session) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
 
-  // what follows from the cases
+  // derived from the cases
   const ignoring = createGitIgnoring(memoryRoot)
   const whyNot = async () =>
     ownership.lost.aborted
@@ -204,9 +204,9 @@ async function open(
     compared,
   })
 
-  // the sessions, and what is done by hand
+  // sessions, and edits by hand
   const records = redactedUpdates(store, redactor)
-  const handActs = createHandActs({
+  const handEditHistory = createHandEditHistory({
     store,
     layout,
     journal: history,
@@ -257,30 +257,30 @@ async function open(
     return [...present.problems, ...files, ...scan.unknownEntries(), ...stateProblems(database)]
   }
 
-  // the one way of every change, by a request or by hand
+  // every change, by a request or by hand, takes this path
   changed.subscribe(({ found }) => {
     for (const change of found) changes.publish(change)
   })
-  changed.subscribe(handActs.saw)
+  changed.subscribe(handEditHistory.saw)
   changed.subscribe(({ caseId }) => search.change(caseId))
   changed.subscribe(({ caseId }) => runGuard.look(caseId))
   changed.subscribe(publisher.changed)
-  /** Cases that were read since the start: their JSON is made here, as all at once would keep others waiting. */
+  /** Cases read since the start. Their JSON is made one by one, because all at once would block requests. */
   const readCases = new Set<string>()
   const stopCollecting = changed.subscribe(({ caseId }) => {
     readCases.add(caseId)
     catalog.json(caseId)
   })
-  compared.subscribe(handActs.changed)
+  compared.subscribe(handEditHistory.changed)
   eventLog.subscribe(() => index.changed())
 
-  // late saves take the mutex of a case, and are taken up by who has it
+  // late saves take a case's mutex
   undo.add(() => mutex.idle())
   undo.add(() => lateSaves.idle())
   undo.add(() => mutex.idle())
   undo.add(() => store.close())
   undo.add(() => runGuard.idle())
-  undo.add(() => handActs.close())
+  undo.add(() => handEditHistory.close())
   undo.add(() => handEdits.close())
   undo.add(() => synchronizer.close())
   undo.add(
@@ -291,7 +291,7 @@ async function open(
   let stage: StartStage = 'indexing'
   const giveUp = new AbortController()
 
-  /** What a service that died left is put right, and all files are read. */
+  /** Cleans up after a service that died, and reads all files. */
   async function readFiles({ signal }: AbortController): Promise<void> {
     await emptyTrash(state.trash, layout.cases)
     await clearLeftovers(state, log)
@@ -305,13 +305,13 @@ async function open(
     stage = 'publishing'
   }
 
-  /** What changed while no service ran is published, and what was read is stored; then the files are watched. */
+  /** Publishes what changed while no service ran, stores what was read, and starts the watcher. */
   async function publishAndStore({ signal }: AbortController): Promise<void> {
     const linked = await latest.begin(signal)
     await publisher.begin(await problems(), isGone, signal)
-    // the links have changed their folders
+    // updating the links has changed their folders
     await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.one(id)))
-    // something may have been asked for by hand while no service ran
+    // an edit by hand may have been made while no service ran
     const unanswered = [...readCases].filter((id) => !catalog.isReproducible(id))
     stopCollecting()
     changed.subscribe(({ caseId, source }) => {
@@ -319,8 +319,8 @@ async function open(
     })
     await stored.begin(signal)
     for (const id of unanswered) handEdits.look(id)
-    handActs.begin()
-    index.changed() // a clone has none
+    handEditHistory.begin()
+    index.changed() // a clone has no index.md
     search.begin()
     synchronizer.start()
     undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
@@ -329,7 +329,7 @@ async function open(
 
   const indexed = readFiles(giveUp)
   const begun = indexed.then(() => database.gather(() => publishAndStore(giveUp)))
-  const ended = begun.catch(() => {}) // those who wait for `begun` have the error
+  const ended = begun.catch(() => {}) // callers that wait for `begun` get the error
   const giveUpStart = () => giveUp.abort(stoppingError())
   undo.add(() => ended)
   undo.add(giveUpStart)
@@ -385,7 +385,7 @@ async function open(
   }
 }
 
-/** Reported for as long as the service that found them runs. */
+/** Problems of the state folder, reported while this service runs. */
 function stateProblems({ setAside, damage }: Database): Problem[] {
   const place = { file: DATABASE_FILE, line: null }
   const problems: Problem[] = []

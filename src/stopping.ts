@@ -1,7 +1,7 @@
-/** Longer than any part of a stop takes that works: steps are killed after 5 s, requests cut after 5 s. */
+/** Longer than any part of a working stop takes: steps are killed after 5 s, requests are cut after 5 s. */
 const HANGS_MS = 10_000
 
-/** What is being done; rejects where it takes so long that it will not end. */
+/** The result of the work; rejects if it takes so long that it will probably never end. */
 export async function inTime(
   what: string,
   done: Promise<void>,
@@ -9,7 +9,7 @@ export async function inTime(
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const message = `the stop hangs: ${what} did not end within ${withinMs / 1000} s`
+    const message = `shutdown is stuck: ${what} did not end within ${withinMs / 1000} s`
     timer = setTimeout(() => reject(new Error(message)), withinMs)
   })
   try {
@@ -20,8 +20,8 @@ export async function inTime(
 }
 
 /**
- * Resolves at the first SIGINT or SIGTERM. The second one is ignored, since npm passes on what the
- * terminal sends too; whoever sends a third wants the end now, and gets it.
+ * Resolves at the first SIGINT or SIGTERM. The second is ignored, because npm forwards the terminal's signal as
+ * well. A third ends the process at once.
  */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
@@ -35,11 +35,11 @@ export function stopSignal(): Promise<void> {
   })
 }
 
-/** What closes the parts that were opened, the last one first. */
+/** Functions that close what was opened, run in reverse order. */
 export interface UndoStack {
-  /** Steps that are run at the same time. */
+  /** Adds functions to run at the same time. */
   add(...steps: (() => unknown)[]): void
-  /** Runs every step, also after one that fails; then throws what failed: one error as it is, several as one. */
+  /** Runs every function, even after one fails. Then throws: a single error as it is, several as one. */
   close(): Promise<void>
 }
 

@@ -14,6 +14,7 @@ import { runBuilt, started } from './fixtures/built-service.ts'
 import { readPage } from './fixtures/doc-code.ts'
 import { isShown, type Typed, typedOf } from './fixtures/doc-console.ts'
 import { anchorsOf, type Block, blocksOf, docPages, linksOf } from './fixtures/doc-pages.ts'
+import { notBrief } from './fixtures/full.ts'
 
 const pages = docPages()
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -67,7 +68,7 @@ case=$CASE
 session=$(sed -n 's/^id: //p' memory/cases/$CASE/sessions/1.md)
 `
 const missing = ['bash', 'curl', 'jq'].filter((name) => spawnSync(name, ['--version']).status !== 0)
-const options = missing.length === 0 ? {} : { skip: `${missing} not installed` }
+const options = missing.length === 0 ? notBrief : { skip: `${missing} not installed` }
 /** What GitHub's own command has of an issue, by its fields. */
 const ISSUE = JSON.stringify({
   number: 7,

@@ -128,7 +128,7 @@ const bad: { name: string; tree: Tree; found: string[] }[] = [
       'runners/c.ts': "import { open } from 'node:fs/promises'\nexport const c = open\n",
       'events/d.ts': "import { lock } from 'proper-lockfile'\nexport const d = lock\n",
       'workspace/e.ts': "import fs from 'node:fs'\nexport const e = fs\n",
-      'runners/process/process-facts.ts': "import fs from 'node:fs'\nexport const proc = fs\n",
+      'runners/process/procfs.ts': "import fs from 'node:fs'\nexport const proc = fs\n",
       'demo/f.ts': "import fs from 'node:fs'\nexport const f = fs\n",
     },
     found: [

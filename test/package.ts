@@ -87,13 +87,13 @@ for (const options of [...wrong, ...typos.map((typo) => ({ root: 'work', ...typo
   const lines = stdout.split('\n')
   t.strictSame(lines.slice(0, 3), ['ok', 'already_active', 'closed'])
   t.equal(lines[3], '[]', 'what docs/install.md has')
-  const missing = /^undefined createService takes { root }/
+  const missing = /^undefined createService needs { root }/
   const port = /^undefined port is 70000: expected a whole number/
   t.match(lines.slice(4), [
     missing,
     missing,
     port,
-    /no option "statedir": it takes root, port, memoryRoot, stateDir, trust, mount, dev, log$/,
+    /no option "statedir": the options are root, port, memoryRoot, stateDir, trust, mount, dev, log$/,
     / stateDir is '': expected a string/,
     / trust is 'false': expected a boolean/,
     / log is true: expected a function/,

@@ -13,13 +13,14 @@ import { remedyOf } from '../src/model/problem-remedies.ts'
 import { SESSION_STATES } from '../src/model/session-state.ts'
 import { openService } from '../src/service.ts'
 import { runBuilt, started } from './fixtures/built-service.ts'
+import { notBrief } from './fixtures/full.ts'
 
 const page = (name: string) =>
   readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8')
 const readme = page('README.md')
 const walkthrough = page('docs/walkthrough.md')
 const needsCurl =
-  spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'curl is not installed' }
+  spawnSync('curl', ['--version']).status === 0 ? notBrief : { skip: 'curl is not installed' }
 
 /** The `sh` fences of docs/walkthrough.md below a heading, until the next one of that level. */
 function blocksBelow(heading: string): string[] {
@@ -184,16 +185,20 @@ t.test('the docs leave nothing out', async (t) => {
   })
 })
 
-t.test('what it says of the terminal works as it stands, on a fresh sample', async (t) => {
-  const from = readme.indexOf('\n## In the terminal\n')
-  const [, block = ''] = /^```console\n(.*?)^```$/ms.exec(readme.slice(from)) ?? []
-  const said = await casefileShell(t, block.replace(/^casefile approve [^#\n]*/m, '$& --yes '))
-  t.match(
-    said,
-    /the plan of session 1 waits[\s\S]*23 of 23 tests pass[\s\S]*test-log, not verified, 23 of 23 tests passed[\s\S]* verified, 23 of 23/,
-  )
-  t.match(said, /RESOLVED {2}Signed out again right after[\s\S]*session 1 needs your approval/)
-})
+t.test(
+  'what it says of the terminal works as it stands, on a fresh sample',
+  notBrief,
+  async (t) => {
+    const from = readme.indexOf('\n## In the terminal\n')
+    const [, block = ''] = /^```console\n(.*?)^```$/ms.exec(readme.slice(from)) ?? []
+    const said = await casefileShell(t, block.replace(/^casefile approve [^#\n]*/m, '$& --yes '))
+    t.match(
+      said,
+      /the plan of session 1 waits[\s\S]*23 of 23 tests pass[\s\S]*test-log, not verified, 23 of 23 tests passed[\s\S]* verified, 23 of 23/,
+    )
+    t.match(said, /RESOLVED {2}Signed out again right after[\s\S]*session 1 needs your approval/)
+  },
+)
 
 /** What a shell printed in which `casefile` is the built program, and no service runs. */
 async function casefileShell(t: Test, script: string): Promise<string> {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import { leftovers, runBuilt, startBuilt } from './fixtures/built-service.ts'
+import { isFull } from './fixtures/full.ts'
 import { randomFrom } from './fixtures/random.ts'
 import { must } from './fixtures/session-client.ts'
 import { createAsk } from './fixtures/soak/client.ts'
@@ -23,7 +24,11 @@ import { emptySlot, look, newLedger, type Scene, turns, work } from './fixtures/
  * was deleted and nobody asks; another one beside it is killed all the time. CASEFILE_SOAK_SECONDS says for how
  * long, CASEFILE_SOAK_LOG in which file the figures are noted as they come.
  */
-const { CASEFILE_SOAK_SECONDS = '10', CASEFILE_SOAK_LOG, CASEFILE_TEST_SEED = '1' } = process.env
+const {
+  CASEFILE_SOAK_SECONDS = isFull ? '3600' : '10',
+  CASEFILE_SOAK_LOG,
+  CASEFILE_TEST_SEED = '1',
+} = process.env
 const SECONDS = Number(CASEFILE_SOAK_SECONDS)
 const isLong = SECONDS >= 600
 const ROUND_MS = isLong ? 60_000 : (SECONDS * 1000) / 2

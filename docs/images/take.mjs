@@ -1,7 +1,7 @@
 /**
  * Takes the pictures of docs/console.md from a copy of the sample workspace: `npm run screenshots`, or
- * `node docs/images/take.mjs [--program dist/cli.js] [--to DIR]`. It needs chromium and git. The copy lives at
- * a fixed place, whose path some pages show.
+ * `node docs/images/take.mjs [--program dist/cli.js] [--to DIR]`. It needs Chromium and git. The copy has a fixed
+ * path, since some pages show it.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs'
@@ -31,10 +31,10 @@ const { values } = parseArgs({
 })
 const program = resolve(values.program)
 const home = join(tmpdir(), 'casefile-pictures')
-if (existsSync(home)) throw new Error(`${home} is there: remove it, it is made anew`)
+if (existsSync(home)) throw new Error(`${home} exists: remove it first`)
 const root = join(home, 'sign-in')
 
-/** Passes also while the bug of the sample is still there, and takes a while. */
+/** Passes although the sample still has its bug, and takes a minute or more. */
 const RUNBOOK = `Passwords are hashed, which takes longer on a busy machine. Run their tests once with a report, and
 then sixty times, and see how long they take.
 
@@ -88,13 +88,13 @@ async function takeAll() {
   await take(browser, 'search', `${url}/find?q=password+hash`)
   await take(browser, 'session-plan', url + plan)
   await take(browser, 'session-phone', url + plan, { viewport: PHONE, deviceScaleFactor: 1.5 })
-  // one folder, one session at a time
+  // only one session at a time can run in a folder
   await request(url, 'POST', `${slow.api}/abandon`)
   await proveWaiting(url, waiting)
   await take(browser, 'case', `${url}/case/${WAITING}`)
 }
 
-/** A new case, and a session of it that takes a while. @param {string} url */
+/** A new case with a long session. @param {string} url */
 async function runSlow(url) {
   const { id } = await request(url, 'POST', '/cases', {
     title: 'Signing in gets slow on a busy machine',
@@ -111,7 +111,7 @@ async function runSlow(url) {
   return { api, page: `/case/${id}/session/${made.number}` }
 }
 
-/** Lets the plan run that waits, and attaches what came of it. @type {(url: string, session: any) => Promise<void>} */
+/** Approves the waiting plan, then attaches and verifies its report. @type {(url: string, session: any) => Promise<void>} */
 async function proveWaiting(url, { id, plan_sha256 }) {
   const item = { description: 'All tests pass', type: 'test-log', required: true }
   const { items } = await request(url, 'GET', `/cases/${WAITING}/gate`)
@@ -127,7 +127,7 @@ async function proveWaiting(url, { id, plan_sha256 }) {
   await request(url, 'PUT', `/cases/${WAITING}/proof/${proof.id}/verify`)
 }
 
-/** Enough of them to see what it is. @param {Page} page */
+/** Waits until some output is there. @param {Page} page */
 async function showRounds(page) {
   await page.getByText('round 12 of 60').first().waitFor({ timeout: PATIENCE_MS })
 }
@@ -141,7 +141,10 @@ async function showRounds(page) {
  */
 async function take(browser, name, url, options = {}, ready) {
   const context = await browser.newContext({
-    ...{ viewport: WIDE, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' },
+    viewport: WIDE,
+    colorScheme: 'light',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
     reducedMotion: 'reduce',
     ...options,
   })

@@ -4,7 +4,7 @@ import { TRAILS_FOLDER } from '../state/state-folder.ts'
 import { createTrailMemory } from '../workspace/trail-memory.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** A trail that a fix has changed is no change by hand for the next start of the service. */
+/** Remembers an audit trail that a fix has changed, so that the next start does not take it for an edit by hand. */
 export function acceptTrail(
   { stateDir }: Pick<Snapshot, 'stateDir'>,
   session: Session,

@@ -9,8 +9,8 @@ import type { Layout } from '../workspace/layout.ts'
 const MIB = 1024 * 1024
 
 /**
- * Whether the output that lies in artifacts/ under `number` is that of a session: its trail repeats
- * how long the output of each step was, and how it ended. Null where there is nothing to compare.
+ * Whether the artifacts with this number belong to a session. Its audit trail has the length and the end of each
+ * step's output, which are compared with the files. Null if there is nothing to compare.
  */
 export async function isOutputOf(
   layout: Layout,

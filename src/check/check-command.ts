@@ -19,7 +19,7 @@ export interface CheckResult extends FixReport {
 /** The exit codes of `casefile check`. */
 export const CHECK_EXIT = { clean: 0, problems: 1, failed: 2 } as const
 
-/** Looks at a workspace, with `fix` fixes what it can, and says what problems there are then. */
+/** Checks a workspace, fixes what it can if `fix` is set, and returns the remaining problems. */
 export async function checkWorkspace(
   choice: CheckOptions,
   environment: NodeJS.ProcessEnv,
@@ -31,7 +31,7 @@ export async function checkWorkspace(
   return { ...fixes, findings: await withSnapshot(choice, environment, findingsIn) }
 }
 
-/** `casefile check`: prints what it finds, and gives the exit code. */
+/** `casefile check`: prints the problems and returns the exit code. */
 export async function check(
   options: CheckOptions,
   print: (text: string) => void = (text) => void process.stdout.write(text),
@@ -47,7 +47,7 @@ export async function check(
     return findings.length === 0 ? CHECK_EXIT.clean : CHECK_EXIT.problems
   } catch (error) {
     const why = error instanceof AppError ? error.message : inspect(error)
-    stderr.write(`casefile: could not check: ${why}\n`)
+    stderr.write(`casefile: check failed: ${why}\n`)
     return CHECK_EXIT.failed
   }
 }

@@ -6,28 +6,28 @@ import { bothMade } from './git-stages.ts'
 import type { Snapshot } from './snapshot.ts'
 import { validSession } from './valid-session.ts'
 
-/** One of two sessions that were made under one number, as git's index has it. */
+/** One of two sessions that were created with the same number, as stored in git's index. */
 export interface NumberedSession {
   session: Session
   bytes: Buffer
   text: string
-  /** Whether this clone made it, as far as git can tell. */
+  /** Whether this clone created it, as far as git can tell. */
   isOwn: boolean
 }
 
 export interface DuplicateNumber {
   earlier: NumberedSession
   later: NumberedSession
-  /** The file as it is now, full of markers. */
+  /** The present file, with conflict markers. */
   present: Buffer
-  /** Whether a person has begun to resolve it by hand. */
+  /** Whether a person has already edited the conflict. */
   isTouched: boolean
 }
 
 /**
- * The two sessions that two branches made under one number; null where the file is in no such
- * conflict, the reason where it is not safe to tell them apart. Which is the earlier depends on the
- * sessions alone, so that every clone that merges them decides alike.
+ * The two sessions that two branches created with the same number; null if the file has no such conflict; a reason
+ * if they cannot be told apart safely. Which one is earlier depends only on the sessions, so every clone that
+ * merges them decides the same.
  */
 export async function findDuplicateNumber(
   { layout, isRunningHere }: Pick<Snapshot, 'layout' | 'isRunningHere'>,
@@ -36,7 +36,7 @@ export async function findDuplicateNumber(
 ): Promise<DuplicateNumber | { reason: string } | null> {
   const path = layout.sessionFile(caseId, number)
   const read = await readRegular(path, {
-    maxBytes: 3 * MAX_SESSION_BYTES, // both, and the markers
+    maxBytes: 3 * MAX_SESSION_BYTES, // both sessions and the conflict markers
     within: layout.caseFolder(caseId),
   })
   const present = read.ok ? decodeUtf8(read.bytes) : null
@@ -47,9 +47,9 @@ export async function findDuplicateNumber(
   const theirs = await numberedSession(made.theirs, made.own === 'theirs', caseId, number)
   if ('reason' in ours) return ours
   if ('reason' in theirs) return theirs
-  if (ours.session.id === theirs.session.id) return null // one session that came by two ways
+  if (ours.session.id === theirs.session.id) return null // the same session, merged from two branches
   if (isRunningHere(ours.session.id) || isRunningHere(theirs.session.id)) {
-    return { reason: 'one of them runs on this machine just now' }
+    return { reason: 'one of them is running on this machine' }
   }
   const sides = conflictSides(present.text)
   const isTouched = !(sides && same(sides.ours, ours.text) && same(sides.theirs, theirs.text))
@@ -74,7 +74,7 @@ function isEarlier(a: Session, b: Session): boolean {
   return a.started_at === b.started_at ? a.id < b.id : a.started_at < b.started_at
 }
 
-/** Git ends the last line of a side that had no line end. */
+/** Compares texts. Git adds a line ending to a side that has none. */
 function same(side: string, text: string): boolean {
   return side.replace(/\n$/, '') === text.replace(/\n$/, '')
 }

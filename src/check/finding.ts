@@ -8,10 +8,10 @@ import type { Layout } from '../workspace/layout.ts'
 import { findDuplicateNumber } from './duplicate-numbers.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** A problem as `casefile check` tells it. */
+/** A problem that `casefile check` reports. */
 export interface Finding {
   code: ProblemCode
-  /** Relative to the workspace, as a person would open it; absolute where it lies elsewhere. */
+  /** Relative to the workspace; absolute if it is outside. */
   file: string
   line: number | null
   message: string
@@ -19,7 +19,7 @@ export interface Finding {
   case_id: string | null
 }
 
-/** Every problem that there is, by file and line. */
+/** All problems, sorted by file and line. */
 export async function findingsIn(snapshot: Snapshot): Promise<Finding[]> {
   const { layout, catalog } = snapshot
   const found = [
@@ -37,7 +37,7 @@ export async function findingsIn(snapshot: Snapshot): Promise<Finding[]> {
   return found.sort(byPlace)
 }
 
-/** What `problems` of the case shows, and of each of its sessions. */
+/** The problems of a case and of the texts of its sessions. */
 async function caseProblems(
   { catalog, texts, hasServed }: Snapshot,
   id: string,
@@ -52,22 +52,22 @@ async function caseProblems(
   return found
 }
 
-/** A missing link is no problem where no service has run yet, in CI say: the first start makes it. */
+/** A missing link is not reported if no service has run yet (as in CI): the first start creates it. */
 function latestProblems(entry: CaseEntry | undefined, hasServed: boolean): Problem[] {
   if (!entry || (!entry.strayLatest && !isLatestWrong(entry))) return []
   if (!entry.strayLatest && entry.latest === '' && !hasServed) return []
   const newest = Math.max(0, ...entry.sessions.keys())
   const is = entry.strayLatest
-    ? 'this is a plain file, not the link to the newest session'
+    ? 'this is a plain file instead of the link to the newest session'
     : entry.latest === ''
       ? 'the link to the newest session is missing'
-      : `the link leads to ${entry.latest}`
+      : `the link points to ${entry.latest}`
   const wanted = newest === 0 ? 'there is no session' : `the newest session is ${newest}.md`
   const message = `${is}; ${wanted}`
   return [{ code: 'wrong_latest', file: 'sessions/latest.md', line: null, message }]
 }
 
-/** Conflict markers that two new sessions left are named as what they are. */
+/** A clearer message and remedy if conflict markers come from two new sessions with the same number. */
 async function duplicateNumberWords(
   snapshot: Snapshot,
   id: string,
@@ -78,12 +78,12 @@ async function duplicateNumberWords(
   const duplicate = isCandidate ? await findDuplicateNumber(snapshot, id, Number(number)) : null
   if (!duplicate) return {}
   if ('reason' in duplicate) {
-    return { message: `two branches both made session ${number}, but ${duplicate.reason}` }
+    return { message: `two branches both created session ${number}, but ${duplicate.reason}` }
   }
   return {
-    message: `two branches both made session ${number}: one at ${duplicate.earlier.session.started_at}, one at ${duplicate.later.session.started_at}`,
+    message: `two branches both created session ${number}: one at ${duplicate.earlier.session.started_at}, one at ${duplicate.later.session.started_at}`,
     remedy:
-      'Run casefile check --fix: the earlier one keeps the number, the later one gets the next that is free.',
+      'Run casefile check --fix: the earlier one keeps the number, the later one gets the next free number.',
   }
 }
 

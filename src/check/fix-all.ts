@@ -8,9 +8,9 @@ import { createFixer, type FixReport } from './fixer.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /**
- * Fixes what has one right answer, and nothing that a person has written: where two answers are
- * possible, the problem stays. Safe beside a service, since each file is written only if it is still
- * what the fix was made on, and none of a session that runs.
+ * Fixes problems that have exactly one right answer, and changes nothing else that a person wrote. Safe next to a
+ * running service: a file is written only if it is unchanged since it was read, and files of running sessions are
+ * left alone.
  */
 export async function fixAll(snapshot: Snapshot, now: () => string): Promise<FixReport> {
   const fixer = createFixer(snapshot, now)

@@ -15,9 +15,9 @@ import type { Fixer } from './fixer.ts'
 import { validSession } from './valid-session.ts'
 
 /**
- * Takes two sessions that two branches made under one number apart: the earlier one keeps the number,
- * byte for byte, the later one gets the next that is free. The later one is written first, so that a
- * run that is cut short loses neither, and the next one finds it.
+ * Separates two sessions that two branches created with the same number. The earlier one keeps the number and every
+ * byte; the later one gets the next free number. The later one is written first, so that an interrupted run loses
+ * neither and can be repeated.
  */
 export async function fixDuplicateNumbers(fixer: Fixer, entry: CaseEntry): Promise<void> {
   const { layout } = fixer.snapshot
@@ -37,16 +37,18 @@ export async function fixDuplicateNumbers(fixer: Fixer, entry: CaseEntry): Promi
         ? await renameArtifacts(layout, entry.id, number, to)
         : []
       return [
-        `two branches had made session ${number}: the one of ${earlier.session.started_at} has the number now, the one of ${later.session.started_at} is session ${to}`,
-        ...(moved.length > 0 ? [`its artifacts are ${moved.join(', ')}`] : []),
-        ...(isTouched ? [`what stood here was not what git left, and is kept as ${copy}`] : []),
-        `now git add sessions/${number}.md and sessions/${to}.md of this case`,
+        `two branches had created session ${number}: the one of ${earlier.session.started_at} keeps the number, the one of ${later.session.started_at} is now session ${to}`,
+        ...(moved.length > 0 ? [`its artifacts are now ${moved.join(', ')}`] : []),
+        ...(isTouched
+          ? [`the file had been edited since the merge; that version is kept as ${copy}`]
+          : []),
+        `next, in the folder of the case: git add sessions/${number}.md sessions/${to}.md`,
       ].join('; ')
     })
   }
 }
 
-/** The number under which a fix that was cut short has written it already. */
+/** The number that an interrupted fix already gave to the session. */
 function numberOf({ sessions }: CaseEntry, { session }: NumberedSession): number | undefined {
   const isLater = ({ readable, value }: RecordFile<Session | null>) =>
     readable && value?.id === session.id
@@ -65,7 +67,7 @@ async function write(
   const read = await validSession(renumbered, id, to)
   if ('reason' in read || read.id !== session.id || read.state !== session.state) {
     const why = 'reason' in read ? read.reason : 'it would not be the same session'
-    throw new AppError('would_be_a_problem', `it cannot be renumbered: ${why}; do it by hand`)
+    throw new AppError('would_be_a_problem', `it cannot be renumbered: ${why}. Renumber it by hand`)
   }
   const within = layout.caseFolder(id)
   await createDurable(layout.sessionFile(id, to), Buffer.from(renumbered), { within })
@@ -73,7 +75,7 @@ async function write(
   return to
 }
 
-/** Artifacts are not in git: those that are here belong to the session that was made in this clone. */
+/** Artifacts are not in git, so those on this machine belong to the session that was created in this clone. */
 async function isLatersOutput(
   { snapshot: { layout } }: Fixer,
   id: string,

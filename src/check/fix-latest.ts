@@ -4,7 +4,7 @@ import type { CaseEntry } from '../workspace/case-entry.ts'
 import { keepStrayLatest, pointLatest, removeLatest } from '../workspace/latest-link.ts'
 import type { Fixer } from './fixer.ts'
 
-/** Lets `latest.md` name the newest session. A file in its place, which an editor left, is kept as a copy. */
+/** Points `latest.md` at the newest session. A file that an editor put in its place is kept as a copy. */
 export async function fixLatest(fixer: Fixer, { id }: CaseEntry): Promise<void> {
   const folder = fixer.snapshot.layout.sessions(id)
   await fixer.fix(join(folder, 'latest.md'), async () => {
@@ -14,14 +14,14 @@ export async function fixLatest(fixer: Fixer, { id }: CaseEntry): Promise<void> 
     if (newest === undefined) {
       if (kinds.get('latest.md') !== 'link') return null
       await removeLatest(folder)
-      return 'it is removed, since there is no session'
+      return 'removed, because there is no session'
     }
     if (kinds.get('latest.md') === 'file') {
       await keepStrayLatest(folder, fixer.now())
       await pointLatest(folder, newest)
-      return `it leads to session ${newest} again; the file in its place is kept as a conflict copy`
+      return `it points to session ${newest} again; the file in its place is kept as a conflict copy`
     }
     const result = await pointLatest(folder, newest)
-    return result === 'pointed' ? `it leads to session ${newest}` : null
+    return result === 'pointed' ? `it points to session ${newest}` : null
   })
 }

@@ -5,8 +5,8 @@ import { isOutputOf } from './artifact-owner.ts'
 import type { Fixer } from './fixer.ts'
 
 /**
- * Lets the artifacts of this machine follow a session that got another number, in another clone say.
- * Under the old one they would pass for those of the session that has it now.
+ * Renames this machine's artifacts after their session got another number, for example in another clone. Otherwise
+ * they would seem to belong to the session that has the old number now.
  */
 export async function fixOrphanedArtifacts(fixer: Fixer, entry: CaseEntry): Promise<void> {
   const { layout } = fixer.snapshot
@@ -19,7 +19,7 @@ export async function fixOrphanedArtifacts(fixer: Fixer, entry: CaseEntry): Prom
       if (present && (await isOutputOf(layout, entry.id, from, present))) return null
       const renamed = await renameArtifacts(layout, entry.id, from, number)
       return renamed.length > 0
-        ? `what session ${from} left is that of session ${number}: ${renamed.join(', ')}`
+        ? `the artifacts of session ${from} belong to session ${number}, so they are now ${renamed.join(', ')}`
         : null
     })
   }

@@ -1,31 +1,31 @@
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_CASE_BYTES } from '../markdown/case-file.ts'
-import { readEnvelope } from '../markdown/envelope.ts'
+import { readDocument } from '../markdown/document.ts'
 import { withFields } from '../markdown/field-edit.ts'
 import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
-import { readTrail } from '../markdown/trail-lines.ts'
+import { readTrail } from '../markdown/trail.ts'
 import { plainValue } from '../markdown/yaml-value.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { editText } from '../workspace/text-edit.ts'
 import type { Fixer } from './fixer.ts'
 
-/** A record file and those of its fields that repeat its place. */
+/** A record file, and those of its fields that repeat its path. */
 interface PathFile {
   path: string
   maxBytes: number
   problems: readonly Problem[]
-  /** Which field names the case. */
+  /** The field with the case's id. */
   caseKey: 'id' | 'case_id'
   expected: Record<string, string>
 }
 
 /**
- * Corrects `id` and `case_id` where they contradict the place of their file and the place is surely
- * right: the case that they name is there too, so that this is a copy, or another file in the folder
- * says the folder's name. A folder that was renamed as a whole could as well get its name back. The
- * bytes of a sealed session are not touched, and a verified proof of another case is made proof of no other.
+ * Corrects `id` and `case_id` if they contradict the file's path and the path is certainly right: the case they
+ * name exists as well (so this is a copy), or another file in the folder has the folder's id. A folder that was
+ * renamed as a whole may just need its old name back. Sealed sessions are never changed, and a verified proof of
+ * another case does not become proof of this one.
  */
 export async function fixPathFields(fixer: Fixer, entry: CaseEntry): Promise<void> {
   const { layout, catalog } = fixer.snapshot
@@ -46,7 +46,7 @@ export async function fixPathFields(fixer: Fixer, entry: CaseEntry): Promise<voi
           return key !== file.caseKey || isSure || catalog.entry(stated) !== undefined
         })
         reported.push(
-          ...fields.map(([key, is]) => `${key} is ${is} now, not ${statedIn(text, key)}`),
+          ...fields.map(([key, is]) => `${key} is now ${is} instead of ${statedIn(text, key)}`),
         )
         return withFields(text, fields)
       })
@@ -89,7 +89,7 @@ function isMisplaced({ code, file }: Problem): boolean {
   return code === 'id_mismatch' || (code === 'duplicate_id' && file === 'case.md')
 }
 
-/** Somebody has looked at this proof and found that it proves another case. */
+/** Someone verified that this proof proves another case. */
 function isVerifiedElsewhere(text: string, id: string): boolean {
   const stated = statedIn(text, 'case_id')
   return stated !== null && stated !== id && statedIn(text, 'verified') === 'true'
@@ -104,10 +104,10 @@ async function namedCase(
   return text?.ok ? statedIn(text.text, caseKey) : null
 }
 
-/** What a field of the frontmatter says; null where it is not there or the frontmatter is unreadable. */
+/** The value of a frontmatter field; null if it is missing or the frontmatter is unreadable. */
 export function statedIn(text: string, key: string): string | null {
-  const read = readEnvelope(text)
-  const value = read.ok ? plainValue(read.envelope.front?.map.pairs.get(key)) : null
+  const read = readDocument(text)
+  const value = read.ok ? plainValue(read.document.front?.map.pairs.get(key)) : null
   return value === null || value === undefined || typeof value === 'object' ? null : String(value)
 }
 

@@ -9,22 +9,22 @@ import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { foldersWithRecords } from '../workspace/leftovers.ts'
 import type { Fixer } from './fixer.ts'
 
-/** Writes the git files of the memory root that are not there. */
+/** Writes the git files of the memory root that are missing. */
 export async function fixGitFiles(fixer: Fixer): Promise<void> {
   const { memoryRoot } = fixer.snapshot.layout
   if (!(await isFolder(memoryRoot))) return
   for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
     const path = join(memoryRoot, name)
     await fixer.fix(path, async () => {
-      const made = createDurable(path, Buffer.from(content)).then(() => 'it is there again')
+      const made = createDurable(path, Buffer.from(content)).then(() => 'created it again')
       return made.catch(nullFor('already_exists'))
     })
   }
 }
 
 /**
- * Removes what a killed process left half-written. Only the owner of the memory root may, so this
- * owns it meanwhile; a service that owns it does the same when it starts.
+ * Removes temporary files of a killed process. Only the owner of the memory root may do so, so this takes ownership
+ * for the moment. A service that owns it does the same when it starts.
  */
 export async function removeLeftovers(fixer: Fixer): Promise<void> {
   const { layout, stateDir } = fixer.snapshot
@@ -38,7 +38,7 @@ export async function removeLeftovers(fixer: Fixer): Promise<void> {
     if (!ownership) return null
     try {
       const count = await removeTempFiles(folders)
-      return count > 0 ? `removed ${count} half-written files that a killed process left` : null
+      return count > 0 ? `removed ${count} half-written files of a killed process` : null
     } finally {
       await ownership.release()
     }

@@ -3,7 +3,7 @@ import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { keyLineValue, withKeyLines } from '../markdown/session-plain.ts'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
 import { editedSession } from '../markdown/session-texts.ts'
-import { readTrail } from '../markdown/trail-lines.ts'
+import { readTrail } from '../markdown/trail.ts'
 import { type Session, serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
@@ -15,8 +15,8 @@ import type { Fixer } from './fixer.ts'
 import { validSession } from './valid-session.ts'
 
 /**
- * Puts the lines back that somebody changed in a trail, as far as this machine remembers them. Lines out of order,
- * which do not count either, stay: who wrote them is not known.
+ * Restores audit trail lines that someone changed, if this machine remembers them. Lines out of order are ignored
+ * by the service too, but stay, because their author is unknown.
  */
 export async function fixTrails(fixer: Fixer, entry: CaseEntry): Promise<void> {
   const { layout, isRunningHere } = fixer.snapshot
@@ -34,14 +34,14 @@ export async function fixTrails(fixer: Fixer, entry: CaseEntry): Promise<void> {
         if (isSameTrail(lines, value.trail)) return text
         return editedSession(text, value, { fields: serviceFields(value) })
       })
-      return edited ? 'its audit trail has the lines again that this machine wrote' : null
+      return edited ? 'restored the audit trail lines that this machine wrote' : null
     })
   }
 }
 
 /**
- * Takes back a `state` that was written by hand, which moves nothing: the trail says what it is. But
- * `abandoned` is meant, and carried out by the service.
+ * Resets a `state` that was edited by hand, which has no effect: the audit trail decides. `abandoned` is a request
+ * and stays; the service carries it out.
  */
 export async function fixStateCopies(fixer: Fixer, entry: CaseEntry): Promise<void> {
   const { layout, isRunningHere } = fixer.snapshot
@@ -66,8 +66,8 @@ export async function fixStateCopies(fixer: Fixer, entry: CaseEntry): Promise<vo
       })
       if (!edited) return null
       return isOurs(fixer, entry.id, value)
-        ? `state is ${value.state} again, as its audit trail has it`
-        : `state is ${value.state} now, as the last line of its audit trail has it; this machine did not write that trail and cannot say who did`
+        ? `state is ${value.state} again, as in its audit trail`
+        : `state is now ${value.state}, as in the last line of its audit trail, which this machine did not write`
     })
   }
 }
@@ -77,8 +77,8 @@ function isOurs({ snapshot }: Fixer, caseId: string, { id }: Session): boolean {
 }
 
 /**
- * Makes a session file that was moved to another number by hand into a session of that number. Not
- * a copy of one that is there still, and no sealed one, which belongs back where it came from.
+ * Renumbers a session file that was moved to another number by hand. Skips copies of an existing session, and
+ * sealed sessions, which should be moved back instead.
  */
 export async function fixMovedSessions(fixer: Fixer, entry: CaseEntry): Promise<void> {
   const { layout, isRunningHere } = fixer.snapshot
@@ -99,7 +99,7 @@ export async function fixMovedSessions(fixer: Fixer, entry: CaseEntry): Promise<
       })
       const session = edited ? await validSession(renumbered, entry.id, number) : null
       if (session && !('reason' in session)) await acceptTrail(fixer.snapshot, session, renumbered)
-      return edited ? `session ${from} is session ${number} now, as the file's name says` : null
+      return edited ? `session ${from} is now session ${number}, as in the file's name` : null
     })
   }
 }

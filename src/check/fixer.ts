@@ -2,23 +2,23 @@ import { AppError } from '../model/app-error.ts'
 import { shownPath } from './finding.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What `--fix` did and what it could not do, a sentence each. */
+/** What `--fix` did and what it could not do, one sentence each. */
 export interface FixReport {
   fixed: string[]
   left: string[]
 }
 
-/** One kind of fix at one file: gives what it did, null where there was nothing to do. */
+/** One fix of one file. Returns what it did, or null if there was nothing to do. */
 export type Fix = () => Promise<string | null>
 
 export interface Fixer {
   snapshot: Snapshot
   now(): string
-  /** Makes one fix of the file at `path`, and notes what came of it. */
+  /** Runs one fix of the file at `path` and records its result. */
   fix(path: string, work: Fix): Promise<void>
 }
 
-/** A file that somebody saves meanwhile, or that cannot be written, is left and keeps no other from its fix. */
+/** A file that is just being saved, or cannot be written, is skipped and reported; other fixes go on. */
 export function createFixer(snapshot: Snapshot, now: () => string): Fixer & { done: FixReport } {
   const done: FixReport = { fixed: [], left: [] }
   return {

@@ -2,19 +2,18 @@ import { basename, dirname } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { type GitCommandOptions, type GitOutput, runGit } from '../workspace/git/git-command.ts'
 
-/** A file that both sides of a merge, rebase or stash pop have made, as each of them has it. */
+/** A file that both sides of a merge, rebase or stash pop added, with both versions. */
 export interface BothMade {
-  /** Of the branch that the other one came to: `HEAD` in a merge, the new base in a rebase. */
+  /** The version of the target: `HEAD` in a merge, the new base in a rebase. */
   ours: Buffer
   theirs: Buffer
-  /** Which of them this clone's own commits (or stash) brought. */
+  /** Which version came from this clone's own commits (or stash). */
   own: 'ours' | 'theirs'
 }
 
 /**
- * What git's index keeps of a conflict in which both sides made `path`; null where there is none
- * such: no conflict, one in a file that there was before, no repository, no git; or a side that git
- * cannot give, or that has more than `maxBytes`.
+ * Reads both versions of `path` from git's index. Null if there is no such conflict: no conflict at all, the file
+ * existed before, no repository, no git, or a version cannot be read or has more than `maxBytes`.
  */
 export async function bothMade(path: string, maxBytes: number): Promise<BothMade | null> {
   const git: GitCommandOptions = { cwd: dirname(path), maxBytes }
@@ -41,7 +40,7 @@ export async function bothMade(path: string, maxBytes: number): Promise<BothMade
   return { ours, theirs, own: isMerge ? 'ours' : 'theirs' }
 }
 
-/** Null where git says no: the path is in no repository that it reads, or there is nothing of that name. */
+/** Null if git fails: the path is in no readable repository, or the object does not exist. */
 async function output(args: string[], git: GitCommandOptions): Promise<Buffer | null> {
   const { exit, stdout } = await runGit(args, git).catch(missingGit)
   return exit === 0 ? stdout : null

@@ -3,7 +3,7 @@ import { visibleText } from '../model/visible-text.ts'
 import type { Finding } from './finding.ts'
 import type { FixReport } from './fixer.ts'
 
-/** What a person reads: a line for each problem as compilers write it, what to do below it, the count. */
+/** The report for a person: one line per problem as compilers print it, the remedy below it, and the total. */
 export function reportText(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ file, line, code, message, remedy }) => [
     visibleText(`${file}:${line === null ? '' : `${line}:`} ${code}: ${message}`),

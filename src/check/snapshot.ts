@@ -21,26 +21,26 @@ import { createStabilityDetector } from '../workspace/sync/stability.ts'
 import { createTexts, type Texts } from '../workspace/texts.ts'
 import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
 
-/** A workspace as its files are at one moment, read without a service and beside one. */
+/** A workspace as its files are now, read without a service or next to a running one. */
 export interface Snapshot {
   layout: Layout
-  /** Where this machine's state of it would be: it need not be there, and is not made. */
+  /** The folder of this machine's state. It may be missing, and is not created. */
   stateDir: string
-  /** Whether a service of this machine has served it. */
+  /** Whether a service on this machine has served the workspace. */
   hasServed: boolean
   catalog: Catalog
   texts: Texts
-  /** What the trails of this machine's sessions said last. */
+  /** The last audit trails that this machine wrote. */
   trails: TrailMemory
-  /** Whether a run record says that the session runs on this machine. */
+  /** Whether a run record says that the session is running on this machine. */
   isRunningHere(sessionId: string): boolean
-  /** Of casefile.md. */
+  /** Problems in casefile.md. */
   settingsProblems: Problem[]
-  /** What lies among the cases and is none. */
+  /** Entries in the cases folder that are not cases. */
   unknownEntries: Problem[]
 }
 
-/** Reads a workspace chosen as for `serve`, and gives `work` the snapshot of it. Refuses what is no folder. */
+/** Reads a workspace, chosen as for `serve`, and passes the snapshot to `work`. Throws if it is not a folder. */
 export async function withSnapshot<T>(
   choice: PlaceOptions,
   environment: NodeJS.ProcessEnv,
@@ -58,7 +58,7 @@ async function openSnapshot(
   choice: PlaceOptions,
   environment: NodeJS.ProcessEnv,
 ): Promise<Snapshot> {
-  const ignored = () => {} // what is damaged in the state folder, the service logs
+  const ignored = () => {} // damage in the state folder is logged by the service
   const { root, memoryRoot, stateDir, settings } = await findPlaces(choice, environment, ignored)
   const layout = layoutOf(root, memoryRoot)
   await mustBeWorkspace(layout)
@@ -86,15 +86,15 @@ async function openSnapshot(
     stability: createStabilityDetector(),
     isGits: () => false,
     trails,
-    // for trails alone: what a broken file said before is not in it
+    // only for audit trails: the earlier content of a broken file is not in the snapshot
     lastText: (key) => storedTexts.text(...partsOfKey(key)),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
-    onUnstable() {}, // everything is taken as it is
+    onUnstable() {}, // every file is taken as it is
   })
   await lookForRuns()
   await scan.all()
-  await lookForRuns() // a run that began meanwhile
+  await lookForRuns() // a run may have begun meanwhile
   storedTexts.close()
   return {
     layout,
@@ -113,16 +113,16 @@ function isThere(path: string): boolean {
   return stampNow(path) !== null
 }
 
-/** Rejects a folder without cases: it is probably not the one that was meant, and "no problems" would mislead. */
+/** Throws if the folder has no cases: it is probably the wrong one, and "no problems" would mislead. */
 async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<void> {
   const isNew = join(root, 'memory') === memoryRoot && isThere(join(root, SETTINGS_FILE))
   const places = [cases, ...Object.keys(MEMORY_ROOT_FILES).map((name) => join(memoryRoot, name))]
   if (isNew || places.some((path) => isThere(path))) return
   throw new AppError(
     'not_found',
-    `There are no cases in ${memoryRoot}. Name the workspace with --root, or the folder that has cases/ in it with --memory-root; casefile init makes a new one.`,
+    `There are no cases in ${memoryRoot}. Name the workspace with --root, or the folder that contains cases/ with --memory-root. To create a workspace, run: casefile init.`,
   )
 }
 
-/** Reading leaves no trace, not even in the state folder. */
+/** Reading must not write anything, not even in the state folder. */
 const KEEPS_NOTHING: LastGood = { remember() {}, recall: () => null, forget() {} }

@@ -4,8 +4,8 @@ import { isBreaking } from '../model/problem.ts'
 import type { Session } from '../model/session.ts'
 
 /**
- * The session that a text holds if it has an id of its own and is as it was left, else the reason. What
- * was changed under a seal must not get a new one, which would hide that.
+ * Parses a session text that has its own id and is unchanged since it was written; else returns the reason. A
+ * sealed session that was edited must not be renumbered and sealed again, because that would hide the edit.
  */
 export async function validSession(
   text: string,
@@ -14,7 +14,7 @@ export async function validSession(
 ): Promise<Session | { reason: string }> {
   const origin = { case_id, number, case_title: '', created_at: new Date(0).toISOString() }
   const { value, problems } = readSession(text, origin)
-  if (!value) return { reason: problems.find(isBreaking)?.message ?? 'it cannot be read' }
+  if (!value) return { reason: problems.find(isBreaking)?.message ?? 'it is unreadable' }
   if (value.id === derivedId(origin)) return { reason: 'it has no id' }
   const texts = await readSessionTexts(text, value)
   const wrong = [...problems, ...texts.problems].find(

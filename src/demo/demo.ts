@@ -14,25 +14,29 @@ import { createWrittenFiles } from './written-files.ts'
 interface DemoOptions {
   /** Approve without asking. */
   yes?: boolean
-  /** Leave the workspace for the user to look at. */
+  /** Keep the workspace afterwards. */
   keep?: boolean
-  /** Tells the story on standard error, and on standard output what came of it as JSON. */
+  /** Print the story to standard error, and the result as JSON to standard output. */
   json?: boolean
 }
 
-/** The sample's plan for its bug: the demo reports the same bug anew. */
+/** The sample's plan for its bug; the demo reports the same bug as a new case. */
 const RUNBOOK = 'memory/cases/c12d54ae-1933-4631-a05f-aecf75428827/runbook.md'
 
 /**
- * Plays the whole flow on a copy of the sample in a temporary folder, which is removed at the end,
- * however it ends; resolves to the exit code. Refuses where there is nobody to ask for approval.
+ * Plays the whole workflow on a copy of the sample in a temporary folder, which is always removed at the end.
+ * Returns the exit code. Throws if it can ask nobody for approval.
  */
 export async function demo(sample: string, options: DemoOptions): Promise<number> {
   const { stdin, stdout } = process
   if (!options.yes && (options.json || !(stdin.isTTY && stdout.isTTY))) {
     throw new AppError(
       'bad_request',
-      'The demo asks before it approves a plan, and there is no terminal to ask on. Say it in advance: casefile demo --yes (in a checkout: npm run demo -- --yes)',
+<<<<<<< HEAD
+      'The demo asks before it approves a plan, but there is no terminal to ask on. Run casefile demo --yes (in a checkout: npm run demo -- --yes)',
+=======
+      'The demo asks before it approves a plan, but there is no terminal to ask on. Run casefile demo --yes to approve in advance (in a checkout: npm run demo -- --yes)',
+>>>>>>> 4618a42a1943bfcd2c0ba56264d23b72b6aab8d8
     )
   }
   const stop = stopSignal()
@@ -45,7 +49,7 @@ export async function demo(sample: string, options: DemoOptions): Promise<number
       return 0
     }
   } catch (error) {
-    if (!stop.signal.aborted) throw error // else it is what the interruption did to the tour
+    if (!stop.signal.aborted) throw error // otherwise the interruption caused the error
   } finally {
     if (!options.keep) await rm(home, { recursive: true, force: true })
     stop.undo()
@@ -86,13 +90,13 @@ async function play(
         return true
       },
     })
-    narrator.title('\nThat was all of it.')
+    narrator.title('\nThat was the demo.')
     narrator.say(
-      keep ? `The workspace is kept: ${workspace}` : `It was in ${home}, which is removed now.`,
-      ...(keep ? [] : ['Keep it next time, to look around, with --keep.']),
-      'To go on by yourself, with such a copy, where this bug waits for your approval:',
+      keep ? `The workspace is kept: ${workspace}` : `It ran in ${home}, which has been removed.`,
+      ...(keep ? [] : ['To keep the workspace next time, add --keep.']),
+      'To try it yourself on a copy of the sample, where a plan for this bug waits for your approval:',
       'casefile sample workspace && casefile serve --root workspace (in a checkout: npm start).',
-      'docs/walkthrough.md gives the requests, docs/files.md explains the files.',
+      'docs/walkthrough.md shows the requests, docs/files.md explains the files.',
     )
   } finally {
     await served.close()
@@ -101,7 +105,7 @@ async function play(
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Aborted by ctrl-C, TERM, and an output that takes no more (as in `| head`). */
+/** Aborts on ctrl-C, SIGTERM, and when the output is closed (as in `| head`). */
 function stopSignal(): { signal: AbortSignal; undo(): void } {
   const controller = new AbortController()
   const stop = () => controller.abort()
@@ -115,7 +119,7 @@ function stopSignal(): { signal: AbortSignal; undo(): void } {
   }
 }
 
-/** Standard output of a command, whatever its exit code. */
+/** A command's standard output, whatever its exit code. */
 function outputOf(
   program: string,
   args: string[],

@@ -1,13 +1,13 @@
 import { styleText } from 'node:util'
 import type { ReceivedEvent } from '../client/session-stream.ts'
 
-/** What the demo says, in one shape for each kind of thing. */
+/** Formats the demo's output: one method for each kind of output. */
 export interface Narrator {
   title(text: string): void
   chapter(text: string): void
   say(...lines: string[]): void
   command(text: string): void
-  /** A text as it stands in a file or an answer. */
+  /** Prints a text from a file or a response. */
   quote(text: string): void
   request(method: string, path: string, body: unknown, status: number): void
   event(event: ReceivedEvent): void
@@ -16,14 +16,14 @@ export interface Narrator {
 
 type Style = Parameters<typeof styleText>[0]
 
-/** `colours`: for a terminal only. */
+/** `colours`: only for a terminal. */
 export function createNarrator(write: (text: string) => void, colours: boolean): Narrator {
   const styled = (style: Style, text: string) => (colours ? styleText(style, text) : text)
   const line = (text = '') => write(`${text}\n`)
   let chapters = 0
   let openLine = ''
 
-  /** Output comes in pieces that need not end where lines do. */
+  /** Prints output that arrives in pieces, which need not end at line ends. */
   function output(step: string, text: string): void {
     const lines = (openLine + text).split('\n')
     openLine = lines.pop()!
@@ -63,10 +63,10 @@ export function createNarrator(write: (text: string) => void, colours: boolean):
   }
 }
 
-/** What TAP says besides the results of the tests. */
+/** Lines of TAP that are not test results. */
 const TAP_DETAIL = /^\s+|^$|^# |^TAP version|^\d+\.\.\d+/
 
-/** Ids and hashes by their first eight characters: nobody reads more of them. */
+/** Shortens ids and hashes to eight characters. */
 function shortened(text: string): string {
   return text
     .replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…')
@@ -77,7 +77,7 @@ function cut(text: string): string {
   return text.length <= 80 ? text : `${text.slice(0, 79)}…`
 }
 
-/** Of a payload what is not known from what came before. */
+/** The parts of an event's payload that the story has not shown yet. */
 function detailOf(payload: Record<string, unknown>): string {
   const known = ['case_id', 'session_id', 'old_state', 'tail', 'language', 'cwd', 'timeout_ms']
   const shown = Object.entries(payload).filter(([key]) => !known.includes(key))

@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Asks on the terminal; anything but y or yes is no, and so is the end of the input. */
+/** Asks a yes/no question on the terminal. Anything but y or yes means no, and so does the end of input. */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
   return /^y(?:es)?$/i.test((await ask(question, signal)) ?? '')
 }
 
-/** The line that is typed on the terminal, without blanks around it; null at the end of the input. */
+/** Reads a line from the terminal, without surrounding spaces; null at the end of input. */
 export async function ask(question: string, signal: AbortSignal): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  // readline takes ctrl-C for itself: the process gets it back as the signal that it is
+  // readline captures ctrl-C, so pass it on as the signal
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
     const closed = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)))

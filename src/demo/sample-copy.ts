@@ -20,24 +20,23 @@ import { gitText } from '../workspace/git/git-command.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 
 interface SampleCopyOptions {
-  /** Leave a copy that is already there as it is. */
+  /** Keep an existing copy as it is. */
   keep?: boolean
-  /** Replace a copy that is already there, with everything that was changed in it and its state folder. */
+  /** Replace an existing copy, with all changes in it and its state folder. */
   force?: boolean
 }
 
 interface SampleCopy {
-  /** False when an earlier copy was kept. */
+  /** False if an existing copy was kept. */
   made: boolean
-  /** Whether the copy is a git repository: false where git is not installed. */
+  /** Whether the copy is a git repository; false if git is not installed. */
   git: boolean
 }
 
 /**
- * Copies the sample to the folder `to` and makes it a git repository with one commit. The copy
- * appears whole or not at all; in an empty folder it counts as a copy only when it is whole. A
- * folder that holds anything is never written to, and replaced only with `force` and only if it is
- * such a copy: else it is refused (`already_exists`).
+ * Copies the sample to the folder `to` and makes it a git repository with one commit. The copy appears completely
+ * or not at all. A folder with files in it is never changed; it is replaced only with `force` and only if it is a
+ * copy of the sample. Otherwise throws `already_exists`.
  */
 export async function copySample(
   from: string,
@@ -52,13 +51,13 @@ export async function copySample(
   if (present === 'copy' && !options.force) {
     throw new AppError(
       'already_exists',
-      `${to} is a copy of the sample already: --keep leaves it as it is, --force recreates it and discards its changes`,
+      `${to} is already a copy of the sample. Use --keep to keep it, or --force to recreate it and discard its changes`,
     )
   }
   if (present === 'other') {
     throw new AppError(
       'already_exists',
-      `${to} exists and is no copy of the sample, so it is left alone: name a folder that is not there yet`,
+      `${to} exists and is not a copy of the sample, so it was not changed. Name a folder that does not exist yet`,
     )
   }
 
@@ -67,7 +66,7 @@ export async function copySample(
   const workshop = await mkdtemp(join(beside, `.${basename(target)}.making-`))
   try {
     const copy = join(workshop, 'new')
-    await copyFiles(await realpath(from), copy) // a link to it, as npm link makes one, is not what is copied
+    await copyFiles(await realpath(from), copy) // resolve a link to the sample, as npm link makes one
     await addGitFiles(join(copy, 'memory'))
     const git = await makeRepository(copy)
     const mark = git ? GIT_MARK : PLAIN_MARK
@@ -85,8 +84,8 @@ export async function copySample(
 }
 
 /**
- * Removes what this machine remembers about a copy; a service would restore the sessions of the old copy from it.
- * Refuses (`already_active`) while a service uses the copy.
+ * Removes this machine's state of a copy, from which a service would restore the old copy's sessions. Throws
+ * `already_active` while a service uses the copy.
  */
 async function removeState(target: string): Promise<void> {
   const memoryRoot = join(target, 'memory')
@@ -97,13 +96,13 @@ async function removeState(target: string): Promise<void> {
   await rm(state.root, { recursive: true, force: true })
 }
 
-/** What tells a copy from a folder of the user's own; outside the work tree where there is git. */
+/** Marks a folder as a copy of the sample. Inside .git it is not part of the working tree. */
 const GIT_MARK = join('.git', 'casefile-sample')
 const PLAIN_MARK = '.casefile-sample'
 
 type Present = 'nothing' | 'empty' | 'copy' | 'other'
 
-/** A symbolic link counts as other: what it leads to is not ours to replace. */
+/** A symbolic link counts as other, because its target is not ours to replace. */
 async function look(target: string): Promise<Present> {
   const stats = await lstatIfThere(target)
   if (!stats) return 'nothing'
@@ -126,14 +125,14 @@ async function lstatIfThere(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** An empty folder stays the one it is, for it may be a mount or where a shell stands. */
+/** Fills an empty folder without replacing it, because it may be a mount point or a shell's current folder. */
 async function fill(target: string, copy: string, mark: string): Promise<void> {
   const marked = dirname(mark) === '.' ? mark : dirname(mark)
   const others = (await readdir(copy)).filter((name) => name !== marked)
   for (const name of [...others, marked]) await rename(join(copy, name), join(target, name))
 }
 
-/** Links stay links with the same words in them; modes stay. */
+/** Copies links as links and keeps modes. */
 async function copyFiles(from: string, to: string): Promise<void> {
   await cp(from, to, {
     recursive: true,
@@ -142,7 +141,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
   })
 }
 
-/** A package from npm comes without them. */
+/** The npm package does not include these files. */
 async function addGitFiles(memory: string): Promise<void> {
   if (!(await exists(memory))) return
   for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
@@ -151,7 +150,7 @@ async function addGitFiles(memory: string): Promise<void> {
   }
 }
 
-/** False where git is not installed. No setting, hook or template of the user or machine is used. */
+/** False if git is not installed. Ignores all git settings, hooks and templates of the user and the machine. */
 async function makeRepository(folder: string): Promise<boolean> {
   const options = { cwd: folder, env: NO_CONFIG, timeoutMs: TEN_SECONDS }
   const git = (...args: string[]) => gitText([...SETTINGS, ...args], options)
@@ -174,7 +173,7 @@ const NO_CONFIG = {
   GIT_ATTR_NOSYSTEM: '1',
 }
 
-/** What git reads from its default places even without any config is set to nothing. */
+/** Turns off what git reads from default places even without a config file. */
 const SETTINGS = Object.entries({
   'user.name': 'Casefile sample',
   'user.email': 'sample@casefile.invalid',

@@ -8,11 +8,11 @@ import type { Narrator } from './narrator.ts'
 interface Scene {
   client: Client
   narrator: Narrator
-  /** The text of the plan, which the sample keeps. */
+  /** The text of the plan, from the sample. */
   runbook: string
-  /** Runs a command in the workspace, for its standard output; its exit code may be any. */
+  /** Runs a command in the workspace and returns its standard output, whatever its exit code. */
   run(program: string, ...args: string[]): Promise<string>
-  /** What was written in the workspace since the last call. */
+  /** The files written in the workspace since the last call. */
   written(): Promise<string[]>
   approve(question: string): Promise<boolean>
 }
@@ -24,10 +24,10 @@ const CASE = {
     'Every token counts as expired the moment it is issued: its time in seconds is compared with a\nclock in milliseconds.',
 }
 
-/** The whole flow, from a bug to its proof, asked over HTTP and told as it happens. */
+/** Plays the workflow over HTTP, from a bug to its proof, and narrates it. */
 export async function tour(scene: Scene): Promise<void> {
   const { client, narrator, written } = scene
-  /** One request, told. */
+  /** Sends a request and prints it. */
   async function tell(method: string, path: string, body: Body, status: number) {
     const answer = await client.rawRequest(method, path, { body })
     if (answer.status !== status) throw refusalOf(method, path, answer.status, answer.body)
@@ -36,17 +36,17 @@ export async function tour(scene: Scene): Promise<void> {
   }
 
   narrator.chapter('A bug')
-  narrator.say("Whoever signs in is signed out again at once. The program's own tests show it:")
+  narrator.say("Users are signed out right after they sign in. The program's own tests show it:")
   await showTests(scene)
 
-  narrator.chapter('A case, and what would prove it solved')
+  narrator.chapter('A case, and the proof it needs')
   const { id } = await tell('POST', '/cases', CASE, 201)
   const item = { description: 'All tests pass', type: 'test-log', required: true }
   await tell('POST', `/cases/${id}/proof/checklist`, item, 201)
   await tell('PUT', `/cases/${id}/memory/runbook.md`, scene.runbook, 201)
   narrator.wrote(await written())
 
-  narrator.chapter('A session plans. Nothing of it runs yet')
+  narrator.chapter('A session makes a plan. Nothing runs yet')
   const session = await tell('POST', `/cases/${id}/sessions`, { type: 'implementing' }, 201)
   const path = `/cases/${id}/sessions/${session.id}`
   const events = client.stream(`${path}/stream`)
@@ -63,7 +63,7 @@ export async function tour(scene: Scene): Promise<void> {
   if (!(await scene.approve('   Approve this plan? [y/N] '))) {
     await tell('POST', `${path}/abandon`, { reason: 'Not approved in the demo.' }, 200)
     narrator.wrote(await written())
-    narrator.say('', 'Not approved, so nothing ran: that is all there is to it.')
+    narrator.say('', 'Not approved, so nothing ran.')
     await events.return(undefined)
     return
   }
@@ -73,10 +73,10 @@ export async function tour(scene: Scene): Promise<void> {
   narrator.wrote(await written())
   if (done.state !== 'complete') throw new AppError('internal', `The session is ${done.state}.`)
 
-  narrator.chapter('What is known now')
+  narrator.chapter('The result')
   const { run, passed } = done.tests
   narrator.say(`state       ${done.state}`)
-  narrator.say(`tests       ${passed} of ${run} pass, as the TAP report says`)
+  narrator.say(`tests       ${passed} of ${run} passed, according to the TAP report`)
   narrator.say(`diff        ${done.diff.file}: +${done.diff.additions} -${done.diff.deletions}`)
   for (const { artifact, note } of done.candidates) {
     narrator.say(`candidate   ${artifact.padEnd(16)} ${note}`)
@@ -95,7 +95,7 @@ export async function tour(scene: Scene): Promise<void> {
   await tell('PUT', `/cases/${id}/state`, { state: 'RESOLVED', outcome: 'ConfirmedCodeBug' }, 200)
   narrator.wrote(await written())
 
-  narrator.chapter('What is left: the fixed program, and a record that anybody can read')
+  narrator.chapter('What remains: the fixed program, and a record that anyone can read')
   narrator.command('npm test')
   await showTests(scene)
   for (const args of [
@@ -107,7 +107,7 @@ export async function tour(scene: Scene): Promise<void> {
   }
 }
 
-/** Tells the events until the session is in this state, or with null until the stream ends. */
+/** Prints events until the session reaches this state, or until the stream ends if it is null. */
 async function follow(
   narrator: Narrator,
   events: AsyncGenerator<ReceivedEvent>,
@@ -126,5 +126,7 @@ async function showTests({ narrator, run }: Scene): Promise<void> {
   const results = readTap(report)
   const failed = report.split('\n').filter((line) => line.startsWith('not ok'))
   if (failed.length > 0) narrator.quote(failed.join('\n'))
-  narrator.say(results ? `${results.passed} of ${results.run} tests pass` : 'npm test gave no TAP')
+  narrator.say(
+    results ? `${results.passed} of ${results.run} tests pass` : 'npm test printed no TAP',
+  )
 }

@@ -2,8 +2,8 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
 /**
- * Tells at each call what was written in a folder since the call before, as sorted paths relative
- * to it. What git keeps for itself is left out.
+ * Returns a function that lists the files written in a folder since its last call, as sorted relative paths.
+ * Ignores git's own files.
  */
 export async function createWrittenFiles(folder: string): Promise<() => Promise<string[]>> {
   let known = await stampsOf(folder)

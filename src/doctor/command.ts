@@ -11,9 +11,8 @@ export interface DoctorTerminal {
 }
 
 /**
- * `casefile doctor`: says what sessions can run with here, and tries to talk to each agent that speaks
- * ACP. Needs no service, and starts nothing that is not trusted. Resolves to the exit code: 1 where the
- * provider of new sessions could not be used.
+ * `casefile doctor`: reports what sessions can run with here, and tries to connect to each ACP agent. Needs no
+ * service, and starts nothing untrusted. Returns the exit code: 1 if the default provider cannot be used.
  */
 export async function doctor(
   options: PlaceOptions,
@@ -26,7 +25,7 @@ export async function doctor(
   let complaint = found.complaint
   let isFirst = true
   for await (const tried of handshakes(places, environment)) {
-    // do not repeat what the table shows
+    // skip warnings that the table already shows
     const isNew = found.providers.every(({ warning }) => warning !== tried.warning)
     print(`${isFirst ? '\n' : ''}${handshakeText(tried, isNew ? tried.warning : null)}`)
     isFirst = false
@@ -39,5 +38,5 @@ export async function doctor(
 
 function complaintAbout({ handshake }: AgentHandshake): string | null {
   if (!handshake.ok) return handshake.reason
-  return handshake.planMode === null ? 'it offers no mode to plan in.' : null
+  return handshake.planMode === null ? 'it offers no mode for planning.' : null
 }

@@ -3,18 +3,21 @@ import type { ProviderStatus } from '../sessions/provider-status.ts'
 import type { Examination } from './examination.ts'
 import type { AgentHandshake } from './handshakes.ts'
 
-/** The facts of an examination for a terminal. */
+/** The facts of an examination as text for a terminal. */
 export function examinationText(found: Examination): string {
-  const { guard } = found
+  const { sandbox } = found
   const mount =
-    guard.kind === 'mount' ? 'works' : `does not work here: ${visibleText(guard.reason)}`
+    sandbox.kind === 'mount' ? 'works' : `does not work here: ${visibleText(sandbox.reason)}`
   const facts = [
     ['workspace', visibleText(found.root)],
     ['cases', visibleText(found.memoryRoot)],
     ['state folder', visibleText(found.state)],
     ['casefile.md', found.trust],
     ['agent files', visibleText(found.agentFiles)],
-    ['git', found.git === null ? 'not found; diffs and histories need it' : visibleText(found.git)],
+    [
+      'git',
+      found.git === null ? 'not found; needed for diffs and history' : visibleText(found.git),
+    ],
     ['read-only mount', mount],
   ]
   const rows = [
@@ -35,7 +38,7 @@ export function handshakeText({ id, handshake }: AgentHandshake, warning: string
   const offer = modes.length === 0 ? 'no modes' : `the modes ${visibleText(modes.join(', '))}`
   const plans =
     planMode === null
-      ? 'none of which is known for planning, so it may not plan'
+      ? 'none of which is known to be for planning, so it may not plan'
       : `and would plan in ${visibleText(planMode)}`
   const against = warning === null ? '' : `${name}: ${visibleText(warning)}\n`
   return `${name}: handshake${said}; it offers ${offer}, ${plans}\n${against}`
@@ -53,7 +56,7 @@ function rowOf(provider: ProviderStatus, standard: string): string[] {
   ]
 }
 
-/** Columns of equal width, but for the last. */
+/** Columns of equal width, except for the last one. */
 function table(rows: readonly string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   const lines = rows.map((row) =>

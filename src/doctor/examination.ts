@@ -2,33 +2,33 @@ import { randomUUID } from 'node:crypto'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
-import { closeGuard, type Guard } from '../runners/process/guard.ts'
+import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/agent-files.ts'
-import { planGuard } from '../sessions/protection.ts'
 import { allStatuses, type ProviderStatus } from '../sessions/provider-status.ts'
 import { providerOf } from '../sessions/providers.ts'
+import { planSandbox } from '../sessions/sandbox-policy.ts'
 import { runGit } from '../workspace/git/git-command.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import type { Places } from '../workspace/settings/places.ts'
 import { type TrustedSettings, trustHash } from '../workspace/settings/trusted-settings.ts'
 
-/** What there is to say of this machine and a workspace on it, before any agent is started. */
+/** What is known about this machine and a workspace before any agent is started. */
 export interface Examination {
   root: string
   memoryRoot: string
   state: string
-  /** In a few words. */
+  /** A short description of the settings' trust. */
   trust: string
-  /** The same of files of the project that installed agents act on. */
+  /** The same for project files that installed agents act on. */
   agentFiles: string
-  /** Null where there is none. */
+  /** Null if git is not installed. */
   git: string | null
-  /** The mounts that keep an agent from writing while it plans. */
-  guard: Guard
+  /** The sandbox that keeps an agent from writing while it plans. */
+  sandbox: Sandbox
   providers: ProviderStatus[]
-  /** The provider of new sessions. */
+  /** The default provider of new sessions. */
   standard: string
-  /** What is wrong with it as far as it can be told now; null if nothing is. */
+  /** Why the default provider cannot be used, as far as known; null if it can. */
   complaint: string | null
 }
 
@@ -48,24 +48,24 @@ export async function examine(
     trust: trustWords(settings),
     agentFiles: await agentFileWords(root, environment, settings),
     git: await gitVersion(root),
-    guard: await guardOf(places, environment),
+    sandbox: await sandboxFor(places, environment),
     standard: settings.provider,
     complaint: await complaintAbout(settings, providers, root),
   }
 }
 
-/** The one under which an agent of a session would plan in the workspace. */
-async function guardOf(
+/** The sandbox in which an agent would plan in this workspace. */
+async function sandboxFor(
   { root, memoryRoot, state }: Places,
   environment: NodeJS.ProcessEnv,
-): Promise<Guard> {
+): Promise<Sandbox> {
   const folder = await openRunFolder(state.scratch, `doctor-${randomUUID()}`)
   try {
     const needs = { layout: layoutOf(root, memoryRoot), state, environment, mount: true }
     const { signal } = new AbortController()
-    const guard = await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
-    closeGuard(guard)
-    return guard
+    const sandbox = await planSandbox(needs, { workdir: root, runFolder: folder.path, signal })
+    closeSandbox(sandbox)
+    return sandbox
   } finally {
     await folder.close()
   }
@@ -74,14 +74,14 @@ async function guardOf(
 function trustWords(settings: TrustedSettings): string {
   const words = {
     trusted: trustHash(settings) === null ? 'asks for nothing that needs trust' : 'trusted',
-    untrusted: 'not trusted; look at it with: casefile trust',
-    changed: 'changed since it was trusted; look at it with: casefile trust',
+    untrusted: 'not trusted; review it with: casefile trust',
+    changed: 'changed since it was trusted; review it with: casefile trust',
   }
   const wrong = settings.problems.filter(({ code }) => code !== 'untrusted_settings').length
   const more =
     wrong === 0
       ? ''
-      : ` (${wrong} ${wrong === 1 ? 'thing' : 'things'} wrong in it; casefile check lists them)`
+      : ` (${wrong} ${wrong === 1 ? 'problem' : 'problems'} in it; casefile check lists them)`
   return words[settings.trust] + more
 }
 
@@ -94,7 +94,7 @@ async function agentFileWords(
   const problems = await agentFileProblems(root, readers, files)
   if (problems.length === 0) return 'none that need trust'
   const names = problems.map(({ file }) => file).join(', ')
-  return `not trusted: ${names}; look at them with: casefile trust`
+  return `not trusted: ${names}; review them with: casefile trust`
 }
 
 async function gitVersion(cwd: string): Promise<string | null> {

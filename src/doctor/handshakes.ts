@@ -5,7 +5,7 @@ import type { AgentSpec } from '../runners/agents/agent-spec.ts'
 import { warningAbout } from '../runners/agents/agent-version.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { findProgram } from '../runners/process/find-program.ts'
-import { endMarked } from '../runners/process/process-sweep.ts'
+import { killRunById } from '../runners/process/kill-run.ts'
 import { notStarted, whyUntrusted } from '../sessions/agent-files.ts'
 import { stepEnvironment } from '../sessions/environment.ts'
 import { listProviders } from '../sessions/providers.ts'
@@ -14,13 +14,13 @@ import type { Places } from '../workspace/settings/places.ts'
 export interface AgentHandshake {
   id: string
   handshake: Handshake
-  /** A warning about the version that it reported. */
+  /** A warning about the version that the agent reported. */
   warning: string | null
 }
 
 /**
- * Opens a session with every agent that speaks ACP, is there and is trusted, one after the other, and
- * asks nothing of it. An agent may take 20 s.
+ * Opens a session with every installed and trusted ACP agent, one after the other, without sending a prompt. An
+ * agent may take 20 s.
  */
 export async function* handshakes(
   places: Places,
@@ -31,7 +31,7 @@ export async function* handshakes(
     if (!trusted || !spec || !isAcp(spec)) continue
     const where = { path: environment.PATH, cwd: places.root }
     if ((await findProgram(spec.program, where)) === null) continue
-    // what casefile.md defines may name a file of the workspace
+    // a program from casefile.md may be a path in the workspace
     const atRoot = source === 'casefile.md'
     const place = { root: places.root, folder: places.root }
     const why = atRoot ? await whyUntrusted(spec, place, settings.files) : null
@@ -39,10 +39,10 @@ export async function* handshakes(
       yield { id, handshake: { ok: false, reason: notStarted(id, why) }, warning: null }
       continue
     }
-    const mark = randomUUID()
-    const folder = await openRunFolder(places.state.scratch, `doctor-${mark}`)
+    const runId = randomUUID()
+    const folder = await openRunFolder(places.state.scratch, `doctor-${runId}`)
     try {
-      const ids = { mark, case_id: mark, session_id: mark }
+      const ids = { runId, case_id: runId, session_id: runId }
       const { env } = stepEnvironment(environment, ids, settings, spec.env)
       const cwd = atRoot ? places.root : folder.path
       const defined = settings.providers.get(id)
@@ -51,7 +51,7 @@ export async function* handshakes(
       const version = handshake.ok ? (handshake.version ?? null) : null
       yield { id, handshake, warning: warningAbout(spec, version).warning ?? null }
     } finally {
-      await endMarked(mark)
+      await killRunById(runId)
       await folder.close()
     }
   }

@@ -1,15 +1,15 @@
-/** Where in a list of entries a JSON text breaks. */
+/** The place where a JSON list of entries is broken. */
 export interface BrokenEntry {
-  /** Counted from 1; null where it is not in an entry. */
+  /** The entry's number, from 1; null if the error is not inside an entry. */
   entry: number | null
-  /** What is wrong with it, in the words of the parser. */
+  /** The parser's error message. */
   why: string
   line: number
 }
 
 /**
- * Finds which entry of a JSON array keeps it from being read: the first that is no JSON by itself, or the one
- * that the text ends in. The parser's own message names a place only sometimes.
+ * Finds the entry that makes a JSON array invalid: the first that is not valid JSON itself, or the one in which the
+ * text ends. The parser's own message does not always have a position.
  */
 export function brokenEntry(text: string): BrokenEntry {
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length
@@ -33,14 +33,14 @@ export function brokenEntry(text: string): BrokenEntry {
       const why = whyNot(text.slice(start, at))
       if (why !== '') return { entry, why, line: lineAt(at) }
       if (character === ']')
-        return { entry: null, why: 'more follows behind its end', line: lineAt(at) }
+        return { entry: null, why: 'there is text after its end', line: lineAt(at) }
       start = at + 1
     }
   }
   return { entry: entry + 1, why: 'the text ends in the middle of it', line: lineAt(text.length) }
 }
 
-/** Empty where it is JSON. */
+/** Why a text is not JSON; empty if it is. */
 function whyNot(text: string): string {
   try {
     JSON.parse(text)

@@ -3,17 +3,17 @@ import { CASE_FIELDS } from '../model/case-fields.ts'
 import { newCase } from '../model/decide-case.ts'
 import { TAG, TITLE_MAX } from '../model/words.ts'
 import type { GithubIssue } from './github-schema.ts'
-import { caseIdOf, type Source } from './source.ts'
+import { caseIdForSource, type Source } from './source.ts'
 import { oneLine, plainBreaks } from './text.ts'
 
-/** A case may be given as many by request. */
+/** The same limit as for a case that is created by a request. */
 const MOST_TAGS = 100
 
 const FEATURE = /^(type[:/] ?)?(feature|enhancement|feature request)$/i
 const BUG = /^(type[:/] ?)?bug$/i
 
-/** The case that an issue becomes, with its text for a description. */
-export function caseOfIssue(
+/** Converts an issue to a case; the issue's text becomes the description. */
+export function convertIssue(
   issue: GithubIssue,
   source: Source,
   { type, now }: { type?: string | undefined; now: string },
@@ -30,14 +30,14 @@ export function caseOfIssue(
     source: source.url,
   }
   return {
-    ...newCase(fields, caseIdOf(source), issue.createdAt ?? now),
+    ...newCase(fields, caseIdForSource(source), issue.createdAt ?? now),
     ...endOf(issue),
     description: plainBreaks(issue.body ?? ''),
   }
 }
 
 /**
- * A closed issue is done, and proves nothing, so none becomes RESOLVED. One that was closed as completed is
+ * A closed issue has no verified proof, so its case does not become RESOLVED. One closed as completed becomes
  * COMPRESSED: done, with its record elsewhere. Setting it to VERIFYING asks for proof.
  */
 function endOf(issue: GithubIssue): Pick<Case, 'state' | 'outcome' | 'reason'> {
@@ -51,7 +51,7 @@ function endOf(issue: GithubIssue): Pick<Case, 'state' | 'outcome' | 'reason'> {
     case 'DUPLICATE':
       return { state: 'NON_ISSUE', outcome: 'Duplicate', reason: because('a duplicate') }
     default: {
-      const reason = `${because('completed')}; there is no verified proof of it here`
+      const reason = `${because('completed')}; no verified proof here`
       return { state: 'COMPRESSED', outcome: null, reason }
     }
   }
@@ -62,7 +62,7 @@ function typeOf(labels: readonly string[]): string {
   return labels.some((label) => FEATURE.test(label)) ? 'feature' : CASE_FIELDS.type.default
 }
 
-/** `good first issue` becomes `good-first-issue`; a label with no letter in it is in the notes alone. */
+/** `good first issue` becomes `good-first-issue`. A label without letters appears only in the notes. */
 function tagsOf(labels: readonly string[]): string[] {
   const tags = labels.map((label) =>
     label

@@ -1,19 +1,18 @@
 import * as z from 'zod'
 
 /**
- * What `gh issue list --json …` prints of an issue, as far as it is taken over. Any field may be missing;
- * what else there is counts for nothing.
+ * The fields of `gh issue list --json …` that are imported. Any of them may be missing; other fields are ignored.
  */
 const text = z
   .string()
-  .refine((value) => value.isWellFormed(), 'expected whole characters, not half of a pair')
+  .refine((value) => value.isWellFormed(), 'expected valid Unicode, got half of a surrogate pair')
 
-/** gh writes the first year, or nothing, where there is no time. */
+/** If there is no time, gh writes the year 1 or nothing. */
 const time = text
   .refine((value) => value === '' || !Number.isNaN(Date.parse(value)), 'expected an ISO 8601 time')
   .transform((value) => (value === '' || value.startsWith('0001-') ? null : iso(value)))
 
-/** Of an account that is no more, some programs print `{}`. */
+/** Some programs print `{}` for a deleted account. */
 const person = z.object({ login: text.nullish() })
 const named = z.object({ name: text })
 

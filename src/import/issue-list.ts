@@ -6,29 +6,29 @@ import { visibleText } from '../model/visible-text.ts'
 import { brokenEntry } from './broken-entry.ts'
 import { type GithubIssue, issueSchema } from './github-schema.ts'
 
-/** An issue, and where in the list it stands. */
+/** An issue and its position in the list. */
 export interface Entry {
   issue: GithubIssue
-  /** As a message names it: `entry 3 (#12)`. */
+  /** How messages refer to it: `entry 3 (#12)`. */
   name: string
 }
 
-/** So many wrong entries say enough. */
+/** At most this many invalid entries are listed. */
 const MOST_NAMED = 10
 
 /**
- * The issues of what gh printed. Refuses it as a whole where one of them cannot be read, and names each that
- * cannot: so nothing of it is left out unnoticed.
+ * Parses the output of gh. If any issue is invalid, throws an error that lists all invalid ones, so that nothing is
+ * silently skipped.
  */
-export function issuesIn(bytes: Uint8Array): Entry[] {
-  const list = listIn(bytes)
+export function parseIssues(bytes: Uint8Array): Entry[] {
+  const list = parseList(bytes)
   const wrong: FieldError[] = []
   const entries = list.flatMap((value, index) => {
     const name = entryName(index, value)
     if (Object.hasOwn(Object(value), 'html_url')) {
       wrong.push({
         path: name,
-        message: 'it is as gh api prints it, whose fields mean other things',
+        message: 'it looks like output of gh api, whose fields have other meanings',
       })
       return []
     }
@@ -42,35 +42,33 @@ export function issuesIn(bytes: Uint8Array): Entry[] {
       return []
     }
   })
-  mustBeRight(wrong)
+  requireValid(wrong)
   return entries
 }
 
-/** Refuses where something is wrong with entries. */
-export function mustBeRight(wrong: readonly FieldError[]): void {
+/** Throws if there are invalid entries. */
+export function requireValid(wrong: readonly FieldError[]): void {
   if (wrong.length === 0) return
   const lines = wrong.slice(0, MOST_NAMED).map(({ path, message }) => `  ${path}: ${message}`)
   const more = wrong.length > MOST_NAMED ? [`  and ${wrong.length - MOST_NAMED} more`] : []
   throw new AppError(
     'bad_request',
-    ['Nothing was imported. What is wrong in the list:', ...lines, ...more]
-      .map(visibleText)
-      .join('\n'),
+    ['Nothing was imported. Errors in the list:', ...lines, ...more].map(visibleText).join('\n'),
     { errors: [...wrong] },
   )
 }
 
-function listIn(bytes: Uint8Array): unknown[] {
+function parseList(bytes: Uint8Array): unknown[] {
   const utf16 = utf16Name(bytes)
   if (utf16) {
     const makeUtf8 = `iconv -f ${utf16} -t UTF-8 issues.json > issues-utf-8.json`
     throw unreadable(
-      `it looks like ${utf16}, which > in Windows PowerShell writes. Make it UTF-8, as by ${makeUtf8}`,
+      `it looks like ${utf16}, as written by > in Windows PowerShell. Convert it to UTF-8: ${makeUtf8}`,
     )
   }
   const decoded = decodeUtf8(bytes)
   if (!decoded.ok) {
-    throw unreadable(`it is not UTF-8 (line ${decoded.line}). Save it in that encoding`)
+    throw unreadable(`it is not UTF-8 (line ${decoded.line}). Save it as UTF-8`)
   }
   const text = decoded.text.replace(/^\ufeff/, '')
   if (text.trim() === '') throw unreadable('it is empty')
@@ -80,7 +78,7 @@ function listIn(bytes: Uint8Array): unknown[] {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     if (/^\s*\{/.test(text))
-      throw unreadable(`${EXPECTED}; got objects. jq -s . makes a list of them`)
+      throw unreadable(`${EXPECTED}; got separate objects. Combine them with jq -s .`)
     const { entry, why, line } = brokenEntry(text)
     const where = entry === null ? `line ${line}` : `entry ${entry} (line ${line})`
     throw unreadable(`${where} is not JSON: ${visibleText(why)}`)
@@ -98,7 +96,7 @@ function kindOf(value: unknown): string {
 function unreadable(why: string): AppError {
   return new AppError(
     'bad_request',
-    `Nothing was imported, as the list cannot be read: ${why}. Expected what gh issue list --json prints.`,
+    `Nothing was imported, because the list cannot be read: ${why}. Expected what gh issue list --json prints.`,
   )
 }
 

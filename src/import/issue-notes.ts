@@ -4,13 +4,12 @@ import type { GithubComment, GithubIssue } from './github-schema.ts'
 import type { Source } from './source.ts'
 import { oneLine } from './text.ts'
 
-/** The memory file that keeps what a case has no field for. */
+/** The memory file for everything of an issue that a case has no field for. */
 export const NOTES_FILE = 'github.md'
 
 /**
- * All that was said of an issue besides its text: who, when, with which labels, and the comments. Each comment
- * is a quote, so that none of them can pass for another, or for a heading. `body` is there where the case
- * itself has no room for it.
+ * Everything about an issue except its text: people, dates, labels and comments. Each comment is a quote, so that
+ * it cannot be mistaken for another one or for a heading. `body` is set if the text is too long for the case.
  */
 export function issueNotes(issue: GithubIssue, source: Source, body: string | null): string {
   const fields: [string, YamlValue | undefined][] = [
@@ -45,7 +44,7 @@ function commentParts({ author, createdAt, url, body }: GithubComment): string[]
   return [heading, ...(url ? [oneLine(url)] : []), quoted(body ?? '')]
 }
 
-/** A carriage return alone would end the quote too. */
+/** Quotes a text. A carriage return alone would end the quote, too. */
 function quoted(text: string): string {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => (line === '' ? '>' : `> ${line}`))
   return lines.join('\n')

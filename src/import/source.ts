@@ -1,17 +1,20 @@
 import { hash } from 'node:crypto'
 
-/** Where an issue is on the web. */
+/** An issue's location on the web. */
 export interface Source {
-  /** As in `https://github.com/ada/shop/issues/12`. */
+  /** For example `https://github.com/ada/shop/issues/12`. */
   url: string
-  /** As in `ada/shop#12`, for people. */
+  /** For example `ada/shop#12`. */
   name: string
 }
 
-/** As gh takes it for `--repo`: an owner and a name, with a host if it is not github.com. */
+/** The format of gh's `--repo`: owner and name, with a host if it is not github.com. */
 export const REPOSITORY = /^(?:([\w.-]+(?::\d+)?)\/)?([\w.-]+)\/([\w.-]+)$/
 
-/** The source that an issue names itself, or has by its number in `repository`; null where neither says it. */
+/**
+ * The source named in the issue itself, else built from its number and `repository`; null if neither has enough
+ * information.
+ */
 export function sourceOf(
   { url, number }: { url?: string | null | undefined; number?: number | null | undefined },
   repository: string | undefined,
@@ -32,10 +35,10 @@ function sourceAt({ protocol, username, host, pathname }: URL): Source | null {
 }
 
 /**
- * The id of the case of a source: always the same, wherever and however often it is imported, so that two
- * imports, also in two clones that git merges later, make one case. GitHub takes any case of letters.
+ * The case id for a source, derived from its URL. Repeated imports, even in two clones that git merges later, give
+ * the same case. GitHub ignores case in names, so the URL is lowercased.
  */
-export function caseIdOf({ url }: Source): string {
+export function caseIdForSource({ url }: Source): string {
   const digits = [...hash('sha256', url.toLowerCase()).slice(0, 32)]
   digits[12] = '4' // the form of a UUID v4, as every id of a case has it
   digits[16] = '89ab'[Number.parseInt(digits[16]!, 16) % 4]!

@@ -1,9 +1,9 @@
-/** What a web form sends at the end of a line; alone a carriage return stays what it is. */
+/** Converts the CRLF of web forms to LF; a single carriage return stays. */
 export function plainBreaks(text: string): string {
   return text.replaceAll('\r\n', '\n')
 }
 
-/** On one line, where a person wrote several, or something that no line has. */
+/** Joins lines and replaces characters that a single line cannot have. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
 }

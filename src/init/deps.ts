@@ -2,15 +2,15 @@ import type { MemoryKind } from './git-memory.ts'
 
 export interface InitOptions {
   root: string
-  /** How git is to keep the cases; asked for where it is not given. */
+  /** How git should store the cases; asked for if not given. */
   memory?: MemoryKind
-  /** Whether to install the hook; asked for where it is not given. */
+  /** Whether to install the hook; asked for if not given. */
   hook?: boolean
-  /** Take the defaults in place of asking. */
+  /** Use the defaults instead of asking. */
   yes?: boolean
 }
 
-/** The operator, where there is a terminal to ask on. */
+/** Asks the operator on a terminal. */
 export interface Operator {
   chooseKind(): Promise<MemoryKind>
   wantsHook(path: string): Promise<boolean>
@@ -18,9 +18,9 @@ export interface Operator {
 
 export interface InitDeps {
   say(line: string): void
-  /** Null where nobody can be asked. */
+  /** Null without a terminal. */
   operator: Operator | null
-  /** The program's own path, for a hook that finds it on no PATH. */
+  /** The program's own path, for a hook that does not find it on the PATH. */
   program: string
 }
 

@@ -1,4 +1,4 @@
-/** The first casefile.md: every setting with what it does, none but the provider set. */
+/** The first casefile.md: every setting with an explanation, and only the provider set. */
 export const FIRST_SETTINGS = `---
 # Settings of this workspace: take away a # to set one. docs/settings.md of casefile explains them.
 provider: runbook              # what new sessions run with; a case or a request may name another

@@ -8,15 +8,15 @@ import type { GitRepository } from '../workspace/git/git-repository.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 
 /**
- * How git keeps the memory root: in the repository of the code, in one of its own, or as a worktree
- * of a branch that shares no history with the code.
+ * How git stores the memory root: in the code's repository, in its own repository, or as a worktree of a branch
+ * without shared history.
  */
 export const MEMORY_KINDS = ['with-code', 'own-repo', 'orphan-worktree'] as const
 export type MemoryKind = (typeof MEMORY_KINDS)[number]
 
 export const MEMORY_BRANCH = 'casefile'
 
-/** How it is kept now; null while that is open: there is none yet, or nothing of it is tracked. */
+/** How it is stored now; null if that is undecided: it does not exist, or nothing in it is tracked. */
 export async function presentKind(
   memoryRoot: string,
   code: GitRepository,
@@ -36,22 +36,21 @@ export async function presentKind(
   return tracked === '' ? null : 'with-code'
 }
 
-/** Makes the memory root a repository. What lies in it already stays, untracked. */
+/** Makes the memory root a repository. Existing files stay, untracked. */
 export async function makeOwnRepository(memoryRoot: string): Promise<void> {
   await makeFolder(memoryRoot)
   await gitText(['init', '--quiet'], { cwd: memoryRoot })
 }
 
 /**
- * Checks the branch of the cases out as the memory root: the one that is there, that of a remote, or
- * else a new one whose first commit holds the git files alone. Gives its name; refuses where something
- * is in the way.
+ * Checks out the branch for cases as the memory root: the local one, else a remote's, else a new one whose first
+ * commit has only the git files. Returns its name; throws if something is in the way.
  */
 export async function makeWorktree(memoryRoot: string, code: GitRepository): Promise<string> {
   if ((await entriesIn(memoryRoot)).length > 0) {
     throw new AppError(
       'already_exists',
-      `${memoryRoot} holds files already, and git checks a branch out into an empty folder only. Move them away, run this again, and move them back in.`,
+      `${memoryRoot} already has files, and git checks out a branch only into an empty folder. Move them away, run this again, then move them back.`,
     )
   }
   const git = { cwd: code.top, env: await identity(code.top) }
@@ -68,10 +67,10 @@ export async function makeWorktree(memoryRoot: string, code: GitRepository): Pro
   }
   const added = await runGit(['worktree', 'add', '--quiet', memoryRoot, MEMORY_BRANCH], git)
   if (added.exit === 0) return MEMORY_BRANCH
-  throw new AppError('already_exists', `git did not make the worktree: ${added.stderr.trim()}`)
+  throw new AppError('already_exists', `git could not create the worktree: ${added.stderr.trim()}`)
 }
 
-/** The user's own, where git knows one. */
+/** The user's git identity if git knows one. */
 async function identity(cwd: string): Promise<Record<string, string>> {
   const given = Object.entries(process.env).filter(([name]) =>
     /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)$/.test(name),
@@ -90,7 +89,7 @@ async function identity(cwd: string): Promise<Record<string, string>> {
   }
 }
 
-/** Keeps the memory root out of the code's own commits, in this clone; says whether it had to. */
+/** Excludes the memory root from the code's commits in this clone. Returns whether that was necessary. */
 export async function excludeFromCode(memoryRoot: string, code: GitRepository): Promise<boolean> {
   const ignored = await runGit(['check-ignore', '--quiet', `${memoryRoot}/`], { cwd: code.top })
   if (ignored.exit === 0) return false

@@ -6,11 +6,14 @@ import { gitText, runGit } from '../workspace/git/git-command.ts'
 /** Where a repository's hooks are. */
 export interface HooksFolder {
   path: string
-  /** Configured for all repositories of the user or the machine: not ours to write to. */
+  /** Whether it is configured for all repositories of the user or the machine; then we do not write to it. */
   isShared: boolean
 }
 
-/** `top` is a working tree's. `core.hooksPath` decides, and a relative one starts there (githooks(5)). */
+/**
+ * The hooks folder of a working tree whose top folder is `top`. `core.hooksPath` decides; a relative path starts at
+ * `top` (githooks(5)).
+ */
 export async function hooksFolder(top: string): Promise<HooksFolder> {
   const git = { cwd: top }
   const asked = ['config', '-z', '--show-scope', '--type=path', '--get-all', 'core.hooksPath']
@@ -24,14 +27,14 @@ export async function hooksFolder(top: string): Promise<HooksFolder> {
   return { path: resolve(top, common, 'hooks'), isShared: false }
 }
 
-/** Whether a hook stands at `path`, and whether it is one that holds `mark`. */
+/** Whether `path` has a hook, and whether it contains `mark`. */
 export async function hookAt(path: string, mark: string): Promise<'ours' | 'other' | null> {
   const read = await readRegular(path, { maxBytes: 1024 * 1024 })
   if (read.ok) return read.bytes.includes(mark) ? 'ours' : 'other'
   return read.reason === 'missing' ? null : 'other'
 }
 
-/** Writes a hook that git can start; refuses with `already_exists` where there is one. */
+/** Writes an executable hook; throws `already_exists` if there is one. */
 export async function installHook(path: string, text: string): Promise<void> {
   await makeFolder(dirname(path))
   await createDurable(path, Buffer.from(text), { mode: 0o755 })

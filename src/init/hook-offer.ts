@@ -7,14 +7,14 @@ import { HOOK_MARK, type HookPlaces, hookLine, preCommitHook } from './pre-commi
 interface Place {
   root: string
   memoryRoot: string
-  /** Of the code's working tree. */
+  /** The top folder of the code's working tree. */
   top: string
   kind: MemoryKind
 }
 
 const HOOK = 'pre-commit'
 
-/** Installs the hook if it is wanted and nothing is in its way; else says what to add to the hook that is there. */
+/** Installs the hook if it is wanted and possible; otherwise prints the line to add to an existing hook. */
 export async function offerHook(
   { root, memoryRoot, top, kind }: Place,
   { hook, yes }: InitOptions,
@@ -32,14 +32,14 @@ export async function offerHook(
   const present = await hookAt(path, HOOK_MARK)
   if (present === 'ours' || hook === false) return
   if (isShared || present === 'other') {
-    const why = isShared ? 'hooks are configured for all your repositories' : 'it is there already'
-    say(`${path} was left alone: ${why}. To check commits, add this line to it:`)
+    const why = isShared ? 'it is shared by all your repositories' : 'it already exists'
+    say(`Did not change ${path}, because ${why}. To check commits, add this line to it:`)
     say(`  ${hookLine(places)}`)
     return
   }
   const asked = operator && !yes ? operator : null
   if (hook ?? (asked ? await asked.wantsHook(path) : yes)) {
     await installHook(path, preCommitHook(places))
-    say(`made the hook ${path}`)
-  } else say('no hook was installed; --hook installs one')
+    say(`Created the hook ${path}`)
+  } else say('No hook was installed; --hook installs one')
 }

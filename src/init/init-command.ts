@@ -20,7 +20,7 @@ import {
 } from './git-memory.ts'
 import { offerHook } from './hook-offer.ts'
 
-/** `casefile init`: makes a folder a workspace. What is there already stays; a second run changes nothing. */
+/** `casefile init`: turns a folder into a workspace. Existing files stay; a second run changes nothing. */
 export async function init(options: InitOptions, needs: InitDeps): Promise<void> {
   const { say } = needs
   const root = await workspaceRoot(options.root)
@@ -34,15 +34,15 @@ export async function init(options: InitOptions, needs: InitDeps): Promise<void>
   await makeSettings(root, say)
   if (code && kind) await keepInGit(kind, memoryRoot, code, name, say)
   const made = await makeMemoryRoot(layoutOf(root, memoryRoot))
-  if (made) say(`made ${name}/, where the cases will be`)
+  if (made) say(`Created ${name}/ for the cases`)
   if ('reason' in found) {
-    say(`git was left out: ${found.reason}; once there is a repository, run this again`)
+    say(`Skipped the git setup: ${found.reason}. Run this again once there is a repository`)
   } else if (kind === null) {
-    say(`git was left out: ${name} lies outside of the repository ${found.top}`)
+    say(`Skipped the git setup: ${name} is outside of the repository ${found.top}`)
   } else await offerHook({ root, memoryRoot, top: found.top, kind }, options, needs)
 }
 
-/** Null where the memory root lies elsewhere, and so is not this repository's concern. */
+/** Null if the memory root is outside of this repository. */
 async function chosenKind(
   memoryRoot: string,
   code: GitRepository,
@@ -54,14 +54,14 @@ async function chosenKind(
   if (present && memory && memory !== present) {
     throw new AppError(
       'already_exists',
-      `Git keeps the cases ${present} already, and changing that to ${memory} is a move by hand: see "From one way to another" in docs/git.md.`,
+      `Git already stores the cases as ${present}. Changing that to ${memory} takes a few steps by hand: see "From one way to another" in docs/git.md.`,
     )
   }
   const known = present ?? memory
   if (known) return known
   if (operator && !yes) return operator.chooseKind()
   if (!(await isFolder(memoryRoot))) {
-    say(`cases are kept ${DEFAULT_KIND} (--memory chooses another way, see docs/git.md)`)
+    say(`Git stores the cases ${DEFAULT_KIND} (to change that, use --memory; see docs/git.md)`)
   }
   return DEFAULT_KIND
 }
@@ -69,7 +69,7 @@ async function chosenKind(
 async function makeSettings(root: string, say: (line: string) => void): Promise<void> {
   try {
     await createDurable(resolve(root, SETTINGS_FILE), Buffer.from(FIRST_SETTINGS))
-    say(`made ${SETTINGS_FILE}, with all settings as comments`)
+    say(`Created ${SETTINGS_FILE} with all settings as comments`)
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'already_exists')) throw error
   }
@@ -84,15 +84,15 @@ async function keepInGit(
 ): Promise<void> {
   if (kind === 'with-code') return
   if (await excludeFromCode(memoryRoot, code)) {
-    say(`${name}/ is ignored by the code's repository, in this clone (${code.exclude})`)
-    say(`  for every clone, put it into .gitignore`)
+    say(`The code's repository now ignores ${name}/ in this clone (${code.exclude})`)
+    say(`  For every clone, add it to .gitignore`)
   }
   if ((await presentKind(memoryRoot, code)) === kind) return
   if (kind === 'own-repo') {
     await makeOwnRepository(memoryRoot)
-    say(`made ${name}/ its own git repository`)
+    say(`Made ${name}/ a separate git repository`)
   } else {
     const branch = await makeWorktree(memoryRoot, code)
-    say(`made ${name}/ a worktree of the branch ${branch}`)
+    say(`Made ${name}/ a worktree of the branch ${branch}`)
   }
 }

@@ -3,7 +3,7 @@ import type { InitOptions } from './deps.ts'
 import { init } from './init-command.ts'
 import { askForKind } from './memory-choice.ts'
 
-/** `casefile init` for a process: asks where there is a terminal, and says what it did. */
+/** `casefile init` in a terminal: asks questions if it can, and prints what it did. */
 export async function initOnTerminal(options: InitOptions, program: string): Promise<void> {
   const { stdin, stdout } = process
   const write = (text: string) => stdout.write(text)
@@ -26,5 +26,5 @@ export async function initOnTerminal(options: InitOptions, program: string): Pro
         }
       : null,
   })
-  if (!isChanged) write('nothing to do: all of it is there already\n')
+  if (!isChanged) write('Nothing to do: everything is set up already\n')
 }

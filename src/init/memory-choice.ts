@@ -2,7 +2,7 @@ import { ask } from '../demo/question.ts'
 import { DEFAULT_KIND } from './deps.ts'
 import { MEMORY_BRANCH, MEMORY_KINDS, type MemoryKind } from './git-memory.ts'
 
-/** What each way means, for somebody who has not thought about it yet. docs/git.md says more. */
+/** What each choice means, for someone new to it. docs/git.md has more. */
 const MEANINGS: Record<MemoryKind, string[]> = {
   'with-code': [
     "in the code's repository. Cases follow its branches: what is done on a branch is recorded",
@@ -19,12 +19,12 @@ const MEANINGS: Record<MemoryKind, string[]> = {
   ],
 }
 
-/** Explains the three ways, asks, and gives the answer; a line that is none of them is asked again. */
+/** Explains the three choices and asks until the answer is one of them. */
 export async function askForKind(
   write: (text: string) => void,
   signal: AbortSignal,
 ): Promise<MemoryKind> {
-  write('How is git to keep the cases, which are the files in memory/?\n\n')
+  write('How should git store the cases, which are files in memory/?\n\n')
   for (const [index, kind] of MEMORY_KINDS.entries()) {
     write(`  ${index + 1}. ${kind}: ${MEANINGS[kind].join('\n     ')}\n\n`)
   }

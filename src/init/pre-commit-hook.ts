@@ -2,19 +2,19 @@ import { MEMORY_BRANCH, type MemoryKind } from './git-memory.ts'
 
 export interface HookPlaces {
   kind: MemoryKind
-  /** From the top of the working tree that is committed to the workspace, and to the memory root. */
+  /** The paths from the top of the committed working tree to the workspace and to the memory root. */
   toRoot: string
   toMemory: string
-  /** The program that writes the hook, in case that it is on no PATH. */
+  /** The program that writes the hook, in case it is not on the PATH. */
   program: string
 }
 
-/** In every hook that was written here: the rest may be of another version. */
+/** A text in every hook that casefile has written, whatever its version. */
 export const HOOK_MARK = 'Written by `casefile init`'
 
 /**
- * A pre-commit hook that runs `casefile check` where a commit has cases in it. Where the program is
- * not found, the commit passes with a warning: whoever clones the repository need not have it.
+ * A pre-commit hook that runs `casefile check` if a commit contains cases. If the program is not found, the commit
+ * passes with a warning, since not every clone has it installed.
  */
 export function preCommitHook({ kind, toRoot, toMemory, program }: HookPlaces): string {
   return `#!/bin/sh
@@ -34,11 +34,11 @@ else
 fi
 code=$?
 [ $code -eq 127 ] || exit $code
-echo 'casefile: not found, so the cases of this commit were not checked' >&2
+echo 'casefile: not found, so the cases in this commit were not checked' >&2
 `
 }
 
-/** The line for a hook that is there already. */
+/** The line to add to an existing hook. */
 export function hookLine({ kind, toRoot }: HookPlaces): string {
   const line = `casefile check --root "$(git rev-parse --show-toplevel)"/${quoted(toRoot)} || exit 1`
   return kind === 'orphan-worktree' ? `! ${ON_BRANCH} || ${line}` : line

@@ -20,23 +20,28 @@ import {
   withItem,
 } from './checklist.ts'
 import { CHECKLIST_HEADING, type Checklist } from './checklist-parse.ts'
-import { bodyStartOf } from './envelope.ts'
+import { findBodyStart, type MarkdownDocument, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { type FieldReader, fieldReader, recordHead, roughFields } from './fields.ts'
-import { type Head, readHead } from './head.ts'
+import {
+  type FieldReader,
+  fieldReader,
+  type RecordResult,
+  readRecord,
+  roughFields,
+} from './fields.ts'
 import { linesOf } from './lines.ts'
 import { hasBareFields } from './near-front.ts'
 import { closesFence, headingText, OPENING } from './outline.ts'
-import { plainRegion } from './section.ts'
 import {
   LEAD,
+  plainRegion,
   readSections,
   readSectionsNow,
   type Sectioned,
   type SectionLayout,
   sectionText,
   withSection,
-} from './sectioned.ts'
+} from './sections.ts'
 
 export const CASE_FILE = 'case.md'
 export const MAX_CASE_BYTES = 256 * 1024
@@ -44,10 +49,10 @@ export const MAX_CASE_BYTES = 256 * 1024
 export const CASE_LAYOUT: SectionLayout = {
   names: [CHECKLIST_HEADING],
   bounds(text, bodyStart) {
-    const from = bodyStart ?? bodyStartOf(text)
+    const from = bodyStart ?? findBodyStart(text)
     return from === null ? null : { from, to: text.length }
   },
-  /** A description from a request must not add required proof. */
+  /** A description that came by request asks for no proof. */
   async isContained(after, name) {
     const end = after.ranges[0]!.to
     const checklist = await checklistOf(after)
@@ -55,7 +60,7 @@ export const CASE_LAYOUT: SectionLayout = {
   },
 }
 
-/** Default values for a file that a person wrote without some fields. */
+/** Default values for what a file made by hand leaves out. */
 interface CaseOrigin {
   id: string
   created_at: string
@@ -64,43 +69,43 @@ interface CaseOrigin {
 }
 
 export interface CaseReading {
-  /** Null if the file has breaking problems. */
+  /** Null when the file cannot be believed: the problems say why. */
   value: Case | null
   problems: Problem[]
-  /** The values of a file with nothing but a wrong id: they are shown, but not trusted. */
+  /** What a file says of which nothing but the id is wrong: to be shown, not believed. */
   shown?: Case
 }
 
-/** Reads a case.md. Never throws, whatever the text contains. */
+/** Reads a case.md. Never throws for anything that stands in it. */
 export async function readCase(text: string, origin: CaseOrigin): Promise<CaseReading> {
   const now = readCaseNow(text, origin)
   if (now) return now
-  const read = caseHead(text)
+  const read = readCaseFile(text)
   if (!read.ok) return { value: null, problems: [read.problem] }
-  const sections = await readSections(text, CASE_LAYOUT, read.head.bodyStart)
+  const sections = await readSections(text, CASE_LAYOUT, read.document.bodyStart)
   const checklist = sections && (await checklistOf(sections))
-  if (sections && checklist) return caseIn(read.head, sections, checklist, origin)
+  if (sections && checklist) return caseIn(read.document, sections, checklist, origin)
   const message =
     'the markdown takes more than 2 s to parse: simplify deeply nested lists or quotes'
   return { value: null, problems: [{ code: 'too_complex', file: CASE_FILE, line: null, message }] }
 }
 
 /**
- * Synchronous `readCase`, which works for nearly every case.md; null if the body needs the markdown parser, which
- * runs in a worker.
+ * The same at once, as nearly every case.md can be read; null where only `readCase` can, since its
+ * body needs the markdown parser, which works in a worker.
  */
 export function readCaseNow(text: string, origin: CaseOrigin): CaseReading | null {
-  const read = caseHead(text)
+  const read = readCaseFile(text)
   if (!read.ok) return { value: null, problems: [read.problem] }
-  const sections = readSectionsNow(text, CASE_LAYOUT, read.head.bodyStart)
+  const sections = readSectionsNow(text, CASE_LAYOUT, read.document.bodyStart)
   const checklist = sections && checklistNow(sections)
-  return sections && checklist && caseIn(read.head, sections, checklist, origin)
+  return sections && checklist && caseIn(read.document, sections, checklist, origin)
 }
 
-/** A case written by a person may have no frontmatter, but fields without their `---` lines are a problem. */
-function caseHead(text: string): ReturnType<typeof recordHead> {
-  const read = recordHead(text, CASE_FILE)
-  if (!read.ok || read.head.fields !== null || !hasBareFields(text, read.head.bodyStart))
+/** A case without frontmatter may be made by hand, but not of fields that lost the lines around them. */
+function readCaseFile(text: string): RecordResult {
+  const read = readRecord(text, CASE_FILE)
+  if (!read.ok || read.document.fields !== null || !hasBareFields(text, read.document.bodyStart))
     return read
   const message = 'these look like fields: frontmatter is YAML between two lines that hold only ---'
   return {
@@ -110,12 +115,12 @@ function caseHead(text: string): ReturnType<typeof recordHead> {
 }
 
 function caseIn(
-  head: Head,
+  document: MarkdownDocument,
   sections: Sectioned,
   checklist: Checklist,
   origin: CaseOrigin,
 ): CaseReading {
-  const reader = fieldReader(head, CASE_FILE)
+  const reader = fieldReader(document, CASE_FILE)
   const description = sectionText(sections, LEAD)!
   const stated = reader.text('id')
   if (stated !== null && stated !== origin.id && origin.isTaken?.(stated)) {
@@ -129,11 +134,11 @@ function caseIn(
       if (field.kind === 'markdown') return description
       const found = valueIn(reader, field)
       if (found !== null || field.name !== 'title') return found
-      return titleOf(head.text.slice(head.bodyStart)) ?? origin.id
+      return titleOf(document.text.slice(document.bodyStart)) ?? origin.id
     }),
     checklist: countedItems(checklist),
   }
-  const problems = [...reader.problems, ...checklistProblems(head.text, CASE_FILE, checklist)]
+  const problems = [...reader.problems, ...checklistProblems(document.text, CASE_FILE, checklist)]
   const breaking = problems.filter(isBreaking)
   if (breaking.length === 0) return { value, problems }
   const isMisplaced = breaking.every(({ code }) => ['id_mismatch', 'duplicate_id'].includes(code))
@@ -142,7 +147,7 @@ function caseIn(
 
 type FieldValue = string | string[] | null
 
-/** Returns the value that `find` gives for each field, else the field's empty value. */
+/** What `find` gives for each field, and for null the value of a case that has none. */
 function valuesOf(find: (field: NamedField) => FieldValue): CaseValues {
   const values = FIELD_LIST.map((field) => [field.name, find(field) ?? emptyValue(field)])
   return Object.fromEntries(values) as CaseValues
@@ -159,7 +164,7 @@ function valueIn(reader: FieldReader, field: NamedField): FieldValue {
   return null
 }
 
-/** Returns the first `# Title` line, else the first line with text. */
+/** The first `# Title` line, else the first line that says something. */
 function titleOf(body: string): string | null {
   let first: string | null = null
   let fence: string | null = null
@@ -185,8 +190,8 @@ const UNKNOWN_ITEM: ChecklistItem = {
 }
 
 /**
- * Salvages what it can from a file that does not parse and was never read before. The checklist is unknown, so no
- * proof opens the gate.
+ * The best that can be said of a case whose file does not parse and was never read before. What its
+ * checklist requires is unknown, so no proof opens its gate.
  */
 export function roughCase(text: string, origin: CaseOrigin): Case {
   const fields = roughFields(text)
@@ -213,14 +218,14 @@ function isSet(key: string, value: unknown): boolean {
   return row !== undefined && JSON.stringify(value) !== JSON.stringify(emptyValue(row))
 }
 
-/** The keys of a new file. */
+/** The keys that a new file has. */
 const ALWAYS_WRITTEN: ReadonlySet<string> = new Set([
   'id',
   'created_at',
   ...FIELD_LIST.filter(({ alwaysWritten }) => alwaysWritten).map(({ name }) => name),
 ])
 
-/** Returns the text of a new case.md: its keys in order, then the description. */
+/** The text of a new case.md: every constant key in its order, then the description. */
 export async function newCaseText(value: Case): Promise<string> {
   const keys = FILE_KEYS.filter((key) => ALWAYS_WRITTEN.has(key) || isSet(key, value[key]))
   const head = newFrontmatter(keys.map((key) => [key, value[key]]))
@@ -228,13 +233,13 @@ export async function newCaseText(value: Case): Promise<string> {
 }
 
 /**
- * Applies an edit. The first edit also writes keys that a file written by a person lacks, so that derived values
- * (such as the creation time) stay the same.
+ * The file with an edit made. Keys that a hand-made file left out are written with the first edit,
+ * so that what was derived (the time of creation, say) stays what it was.
  */
 export async function editedCase(text: string, present: Case, edit: CaseEdit): Promise<string> {
   const { description, ...fields } = edit.fields ?? {}
-  const read = readHead(text)
-  const written = read.ok ? read.head.fields : undefined
+  const read = readDocument(text)
+  const written = read.ok ? read.document.fields : undefined
   const values = { ...present, ...fields }
   const set = FILE_KEYS.filter((key) =>
     written?.has(key)

@@ -3,7 +3,7 @@ import { linesOf, trimBlanks } from './lines.ts'
 import { plainName } from './near-name.ts'
 import type { Parsed, ParsedItem, ParsedLines } from './parse.ts'
 import { parsedMarkdown } from './parser-pool.ts'
-import type { Sectioned } from './sectioned.ts'
+import type { Sectioned } from './sections.ts'
 
 export const CHECKLIST_HEADING = 'Proof checklist'
 

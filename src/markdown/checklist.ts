@@ -22,7 +22,7 @@ import {
   type Sectioned,
   type SectionLayout,
   sectionText,
-} from './sectioned.ts'
+} from './sections.ts'
 
 /** Reads the checklist of a text; null if the text is too complex to parse. */
 export async function readChecklist(

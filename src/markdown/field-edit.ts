@@ -1,31 +1,21 @@
 import { AppError } from '../model/app-error.ts'
-import { type EnvelopeResult, readEnvelope } from './envelope.ts'
-import { withPlainFields } from './plain-edit.ts'
+import { type DocumentResult, readDocument } from './document.ts'
 import { withKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /**
- * Sets frontmatter keys, each by a range edit; adds frontmatter if there is none. `known` is the text's envelope, if
- * the caller has it.
+ * The file with these frontmatter keys set, each by a range edit; a file without one gets one.
+ * `known` is the text's document, if the caller has read it already.
  */
 export function withFields(
   text: string,
   fields: [string, YamlValue][],
-  known?: EnvelopeResult,
-): string {
-  return withPlainFields(text, fields) ?? withParsedFields(text, fields, known)
-}
-
-/** Same, with the YAML parser, for any frontmatter. */
-export function withParsedFields(
-  text: string,
-  fields: [string, YamlValue][],
-  known?: EnvelopeResult,
+  known?: DocumentResult,
 ): string {
   if (fields.length === 0) return text
-  const read = known ?? readEnvelope(text)
+  const read = known ?? readDocument(text)
   if (!read.ok) throw new AppError('unreadable_file', read.message)
-  const { front, eol, bodyStart } = read.envelope
+  const { front, eol, bodyStart } = read.document
   if (!front) {
     const block = newFrontmatter(fields, eol)
     const gap = text.length > bodyStart && !/^[\r\n]/.test(text.slice(bodyStart)) ? eol : ''
@@ -36,7 +26,7 @@ export function withParsedFields(
   return text.slice(0, front.start) + map.source + text.slice(front.end)
 }
 
-/** Returns a frontmatter block with one line per key, in this order. */
+/** A frontmatter block with a line for each key, in the order given. */
 export function newFrontmatter(fields: [string, YamlValue][], eol = '\n'): string {
   const lines = fields.map(([key, value]) => `${key}: ${yamlField(key, value)}`.trimEnd() + eol)
   return `---${eol}${lines.join('')}---${eol}`

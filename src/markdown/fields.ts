@@ -1,28 +1,19 @@
 import type { Problem, ProblemCode } from '../model/problem.ts'
 import { conflictLine } from './conflict-markers.ts'
-import { type Envelope, readEnvelope } from './envelope.ts'
-import { type Head, type HeadResult, readHead } from './head.ts'
+import { type DocumentResult, type MarkdownDocument, readDocument } from './document.ts'
 import { lineAt, linesOf } from './lines.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 type Unreadable = { ok: false; problem: Problem }
 
-/** The envelope of a record file, or the problem that makes it unreadable. */
-type Frame = { ok: true; envelope: Envelope } | Unreadable
+/** A record file's document, or the problem that keeps it from being read. */
+export type RecordResult = { ok: true; document: MarkdownDocument } | Unreadable
 
-/** Splits a file. Reports git conflict markers first, before other problems that they cause. */
-export function readFrame(text: string, file: string): Frame {
+/** Reads a record file. Conflict markers of git are reported first, as they break everything else. */
+export function readRecord(text: string, file: string): RecordResult {
   const conflict = conflictIn(text, file)
   if (conflict) return conflict
-  const read = readEnvelope(text)
-  return read.ok ? read : unreadable(read, file)
-}
-
-/** Same, but only the frontmatter, which is much faster. */
-export function recordHead(text: string, file: string): { ok: true; head: Head } | Unreadable {
-  const conflict = conflictIn(text, file)
-  if (conflict) return conflict
-  const read = readHead(text)
+  const read = readDocument(text)
   return read.ok ? read : unreadable(read, file)
 }
 
@@ -34,30 +25,30 @@ function conflictIn(text: string, file: string): Unreadable | null {
 }
 
 function unreadable(
-  { code, line, message }: Extract<HeadResult, { ok: false }>,
+  { code, line, message }: Extract<DocumentResult, { ok: false }>,
   file: string,
 ): Unreadable {
   return { ok: false, problem: { code, file, line, message } }
 }
 
-/** Reads typed frontmatter values. Each wrong value becomes a problem with its line. */
+/** Typed reading of frontmatter: each wrong value becomes one problem with its line. */
 export interface FieldReader {
   problems: Problem[]
   has(key: string): boolean
   raw(key: string): YamlValue | undefined
-  /** A text; null if absent or empty. Numbers and booleans are read as written. */
+  /** A text; null when absent or empty. Numbers and booleans are taken as they are written. */
   text(key: string): string | null
-  /** A text that matches a pattern, which `rule` describes; null if absent. */
+  /** A text of a given shape, `rule` says which; null when absent. */
   shaped(key: string, shape: RegExp, rule: string): string | null
-  /** A time in ISO 8601 or YAML's form, converted to UTC with milliseconds. */
+  /** A time in ISO 8601 or YAML's form of it, turned into UTC with milliseconds. */
   time(key: string): string | null
   texts(key: string): string[]
-  /** Reports a key that contradicts the file's path; it may be absent. */
+  /** Holds a key that repeats what the file's place says to it; absent is right too. */
   placed(key: string, expected: string): void
   problem(key: string, code: ProblemCode, message: string): void
 }
 
-export function fieldReader({ text, fields }: Head, file: string): FieldReader {
+export function fieldReader({ text, fields }: MarkdownDocument, file: string): FieldReader {
   const problems: Problem[] = []
   const value = (key: string) => fields?.get(key)?.value
   const problem = (key: string, code: ProblemCode, message: string) => {
@@ -113,11 +104,11 @@ export function fieldReader({ text, fields }: Head, file: string): FieldReader {
 const TIME_FORM =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?([Zz]|[+-]\d\d:?\d\d)?)?$/
 
-/** The format that the service writes, limited to days that every month has. */
+/** As the service writes it, up to a day that every month has. */
 const USUAL_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** A time without zone is UTC, as in YAML; the machine's zone must not matter. */
+/** A time that names no zone is UTC, as YAML has it: the reader's own zone must not decide. */
 function utcTime(text: string): string | null {
   if (USUAL_TIME.test(text)) return text
   const match = TIME_FORM.exec(text)
@@ -129,15 +120,15 @@ function utcTime(text: string): string | null {
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }
 
-/** Returns the keys of the frontmatter; if it is unreadable, those of its plain `key: value` lines. */
+/** The keys of a file's frontmatter; of one that cannot be read, those of its plain `key: value` lines. */
 export function fieldNames(text: string, file: string): ReadonlySet<string> {
-  const read = recordHead(text, file)
-  return new Set(read.ok ? read.head.fields?.keys() : roughFields(text).keys())
+  const read = readRecord(text, file)
+  return new Set(read.ok ? read.document.fields?.keys() : roughFields(text).keys())
 }
 
 const ROUGH_LINE = /^([a-z_]+):[ \t]+(?:"([^"\\]*)"|'([^'\\]*)'|([^\s#"'[{&*!|>%@`].*))$/
 
-/** Reads plain `key: value` lines of frontmatter that does not parse. */
+/** What plain `key: value` lines give, for a file whose frontmatter does not parse. */
 export function roughFields(text: string): Map<string, string> {
   const fields = new Map<string, string>()
   for (const line of linesOf(text.slice(0, 8192))) {

@@ -7,43 +7,19 @@ export interface Line {
   next: number
 }
 
-/** Yields lines as in CommonMark: ended by LF, CRLF or a lone CR. */
-export function* linesOf(text: string, from = 0): Generator<Line> {
-  const walk = lineWalk(text, from)
-  while (walk.move()) {
-    const { start, end, next } = walk
-    yield { text: text.slice(start, end), start, end, next }
-  }
-}
-
-/** Walks through lines without allocating an object per line. */
-export interface LineWalk {
-  start: number
-  end: number
-  next: number
-  /** Moves to the next line; false after the last. */
-  move(): boolean
-}
-
-export function lineWalk(text: string, from = 0, to = text.length): LineWalk {
+/** The lines as CommonMark sees them: ended by LF, CRLF or a lone CR, and by nothing else. */
+export function* linesOf(text: string, from = 0, to = text.length): Generator<Line> {
   let lf = -1
   let cr = -1
-  return {
-    start: from,
-    end: from,
-    next: from,
-    move() {
-      const start = this.next
-      if (start >= to) return false
-      // each search goes on where the last one of its kind ended, so that a text is read once
-      if (lf < start) lf = indexFrom(text, '\n', start)
-      if (cr < start) cr = indexFrom(text, '\r', start)
-      const end = Math.min(lf, cr)
-      this.start = start
-      this.end = Math.min(end, to)
-      this.next = Math.min(end + (lf === cr + 1 ? 2 : 1), to)
-      return true
-    },
+  for (let start = from; start < to; ) {
+    // each search goes on where the last one of its kind ended, so that a text is read once
+    if (lf < start) lf = indexFrom(text, '\n', start)
+    if (cr < start) cr = indexFrom(text, '\r', start)
+    const ending = Math.min(lf, cr)
+    const end = Math.min(ending, to)
+    const next = Math.min(ending + (lf === cr + 1 ? 2 : 1), to)
+    yield { text: text.slice(start, end), start, end, next }
+    start = next
   }
 }
 
@@ -52,21 +28,21 @@ function indexFrom(text: string, ending: string, from: number): number {
   return index < 0 ? text.length : index
 }
 
-/** Trims spaces and tabs, as CommonMark does, in linear time. */
+/** Without the spaces and tabs around it: what CommonMark strips, and in linear time. */
 export function trimBlanks(text: string): string {
   let end = text.length
   while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
   return text.slice(0, end).replace(/^[ \t]+/, '')
 }
 
-/** Returns the 1-based line number of `offset`. */
+/** 1-based number of the line that holds `offset`. */
 export function lineAt(text: string, offset: number): number {
   return (text.slice(0, offset).match(/\r\n|\n|\r/g)?.length ?? 0) + 1
 }
 
 export type LineEnding = '\n' | '\r\n'
 
-/** Returns the ending of the first line; LF without one. */
+/** The ending of the first line decides; a file without one gets LF. */
 export function lineEnding(text: string): LineEnding {
   const first = text.indexOf('\n')
   return first > 0 && text[first - 1] === '\r' ? '\r\n' : '\n'

@@ -1,6 +1,6 @@
-import { readEnvelope } from './envelope.ts'
+import { findBodyStart, readDocument } from './document.ts'
 import { choose, mergeLines, type Versions } from './merge.ts'
-import { readTrail } from './trail-lines.ts'
+import { readTrail } from './trail.ts'
 import { isNode } from './yaml-package.ts'
 
 /**
@@ -8,10 +8,7 @@ import { isNode } from './yaml-package.ts'
  * check that the result is a valid record.
  */
 export function mergeRecord(versions: Versions): string | null {
-  const body = mapped(versions, (text) => {
-    const read = readEnvelope(text)
-    return read.ok ? read.envelope.bodyStart : null
-  })
+  const body = mapped(versions, findBodyStart)
   if (!body) return mergeLines(versions)
   const [heads, bodies] = cut(versions, body)
   return joined(mergeLines(heads) ?? mergeKeys(heads), mergeLines(bodies))
@@ -89,9 +86,9 @@ const [OPENING, CLOSING] = ['\n', '\n\n']
 
 /** Returns the lines of each frontmatter key, and the text around them. */
 function keyBlocks(head: string): Map<string, string> | null {
-  const read = readEnvelope(head)
-  if (!read.ok || !read.envelope.front || read.envelope.front.map.flow) return null
-  const { start, end, map } = read.envelope.front
+  const read = readDocument(head)
+  if (!read.ok || !read.document.front || read.document.front.map.flow) return null
+  const { start, end, map } = read.document.front
   const starts: [string, number][] = [[OPENING, 0]]
   for (const [name, { key }] of map.pairs) {
     const offset = isNode(key) ? key.range![0] : 0

@@ -1,4 +1,4 @@
-import { linesOf, lineWalk, trimBlanks } from './lines.ts'
+import { linesOf, trimBlanks } from './lines.ts'
 import { reservedName } from './near-name.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
@@ -21,12 +21,9 @@ export async function outline(body: string, names: readonly string[]): Promise<H
 
 const MAY_BE_RESERVED = /^ {0,3}(#{2,6})[ \t]/
 const ANY_SUCH_LINE = /^ {0,3}#{2,6}[ \t][^\r\n]*/gm
-/** A fence inside a list or quote, or an indented one: only the parser knows whether it is top-level. */
+/** A fence that opens inside a list or quote, or indented: only the parser knows whether it is top-level. */
 const INNER_FENCE = /^(?:[ \t]+|[ \t]*(?:>|[*+-]|\d{1,9}[.)])[ \t>*+\-\d.)]*)(?:`{3}|~{3})/
 const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
-const SPACE = 0x20
-/** First characters of lines that need a closer check; most lines begin with a letter. */
-const MAY_OPEN = new Set([...' \t>*+-.)<#`~0123456789'].map((each) => each.charCodeAt(0)))
 export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 
 /**
@@ -37,12 +34,7 @@ export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
   const found: Candidate[] = []
   let fence: string | null = null
-  const line = lineWalk(body)
-  while (line.move()) {
-    const first = body.charCodeAt(line.start)
-    if (fence === null && !MAY_OPEN.has(first)) continue
-    if (fence !== null && first !== SPACE && first !== fence.charCodeAt(0)) continue
-    const text = body.slice(line.start, line.end)
+  for (const { text, start, next } of linesOf(body)) {
     if (fence !== null) {
       if (closesFence(text, fence)) fence = null
       continue
@@ -56,13 +48,13 @@ export function shortOutline(body: string, names: readonly string[]): Heading[] 
     if (mayHideLines(text)) return hasCandidate(body, names) ? null : []
     const reserved = candidate(text, names)
     if (!reserved) continue
-    if (first === SPACE) return null // may belong to a list item
-    found.push({ ...reserved, start: line.start, next: line.next })
+    if (text.startsWith(' ')) return null // may belong to a list item
+    found.push({ ...reserved, start, next })
   }
   return chosen(found)
 }
 
-/** Whether this line may open a fence or HTML that only the parser can judge. */
+/** Whether what follows this line may be in a fence, or in HTML, that only the parser sees. */
 export function mayHideLines(line: string): boolean {
   return INNER_FENCE.test(line) || HTML_START.test(line)
 }
@@ -71,7 +63,7 @@ interface Candidate extends Heading {
   exact: boolean
 }
 
-/** Returns the reserved name that a line means as a heading. */
+/** The reserved name that a line of this text means as a heading. */
 function candidate(line: string, names: readonly string[]): ReturnType<typeof reservedName> {
   const marks = MAY_BE_RESERVED.exec(line)?.[1]
   return marks ? reservedName(marks.length, headingText(line), names) : null
@@ -81,7 +73,7 @@ function hasCandidate(body: string, names: readonly string[]): boolean {
   return (body.match(ANY_SUCH_LINE) ?? []).some((line) => candidate(line, names) !== null)
 }
 
-/** Chooses one heading per name: the first in exact form, else the first similar one. */
+/** One heading for each name: the first in the exact form, else the first that nearly has it. */
 function chosen(found: readonly Candidate[]): Heading[] {
   const best = new Map<string, Candidate>()
   for (const each of found) {
@@ -106,7 +98,7 @@ function blankBehind(line: string, mark: string, from: number): boolean {
   return /^[ \t]*$/.test(line.slice(at))
 }
 
-/** Returns the text of an ATX heading without closing hashes (CommonMark 0.31, §4.2). */
+/** What an ATX heading says, without its closing hashes (CommonMark 0.31, §4.2). */
 export function headingText(line: string): string {
   const text = trimBlanks(line.replace(/^ {0,3}#{1,6}/, ''))
   const hashes = /(?<!#)#+$/.exec(text)?.[0].length ?? 0
@@ -114,7 +106,7 @@ export function headingText(line: string): string {
   return hashes === 0 || /[^ \t]$/.test(before) ? text : trimBlanks(before)
 }
 
-/** Same, with remark. */
+/** The same by remark. */
 export async function parsedOutline(
   body: string,
   names: readonly string[],

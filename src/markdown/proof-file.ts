@@ -3,14 +3,14 @@ import type { Verification } from '../model/case-folder.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import type { Counted, Proof } from '../model/proof.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
+import { type MarkdownDocument, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { fieldReader, recordHead } from './fields.ts'
-import { type Head, readHead } from './head.ts'
+import { fieldReader, type RecordResult, readRecord } from './fields.ts'
 import { lineAt, linesOf } from './lines.ts'
 import { closesFence, OPENING } from './outline.ts'
 import { countsYaml, exitCode, failedTests, isVerified, reportCounts } from './proof-evidence.ts'
 import { looksLikeReport } from './report-shape.ts'
-import { fenceFor } from './section.ts'
+import { fenceFor } from './sections.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 export const MAX_PROOF_BYTES = 11 * 1024 * 1024
@@ -30,10 +30,10 @@ interface ProofReading {
 /** Reads a proof file. Its content is the inside of its first fence, byte for byte. */
 export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const file = `proof/${origin.id}.md`
-  const read = proofHead(text, file)
+  const read = readProofFile(text, file)
   if (!read.ok) return { value: null, content: '', problems: [read.problem] }
-  const reader = fieldReader(read.head, file)
-  const { content, outside } = contentOf(read.head)
+  const reader = fieldReader(read.document, file)
+  const { content, outside } = contentOf(read.document)
   if (outside !== null) {
     const line = lineAt(text, outside)
     reader.problems.push({ code: 'outside_fence', file, line, message: OUTSIDE })
@@ -79,19 +79,19 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
 const OUTSIDE =
   'text outside the first fence is no part of the proof: move it into the fence, or into a memory file'
 
-/** Looks for git conflict markers only in the head of the file, as the content is data. */
-function proofHead(text: string, file: string): ReturnType<typeof recordHead> {
-  const read = readHead(text)
-  return read.ok ? read : recordHead(text, file)
+/** Content is data: git's markers are looked for in the head of the file only. */
+function readProofFile(text: string, file: string): RecordResult {
+  const read = readDocument(text)
+  return read.ok ? read : readRecord(text, file)
 }
 
 interface Content {
   content: string
-  /** Offset of a line of text outside the fence; null if there is none. */
+  /** Offset of a line of text that stands outside the fence; null where none does. */
   outside: number | null
 }
 
-function contentOf({ text, bodyStart, eol }: Head): Content {
+function contentOf({ text, bodyStart, eol }: MarkdownDocument): Content {
   let fence: string | null = null
   let start = bodyStart
   let end = text.length
@@ -135,16 +135,16 @@ export function newProofText(proof: Proof, content: string): string {
   return `${newFrontmatter(known)}\n${fence}text\n${content}\n${fence}\n`
 }
 
-/** Writes the counts of the content and, if given, its verification. */
+/** The file with what was counted in its content and, where it is verified by that, its verification. */
 export function countedProof(
   text: string,
   counted: Counted,
   verification: Verification | null,
 ): string {
   const { tests, failed_tests } = countsYaml(counted)
-  const head = readHead(text)
-  const has = (key: string) => head.ok && (head.head.fields?.has(key) ?? false)
-  const content = head.ok ? contentOf(head.head).content : ''
+  const read = readDocument(text)
+  const has = (key: string) => read.ok && (read.document.fields?.has(key) ?? false)
+  const content = read.ok ? contentOf(read.document).content : ''
   const fields: [string, YamlValue][] = [['sha256', counted.sha256]]
   if (verification) {
     fields.push(['verified', true], ['verified_at', verification.verified_at])

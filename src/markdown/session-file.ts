@@ -5,10 +5,10 @@ import { isSealed, type Session } from '../model/session.ts'
 import { isEnded, isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
 import { type TrailLine, trueLines } from '../model/trail.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
-import { type FieldReader, fieldReader, recordHead } from './fields.ts'
+import { type FieldReader, fieldReader, readRecord } from './fields.ts'
 import { diffOf, failedTestsOf, testsOf } from './session-evidence.ts'
 import { plainFrontmatter } from './session-plain.ts'
-import { readTrail, type TrailPart } from './trail-lines.ts'
+import { readTrail, type TrailPart } from './trail.ts'
 
 /** Far above what the service writes: 200 steps, two texts of 256 KiB, output of 64 KiB. */
 export const MAX_SESSION_BYTES = 8 * 1024 * 1024
@@ -34,11 +34,11 @@ export interface SessionReading {
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
   const trail = readTrail(text)
-  const own = recordHead(text, file)
-  const bare = own.ok && own.head.fields === null
-  const read = bare ? recordHead(plainFrontmatter(text), file) : own
+  const own = readRecord(text, file)
+  const bare = own.ok && own.document.fields === null
+  const read = bare ? readRecord(plainFrontmatter(text), file) : own
   if (!read.ok) return { value: null, problems: [read.problem] }
-  const reader = fieldReader(read.head, file)
+  const reader = fieldReader(read.document, file)
   const all = trail?.lines.map((each) => each.line) ?? []
   const lines = trueLines(all)
   const said = reader.text('state')

@@ -1,5 +1,5 @@
 import { SESSION_KEYS } from '../model/session.ts'
-import { lineEnding, lineWalk, trimBlanks } from './lines.ts'
+import { lineEnding, linesOf, trimBlanks } from './lines.ts'
 import { type YamlValue, yamlField, yamlText } from './yaml-scalar.ts'
 
 const KEY_LINE = /^((?:[-*] )?(?:\*\*)?)([a-z][a-z0-9_]*)((?:\*\*)?:(?:\*\*)?)(.*)$/
@@ -93,14 +93,13 @@ function placeOf(
 
 /** Adds the first key line, below the title if there is one. */
 function withFirstKeyLine(text: string, line: string, eol: string): string {
-  const walk = lineWalk(text)
   let at = text.startsWith('\ufeff') ? 1 : 0
   let hasTitle = false
-  while (walk.move()) {
-    if (text.startsWith('## ', walk.start)) break
-    if (!text.startsWith('# ', Math.max(walk.start, at))) continue
+  for (const line of linesOf(text, at)) {
+    if (line.text.startsWith('## ')) break
+    if (!line.text.startsWith('# ')) continue
     hasTitle = true
-    at = walk.next
+    at = line.next
     break
   }
   const before = text.slice(0, at)
@@ -118,11 +117,9 @@ function lineOf(lines: readonly KeyLine[], key: string): KeyLine | undefined {
 
 /** Yields every line above the first section; other lines have an empty key. */
 function* headLines(text: string): Generator<KeyLine> {
-  const walk = lineWalk(text, text.startsWith('\ufeff') ? 1 : 0)
-  while (walk.move()) {
-    const { start, end, next } = walk
-    if (text.startsWith('## ', start)) return
-    const match = end > start ? KEY_LINE.exec(text.slice(start, end)) : null
+  for (const { text: line, start, end, next } of linesOf(text, text.startsWith('\ufeff') ? 1 : 0)) {
+    if (line.startsWith('## ')) return
+    const match = KEY_LINE.exec(line)
     if (!match) {
       yield { key: '', before: '', between: '', value: '', from: end, to: end, start, next }
       continue

@@ -1,11 +1,11 @@
 import { nextTrailNumber } from '../model/trail.ts'
-import { bodyStartOf, readEnvelope } from './envelope.ts'
+import { findBodyStart, readDocument } from './document.ts'
 import { withFields } from './field-edit.ts'
 import { linesOf } from './lines.ts'
-import { readSections } from './sectioned.ts'
+import { readSections } from './sections.ts'
 import { CANDIDATES_HEADING, SESSION_LAYOUT } from './session-texts.ts'
+import { readTrail } from './trail.ts'
 import { withSeal, withTrail } from './trail-edit.ts'
-import { readTrail } from './trail-lines.ts'
 
 interface Renumbering {
   from: number
@@ -26,8 +26,8 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
   let edited = seal ? text.slice(0, seal.start) : text
   edited = await withCandidates(edited, move)
   edited = withTitle(edited, move)
-  const read = readEnvelope(edited)
-  if (read.ok && read.envelope.front?.map.pairs.has('number')) {
+  const read = readDocument(edited)
+  if (read.ok && read.document.front?.map.pairs.has('number')) {
     edited = withFields(edited, [['number', to]], read)
   }
   if (!trail) return edited // written by hand: there is no journal to keep
@@ -53,7 +53,7 @@ async function withCandidates(text: string, { from, to }: Renumbering): Promise<
 
 function withTitle(text: string, { from, to }: Renumbering): string {
   const title = new RegExp(`^(# Session )${from}(?=[:\\s]|$)`)
-  for (const line of linesOf(text, bodyStartOf(text) ?? 0)) {
+  for (const line of linesOf(text, findBodyStart(text) ?? 0)) {
     if (line.text.startsWith('## ')) break
     if (!title.test(line.text)) continue
     return text.slice(0, line.start) + line.text.replace(title, `$1${to}`) + text.slice(line.end)

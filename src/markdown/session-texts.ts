@@ -8,14 +8,14 @@ import {
   type SessionTexts,
 } from '../model/session.ts'
 import { evidenceHashIn } from '../model/trail.ts'
-import { bodyStartOf, readEnvelope } from './envelope.ts'
+import { findBodyStart, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { trimBlanks } from './lines.ts'
-import { readSections, type SectionLayout, sectionText, withSection } from './sectioned.ts'
+import { readSections, type SectionLayout, sectionText, withSection } from './sections.ts'
 import { evidenceYaml } from './session-evidence.ts'
 import { withKeyLines } from './session-plain.ts'
+import { readTrail, TRAIL_HEADING } from './trail.ts'
 import { withSeal, withTrail } from './trail-edit.ts'
-import { readTrail, TRAIL_HEADING } from './trail-lines.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 export const CANDIDATES_HEADING = 'Proof candidates'
@@ -31,7 +31,7 @@ export const SESSION_LAYOUT: SectionLayout = {
   names: [...Object.values(HEADINGS), TRAIL_HEADING],
   fenced: [HEADINGS.output],
   bounds(text, bodyStart) {
-    const from = bodyStart ?? bodyStartOf(text)
+    const from = bodyStart ?? findBodyStart(text)
     return from === null ? null : { from, to: readTrail(text)?.start ?? text.length }
   },
 }
@@ -127,9 +127,9 @@ export async function editedSession(
   edit: SessionEdit,
 ): Promise<string> {
   let edited = withTrail(text, present.trail, edit.lines ?? [])
-  const read = readEnvelope(text)
-  const bare = read.ok && !read.envelope.front
-  const written = read.ok ? read.envelope.front?.map.pairs : undefined
+  const read = readDocument(text)
+  const bare = read.ok && !read.document.front
+  const written = read.ok ? read.document.front?.map.pairs : undefined
   const values = yamlFields({ ...present, ...edit.fields })
   const keys = SESSION_KEYS.filter((key) => {
     if (bare) return true // what was derived from the file's times and its place is kept from now on

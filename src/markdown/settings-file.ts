@@ -1,98 +1,292 @@
+import type { Pair } from 'yaml'
+import { z } from 'zod'
 import type { Problem } from '../model/problem.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../model/settings.ts'
+import {
+  DEFAULT_SETTINGS,
+  OWN_PROVIDER,
+  PROMPT_BY,
+  type ProviderSettings,
+  type Settings,
+  STREAMS,
+} from '../model/settings.ts'
 import { DURATION_RULE, parseDuration, SLUG, SLUG_RULE } from '../model/words.ts'
-import type { Envelope } from './envelope.ts'
-import { readFrame } from './fields.ts'
+import type { MarkdownDocument } from './document.ts'
+import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'
-import { readProviders } from './provider-fields.ts'
-import { type StrictYaml, strictYaml, type YamlPlace } from './strict-yaml.ts'
+import { isMap, isNode, isScalar, isSeq } from './yaml-package.ts'
+import { plainNode, scalarText } from './yaml-value.ts'
 
 export const SETTINGS_FILE = 'casefile.md'
 export const MAX_SETTINGS_BYTES = 256 * 1024
 
-/** The settings in a casefile.md, or the problem that makes it unreadable. */
+/** What a casefile.md says, or the one problem that keeps all of it from being read. */
 export type SettingsReading = { ok: true; settings: Settings } | { ok: false; problem: Problem }
 
-/**
- * Reads casefile.md. Never throws, whatever it contains. Invalid or unknown settings are problems and count as not
- * set.
- */
+/** Never throws for bad text. A wrong or unknown setting is a problem, and counts as not set. */
 export function readSettings(text: string): SettingsReading {
   if (/^\ufeff?(?:\s*|-{1,2})$/.test(text)) {
     const message =
       'the file is empty, or only its beginning is saved: delete it to have no settings'
     return { ok: false, problem: { code: 'unreadable', file: SETTINGS_FILE, line: null, message } }
   }
-  const frame = readFrame(text, SETTINGS_FILE)
-  return frame.ok ? { ok: true, settings: settingsOf(frame.envelope) } : frame
+  const record = readRecord(text, SETTINGS_FILE)
+  return record.ok ? { ok: true, settings: settingsIn(record.document) } : record
 }
 
-const STEPS = {
-  list: "a list of commands, such as ['npm test']",
-  item: 'a command',
-  fits: isCommand,
+/** A string of the given form. `rule` completes "expected …", as does the message of every schema here. */
+const text = (rule: string, fits: (text: string) => boolean) =>
+  z.string({ error: rule }).refine(fits, { error: rule })
+const list = (rule: string, item: z.ZodType<string>) => z.array(item, { error: rule })
+const oneOf = <const T extends readonly string[]>(names: T) =>
+  z.enum(names, { error: `one of ${names.join(', ')}` })
+
+const hasNoNul = (text: string) => !text.includes('\0') // no program can be given one
+const isFilled = (text: string) => text.trim() !== '' && hasNoNul(text)
+
+const NAME = text(SLUG_RULE, (text) => SLUG.test(text))
+const DURATION = text(DURATION_RULE, (text) => parseDuration(text) !== null)
+const VARIABLE = text('the name of an environment variable', (text) =>
+  /^[A-Za-z_][A-Za-z0-9_]*$/.test(text),
+)
+const STEPS = list("a list of commands, such as ['npm test']", text('a command', isFilled))
+const FOLDER = text('a folder', isFilled)
+const PROVIDER_NAME = text(`it under a name that is ${SLUG_RULE}`, (name) =>
+  SLUG.test(name),
+).refine((name) => name !== OWN_PROVIDER, {
+  error: `it under another name: ${OWN_PROVIDER} is the service's own`,
+})
+
+const WORD = text('a text (quote it where it holds { or [)', hasNoNul)
+const COMMAND_RULE = 'a command as a list of its words, such as [my-agent, --plan]'
+const COMMAND = list(COMMAND_RULE, WORD).refine(([program]) => !!program, { error: COMMAND_RULE })
+const MODE = text("the agent's own name of a mode, such as plan", isFilled)
+
+const COMMAND_PROVIDER = z.strictObject({
+  kind: z.literal('command'),
+  plan: COMMAND,
+  work: COMMAND.nullable().default(null),
+  prompt: oneOf(PROMPT_BY).default('stdin'),
+  stream: oneOf(STREAMS).optional(),
+})
+const ACP_PROVIDER = z.strictObject({
+  kind: z.literal('acp'),
+  command: COMMAND,
+  plan_mode: MODE.nullable().default(null),
+  work_mode: MODE.nullable().default(null),
+})
+const PRESET_PROVIDER = z.strictObject({
+  preset: text(`the name of a preset: ${SLUG_RULE}`, (text) => SLUG.test(text)),
+  args: list('a list of arguments, such as [--model, opus]', WORD).default([]),
+})
+const KIND = z.enum(['command', 'acp'], { error: 'command or acp' })
+const PROVIDER_RULE =
+  '{ kind: command, plan: […], work: […], prompt: stdin }, { kind: acp, command: […], plan_mode: plan, work_mode: code } or { preset: claude, args: […] }'
+
+type Path = readonly PropertyKey[]
+/** A YAML value whose scalars are texts, as they are written; null where nothing is written. */
+type Written = string | null | Written[] | { [key: string]: Written }
+
+/** Checks values, and reports each that is wrong with its line. */
+interface Checker {
+  /** The value as the schema gives it; null after a report. */
+  check<T>(schema: z.ZodType<T>, path: Path, value: unknown): T | null
+  /** The entries of a mapping; those of unknown keys are reported, those without a value left out. */
+  entries(path: Path, value: unknown, rule: string, keys: readonly string[]): [string, Written][]
+  wrong(path: Path, expected: string): null
 }
 
-type Setting = (yaml: StrictYaml, place: YamlPlace) => Partial<Settings>
-
-const KEYS: Record<string, Setting> = {
-  provider: (yaml, place) =>
-    given(
-      'provider',
-      yaml.text(place, SLUG_RULE, (t) => SLUG.test(t)),
-    ),
-  timeout: (yaml, place) => ({
-    timeout: { ...DEFAULT_SETTINGS.timeout, ...timeouts(yaml, place) },
-  }),
-  env: (yaml, place) => {
-    const list = 'a list of names of environment variables, such as [DATABASE_URL]'
-    const item = 'the name of an environment variable'
-    const names = yaml.items(place, list)?.map((each) => yaml.text(each, item, isVariable)) ?? []
+const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Partial<Settings>> = {
+  provider: (checker, path, value) => given('provider', checker.check(NAME, path, value)),
+  timeout: (checker, path, value) => ({ timeout: readTimeouts(checker, path, value) }),
+  env(checker, path, value) {
+    const rule = 'a list of names of environment variables, such as [DATABASE_URL]'
+    const items = checker.check(z.array(z.unknown(), { error: rule }), path, value) ?? []
+    const names = items.map((item, index) => checker.check(VARIABLE, [...path, index], item))
     return { env: [...new Set(names.filter((name) => name !== null))] }
   },
-  steps: (yaml, place) => given('steps', yaml.texts(place, STEPS)),
+  steps: (checker, path, value) => given('steps', checker.check(STEPS, path, value)),
   providers: readProviders,
-  memory_root: (yaml, place) => given('memoryRoot', yaml.text(place, 'a folder', isCommand)),
+  memory_root: (checker, path, value) => given('memoryRoot', checker.check(FOLDER, path, value)),
 }
 
 export const SETTING_KEYS = Object.keys(KEYS)
 
-function settingsOf({ text, front, bodyStart }: Envelope): Settings {
-  const lineOf = (at: number) => lineAt(text, (front?.start ?? 0) + at)
+function settingsIn({ text, front, fields, bodyStart }: MarkdownDocument): Settings {
+  const pairs = [...(front?.map.pairs ?? [])]
   const problems: Problem[] = []
-  const yaml = strictYaml((at, message) =>
-    problems.push({ code: 'bad_settings', file: SETTINGS_FILE, line: lineOf(at), message }),
-  )
-  const set = yaml.known('', front?.map.pairs ?? [], SETTING_KEYS)
+  const checker = createChecker(pairs, (offset, message) => {
+    const line = lineAt(text, (front?.start ?? 0) + offset)
+    problems.push({ code: 'bad_settings', file: SETTINGS_FILE, line, message })
+  })
+  const written = Object.fromEntries(pairs.map(([key, { value }]) => [key, writtenValue(value)]))
+  const set = checker.entries([], written, '', SETTING_KEYS)
   const settings = structuredClone(DEFAULT_SETTINGS)
-  for (const [key, place] of set) Object.assign(settings, KEYS[key]!(yaml, place))
+  for (const [key, value] of set) Object.assign(settings, KEYS[key]!(checker, [key], value))
   return {
     ...settings,
     instructions: text.slice(bodyStart).trim(),
     problems: problems.sort((a, b) => a.line! - b.line!),
-    lines: new Map([...set].map(([key, { at }]) => [key, lineOf(at)])),
+    lines: new Map(set.map(([key]) => [key, lineAt(text, fields!.get(key)!.at)])),
   }
 }
 
-/** Returns the setting; empty if it was invalid. */
+/** Nothing for a value that was wrong. */
 function given<K extends keyof Settings>(key: K, value: Settings[K] | null): Partial<Settings> {
   return value === null ? {} : ({ [key]: value } as Partial<Settings>)
 }
 
-function timeouts(yaml: StrictYaml, place: YamlPlace): Partial<Settings['timeout']> {
-  const keys = Object.keys(DEFAULT_SETTINGS.timeout)
-  const pairs = yaml.pairs(place, `a mapping of ${keys.join(', ')} to durations`) ?? []
-  const found = [...yaml.known(place.path, pairs, keys)].map(([key, inner]) => {
-    const text = yaml.text(inner, DURATION_RULE, (duration) => parseDuration(duration) !== null)
-    return [key, text === null ? null : parseDuration(text)]
-  })
-  return Object.fromEntries(found.filter(([, duration]) => duration !== null))
+function readTimeouts(checker: Checker, path: Path, value: Written): Settings['timeout'] {
+  const timeout = { ...DEFAULT_SETTINGS.timeout }
+  const keys = Object.keys(timeout) as (keyof Settings['timeout'])[]
+  const rule = `a mapping of ${keys.join(', ')} to durations`
+  const set = new Map(checker.entries(path, value, rule, keys))
+  for (const key of keys) {
+    const written = set.get(key)
+    const duration = written && checker.check(DURATION, [...path, key], written)
+    if (duration) timeout[key] = parseDuration(duration)!
+  }
+  return timeout
 }
 
-function isVariable(name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+/** A provider with anything wrong in it does not count at all. */
+function readProviders(
+  checker: Checker,
+  path: Path,
+  value: Written,
+): Pick<Settings, 'providers' | 'faulty'> {
+  const providers = new Map<string, ProviderSettings>()
+  const faulty: string[] = []
+  const rule = 'a mapping of names to providers'
+  if (!isMapping(value)) checker.wrong(path, rule)
+  for (const [name, written] of isMapping(value) ? Object.entries(value) : []) {
+    const inner = [...path, name]
+    const found = PROVIDER_NAME.safeParse(name)
+    if (!found.success) checker.wrong(inner, found.error.issues[0]!.message)
+    const provider = readProvider(checker, inner, written)
+    if (provider && found.success) providers.set(name, provider)
+    else faulty.push(name)
+  }
+  return { providers, faulty }
 }
 
-function isCommand(text: string): boolean {
-  return text.trim() !== '' && !text.includes('\0')
+function readProvider(checker: Checker, path: Path, value: Written): ProviderSettings | null {
+  if (!isMapping(value)) return checker.wrong(path, PROVIDER_RULE)
+  if ('preset' in value) {
+    const preset = checker.check(PRESET_PROVIDER, path, value)
+    return preset && { kind: 'preset', ...preset }
+  }
+  if (!('kind' in value)) return checker.wrong(path, PROVIDER_RULE)
+  switch (checker.check(KIND, [...path, 'kind'], value.kind)) {
+    case 'command': {
+      const command = checker.check(COMMAND_PROVIDER, path, value)
+      if (!command) return null
+      const { stream, ...others } = command
+      return stream && stream !== 'plain' ? { ...others, stream } : others
+    }
+    case 'acp': {
+      const acp = checker.check(ACP_PROVIDER, path, value)
+      if (!acp) return null
+      const { kind, command, plan_mode: planMode, work_mode: workMode } = acp
+      return { kind, command, planMode, workMode }
+    }
+    default:
+      return null
+  }
+}
+
+type Pairs = readonly [key: string, pair: Pair][]
+
+/** `report` gets an offset into the YAML, and what is wrong there. */
+function createChecker(pairs: Pairs, report: (offset: number, message: string) => void): Checker {
+  function wrong(path: Path, expected: string): null {
+    const { offset, node } = findValue(pairs, path)
+    report(offset, `${pathText(path)}: found ${shown(node)}, expected ${expected}`)
+    return null
+  }
+  function unknown(path: Path, keys: readonly string[]): void {
+    const { offset, node } = findValue(pairs, path)
+    const found = `${pathText(path)} is not known (found ${shown(node)})`
+    report(offset, `${found}, expected one of ${keys.join(', ')}`)
+  }
+  return {
+    wrong,
+    entries(path, value, rule, keys) {
+      if (!isMapping(value)) {
+        wrong(path, rule)
+        return []
+      }
+      return Object.entries(value).filter(([key, inner]) => {
+        if (keys.includes(key)) return inner !== null
+        unknown([...path, key], keys)
+        return false
+      })
+    },
+    check(schema, path, value) {
+      const keys = schema instanceof z.ZodObject ? Object.keys(schema.shape) : null
+      const set = keys ? withoutNulls(value) : value
+      const read = schema.safeParse(set)
+      if (read.success) return read.data
+      for (const issue of read.error.issues) {
+        const [key] = issue.path
+        if (issue.code === 'unrecognized_keys' && keys) {
+          for (const each of issue.keys) unknown([...path, each], keys)
+        } else if (keys && typeof key === 'string' && isMapping(set) && !(key in set)) {
+          const { offset } = findValue(pairs, path)
+          report(offset, `${pathText(path)}: ${key} is missing, expected ${issue.message}`)
+        } else wrong([...path, ...issue.path], issue.message)
+      }
+      return null
+    },
+  }
+}
+
+function isMapping(value: unknown): value is { [key: string]: Written } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A key without a value counts as not set. */
+function withoutNulls(value: unknown): unknown {
+  if (!isMapping(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null))
+}
+
+/** `8080` and `true` are texts here, as they are written. */
+function writtenValue(node: unknown): Written {
+  if (isSeq(node)) return node.items.map(writtenValue)
+  if (isMap(node)) {
+    return Object.fromEntries(node.items.map((pair) => [keyOf(pair), writtenValue(pair.value)]))
+  }
+  return scalarText(node)
+}
+
+function keyOf(pair: Pair): string {
+  return isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
+}
+
+/** The value that a path leads to, and the offset in the YAML of its key, or of the list item. */
+function findValue(pairs: Pairs, path: Path): { offset: number; node: unknown } {
+  let [offset, node]: [number, unknown] = [0, null]
+  let inner = pairs
+  for (const key of path) {
+    const pair = inner.find(([name]) => name === key)?.[1]
+    const at: unknown = pair ? pair.key : isSeq(node) ? node.items[Number(key)] : null
+    if (isNode(at)) offset = at.range![0]
+    node = pair ? pair.value : at
+    inner = isMap(node) ? node.items.map((each) => [keyOf(each), each]) : []
+  }
+  return { offset, node }
+}
+
+function pathText(path: Path): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`
+    return text === '' ? String(key) : `${text}.${String(key)}`
+  }, '')
+}
+
+const SHOWN = 60
+
+function shown(node: unknown): string {
+  const text = JSON.stringify(plainNode(node))
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
 }

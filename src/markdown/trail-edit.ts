@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { evidenceHashIn, nextTrailNumber, type TrailLine } from '../model/trail.ts'
 import { type LineEnding, lineEnding, linesOf } from './lines.ts'
-import { gapAtEnd } from './sectioned.ts'
-import { trailLineText } from './trail-line.ts'
-import { readTrail, TRAIL_HEADING, type TrailPart } from './trail-lines.ts'
+import { gapAtEnd } from './sections.ts'
+import { readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail.ts'
 
 /**
  * Appends lines to the audit trail. `known` are the lines that must be there already; those that a person removed or

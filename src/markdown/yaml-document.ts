@@ -13,11 +13,8 @@ const MAX_DEPTH = 20
 /** The parser's stack holds the document and, at the end, a scalar besides the collections. */
 const MAX_STACK = MAX_DEPTH + 2
 
-/**
- * Maximum number of lexer tokens without line ends: each takes some microseconds on the thread that serves requests.
- * It is more than `plainFront` accepts, so that the two readers agree.
- */
-export const MAX_LEXEMES = 20_000
+/** Most words and signs, as the lexer counts them, without line ends: each takes some microseconds of the thread that answers requests. */
+const MAX_LEXEMES = 20_000
 
 const OPTIONS = {
   version: '1.2',
@@ -28,13 +25,13 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const
 
-/** Tokens that are allowed beside the one document. */
+/** What may stand beside the one document. */
 const AROUND = new Set(['comment', 'newline', 'space', 'byte-order-mark'])
 
 /**
- * Parses the source as one YAML document. The depth is counted on the tokens, because composing a deep document
- * recurses, and a stack overflow during the compilation of a regular expression makes V8 abort the process without a
- * RangeError.
+ * The source as one YAML document. The depth is counted while the tokens come, since composing a
+ * deep document recurses: where the stack ends in the middle of a regular expression's compilation,
+ * V8 aborts the process, and no RangeError can be caught.
  */
 export function yamlDocument(source: string): Document.Parsed | YamlProblem | null {
   const { Composer, Lexer, Parser } = yamlPackage()

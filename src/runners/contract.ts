@@ -2,29 +2,31 @@ import type { AgentRetry } from '../model/agent-retry.ts'
 import type { Case } from '../model/case.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import type { UsageCounts } from '../model/usage.ts'
-import type { Guard } from './process/guard.ts'
+import type { Sandbox } from './process/sandbox.ts'
 
 /**
- * What plans and executes a session. The service owns states and files; a runner only reports.
- * Aborting a request's signal cancels it: the method then ends the processes that it
- * started, and settles.
+ * Plans and executes sessions. The service owns states and files; a runner only reports. Aborting a request's
+ * signal cancels it: the method then ends the processes it started, and settles.
  */
 export interface Runner {
   kind: 'runbook' | 'command' | 'acp'
   capabilities: Capabilities
-  /** Rejects with a `RunnerFailure` where no plan comes of it. */
+  /** Rejects with a `RunnerFailure` if there is no plan. */
   plan(request: PlanRequest): Promise<PlanResult>
   execute(request: WorkRequest): Promise<WorkResult>
 }
 
 export interface Capabilities {
-  /** Whether a program of its own plans: it is given a prompt, and a copy of the working folder. */
+  /** Whether planning starts a program, which gets a prompt and a copy of the working folder. */
   isAgent: boolean
-  /** Whether it executes a plan that is no runbook. */
+  /** Whether it can execute a plan that is not a runbook. */
   executesAny: boolean
 }
 
-/** A run that ended without a result, in a sentence for the operator: no fault of the service. */
+/**
+ * A run that ended without a result. The message is a sentence for the operator; the service itself did nothing
+ * wrong.
+ */
 export class RunnerFailure extends Error {
   override name = 'RunnerFailure'
 }
@@ -35,12 +37,12 @@ export interface PlanRequest {
   memory: ReadonlyMap<string, string>
   /** Commands from casefile.md. */
   steps: readonly string[]
-  /** The folder to plan for; to an agent, its copy. */
+  /** The folder to plan for; for an agent, its copy. */
   workdir: string
-  /** What the operator wants changed, after a revision. */
+  /** The operator's note: what a revision should change. */
   note?: string | undefined
   signal: AbortSignal
-  /** For a runner whose capabilities say `isAgent`; null for others. */
+  /** Set if the runner's capabilities say `isAgent`; else null. */
   agent: AgentRun | null
 }
 
@@ -52,76 +54,73 @@ export interface PlanResult {
 /** What an agent is run with, in both modes. */
 export interface AgentRun {
   prompt: string
-  /** A new UUID, for agents that take the id of their conversation from outside. */
+  /** A new UUID, for agents that accept an id for a new conversation. */
   newId: string
-  /** Where a revision goes back to; null for a new conversation. */
+  /** The conversation that a revision resumes; null for a new one. */
   resume: Resumption | null
-  /** All of its environment but what its preset adds: nothing of this process is inherited. */
+  /** The whole environment except for the preset's additions: nothing is inherited from this process. */
   env: Record<string, string>
-  /** A folder of ours, for this run alone, that the agent sees: prompt and policy files. */
+  /** A folder for this run that the agent can see, with prompt and policy files. */
   folder: string
-  guard: Guard
-  /** Real paths of folders that it is never allowed to touch when it asks: the memory root. */
+  sandbox: Sandbox
+  /** Real paths of folders that the agent may never touch, such as the memory root. */
   closed?: readonly string[]
-  /** After which the request's signal is aborted: for the trail. */
+  /** When the request's signal will abort, for the audit trail. */
   timeoutMs?: number
-  /** So long may it do nothing but ask its model again and again. */
+  /** How long it may do nothing but retry its model request. */
   retriesMs?: number
   report: RunReport
 }
 
 export interface Resumption {
-  /** The agent's own id of its conversation. */
+  /** The agent's id of its conversation. */
   session: string
   /**
-   * To be called before another attempt, where the agent does not know the conversation any more: ends
-   * all that the run has started, and gives a new folder in place of `folder`, which may no longer be ours.
+   * Call this before another attempt if the agent no longer has the conversation. Ends all processes of the run and
+   * returns a new folder that replaces `folder`.
    */
   anew(): Promise<string>
 }
 
 export interface WorkRequest {
-  /** The approved text, from memory: what the file says meanwhile does not matter. */
+  /** The approved text from memory, even if the file has changed since. */
   plan: string
   workdir: string
   env: Record<string, string>
   stepTimeoutMs: number
-  /** A folder of ours that exists, for files of no lasting value. */
+  /** An existing folder for temporary files. */
   scratch: string
-  guard: Guard
+  sandbox: Sandbox
   signal: AbortSignal
   report: RunReport
-  /** For a runner whose capabilities say `isAgent`; null for others. */
+  /** Set if the runner's capabilities say `isAgent`; else null. */
   agent: AgentRun | null
 }
 
 export interface RunReport {
-  /**
-   * Resolves when the start is on disk. The end of the step before may still be on its way there: it
-   * comes first.
-   */
+  /** Resolves when the start is on disk. The previous step's end may still be pending; it is written first. */
   stepStarted(step: StepStart, timeoutMs: number): Promise<void>
-  /** Resolves when the id is on disk. The program begins only then. */
+  /** Resolves when the id is on disk. The program runs only after that. */
   processStarted(pid: number): Promise<void>
-  /** What a person is shown. */
+  /** Output for a person to read. */
   output(stream: 'stdout' | 'stderr', bytes: Buffer): void
-  /** What the program itself sent, where that is made readable for the output. */
+  /** The program's original output, if `output` gets a readable version of it. */
   raw(bytes: Buffer): void
-  /** A text without secrets. What shortens a text has to call it before: half a secret is not found. */
+  /** Removes secrets. Call this before a text is cut, because half a secret is not recognized. */
   clean(text: string): string
   stepFinished(outcome: StepOutcome): Promise<void>
-  /** A line of the trail, and so of the stream. Resolves when it is on disk. */
+  /** Adds a line to the audit trail and so to the event stream. Resolves when it is on disk. */
   note(note: AgentNote): Promise<void>
 }
 
 /** A step of a plan, or an agent's whole run. */
 export type StepStart = Pick<PlanStep, 'id' | 'cwd' | 'proof'> &
   Partial<Pick<PlanStep, 'language'>> & {
-    /** There will be a raw stream beside its output. */
+    /** Whether `raw` will be called, too. */
     hasRaw?: boolean
   }
 
-/** What an agent does, in the words of the trail. Texts may be of any length: the report bounds them. */
+/** What an agent does, as recorded in the audit trail. Texts may have any length; the report shortens them. */
 export type AgentNote =
   | { event: 'agent_started'; fields: AgentFacts }
   | { event: 'agent_session'; fields: { agent_session: string } }
@@ -132,20 +131,20 @@ export type AgentNote =
   | {
       event: 'agent_usage'
       fields: UsageCounts & { mode: AgentFacts['mode']; model: string | null }
-      /** Which numbers count the whole conversation, the runs before this one too. */
+      /** Which numbers cover the whole conversation, including earlier runs. */
       cumulative: 'tokens' | 'cost' | null
     }
 
 export interface AgentFacts {
   mode: 'plan' | 'work'
-  /** The words of the command, `{prompt}` in place of the prompt. */
+  /** The words of the command, with `{prompt}` in place of the prompt. */
   command: string[]
   version?: string
-  /** What is known against this version. */
+  /** A known problem of this version. */
   warning?: string
-  /** How the agent's own mode to plan in was set, and read back. */
+  /** How the agent's own plan mode was set and read back. */
   plan_mode?: string
-  /** The mode that it says it works in. */
+  /** The mode that the agent reports for work. */
   work_mode?: string
 }
 
@@ -159,16 +158,16 @@ export interface StepOutcome {
   exit: number | null
   signal: string | null
   timedOut: boolean
-  /** Its turn had ended well, it did not exit by itself, and the service ended it: `exit` is 0 then. */
+  /** Its turn ended well, but it did not exit, so the service ended it: `exit` is 0 then. */
   endedByService?: boolean
   startError?: string
   durationMs: number
 }
 
-/** `reason` says in a sentence, without its full stop, why it did not end well. */
+/** `reason` says why it failed, as a sentence without its period. */
 export type WorkResult = { ok: true } | { ok: false; reason: string }
 
-/** The agent's side of a request; a runner that needs one is never asked without. */
+/** The agent's part of a request. Throws if it is missing, which is a bug of the caller. */
 export function agentOf({ agent }: Pick<PlanRequest, 'agent'>): AgentRun {
   if (agent) return agent
   throw new TypeError('an agent was asked to run without a prompt')

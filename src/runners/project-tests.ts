@@ -5,7 +5,7 @@ export interface ProjectTests {
   /** A step id. */
   id: string
   command: string
-  /** The file that says so. */
+  /** The file with the test command. */
   source: string
   /** Whether the command is known to print TAP. */
   tap: boolean
@@ -15,7 +15,7 @@ type Detect = (text: string) => Omit<ProjectTests, 'source'> | null
 
 const plain = (id: string, command: string) => ({ id, command, tap: false })
 
-/** The files that name a project's test command, in the order in which they are asked. */
+/** The files that may name a project's test command, in order of preference. */
 const SOURCES: [file: string, detect: Detect][] = [
   ['package.json', npmTest],
   ['Makefile', (text) => (/^(?:test|check)[ \t]*:(?!=)/m.test(text) ? makeTest(text) : null)],
@@ -24,7 +24,7 @@ const SOURCES: [file: string, detect: Detect][] = [
   ['pyproject.toml', () => plain('pytest', 'python3 -m pytest')],
 ]
 
-/** The project's own test command, as its files in the folder itself name it; null when none does. */
+/** The project's own test command, according to files directly in the folder; null if there is none. */
 export async function detectTests(folder: string): Promise<ProjectTests | null> {
   for (const [source, detect] of SOURCES) {
     const read = await readRegular(join(folder, source), { maxBytes: 1024 * 1024 })
@@ -47,7 +47,7 @@ function testScript(text: string): string | null {
     const { scripts } = JSON.parse(text) as { scripts?: { test?: unknown } }
     return typeof scripts?.test === 'string' ? scripts.test : null
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return null // not ours to fix
+    if (error instanceof SyntaxError || error instanceof TypeError) return null // a malformed file is the project's problem
     throw error
   }
 }

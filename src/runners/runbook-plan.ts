@@ -1,6 +1,6 @@
 import { outline } from '../markdown/outline.ts'
 import { parsedMarkdown } from '../markdown/parser-pool.ts'
-import { fenceFor } from '../markdown/section.ts'
+import { fenceFor } from '../markdown/sections.ts'
 import type { Case } from '../model/case.ts'
 import type { PlanRequest, PlanResult } from './contract.ts'
 import { detectTests } from './project-tests.ts'
@@ -8,9 +8,9 @@ import { detectTests } from './project-tests.ts'
 const RUNBOOK_FILE = 'runbook.md'
 
 /**
- * Plans without an agent, from what is written already, the first that there is: the case's
- * runbook.md, the run fences of its description, the steps of casefile.md, the project's own test
- * command, and at last a checklist with nothing to run.
+ * Makes a plan without an agent, from the first of these that exists: the case's runbook.md, the run fences in its
+ * description, the steps of casefile.md, the project's test command. Otherwise the plan is a checklist with nothing
+ * to run.
  */
 export async function planRunbook(request: PlanRequest): Promise<PlanResult> {
   const plan =
@@ -34,7 +34,7 @@ async function fencesOf(description: string): Promise<string | null> {
 function stepsPlan(steps: readonly string[]): string | null {
   if (steps.length === 0) return null
   const blocks = steps.map((step, index) => block(`sh run id=step-${index + 1}`, step))
-  return ['Run the steps of casefile.md.', ...blocks].join('\n\n')
+  return ['Run the steps from casefile.md.', ...blocks].join('\n\n')
 }
 
 async function testsPlan(workdir: string): Promise<string | null> {
@@ -49,7 +49,7 @@ async function testsPlan(workdir: string): Promise<string | null> {
 
 function checklist({ title }: Case): string {
   return [
-    `There is nothing to run here: no runbook.md in the case, no run fences in its description, no steps in casefile.md, and no test command in the working folder. What is left is for you to do:`,
+    `There is nothing to run: the case has no runbook.md and no run fences in its description, casefile.md has no steps, and the working folder has no test command. What you can do:`,
     `- [ ] Reproduce: ${title.replace(/\s+/g, ' ')}`,
     '- [ ] Change what needs changing',
     '- [ ] Attach proof that it works',
@@ -61,7 +61,7 @@ function block(info: string, script: string): string {
   return `${fence}${info}\n${script}\n${fence}`
 }
 
-/** The description's `## Hypothesis`, else its first paragraph, else a sentence from the title. */
+/** The description's `## Hypothesis`, else its first paragraph, else a sentence with the title. */
 export async function hypothesisOf({ description, title }: Case): Promise<string> {
   const [heading] = (await outline(description, ['Hypothesis'])) ?? []
   if (heading) {
@@ -70,10 +70,10 @@ export async function hypothesisOf({ description, title }: Case): Promise<string
     const text = description.slice(heading.next, next?.start).trim()
     if (text !== '') return text
   }
-  return firstParagraph(description) ?? `What the title says can be confirmed and settled: ${title}`
+  return firstParagraph(description) ?? `No hypothesis yet. The title: ${title}`
 }
 
-/** The first block of plain lines: no heading, list, quote, table, HTML or fence. */
+/** The first paragraph of plain text: no heading, list, quote, table, HTML or fence. */
 function firstParagraph(description: string): string | null {
   const prose = description.replace(/^(`{3,}|~{3,})[\s\S]*?^\1[`~]*[ \t]*$/gm, '')
   const blocks = prose.split(/(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)/).map((text) => text.trim())

@@ -5,7 +5,7 @@ import { createPipeSupply, type PipeSupply } from './output/output-pipe.ts'
 import { runStepProcess } from './process/step-process.ts'
 import { planRunbook } from './runbook-plan.ts'
 
-/** Runs the `run` fences of a plan, one after the other; needs no account and no network. */
+/** Runs the `run` fences of a plan in order. Needs no account and no network. */
 export const runbook: Runner = {
   kind: 'runbook',
   capabilities: { isAgent: false, executesAny: true },
@@ -13,7 +13,7 @@ export const runbook: Runner = {
   execute,
 }
 
-/** Runs those steps of a plan that are to give proof: the rest of it is another runner's. */
+/** Runs only the steps that give proof; another runner carries out the rest of the plan. */
 export function runProofSteps(request: WorkRequest): Promise<WorkResult> {
   return executeSteps(request, ({ proof }) => proof !== null)
 }
@@ -44,7 +44,7 @@ async function executeAll(
   request: WorkRequest,
   pipes: PipeSupply,
 ): Promise<WorkResult> {
-  /** What is still to be put on the disk of the step before, while the next one is made ready. */
+  /** Disk writes of the previous step, still pending while the next one is prepared. */
   let before: Promise<void> = Promise.resolve()
   for (const step of steps) {
     if (request.signal.aborted) {
@@ -68,8 +68,8 @@ async function executeAll(
 }
 
 /**
- * The process is made ready while the start is put on the disk, and the end of the step before: it is held
- * until all that is there.
+ * Prepares the process while its start, and the previous step's end, are written to disk. The program is held until
+ * both are there.
  */
 async function runStep(
   step: PlanStep,
@@ -87,13 +87,13 @@ async function runStep(
     signal,
     scratch: request.scratch,
     pipes,
-    guard: request.guard,
+    sandbox: request.sandbox,
     async onStart(pid) {
       await Promise.all([recorded, report.processStarted(pid)])
     },
     onOutput: (stream, bytes) => report.output(stream, bytes),
   })
-  // both come to their end before a failure of either is told
+  // both must settle before a failure of either is thrown
   const [written, ended] = await Promise.allSettled([recorded, running])
   if (written.status === 'rejected') throw written.reason
   if (ended.status === 'rejected') throw ended.reason
@@ -101,7 +101,7 @@ async function runStep(
   return outcome
 }
 
-/** The first unexpected exit of a script stops it (`-e`), and so does an unset variable (`-u`). */
+/** A script stops at the first unexpected exit (`-e`) and at an unset variable (`-u`). */
 function argvOf({ language, script, id }: PlanStep): string[] {
   switch (language) {
     case 'sh':
@@ -122,8 +122,7 @@ function complaintAbout(step: PlanStep, outcome: StepOutcome): string | null {
       startError === 'ENOENT' ? `: ${argvOf(step)[0]} or the folder ${step.cwd} is missing` : ''
     return `step ${step.id} could not be started (${startError})${missing}`
   }
-  if (timedOut)
-    return `step ${step.id} ran into its time-out after ${(outcome.durationMs / 1000).toFixed(1)} s`
+  if (timedOut) return `step ${step.id} timed out after ${(outcome.durationMs / 1000).toFixed(1)} s`
   if (exit === null) return `step ${step.id} was ended by ${signal}`
   if (step.expect.includes(exit)) return null
   const hint = exit === 127 ? ' (a command was not found)' : ''

@@ -21,17 +21,17 @@ export interface FilesPlace {
   folder: string
 }
 
-/** Files of a working folder that agents act on, each with the agents that do. */
+/** Files in a working folder that agents act on by themselves, each with the agents that read it. */
 export type ReadFile = AgentFile & { agents: string[] }
 
-/** All that any agent would act on. */
+/** Every file in the folder that some known agent would act on. */
 export async function allAgentFiles(
   place: FilesPlace,
   specs: readonly AgentSpec[] = [...PRESETS, ...ACP_AGENTS],
 ): Promise<ReadFile[]> {
   const found = new Map<string, ReadFile>()
   const top = await searchTop(place.root, place.folder)
-  // both kinds of an agent share a list
+  // the command and the ACP variant of an agent share a list
   for (const names of new Set(specs.map(({ projectFiles }) => projectFiles))) {
     const agents = specs.filter(({ projectFiles }) => projectFiles === names).map(({ id }) => id)
     for (const file of await findAgentFiles(place.folder, top, names)) {
@@ -43,7 +43,7 @@ export async function allAgentFiles(
   return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Refuses a provider whose agent would act on files of the working folder that the operator does not trust. */
+/** Throws `untrusted_agent_files` if the provider's agent would act on files that the operator does not trust. */
 export async function mustTrustFiles(
   { id, spec }: Pick<Provider, 'id' | 'spec'>,
   place: FilesPlace,
@@ -55,10 +55,10 @@ export async function mustTrustFiles(
 }
 
 export function notStarted(provider: string, why: string): string {
-  return `The provider ${provider} cannot be started here: ${why}. Look at them and trust them with: casefile trust. Or remove them, or choose another provider.`
+  return `The provider ${provider} cannot be started here: ${why}. Review and trust them with: casefile trust. Or remove them, or choose another provider.`
 }
 
-/** Names what an agent would act on and the operator does not trust, in a clause; null where there is nothing. */
+/** A clause that names the untrusted files the agent would act on; null if there are none. */
 export async function whyUntrusted(
   { projectFiles }: AgentSpec,
   place: FilesPlace,
@@ -68,7 +68,9 @@ export async function whyUntrusted(
   return clauseAbout(files, place.folder, trusted)
 }
 
-/** The same of a copy of the working folder, whose files count by their place in the folder. */
+/**
+ * Like `whyUntrusted`, for a copy of the working folder. A file in the copy is trusted by its path in the original.
+ */
 export async function whyUntrustedCopy(
   { projectFiles }: AgentSpec,
   copy: string,
@@ -80,7 +82,7 @@ export async function whyUntrustedCopy(
   return clauseAbout(files, folder, trusted)
 }
 
-/** What keeps agents that are installed from being started in the workspace's folder. */
+/** Workspace problems: files that keep installed agents from being started in the workspace's folder. */
 export async function agentFileProblems(
   root: string,
   specs: readonly AgentSpec[],
@@ -93,7 +95,7 @@ export async function agentFileProblems(
       code: 'untrusted_agent_files',
       file: relative(root, file.path),
       line: null,
-      message: `${standing(file, trusted)}, so sessions cannot use ${file.agents.join(', ')}. Look at it, and trust it with casefile trust`,
+      message: `${standing(file, trusted)}, so sessions cannot use ${file.agents.join(', ')}. Review it, then trust it with casefile trust`,
     }))
 }
 
@@ -130,6 +132,6 @@ function clauseAbout(
 }
 
 export function standing({ path, content, why }: AgentFile, trusted: TrustedFiles): string {
-  if (content === null) return `cannot be trusted, since ${why}`
+  if (content === null) return `cannot be trusted: ${why}`
   return trusted.has(path) ? 'changed since it was trusted' : 'not trusted'
 }

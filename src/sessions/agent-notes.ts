@@ -3,24 +3,24 @@ import type { NewTrailLine } from '../model/trail.ts'
 import type { AgentNote } from '../runners/contract.ts'
 import type { Redactor } from './redaction.ts'
 
-/** A trail is for people, and is read whole: an agent that calls tools without end must not swell it. */
+/** An agent that calls tools endlessly must not fill the audit trail, which is read as a whole. */
 const MAX_NOTES = 400
-/** Counted apart: what was refused must not be lost behind a long list of calls. */
+/** A separate limit, so that denials are not lost behind a long list of calls. */
 const MAX_DENIED = 100
 const MAX_RETRIES = 100
 const MAX_TEXT = 300
 const MAX_ENTRIES = 40
-/** An agent has one conversation, and a new one where it cannot go on with an earlier one. */
+/** A run normally has one agent conversation; another one starts if the agent cannot resume. */
 const MAX_SESSIONS = 4
 
 export interface BoundedNotes {
-  /** The trail's lines for a note: one, or none where there were too many already. */
+  /** The audit trail's lines for a note: one, or none if the limit was reached. */
   lines(note: AgentNote): NewTrailLine[]
-  /** What there was besides, in one line. */
+  /** One line that says how many notes were left out. */
   rest(): NewTrailLine[]
 }
 
-/** An agent's notes as lines of a trail: short texts, no secrets, and not too many. */
+/** Turns an agent's notes into audit trail lines: shortened, without secrets, and limited in number. */
 export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   let listed = 0
   let denied = 0
@@ -39,7 +39,7 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
     )
   }
 
-  /** What a run used is one line, and always counts. */
+  /** A usage line comes once per run and is always recorded. */
   function isTooMuch(event: AgentNote['event']): boolean {
     if (event === 'agent_usage') return false
     if (event === 'agent_session') return ++sessions > MAX_SESSIONS

@@ -1,8 +1,8 @@
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
-import { closeGuard, type Guard } from '../runners/process/guard.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
+import { killRun } from '../runners/process/kill-run.ts'
+import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
 import { openPlanFolders, type PlanFolders } from '../snapshots/plan-folders.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrustedCopy } from './agent-files.ts'
@@ -13,9 +13,9 @@ import { stepEnvironment } from './environment.ts'
 import type { Job } from './jobs.ts'
 import { planPrompt } from './prompt.ts'
 import { recordPrompt } from './prompt-record.ts'
-import { guardLine, holdPlaces, planGuard, whyReplaced } from './protection.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-report.ts'
+import { planSandbox, rememberRunFolders, replacedReason, sandboxLine } from './sandbox-policy.ts'
 
 export interface AgentPlanning {
   provider: Provider
@@ -25,34 +25,33 @@ export interface AgentPlanning {
 }
 
 /**
- * Lets an agent plan where it cannot write: in a copy of the working folder, the folder itself mounted
- * read-only where that works. What it wrote all the same fails the planning. An agent's
- * own plan mode is not relied on.
+ * Lets an agent plan in a copy of the working folder. Where mounts work, the folder itself is read-only. Any change
+ * the agent made anyway fails the planning: its own plan mode is not trusted.
  */
 export async function planWithAgent(
   deps: SessionDeps,
   job: Job,
   planning: AgentPlanning,
 ): Promise<PlanResult> {
-  const asked = await askedPrompt(deps, job, planning)
+  const asked = await preparePrompt(deps, job, planning)
   const run = await openRunFolder(deps.state.scratch, `plan-${job.session_id}`)
   try {
     const { workdir, signal } = planning.request
-    const guard = await planGuard(deps, { workdir, runFolder: run.path, signal })
+    const sandbox = await planSandbox(deps, { workdir, runFolder: run.path, signal })
     try {
       const folders = await openPlanFolders(workdir, {
         folder: await run.inner('project'),
         exclude: [deps.layout.memoryRoot, deps.state.root],
-        ignoredToo: guard.kind === 'none',
+        ignoredToo: sandbox.kind === 'none',
         signal,
       })
       try {
-        return await plannedIn(deps, job, planning, { asked, run, folders, guard })
+        return await plannedIn(deps, job, planning, { asked, run, folders, sandbox })
       } finally {
         await folders.close()
       }
     } finally {
-      closeGuard(guard)
+      closeSandbox(sandbox)
     }
   } finally {
     await run.close()
@@ -61,15 +60,15 @@ export async function planWithAgent(
 
 interface Asked {
   prompt: string
-  /** The agent's own conversation to go on with. */
+  /** The id of the agent's conversation to resume. */
   resume: string | null
 }
 
-/** What can be no option of a command. */
+/** A conversation id with this form cannot be mistaken for a command-line option. */
 const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,127}$/
 
-/** Makes the prompt, and tells what is in it; a revision goes back to the agent's own conversation. */
-async function askedPrompt(
+/** Builds and records the prompt. A revision resumes the agent's earlier conversation. */
+async function preparePrompt(
   deps: SessionDeps,
   job: Job,
   { provider, request, settings, folder }: AgentPlanning,
@@ -101,7 +100,7 @@ interface Place {
   asked: Asked
   run: RunFolder
   folders: PlanFolders
-  guard: Guard
+  sandbox: Sandbox
 }
 
 async function plannedIn(
@@ -110,18 +109,18 @@ async function plannedIn(
   planning: AgentPlanning,
   place: Place,
 ): Promise<PlanResult> {
-  const { guard, folders } = place
-  await appendLine(deps, job, guardLine('plan', guard))
-  // the records are no part of the comparison
-  if (guard.kind === 'none') await deps.runGuard.begin(job)
-  const places = await holdPlaces(deps, planning.request.workdir)
+  const { sandbox, folders } = place
+  await appendLine(deps, job, sandboxLine('plan', sandbox))
+  // changes to case files are not part of the comparison below, so the run guard watches them
+  if (sandbox.kind === 'none') await deps.runGuard.begin(job)
+  const places = await rememberRunFolders(deps, planning.request.workdir)
   try {
-    const [outcome] = await Promise.allSettled([agentsPlan(deps, job, planning, place)])
-    await endRun(job)
+    const [outcome] = await Promise.allSettled([runPlanner(deps, job, planning, place)])
+    await killRun(job)
     await deps.runGuard.end(job.session_id)
     planning.request.signal.throwIfAborted()
     await mustBeInPlace(deps, job, await places.replaced())
-    await mustBeUnchanged(deps, job, folders, guard)
+    await mustBeUnchanged(deps, job, folders, sandbox)
     if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value
   } finally {
@@ -129,17 +128,17 @@ async function plannedIn(
   }
 }
 
-async function agentsPlan(
+async function runPlanner(
   deps: SessionDeps,
   job: Job,
   { provider, request, settings }: AgentPlanning,
-  { asked, run, folders, guard }: Place,
+  { asked, run, folders, sandbox }: Place,
 ): Promise<PlanResult> {
   await mustTrustCopy(deps, { provider, request }, folders.copy)
   const { env } = stepEnvironment(deps.environment, job, settings, provider.spec?.env)
   const report = openRunReport(deps, job)
   const anew = async () => {
-    await endRun(job)
+    await killRun(job)
     return run.inner(`files-${deps.newId()}`)
   }
   try {
@@ -148,7 +147,7 @@ async function agentsPlan(
       newId: deps.newId(),
       env,
       folder,
-      guard,
+      sandbox,
       report,
       timeoutMs: settings.timeout.plan,
       retriesMs: settings.timeout.retries,
@@ -162,7 +161,7 @@ async function agentsPlan(
   }
 }
 
-/** Once more, just before the program starts: they may have changed since the request. */
+/** Checked again just before the program starts: the files may have changed since the request. */
 async function mustTrustCopy(
   { settings, layout }: SessionDeps,
   { provider: { id, spec }, request }: Pick<AgentPlanning, 'provider' | 'request'>,
@@ -173,24 +172,27 @@ async function mustTrustCopy(
   if (why) throw new RunnerFailure(notStarted(id, why))
 }
 
-/** To be asked first: what is not there any more cannot be compared. */
+/** Must run before `mustBeUnchanged`, which cannot compare a folder that is gone. */
 async function mustBeInPlace(deps: SessionDeps, job: Job, replaced: string[]): Promise<void> {
-  const why = whyReplaced(replaced)
+  const why = replacedReason(replaced)
   if (why === null) return
   await appendLine(deps, job, { event: 'plan_violation', fields: { replaced } })
-  throw new RunnerFailure(`plan_violation: the agent was to plan only, and ${why}.`)
+  throw new RunnerFailure(`plan_violation: the agent should only have planned, but ${why}.`)
 }
 
-/** What the agent changed is a violation; what changed where it could not write is only told. */
+/**
+ * A change in the copy is a violation. A change in a folder mounted read-only came from elsewhere and is only
+ * recorded.
+ */
 async function mustBeUnchanged(
   deps: SessionDeps,
   job: Job,
   folders: PlanFolders,
-  guard: Guard,
+  sandbox: Sandbox,
 ): Promise<void> {
   const inCopy = await folders.copyChanges()
   const inFolder = await folders.folderChanges()
-  const isHeld = guard.kind === 'mount'
+  const isHeld = sandbox.kind === 'mount'
   if (inFolder.length > 0 && isHeld) {
     await appendLine(deps, job, { event: 'working_folder_changed', fields: { files: inFolder } })
   }
@@ -212,7 +214,7 @@ const SHOWN = 10
 function violation(found: readonly string[], mayBeOwn: boolean): string {
   const more = found.length > SHOWN ? ` and ${found.length - SHOWN} more` : ''
   const own = mayBeOwn
-    ? ' The working folder could not be mounted read-only here, so this may also be an edit of your own, or a program of yours, during the planning.'
+    ? ' The working folder could not be mounted read-only here, so you or one of your programs may have made these changes.'
     : ''
-  return `plan_violation: the agent was to plan only, and these changed: ${found.slice(0, SHOWN).join(', ')}${more}.${own}`
+  return `plan_violation: the agent should only have planned, but these files changed: ${found.slice(0, SHOWN).join(', ')}${more}.${own}`
 }

@@ -14,17 +14,21 @@ import type { SessionDeps } from './deps.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import type { Redactor } from './redaction.ts'
-import { type LikeDeps, type ResolvedCase, resolvedLike } from './resolved-like.ts'
+import {
+  type ResolvedCase,
+  type SimilarCaseDeps,
+  similarResolvedCases,
+} from './similar-resolved-cases.ts'
 
-/** Older sessions say little that the newer ones do not. */
+/** The newest sessions are enough; older ones add little. */
 const EARLIER_SESSIONS = 8
 const SIMILAR_CASES = 3
-/** Of a long history the newest entries, and every question with its answer, are enough. */
+/** The newest history entries, and every question with its answer, fit into this. */
 const MAX_HISTORY_BYTES = 8 * 1024
-/** The index of 10,000 cases takes a few seconds to be made. */
+/** Building the index of 10,000 cases takes a few seconds. */
 const MOST_WAIT_MS = 20_000
 
-/** case.md and the notes of the case by name, those changed last first. */
+/** The case.md and notes of a case by name, most recently changed first. */
 export async function memoryOf(
   { layout }: Pick<SessionDeps, 'layout'>,
   folder: CaseFolder,
@@ -44,18 +48,18 @@ export async function memoryOf(
   return texts
 }
 
-type ContextDeps = LikeDeps & Pick<SessionDeps, 'redactor' | 'log' | 'layout'>
+type ContextDeps = SimilarCaseDeps & Pick<SessionDeps, 'redactor' | 'log' | 'layout'>
 
 interface ContextParts {
   memory: ReadonlyMap<string, string>
-  /** Of casefile.md. */
+  /** The body of casefile.md. */
   instructions: string
-  /** Where the project's own instructions are looked for. */
+  /** The folder to search for the project's own instructions, such as AGENTS.md. */
   workdir: string
   provider: Pick<Provider, 'spec'>
 }
 
-/** All that an agent's prompt says of a case. */
+/** Everything a prompt says about a case. */
 export async function promptContext(
   deps: ContextDeps,
   folder: CaseFolder,
@@ -88,26 +92,29 @@ export async function promptContext(
   return redactedIn(context, deps.redactor)
 }
 
-/** What cannot be found now, or not soon, keeps no agent from its work. */
+/** The similar cases, or none if the search fails or takes too long: planning goes on without them. */
 async function similarOf(deps: ContextDeps, id: string): Promise<ResolvedCase[]> {
   const enough = new AbortController()
   const { signal } = enough
   try {
     return await Promise.race([
-      resolvedLike(deps, id, SIMILAR_CASES),
+      similarResolvedCases(deps, id, SIMILAR_CASES),
       delay(MOST_WAIT_MS, null, { signal }).then(() => {
         throw new Error(`the index took more than ${MOST_WAIT_MS / 1000} s`)
       }),
     ])
   } catch (error) {
-    deps.log(`the agent gets no similar cases: ${String(error)}`)
+    deps.log(`could not search for similar cases, so the agent gets none: ${String(error)}`)
     return []
   } finally {
     enough.abort()
   }
 }
 
-/** All texts of a value without secrets: before what is too long is cut, since that may make them longer. */
+/**
+ * Redacts every text in a value. Run this before cutting texts, since `[redacted NAME]` may be longer than the
+ * secret.
+ */
 function redactedIn<T>(value: T, redactor: Redactor): T {
   if (typeof value === 'string') return redactor.text(value) as T
   if (Array.isArray(value)) return value.map((item) => redactedIn(item, redactor)) as T

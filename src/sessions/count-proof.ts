@@ -20,20 +20,20 @@ export interface CountDeps {
   texts: Texts
 }
 
-/** The hash of a content, and what the test report in it says. */
+/** The hash of a content, and the test counts if it is a test report. */
 export async function countContent(content: string): Promise<Counted> {
   const sha256 = contentHash(content)
   if (!looksLikeReport(content)) return { sha256, tests: null, failed_tests: [] }
   waiting += 1
   const reading = last.then(() => readReport(content))
-  last = reading.catch(() => {}) // the caller gets the error
+  last = reading.catch(() => {}) // the caller handles the error
   return { sha256, ...countsOf(await reading) }
 }
 
-/** One report at a time, so that many large ones at once do not take all processors. */
+/** Reads one report at a time, so that many large ones do not use all processors. */
 let last: Promise<unknown> = Promise.resolve()
 let waiting = 0
-/** Open as long as reports wait. */
+/** A worker that is open while reports are waiting. */
 let reader: ReportReader | null = null
 
 async function readReport(content: string): Promise<ReportReading> {
@@ -56,7 +56,7 @@ async function readReport(content: string): Promise<ReportReading> {
   }
 }
 
-/** A report that could not be read to its end is incomplete: nothing says what it left out. */
+/** If a report is cut off, the counts include one failed test for what is missing. */
 function countsOf(reading: ReportReading): Pick<Counted, 'tests' | 'failed_tests'> {
   if (!reading.results) {
     const isReport = 'reason' in reading // it looked like one, and could not be read
@@ -76,8 +76,8 @@ function countsOf(reading: ReportReading): Pick<Counted, 'tests' | 'failed_tests
 const ATTEMPTS = 20
 
 /**
- * Changes a proof with the count of its content. Counting takes time: where the file changes meanwhile, what
- * stands there then is counted.
+ * Changes a proof together with the test counts of its content. Counting takes time: if the file changes meanwhile,
+ * it counts again.
  */
 export async function updateCounted(
   { store, catalog, texts }: CountDeps,
@@ -101,6 +101,6 @@ export async function updateCounted(
   }
   throw new AppError(
     'changed_meanwhile',
-    `proof/${proofId}.md is changed all the time, so nothing was written. Try again when it is left alone.`,
+    `proof/${proofId}.md keeps changing, so nothing was written. Try again once no other program is saving it.`,
   )
 }

@@ -1,13 +1,13 @@
 import { markOf, type Secret } from './secrets.ts'
 
-/** Shorter ones tell little, and stand there by chance. */
+/** Shorter parts say little about a secret and match by chance. */
 const MIN_PART = 6
-/** What is cut to a sentence is shorter. */
+/** Longer texts are not messages that somebody shortened with `…`. */
 const MAX_TEXT = 4096
 
 /**
- * Finds what is left of a secret where a text was cut before anybody looked for secrets: its beginning
- * before `…`, or its end behind it. For short texts, as messages are.
+ * Redacts secrets in short messages that were shortened with `…` before redaction: the beginning of a secret before
+ * the `…`, or the end of one after it.
  */
 export function cutSecrets(secrets: readonly Secret[]): (text: string) => string {
   return (text) => {
@@ -22,7 +22,6 @@ export function cutSecrets(secrets: readonly Secret[]): (text: string) => string
   }
 }
 
-/** Of a text that begins with the end of a secret. */
 function withoutEnd(secrets: readonly Secret[], part: string): string {
   const found = longest(secrets, (secret, length) => part.startsWith(secret.slice(-length)))
   return found === null ? part : markOf(found.name) + part.slice(found.length)

@@ -13,39 +13,39 @@ import type { Store } from '../workspace/store.ts'
 import type { Redactor } from './redaction.ts'
 import type { RunGuard } from './run-guard.ts'
 
-/** What the sessions are made of; everything that is not deterministic comes in here. */
+/** What the session functions depend on, including everything nondeterministic. */
 export interface SessionDeps {
   layout: Layout
   state: StateFolder
   store: Store
   catalog: Catalog
   runs: RunRecords
-  /** Ids of the sessions that plan or execute in this process, until their end is written. */
+  /** Ids of the sessions that plan or execute in this process, until their end is recorded. */
   running: Set<string>
-  /** Every plan that a session gets, so that the next one can be compared with it. */
+  /** Stores every plan text of a session, so that revisions can be compared. */
   plans: Pick<PlanTexts, 'store'>
   outputs: Bus<SessionOutput>
   changes: Pick<Bus<Change>, 'subscribe'>
   settings: () => Promise<TrustedSettings>
   environment: NodeJS.ProcessEnv
-  /** Keeps secrets of that environment out of every record. */
+  /** Removes secrets of the environment from every record. */
   redactor: Redactor
-  /** Finds resolved cases that resemble one. */
+  /** Finds resolved cases that resemble a given one. */
   search: Pick<Search, 'similar'>
   runGuard: Pick<RunGuard, 'begin' | 'end' | 'recover'>
   /**
-   * The agents' own ids of their conversations, by session, as they said them to this process: what stands in a
-   * file may have come with git, and would be a word of a command.
+   * The agents' conversation ids, by session, as the agents reported them to this process. Ids in files are not
+   * used: they may have come with git, and the id becomes part of a command line.
    */
   conversations: Map<string, string>
-  /** Sessions whose files were changed by hand, or so it seems, while programs of a run could write them. */
+  /** Sessions whose files were changed, apparently by hand, while a run's programs could write to them. */
   touchedInRun: Set<string>
-  /** Whether to keep programs from writing by read-only mounts, where these work. */
+  /** Whether to protect files with read-only mounts where these work. */
   mount: boolean
-  /** How long to wait for the end of a session that is abandoned; if not given, longer than an end may last. */
+  /** How long `abandon` waits for a session to end; by default longer than an end should take. */
   abandonPatienceMs?: number | undefined
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-  /** The present time, ISO 8601 UTC with milliseconds. */
+  /** The current time, ISO 8601 UTC with milliseconds. */
   now: () => string
   newId: () => string
   log: (line: string) => void

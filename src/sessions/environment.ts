@@ -7,25 +7,30 @@ const PASSED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_[A-Z]+|TERM|TMPDIR|TZ|X
 
 export interface StepEnvironment {
   env: Record<string, string>
-  withheld: Withheld
+  withheld: MissingEnvironment
 }
 
-/** What a step did not get; a failed one tells it, since a variable may be what it missed. */
-export interface Withheld {
-  /** Variables of the service that nobody asks for. */
+/**
+ * Environment variables that a step did not get. A failed step lists them, since a missing one may be the cause.
+ */
+export interface MissingEnvironment {
+  /** Variables of the service that no setting passes on. */
   names: string[]
-  /** Those that casefile.md asks for, and that are not trusted. */
+  /** Variables that casefile.md asks for but that are not trusted. */
   untrusted: string[]
-  /** Those that casefile.md may pass on, and that the service does not have. */
+  /** Variables that casefile.md may pass on but that the service does not have. */
   unset: string[]
 }
 
-/** The variables of the service's environment that a step gets (docs/sessions.md#the-environment-of-a-step), and the marks of its run. */
+/**
+ * The environment of a step (docs/sessions.md#the-environment-of-a-step): allowed variables of the service, plus
+ * the run's id.
+ */
 export function stepEnvironment(
   service: NodeJS.ProcessEnv,
-  run: { mark: string; case_id: string; session_id: string },
+  run: { runId: string; case_id: string; session_id: string },
   { env: asked, trust }: Pick<TrustedSettings, 'env' | 'trust'>,
-  /** What an agent's own settings need besides. */
+  /** What the agents' own settings need in addition. */
   agents: readonly EnvRule[] = [],
 ): StepEnvironment {
   const names = Object.keys(service).filter((name) => service[name] !== undefined)
@@ -36,7 +41,7 @@ export function stepEnvironment(
   return {
     env: {
       ...Object.fromEntries(passed.map((name) => [name, service[name]!])),
-      CASEFILE_RUN: run.mark,
+      CASEFILE_RUN: run.runId,
       CASEFILE_CASE: run.case_id,
       CASEFILE_SESSION: run.session_id,
     },
@@ -52,19 +57,16 @@ export function stepEnvironment(
 
 const SHOWN_NAMES = 40
 
-/** A step may have failed for want of a variable: so say which ones it did not get, and why. */
-export function withheldNote({ names, untrusted, unset }: Withheld): string {
+/** A note for a failed step: the variables it did not get, and why. */
+export function missingEnvironmentNote({ names, untrusted, unset }: MissingEnvironment): string {
   const notes: [names: readonly string[], note: (list: string) => string][] = [
-    [
-      names,
-      (list) => `Withheld from the steps were these environment variables of the service: ${list}.`,
-    ],
+    [names, (list) => `Steps did not get these environment variables of the service: ${list}.`],
     [
       untrusted,
       (list) =>
-        `${SETTINGS_FILE} asks to pass ${list}, which is not trusted: look at it and run casefile trust.`,
+        `${SETTINGS_FILE} asks to pass ${list}, which is not trusted. Review it and run: casefile trust.`,
     ],
-    [unset, (list) => `${SETTINGS_FILE} asks to pass ${list}, which the service does not have.`],
+    [unset, (list) => `${SETTINGS_FILE} asks to pass ${list}, but the service does not have it.`],
   ]
   return notes
     .filter(([list]) => list.length > 0)

@@ -16,7 +16,7 @@ import { type TestResults, testNote } from '../runners/reports/test-results.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { endOf, stepsOf, type TrailStep, workStepsOf } from './trail-steps.ts'
 
-/** `## Execution output` holds at most this; all of the output is in artifacts/. */
+/** The size limit of `## Execution output`; the full output is in artifacts/. */
 const MAX_OUTPUT_BYTES = 64 * 1024
 const MAX_REPORT_BYTES = 21 * 1024 * 1024
 
@@ -24,14 +24,14 @@ export interface StepEvidence {
   output: string
   candidates: Candidate[]
   tests: TestCounts | null
-  /** The first, in the order of the steps. */
+  /** The first failed tests, in step order. */
   failed_tests: FailedTest[]
 }
 
 /**
- * What a run's steps leave, taken from the trail and the artifacts alone: so it is the same whether
- * the run ended well, was stopped, or its service died. Never rejects for an artifact: what cannot be
- * read is told in the output, and is no candidate.
+ * Collects the evidence of a run's steps. It uses only the audit trail and the artifacts, so the result is the same
+ * whether the run ended well, was stopped, or its service died. Never rejects for an artifact: one that cannot be
+ * read is named in the output and is not a proof candidate.
  */
 export async function stepEvidence(
   layout: Layout,
@@ -56,7 +56,7 @@ export async function stepEvidence(
       const output = log === null ? MISSING : await excerptOf(layout, case_id, log, share)
       const reported = report === null ? MISSING : await excerptOf(layout, case_id, report, 1)
       parts.push(stepText(step, output, reported))
-      // a step that was to print a report and wrote to standard error alone still leaves its log
+      // a step that should print a report but wrote only to standard error still leaves its log
       const artifact = isThere(reported) ? report : isThere(output) ? log : null
       if (artifact === null) continue
       const reading = await resultsOf(reader, layout, case_id, step, artifact)
@@ -73,7 +73,7 @@ export async function stepEvidence(
   return { output: boundedOutput(number, parts), candidates, tests, failed_tests }
 }
 
-/** What an agent printed while it planned last; empty where none did. For a planning that came to nothing. */
+/** What an agent printed during its last planning, for a planning that failed; empty if it printed nothing. */
 export async function planOutput(
   layout: Layout,
   case_id: string,
@@ -90,7 +90,7 @@ export async function planOutput(
   return boundedOutput(number, parts)
 }
 
-/** The parts that say something as the text of `## Execution output`. */
+/** Joins the nonblank parts into the text of `## Execution output`. */
 export function boundedOutput(number: number, parts: readonly string[]): string {
   const text = parts.filter((part) => part !== '').join('\n\n')
   return headAndTail(text, MAX_OUTPUT_BYTES, `artifacts/${number}-*.log`)
@@ -113,10 +113,10 @@ function noteOf(step: TrailStep, reading: ReportReading): string {
 const REPORT_NAMES: ReadonlyMap<StepProof, string> = new Map([
   ['tap', 'TAP'],
   ['junit', 'JUnit XML'],
-  ['go', 'events of go test -json'],
+  ['go', 'go test -json events'],
 ])
 
-/** Results come from a test report, never from prose. */
+/** Test results come from a test report, never from prose. */
 async function resultsOf(
   reader: ReportReader,
   layout: Layout,
@@ -135,14 +135,14 @@ async function resultsOf(
   return reader.read(text)
 }
 
-/** Tests that failed in a step; one that counts as failed because its report breaks off is named after the step. */
+/** The failed tests of a step. If its report is incomplete, the step itself counts as a failed test. */
 function failuresOf({ id }: TrailStep, { ok, failed, failures }: TestResults): FailedTest[] {
   if (ok || failed > 0) return failures
-  const message = 'The report is incomplete: it breaks off, or lacks tests that were planned.'
+  const message = 'The report is incomplete: it is cut off, or planned tests are missing.'
   return [{ name: `step ${id}`, message, file: null, line: null }]
 }
 
-/** A record is read on other machines, where the working folder is another. */
+/** Makes paths relative to the working folder, which differs on other machines. */
 function withoutFolder({ name, message, file, line }: FailedTest, workdir: string): FailedTest {
   const text = (value: string) => value.replaceAll(`${workdir}/`, '')
   return {
@@ -153,7 +153,7 @@ function withoutFolder({ name, message, file, line }: FailedTest, workdir: strin
   }
 }
 
-/** A report that breaks off, or bails out, is one more test that failed: nothing says what it left out. */
+/** An incomplete report, or a bail-out, counts as one more failed test, since tests may be missing from it. */
 function sum(total: TestCounts | null, { run, passed, failed, ok }: TestResults): TestCounts {
   const before = total ?? { run: 0, passed: 0, failed: 0 }
   const broken = ok || failed > 0 ? 0 : 1
@@ -190,7 +190,7 @@ function unread(name: string, error: unknown): string {
   return `artifacts/${name} could not be read: ${why}`
 }
 
-/** The trail's own words for what was found. */
+/** The audit trail's lines for the evidence. */
 export function evidenceLines(
   diff: { diff: Diff; warnings: string[] } | { reason: string },
   tests: TestCounts | null,

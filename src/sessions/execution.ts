@@ -5,28 +5,28 @@ import { sessionOf } from '../model/case-folder.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
-import { closeGuard, type Guard, NO_GUARD } from '../runners/process/guard.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
+import { killRun } from '../runners/process/kill-run.ts'
+import { closeSandbox, NO_SANDBOX, type Sandbox } from '../runners/process/sandbox.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrusted } from './agent-files.ts'
 import { memoryOf, promptContext } from './context.ts'
 import type { SessionDeps } from './deps.ts'
-import { stepEnvironment, type Withheld } from './environment.ts'
+import { type MissingEnvironment, stepEnvironment } from './environment.ts'
 import { finish } from './finishing.ts'
 import { startDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
 import { workPrompt } from './prompt.ts'
 import { recordPrompt } from './prompt-record.ts'
-import { guardLine, holdPlaces, whyReplaced, workGuard } from './protection.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-report.ts'
+import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
-/** The operator who stops a run waits, and the step itself had its grace already. */
+/** The step itself already had its grace period, and an operator who stops a run is waiting. */
 const ABANDONED_GRACE_MS = 500
 
-/** Work mode: executes the approved text, takes the evidence, and moves session and case. */
+/** Work mode: runs the approved plan, collects the evidence, and moves the session and its case. */
 export async function execute(
   deps: SessionDeps,
   job: Job,
@@ -36,7 +36,7 @@ export async function execute(
   const { layout, state } = deps
   const { session_id, case_id, number } = job
   const session = await begin(deps, job)
-  const places = await holdPlaces(deps, job.folder!)
+  const places = await rememberRunFolders(deps, job.folder!)
   const taker = await startDiff(job.folder!, {
     layout,
     scratch: state.scratch,
@@ -48,12 +48,12 @@ export async function execute(
   })
   try {
     const worked = await work(deps, job, provider, plan)
-    await endRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
+    await killRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
     await deps.runGuard.end(session_id)
-    const replaced = whyReplaced(await places.replaced())
+    const replaced = replacedReason(await places.replaced())
     const found = await taker.take()
     const workdir = job.folder!
-    job.folder = null // nothing of the run works there any more; what is left is to record it
+    job.folder = null // no process of the run works there now; only the result remains to be recorded
     const ended = unlessReplaced(worked, replaced)
     await finish(deps, job, session, { ...ended, plan, found, workdir })
   } finally {
@@ -63,9 +63,9 @@ export async function execute(
   await deps.runs.remove(session_id)
 }
 
-/** approved → executing; `session_started` is told once the session is. */
+/** Moves the session from approved to executing. */
 async function begin({ store, now }: SessionDeps, job: Job): Promise<Session> {
-  const folder = await patientUpdate(store, job, (folder) => {
+  const folder = await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     const after = [{ event: 'session_started', fields: { provider: session.provider } }]
     const edit = sessionMove(session, { trigger: 'start', now: now(), after })
@@ -79,7 +79,7 @@ async function work(
   job: Job,
   provider: Provider,
   plan: string,
-): Promise<WorkResult & { withheld: Withheld }> {
+): Promise<WorkResult & { withheld: MissingEnvironment }> {
   const { state } = deps
   const settings = await deps.settings()
   const { isRunbook } = await readPlan(plan)
@@ -90,17 +90,17 @@ async function work(
   const signal = AbortSignal.any([job.signal, limit])
   const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
   const report = openRunReport(deps, job)
-  let guard: Guard = NO_GUARD
+  let sandbox: Sandbox = NO_SANDBOX
   try {
     const workdir = job.folder!
-    guard = await workGuard(deps, { workdir, runFolder: run.path, signal })
-    await appendLine(deps, job, guardLine('work', guard))
-    if (guard.kind === 'none') await deps.runGuard.begin(job)
+    sandbox = await workSandbox(deps, { workdir, runFolder: run.path, signal })
+    await appendLine(deps, job, sandboxLine('work', sandbox))
+    if (sandbox.kind === 'none') await deps.runGuard.begin(job)
     const request: WorkRequest = {
       plan,
       workdir,
       env,
-      guard,
+      sandbox,
       signal,
       report,
       agent: null,
@@ -108,12 +108,12 @@ async function work(
       scratch: state.scratch,
     }
     const result = agents
-      ? await agentsWork(deps, job, agents, { request, settings, run })
+      ? await runAgentWork(deps, job, agents, { request, settings, run })
       : await runbook.execute(request)
     if (limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(deps, result)), withheld }
   } finally {
-    closeGuard(guard)
+    closeSandbox(sandbox)
     await report.close()
     await run.close()
   }
@@ -125,25 +125,25 @@ function unlessReplaced<W extends WorkResult>(worked: W, replaced: string | null
   return { ...worked, ok: false as const, reason }
 }
 
-/** A reason may quote what an agent printed. */
+/** Removes secrets from the reason, which may quote an agent's output. */
 function clean({ redactor }: SessionDeps, { reason }: { reason: string }): WorkResult {
   return { ok: false, reason: redactor.text(plainText(reason)) }
 }
 
-interface AgentsWork {
+interface AgentWork {
   request: WorkRequest
   settings: TrustedSettings
   run: RunFolder
 }
 
-/** An agent carries the plan out; then the service runs what the plan gives as proof. */
-async function agentsWork(
+/** Runs the agent with the plan, then the plan's proof steps. */
+async function runAgentWork(
   deps: SessionDeps,
   job: Job,
   provider: Provider,
-  { request, settings, run }: AgentsWork,
+  { request, settings, run }: AgentWork,
 ): Promise<WorkResult> {
-  const { env, guard, report, plan, workdir } = request
+  const { env, sandbox, report, plan, workdir } = request
   const folder = await deps.store.read(job.case_id)
   const session = sessionOf(folder, job.session_id)
   const memory = await memoryOf(deps, folder)
@@ -167,15 +167,15 @@ async function agentsWork(
     resume: null,
     env,
     folder: files,
-    guard,
+    sandbox,
     report,
   }
-  // once more, just before the program starts: they may have changed since the approval
+  // checked again just before the program starts: the files may have changed since the approval
   const place = { root: deps.layout.root, folder: workdir }
   const { files: trusted } = await deps.settings()
   const why = provider.spec && (await whyUntrusted(provider.spec, place, trusted))
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
   const result = await provider.runner.execute({ ...request, agent })
-  await endRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
+  await killRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
   return result.ok ? runProofSteps(request) : result
 }

@@ -10,22 +10,22 @@ import type { WorkResult } from '../runners/contract.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
 import type { SessionDeps } from './deps.ts'
-import { type Withheld, withheldNote } from './environment.ts'
+import { type MissingEnvironment, missingEnvironmentNote } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
 import { redactedTests } from './redacted-updates.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
-/** What a run comes to: `plan` is the text that ran, `withheld` the variables its steps did not get. */
+/** The outcome of a run. `plan` is the text that ran, `withheld` the variables its steps did not get. */
 export type Worked = WorkResult & {
   plan: string
-  withheld: Withheld
+  withheld: MissingEnvironment
   found: FolderDiff
   workdir: string
 }
 
-/** Records the end of a run with its evidence; a complete session moves its case. */
+/** Records the end of a run with its evidence. A complete session moves its case. */
 export async function finish(
   deps: SessionDeps,
   job: Job,
@@ -46,25 +46,25 @@ export async function finish(
     if (!isOfCaseFile(error)) throw error
     const { state } = sessionOf(await store.read(case_id), session_id)
     if (state === 'executing') {
-      await patientUpdate(store, job, (folder) => [end.edit(folder)], texts)
+      await updateWithRetry(store, job, (folder) => [end.edit(folder)], texts)
     }
     if (end.state === 'complete') await moveCase(deps, case_id, type, by)
   }
   const text = before.ok ? decodeUtf8(before.bytes) : null
   if (!before.ok || !text?.ok || !(await hasOtherTexts(text.text, worked.plan))) return
-  // what a person wrote where the record of the run belongs is his still
+  // keep what a person wrote where the run's record belongs
   const place = { time: now(), within: layout.caseFolder(case_id) }
   const path = layout.sessionFile(case_id, number)
   await store.withFiles(case_id, () => keepConflictCopy(path, before.bytes, place))
 }
 
-/** A case.md that is broken, or is being saved just now: the session's end does not hang on it. */
+/** If case.md is broken or just being saved, the session still ends. */
 function isOfCaseFile(error: unknown): boolean {
   const codes: unknown[] = ['unreadable_file', 'changed_meanwhile', 'git_busy']
   return error instanceof AppError && codes.includes(error.code)
 }
 
-/** Also at the next start, should the service die between the session's end and the case's move. */
+/** Also called at the next start, if the service died between the session's end and the case's move. */
 export async function moveCase(
   { store }: Pick<SessionDeps, 'store'>,
   case_id: string,
@@ -81,8 +81,8 @@ async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, wo
   const present = sessionOf(await store.read(case_id), session_id)
   const steps = await stepEvidence(layout, case_id, number, present.trail, workdir)
   const why = failure(job, worked)
-  const hint = why !== null && job.ending === null ? withheldNote(worked.withheld) : ''
-  // before its hash is taken, which is over what stands in the record
+  const hint = why !== null && job.ending === null ? missingEnvironmentNote(worked.withheld) : ''
+  // redact before hashing: the evidence hash covers the text in the record
   const output = boundedOutput(number, [steps.output, why ?? '', hint].map(redactor.text))
   const candidates = [...steps.candidates, ...('diff' in found ? found.candidates : [])]
   const evidence = {
@@ -112,7 +112,7 @@ async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, wo
       ],
       after: isComplete ? [{ event: 'session_completed', fields: {} }] : [],
       fields: evidence,
-      // The record says what ran, though somebody edited the file meanwhile.
+      // The record has the text that ran, even if somebody edited the file meanwhile.
       texts: folder.texts!.plan === plan ? texts : { ...texts, plan },
       ...(reason === undefined ? {} : { reason }),
     })
@@ -121,18 +121,18 @@ async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, wo
   return { state, edit }
 }
 
-/** Why the run did not end well; null when it did. */
+/** Why the run failed; null if it succeeded. */
 function failure(job: Job, worked: WorkResult): string | null {
   if (job.ending === 'abandon') return 'The operator abandoned the session.'
   if (job.ending === 'stop') return 'The service was stopped while the session was executing.'
   if (job.ending === 'time_out')
-    return 'The session ran into the time limit for work (timeout.work in casefile.md).'
+    return 'The session reached the time limit for work (timeout.work in casefile.md).'
   return worked.ok ? null : `The run stopped: ${worked.reason}.`
 }
 
 function overtaken(session: Session): AppError {
   return new AppError(
     'wrong_state',
-    `Session ${session.number} is ${session.state} meanwhile, not executing.`,
+    `Session ${session.number} is now ${session.state}, not executing.`,
   )
 }

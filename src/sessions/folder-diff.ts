@@ -8,20 +8,20 @@ import type { Redactor } from './redaction.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 const MAX_PATCH_BYTES = 5 * 1024 * 1024
-/** A diff stands on one line of frontmatter, which may have 64 KiB in all. */
+/** The file list is one line of frontmatter, which may have at most 64 KiB in total. */
 const MAX_FILES = 200
 const MAX_NAMES_BYTES = 32 * 1024
 
-/** Once the session is to end, its operator waits for what git still says; but not for long. */
+/** When a session is stopped, its operator waits for git for at most this long. */
 const ENDING_GIT_MS = 5_000
 
-/** `warnings`: what is not in the diff or its patch, and why. */
+/** `warnings` says what is missing from the diff or its patch, and why. */
 export type FolderDiff =
   | { diff: Diff; candidates: Candidate[]; warnings: string[] }
   | { reason: string }
 
-export interface DiffTaker {
-  /** What changed in the folder since the taker was made, whoever did it. */
+export interface FolderDiffRun {
+  /** What changed in the folder since the start, no matter who changed it. */
   take(): Promise<FolderDiff>
   close(): Promise<void>
 }
@@ -31,19 +31,19 @@ export interface DiffPlace {
   scratch: string
   case_id: string
   number: number
-  /** What is never part of it: the memory root, the state folder. */
+  /** Folders that are never part of the diff: the memory root and the state folder. */
   exclude: string[]
-  /** Aborted when the session is to end before its work is done. */
+  /** Aborted when the session is stopped. */
   signal: AbortSignal
-  /** No secret gets into a name, a warning or the patch. */
+  /** Removes secrets from names, warnings and the patch. */
   redactor: Redactor
 }
 
 /**
- * Takes a snapshot of the working folder by git's means, to tell later what changed.
- * Without a repository, or where git fails, there is no diff, and the reason is kept: never rejects.
+ * Takes a git snapshot of the working folder, to compare with later. Never rejects: without a repository, or if git
+ * fails, there is no diff, and the result has the reason.
  */
-export async function startDiff(workdir: string, place: DiffPlace): Promise<DiffTaker> {
+export async function startDiff(workdir: string, place: DiffPlace): Promise<FolderDiffRun> {
   const git = new AbortController()
   const { scratch, exclude } = place
   let trees: TreeSnapshots | null = null
@@ -59,7 +59,7 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Diff
       async take() {
         const undo = abortAfter(ENDING_GIT_MS, place.signal, git)
         try {
-          return redacted(place, await takeDiff(opened, before, warned, place))
+          return redacted(place, await finishDiff(opened, before, warned, place))
         } catch (error) {
           return redacted(place, { reason: reasonOf(error) })
         } finally {
@@ -76,11 +76,11 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Diff
   }
 }
 
-function noDiff(place: DiffPlace, reason: string): DiffTaker {
+function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
   return { take: async () => redacted(place, { reason }), close: async () => undefined }
 }
 
-/** Here and not where it is written: the hash of the evidence is over what stands in the record. */
+/** Redacts before the evidence is hashed: the hash covers the text in the record. */
 function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
   if ('reason' in found) return { reason: redactor.text(found.reason) }
   const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
@@ -88,7 +88,7 @@ function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
   return { diff: redactedDiff(redactor, found.diff), candidates, warnings }
 }
 
-/** Aborts `git` some time after `signal` is aborted, or from now if it is. Returns its undo. */
+/** Aborts `git` `ms` after `signal` aborts. Returns a function that cancels this. */
 function abortAfter(ms: number, signal: AbortSignal, git: AbortController): () => void {
   let timer: NodeJS.Timeout | undefined
   const onAbort = () => {
@@ -102,7 +102,7 @@ function abortAfter(ms: number, signal: AbortSignal, git: AbortController): () =
   }
 }
 
-/** As many files as the frontmatter has room for, those with most changed lines first. */
+/** As many files as the frontmatter has room for, the ones with the most changed lines first. */
 function largest(files: readonly FileChange[]): FileChange[] {
   let bytes = 0
   return files
@@ -114,14 +114,14 @@ function largest(files: readonly FileChange[]): FileChange[] {
     .map(({ file, additions, deletions }) => ({ file, additions, deletions }))
 }
 
-/** git's own refusal or time-out: told in the trail, and no reason to lose the rest of the evidence. */
+/** The reason when git refuses or times out. It is recorded; the rest of the evidence is not affected. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'AbortError') return 'the session was stopped before git had an answer'
+  if (error.name === 'AbortError') return 'the session was stopped before git finished'
   return error.message.split('\n')[0]!
 }
 
-async function takeDiff(
+async function finishDiff(
   trees: TreeSnapshots,
   before: string,
   warned: readonly string[],
@@ -147,12 +147,12 @@ async function takeDiff(
 
 function patchText({ redactor }: DiffPlace, text: string, truncated: boolean): string {
   if (!truncated) return redactor.text(text)
-  // what it holds back may be the beginning of a secret, whose end was cut
+  // the redactor holds back bytes that may begin a secret whose end was cut off
   const sure = redactor.stream().write(Buffer.from(text)).toString()
   return `${sure}\n[casefile: the patch was cut here at 5 MiB]\n`
 }
 
-/** The name that it got. */
+/** Writes the patch as an artifact and returns its name. */
 function storePatch({ layout, case_id, number }: DiffPlace, text: string): Promise<string> {
   return underFreeName(`${number}-changes.patch`, isTakenArtifact, async (name) => {
     await createArtifact(layout, case_id, name, text)

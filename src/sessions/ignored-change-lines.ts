@@ -6,22 +6,22 @@ import { type NewTrailLine, numbered } from '../model/trail.ts'
 import type { OpenRun } from '../state/baselines.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
 export type GuardedRun = OpenRun & Pick<Job, 'ending'>
 
-/** Names what is held back in the trails of the sessions that execute, once each. */
+/** Records each ignored change once in the audit trails of the executing sessions. */
 export interface IgnoredChangeLines {
   name(folder: CaseFolder, runs: readonly GuardedRun[]): void
-  /** Takes what is held back already as named; what was named before is forgotten. */
+  /** Treats the present ignored changes as recorded, and forgets earlier ones. */
   begin(folders: Iterable<CaseFolder>): void
-  /** The same by words that `words` gave. */
+  /** The same, from what `words` returned before a restart. */
   resume(words: Iterable<string>): void
   words(): string[]
   idle(): Promise<void>
 }
 
-/** A program that makes proofs without end must not swell the trail. */
+/** A program that creates proofs endlessly must not fill the audit trail. */
 const MAX_NAMED = 100
 
 export function createIgnoredChangeLines(needs: {
@@ -34,7 +34,7 @@ export function createIgnoredChangeLines(needs: {
   let named = 0
 
   async function append(run: GuardedRun, line: NewTrailLine): Promise<void> {
-    await patientUpdate(needs.store, run, (folder) => {
+    await updateWithRetry(needs.store, run, (folder) => {
       const session = sessionOf(folder, run.session_id)
       if (isSealed(session) || session.trail.some((each) => isSame(each, line))) return []
       const lines = numbered(session.trail, [line], needs.now())
@@ -44,8 +44,8 @@ export function createIgnoredChangeLines(needs: {
 
   return {
     name({ case: { id }, ignored }, runs) {
-      for (const each of ignored.filter((one) => !published.has(wordOf(id, one)))) {
-        published.add(wordOf(id, each))
+      for (const each of ignored.filter((one) => !published.has(changeKey(id, one)))) {
+        published.add(changeKey(id, each))
         if (++named > MAX_NAMED) continue
         for (const run of runs) {
           const line = lineOf(run, id, each)
@@ -53,7 +53,7 @@ export function createIgnoredChangeLines(needs: {
             .run(run.session_id, () => append(run, line))
             .catch((error: unknown) =>
               needs.log(
-                `a change during session ${run.number} of case ${run.case_id} could not be named in its trail: ${String(error)}`,
+                `could not record a change in the audit trail of session ${run.number} of case ${run.case_id}: ${String(error)}`,
               ),
             )
         }
@@ -63,7 +63,7 @@ export function createIgnoredChangeLines(needs: {
       published.clear()
       named = 0
       for (const { case: of, ignored } of folders) {
-        for (const each of ignored) published.add(wordOf(of.id, each))
+        for (const each of ignored) published.add(changeKey(of.id, each))
       }
     },
     resume(words) {
@@ -74,7 +74,7 @@ export function createIgnoredChangeLines(needs: {
   }
 }
 
-function wordOf(caseId: string, { kind, file, from, to }: IgnoredChange): string {
+function changeKey(caseId: string, { kind, file, from, to }: IgnoredChange): string {
   return [caseId, kind, file, from, to].join('\n')
 }
 
@@ -83,7 +83,7 @@ function lineOf(
   case_id: string,
   { kind, file, from, to }: IgnoredChange,
 ): NewTrailLine {
-  const of = case_id === run.case_id ? {} : { changed_case: case_id } // an event has a case_id already
+  const of = case_id === run.case_id ? {} : { changed_case: case_id } // an event has a case_id field already
   return { event: 'changed_during_run', fields: { ...of, file, what: kind, from, to } }
 }
 

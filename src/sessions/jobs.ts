@@ -1,8 +1,8 @@
 import { AppError, stoppingError } from '../model/app-error.ts'
 import type { Actor } from '../model/history.ts'
-import type { RunProcess } from '../runners/process/run-members.ts'
+import type { RunProcess } from '../runners/process/run-processes.ts'
 
-/** Why a job was told to stop. */
+/** Why a job was stopped. */
 export type Ending = 'abandon' | 'stop' | 'time_out'
 
 /** A session under way in this process: planning, or at work in a folder. */
@@ -11,20 +11,23 @@ export interface Job {
   case_id: string
   number: number
   kind: 'plan' | 'work'
-  mark: string
-  /** What was started for it so far. */
+  runId: string
+  /** The processes started for it so far. */
   processes: RunProcess[]
-  /** Of its session: an agent finds a conversation again by the folder that it worked in. */
+  /**
+   * The run folder's name. It stays the same per session, because an agent finds its conversation by the folder it
+   * ran in.
+   */
   folderId: string
-  /** The working folder that it occupies; null while it plans. */
+  /** The working folder it occupies; null while it plans. */
   folder: string | null
   signal: AbortSignal
   ending: Ending | null
-  /** The operator's words for abandoning. */
+  /** The operator's reason for abandoning. */
   reason: string | undefined
-  /** Who abandons it. */
+  /** Who abandoned it. */
   endedBy: Actor | undefined
-  /** Plan mode has ended and said so: what is left is to clear up. */
+  /** Planning has ended and its end is recorded; only cleanup remains. */
   planned: boolean
 }
 
@@ -40,29 +43,29 @@ type NewJob = Omit<
 
 export interface Jobs {
   /**
-   * Registers a job before anything is written for it; at most one works in a folder. One whose
-   * end is told already is waited for: who heard of the end may go on at once.
+   * Registers a job before anything is written for it. At most one job executes in a folder. Waits for a
+   * conflicting job whose end is already recorded: a client that saw that end may start the next one at once.
    */
   open(job: NewJob): Promise<Job>
   /** Runs the job's work; the job closes with it. */
   run(job: Job, work: () => Promise<void>): void
   close(job: Job): void
   find(sessionId: string): Job | undefined
-  /** Those that are open, also one that only clears up any more. */
+  /** All open jobs, including those that are only cleaning up. */
   active(): Job[]
-  /** Tells a job to stop, and waits until it has recorded its end. False when there is none. */
+  /** Stops a job and waits until its end is recorded. False if there is no such job. */
   end(sessionId: string, ending: Ending, why?: EndingWhy): Promise<boolean>
-  /** For the stop of the service: no job opens from then on. */
+  /** For shutdown: stops all jobs. No job can be opened afterwards. */
   endAll(ending: Ending): Promise<void>
 }
 
 export interface JobDeps {
   running: Set<string>
-  /** Whether the job's end is told already. */
+  /** Whether the job's end is already recorded. */
   isOver(job: Job): boolean
   /** Called when a job opens or closes. */
   onChange(caseId: string): void
-  /** Called with what a job's own record keeping could not handle; must not reject. */
+  /** Called if a job could not record its own end; must not reject. */
   onFailure(job: Job, error: unknown): Promise<void>
   log(line: string): void
 }
@@ -114,7 +117,7 @@ export function createJobs({ running, isOver, onChange, onFailure, log }: JobDep
       await Promise.all(leaving.map((entry) => entry.closed))
       if (closing) throw stoppingError()
       if (jobs.has(wanted.session_id)) {
-        throw new AppError('already_active', 'This session is at work already.')
+        throw new AppError('already_active', 'This session is already running.')
       }
       const [busy] = inTheWay(wanted)
       if (busy) throw folderBusy(busy.job)
@@ -155,18 +158,18 @@ export function createJobs({ running, isOver, onChange, onFailure, log }: JobDep
 }
 
 function lostLine({ number, case_id }: Job, error: unknown): string {
-  return `session ${number} of case ${case_id} was left as it is: ${String((error as Error)?.stack ?? error)}`
+  return `session ${number} of case ${case_id} did not end cleanly: ${String((error as Error)?.stack ?? error)}`
 }
 
 function folderBusy(job: Job): AppError {
   return new AppError(
     'folder_busy',
-    `Session ${job.number} of case ${job.case_id} is executing in this working folder; wait for it to finish, or abandon it.`,
+    `Session ${job.number} of case ${job.case_id} is executing in this working folder. Wait until it finishes, or abandon it.`,
     { extra: { running: { case_id: job.case_id, session_id: job.session_id } } },
   )
 }
 
-/** Who ends a job, for the history: its operator where they abandon it, else the provider that ran. */
+/** Who ended a job, for the history: the operator if they abandoned it, else the provider. */
 export function endingActor({ ending, endedBy }: Job, provider: string): Actor {
   const ended: Actor = { who: provider, from: 'api' }
   return ending === 'abandon' ? (endedBy ?? ended) : ended

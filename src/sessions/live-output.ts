@@ -1,28 +1,27 @@
-/** A piece is never longer; a character of one or more bytes is never cut. */
+/** The size limit of a published piece. A piece never ends inside a character. */
 const MAX_PIECE_BYTES = 16 * 1024
 const MAX_STEP_BYTES = 1024 * 1024
 
 type Stream = 'stdout' | 'stderr'
 
-/** Turns a step's bytes into text for the stream, whole characters only. */
+/** Decodes a step's output for live subscribers, in whole characters. */
 export interface LiveOutput {
-  /** The end of the text of these bytes: all that is published, and one piece at the least. */
+  /** Publishes the bytes and returns their text. Past the limit it returns only the end, at least one piece. */
   write(stream: Stream, bytes: Buffer): string
-  /** The text of what was still incomplete. */
+  /** Publishes and returns any incomplete characters at the end of the output. */
   end(): string
 }
 
 /**
- * `offset`: how many bytes of the step were told before, of both streams, which is where the piece
- * begins in a file that gets the same bytes. Where one stream breaks off within a character and the
- * other goes on, the file has those bytes, three at most, somewhat earlier. Null for words of the
- * service's own.
+ * `offset` is the number of bytes of both streams published before, which is the piece's position in the log
+ * artifact. If one stream pauses inside a character while the other continues, the log has up to three bytes
+ * earlier. Null for the service's own messages.
  */
 export type PublishPiece = (stream: Stream, text: string, offset: number | null) => void
 
 /**
- * Publishes a step's output as it comes, in pieces of at most 16 KiB. Past 1 MiB one line says where
- * the rest is: a watcher is never flooded, and artifacts keep it all.
+ * Publishes a step's output as it arrives, in pieces of at most 16 KiB. After 1 MiB it publishes one line that says
+ * where the rest is, so that clients are not flooded; artifacts have everything.
  */
 export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutput {
   const begun: Record<Stream, Buffer> = { stdout: NO_BYTES, stderr: NO_BYTES }
@@ -41,7 +40,7 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
     silent = true
     publish(
       stream,
-      `\n[casefile: live output stops here at 1 MiB; the whole is in ${whole}]\n`,
+      `\n[casefile: live output stops here at 1 MiB; the full output is in ${whole}]\n`,
       null,
     )
   }
@@ -50,11 +49,11 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
     write(stream, chunk) {
       const bytes = begun[stream].length > 0 ? Buffer.concat([begun[stream], chunk]) : chunk
       const end = wholeCharacters(bytes)
-      begun[stream] = Buffer.from(bytes.subarray(end)) // a copy, for what came may be much larger
+      begun[stream] = Buffer.from(bytes.subarray(end)) // a copy, so that the large chunk can be freed
       let text = ''
       for (let from = 0; from < end; ) {
         const rest = bytes.subarray(from, end)
-        // nobody is told of it any more, so that none of it need be read but its end
+        // past the limit nothing is published, so only the end needs to be decoded
         const skipped = silent ? wholeCharacters(rest.subarray(0, -MAX_PIECE_BYTES)) : 0
         if (skipped > 0) {
           sent += skipped
@@ -81,7 +80,7 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
 
 const NO_BYTES = Buffer.alloc(0)
 
-/** The length without a last character of UTF-8 that has only begun. */
+/** The length without an incomplete UTF-8 character at the end. */
 function wholeCharacters(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= 0 && at >= bytes.length - 3; at--) {
     const byte = bytes[at]!

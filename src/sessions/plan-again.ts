@@ -6,10 +6,10 @@ import { cutText } from './prompt-parts.ts'
 
 const MAX_TAIL_BYTES = 3000
 const MAX_TAIL_LINES = 40
-/** Of a line with a failed test, in characters. */
+/** The length limit of a line about a failed test, in characters. */
 const MAX_TEST = 400
 
-/** Refuses a session to plan again from that did not fail. */
+/** Throws `wrong_state` unless the session failed. */
 export function mustHaveFailed({ number, state }: Session): void {
   if (state === 'failed') return
   throw new AppError(
@@ -18,7 +18,7 @@ export function mustHaveFailed({ number, state }: Session): void {
   )
 }
 
-/** The note of a session that plans again after one that failed: the operator's own words, then the failure. */
+/** The note for planning again after a failure: the operator's own note, then the failure. */
 export function planAgainNote(
   failed: Session,
   { output }: Pick<SessionTexts, 'output'>,
@@ -29,7 +29,7 @@ export function planAgainNote(
   const where = step ? `The last lines of step ${step.id}` : 'The last lines of its output'
   return [
     own.trim(),
-    `Session ${failed.number} failed: ${failureText(failed)}. Plan again, and avoid that.`,
+    `Session ${failed.number} failed: ${failureText(failed)}. Make a new plan that avoids this failure.`,
     failedTests(failed),
     tail === '' ? '' : `${where}:\n\n${tail}`,
   ]

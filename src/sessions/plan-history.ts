@@ -5,20 +5,20 @@ import type { PlanTexts } from '../state/plans.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 
 export interface KeptRevision extends PlanRevision {
-  /** Whether it is what the session's file has now. */
+  /** Whether this is the plan that the session's file has now. */
   current: boolean
 }
 
-/** What the session's file has now, and when it got it. */
+/** The plan that the session's file has now, and when it was saved. */
 export interface PresentPlan {
   plan: string
   savedAt: string
 }
 
-/** Of all texts together; those beyond it, the oldest, are left out. */
+/** The limit for all texts together; the oldest ones beyond it are left out. */
 const MAX_CHARACTERS = 32 * 1024 * 1024
 
-/** The plans that a session had, as `revisionsOf`, with their texts as far as they are known here. */
+/** The revisions of a session's plan, with their texts if this machine still has them. */
 export async function planHistory(
   texts: Pick<PlanTexts, 'read'>,
   session: Session,
@@ -36,8 +36,8 @@ export async function planHistory(
 }
 
 /**
- * The plans that a session had, oldest first, with a text where the session's file has one, whose hash
- * is to be checked. A plan that waits and was changed by hand is a revision before the trail says so.
+ * The revisions of a session's plan, oldest first. A text from the session's file still needs its hash checked. A
+ * waiting plan that was edited by hand is included before the audit trail mentions it.
  */
 export function revisionsOf({ trail, state }: Session, present: PresentPlan): KeptRevision[] {
   const { plan, savedAt } = present
@@ -57,7 +57,7 @@ export function revisionsOf({ trail, state }: Session, present: PresentPlan): Ke
   }))
 }
 
-/** The text of a revision, from the session's file or kept; null where it is not known here. */
+/** The text of a revision, from the session's file or this machine's store; null if neither has it. */
 export async function revisionText(
   texts: Pick<PlanTexts, 'read'>,
   { plan_sha256, text }: Pick<PlanRevision, 'plan_sha256' | 'text'>,
@@ -66,7 +66,7 @@ export async function revisionText(
   return texts.read(plan_sha256)
 }
 
-/** When the session's file got what it has now. */
+/** When the present plan was saved. */
 export function savedAt(
   { catalog }: { catalog: Pick<Catalog, 'entry'> },
   { case_id, number, updated_at }: { case_id: string; number: number; updated_at: string },

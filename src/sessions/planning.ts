@@ -3,7 +3,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { MAX_PLAN_BYTES, sessionMove } from '../model/session.ts'
-import { unlessAborted } from '../runners/agents/patience.ts'
+import { abortable } from '../runners/agents/timeouts.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { hypothesisOf } from '../runners/runbook-plan.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -14,10 +14,10 @@ import { memoryOf } from './context.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput } from './evidence.ts'
 import { endingActor, type Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
 import type { Provider } from './providers.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
-/** Plan mode: loads the context, lets the runner write hypothesis and plan, and waits for approval. */
+/** Plan mode: loads the context, has the runner write hypothesis and plan, then waits for approval. */
 export async function plan(
   deps: SessionDeps,
   job: Job,
@@ -38,7 +38,7 @@ export async function plan(
     outcome = { result }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    outcome = { reason: deps.redactor.text(plainText(why)) } // it may quote what an agent printed
+    outcome = { reason: deps.redactor.text(plainText(why)) } // it may quote an agent's output
     const isTold = error instanceof AppError || error instanceof RunnerFailure
     const expected = isTold || job.signal.aborted || limit.aborted
     if (!expected) deps.log(`planning session ${job.number} of case ${case_id}: ${stackOf(error)}`)
@@ -46,9 +46,9 @@ export async function plan(
   if (limit.aborted) job.ending ??= 'time_out'
   const stopped = stopReason(job) ?? ('reason' in outcome ? outcome.reason : null)
   const output = stopped !== null && provider.spec ? await planOutputOf(deps, job, stopped) : ''
-  // before it is told, so that who hears of it finds it
+  // store before the state change is published, so that clients find the text
   if ('result' in outcome && stopped === null) await deps.plans.store(outcome.result.plan)
-  await patientUpdate(
+  await updateWithRetry(
     store,
     job,
     (present) => {
@@ -102,35 +102,35 @@ async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise
   if (!provider.runner.capabilities.isAgent) {
     const line = { event: 'context_loaded', fields: { files: inOrder([...memory.keys()]) } }
     if (sessionOf(folder, job.session_id).state === 'created') await beginPlanning(deps, job, line)
-    return unlessAborted(signal, provider.runner.plan(request))
+    return abortable(signal, provider.runner.plan(request))
   }
   const agents = planWithAgent(deps, job, { provider, request, settings, folder })
-  const result = await unlessAborted(signal, agents, AGENT_ENDS_MS)
+  const result = await abortable(signal, agents, AGENT_ENDS_MS)
   const hypothesis = result.hypothesis || (await hypothesisOf(folder.case))
   return { ...result, hypothesis }
 }
 
-/** case.md first. */
+/** Puts case.md first. */
 function inOrder(names: string[]): string[] {
   return names.sort((a, b) => Number(b === 'case.md') - Number(a === 'case.md') || (a < b ? -1 : 1))
 }
 
-/** Characters that show a text in another order than the one in which it is executed. */
+/** Bidirectional control characters, which can display a plan in another order than it runs. */
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** What an agent wrote as the operator can read it: no secrets, and nothing that plays with the terminal. */
+/** Makes an agent's text safe to show: without secrets, terminal escapes and bidirectional controls. */
 function readable({ redactor }: SessionDeps, { hypothesis, plan }: PlanResult): PlanResult {
   const clean = (text: string) => redactor.text(plainText(text).replace(BIDI, ''))
   return { hypothesis: clean(hypothesis), plan: clean(plan) }
 }
 
 /**
- * How long an agent may take to end once it is told to: cancel, TERM, KILL, and the sweep. A runner that
- * takes longer is no longer waited for.
+ * How long to wait for an agent to stop: cancel, SIGTERM, SIGKILL, and cleanup. After that planning ends without
+ * it.
  */
 const AGENT_ENDS_MS = 20_000
 
-/** What an agent printed, and why nothing came of it. */
+/** What an agent printed, followed by why planning failed. */
 async function planOutputOf(
   { store, layout }: SessionDeps,
   { case_id, session_id, number, ending }: Job,
@@ -148,7 +148,7 @@ function stackOf(error: unknown): string {
 function mustFit(name: string, text: string): void {
   const bytes = Buffer.byteLength(text)
   if (bytes <= MAX_PLAN_BYTES) return
-  throw new AppError('too_large', `The ${name} has ${bytes} bytes; at most 256 KiB are taken.`)
+  throw new AppError('too_large', `The ${name} has ${bytes} bytes, more than the limit of 256 KiB.`)
 }
 
 function writtenLines({ hypothesis, plan }: PlanResult) {
@@ -161,6 +161,6 @@ function writtenLines({ hypothesis, plan }: PlanResult) {
 function stopReason(job: Job): string | null {
   if (job.ending === 'stop') return 'The service was stopped while the session was planning.'
   if (job.ending === 'time_out')
-    return 'Planning ran into its time limit (timeout.plan in casefile.md).'
+    return 'Planning reached its time limit (timeout.plan in casefile.md).'
   return null
 }

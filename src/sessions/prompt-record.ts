@@ -7,8 +7,8 @@ import type { Prompt } from './prompt.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 /**
- * Keeps a prompt as an artifact, without the secrets of the service's environment, which no agent gets
- * either. Gives the text to send, and the trail's line that says what went in.
+ * Stores a prompt as an artifact, without the secrets of the service's environment. Returns the redacted text,
+ * which is the one to send, and an audit trail line that says what it contains.
  */
 export async function recordPrompt(
   { layout, redactor }: Pick<SessionDeps, 'layout' | 'redactor'>,

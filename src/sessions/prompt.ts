@@ -1,24 +1,24 @@
-import { fenceFor } from '../markdown/section.ts'
+import { fenceFor } from '../markdown/sections.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
 import type { ProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import { cutText, PLAN_TASK, type PromptPart, packed, workTask } from './prompt-parts.ts'
-import type { ResolvedCase } from './resolved-like.ts'
+import type { ResolvedCase } from './similar-resolved-cases.ts'
 
-/** All that a prompt is built from; texts may be of any length. */
+/** Everything that goes into a prompt. Texts may have any length. */
 export interface PromptContext {
   case: { id: string; title: string; type: string; state: string; description: string }
   checklist: readonly string[]
   type: SessionType
-  /** The notes of the case by name, the most useful first. */
+  /** The case's notes by name, most useful first. */
   notes: readonly { name: string; text: string }[]
-  /** The newest first. */
+  /** Earlier sessions of the case, newest first. */
   earlier: readonly EarlierSession[]
-  /** Resolved cases that resemble this one, the most alike first. */
+  /** Resolved cases that resemble this one, most similar first. */
   similar: readonly SimilarCase[]
   /** The body of casefile.md. */
   instructions: string
-  /** The files of the project that its agent is kept from reading by itself. */
+  /** Instruction files of the project that the agent cannot read by itself. */
   projectInstructions: readonly ProjectInstructions[]
 }
 
@@ -29,7 +29,7 @@ export type SimilarCase = Pick<
 
 export interface EarlierSession {
   number: number
-  /** What became of it, one sentence. */
+  /** How it ended, in one sentence. */
   outcome: string
   hypothesis: string
   plan: string
@@ -37,7 +37,7 @@ export interface EarlierSession {
   failedTests: readonly FailedTest[]
 }
 
-/** What the operator has to say: of the plan that he wants changed, or at the beginning. */
+/** The operator's note: on a new session, or on a plan that should change. */
 export interface Request {
   plan: string | null
   note: string
@@ -45,32 +45,32 @@ export interface Request {
 
 export interface Prompt {
   text: string
-  /** What went in, by name; and what did not, or not whole, for want of room. */
+  /** The names of the included texts. `leftOut` names texts that were left out or cut. */
   files: string[]
   leftOut: string[]
 }
 
 /**
- * What may be left out goes in up to here. So most prompts fit into one argument of a command, which Linux
- * limits to 128 KiB; a long plan or note, never cut, can make a prompt longer.
+ * Optional parts are added up to this size. Linux limits one command argument to 128 KiB, and most prompts then
+ * fit; a long plan or note is never cut and can exceed it.
  */
 const MAX_PROMPT_BYTES = 96 * 1024
 const MAX_DESCRIPTION_BYTES = 32 * 1024
-/** So that one long file does not keep all others out. */
+/** Keeps one long note from displacing the others. */
 const MAX_NOTE_BYTES = 24 * 1024
-/** Of one file of the project that says how to work there. */
+/** The limit for one instruction file of the project. */
 const MAX_INSTRUCTIONS_BYTES = 24 * 1024
-/** Of an earlier session: enough to say what was tried and how it ended. */
+/** The limit for one earlier session: enough for what was tried and how it ended. */
 const MAX_EARLIER_BYTES = 6 * 1024
 const MAX_FAILED_TESTS_BYTES = 4 * 1024
 
-/** Asks an agent for hypothesis and plan. What is least useful is dropped first where room is short. */
+/** Asks an agent for a hypothesis and a plan. If space is short, the least useful parts are dropped first. */
 export function planPrompt(context: PromptContext, request: Request | null): Prompt {
   const asked = request ? [requestText(request)] : []
   return fitted([PLAN_TASK, ...asked, aim(context.type), caseText(context)], context)
 }
 
-/** Tells an agent to carry out the approved plan, which is never cut. */
+/** Asks an agent to carry out the approved plan, which is never cut. */
 export function workPrompt(context: PromptContext, plan: string, sha256: string): Prompt {
   return fitted([workTask(plan, sha256), caseText(context)], context)
 }
@@ -94,7 +94,7 @@ function fitted(required: readonly string[], context: PromptContext): Prompt {
     ...older,
   ]
   const { text, files, leftOut } = packed(required, optional, MAX_PROMPT_BYTES)
-  // no argument of a program can hold a NUL
+  // a command argument cannot contain NUL
   return { text: text.replaceAll('\0', '\ufffd'), files: ['case.md', ...files], leftOut }
 }
 
@@ -102,8 +102,8 @@ const AIMS: Record<SessionType, string> = {
   planning: 'Plan the work that this case asks for.',
   implementing: 'Plan how to make the change that this case asks for, and how to prove it.',
   investigating:
-    'Plan how to find the cause of what this case describes: what to look at, what to run, and what each result would mean. It is not to be repaired yet.',
-  verifying: 'Plan how to check that what this case asks for is true of the code as it is now.',
+    'Plan how to find the cause of what this case describes: what to look at, what to run, and what each result would mean. Do not repair it yet.',
+  verifying: 'Plan how to check that what this case asks for is true of the present code.',
 }
 
 function aim(type: SessionType): string {
@@ -114,7 +114,7 @@ function caseText({ case: theCase, checklist }: PromptContext): string {
   const { id, title, type, state, description } = theCase
   const { text } = cutText(description, MAX_DESCRIPTION_BYTES)
   const items =
-    checklist.length > 0 ? `\n\nProof that will be asked for:\n\n${checklist.join('\n')}` : ''
+    checklist.length > 0 ? `\n\nProof that will be required:\n\n${checklist.join('\n')}` : ''
   const head = `Title: ${title}\nCase: ${id}\nType: ${type}\nState: ${state}`
   return section(
     'The case',
@@ -165,7 +165,7 @@ function failedTestText(test: FailedTest): string {
   return `- ${test.name}${place === null ? '' : ` (${place})`}${test.message === null ? '' : `: ${test.message}`}`
 }
 
-/** What was learned before: of each case what it was, what came of it, and what proved it. */
+/** What was learned from similar cases: the problem, its cause, and the proof. */
 function similarPart(cases: readonly SimilarCase[]): PromptPart {
   const texts = cases.map(({ id, title, outcome, reason, cause, proof }) => {
     const accepted = proof.filter((each) => each.accepted_despite !== null)
@@ -179,12 +179,12 @@ function similarPart(cases: readonly SimilarCase[]): PromptPart {
       `Proved by: ${types || 'no verified proof'}`,
       ...accepted.map(
         ({ type, accepted, accepted_despite }) =>
-          `Accepted with failures: ${type}, although ${accepted_despite}. The operator's reason: ${accepted}`,
+          `Accepted with failures: ${type}, despite: ${accepted_despite}. The operator's reason: ${accepted}`,
       ),
     ].join('\n')
   })
   const about =
-    'They have many words in common with this case, and were resolved. Whether they have its cause too is for you to check.'
+    'They share many words with this case and were resolved. Check whether this case has the same cause.'
   return {
     name: 'similar cases',
     text: section('Resolved cases like this one', `${about}\n\n${verbatim(texts.join('\n\n'))}`),

@@ -21,16 +21,16 @@ interface CandidateDeps {
 
 export interface CandidateContent {
   content: string
-  /** Of the step that printed it; null where that was 0, or no step printed it. */
+  /** The exit code of the step that printed it; null if that was 0 or there is no such step. */
   exit_code: number | null
-  /** Whether the step was to leave a test report: without one, nothing ran. */
+  /** Whether the step was expected to leave a test report: if it did not, no test ran. */
   isReport: boolean
 }
 
 /**
- * The content of an artifact that a session names as a candidate for proof: the session `wanted`,
- * else the one whose number the artifact's name begins with, else the case's newest finished one.
- * Refuses with `bad_request` what that session does not name, or what is not on this machine.
+ * Reads an artifact that a session lists as a proof candidate. The session is `wanted`, else the one whose number
+ * begins the artifact's name, else the newest finished one. Throws `bad_request` if that session does not list it
+ * or if the file is not on this machine.
  */
 export async function candidateContent(
   { layout, catalog, store, texts }: CandidateDeps,
@@ -39,7 +39,7 @@ export async function candidateContent(
   wanted: string | null | undefined,
 ): Promise<CandidateContent> {
   const folder = await store.read(id)
-  const implied = sessionNumberedIn(artifact, folder, wanted).session_id ?? wanted
+  const implied = impliedSession(artifact, folder, wanted).session_id ?? wanted
   const session = sessionForProof(folder, implied ?? undefined)
   const record = session && catalog.entry(id)?.sessions.get(session.number)
   const reading = record ? await texts.session(id, record) : null
@@ -61,17 +61,17 @@ function stepOf({ number, trail }: Session, artifact: string): TrailStep | undef
   )
 }
 
-/** How a step ended, as a shell gives it. */
+/** The exit code as a shell would report it: 128 + the signal's number for a signal. */
 function exitCodeOf(step: TrailStep | undefined): number | null {
-  if (!step?.finished) return null // the session has failed, which says enough
+  if (!step?.finished) return null // the session has failed, which is reason enough
   const { exit, signal, start_error } = step.finished.fields
   if (typeof exit === 'number') return exit === 0 ? null : exit
   const ofSignal = constants.signals[String(signal) as NodeJS.Signals]
   return ofSignal === undefined ? (start_error ? 127 : 1) : 128 + ofSignal
 }
 
-/** The session whose number the artifact's name begins with, where the request names none itself. */
-export function sessionNumberedIn(
+/** The session whose number begins the artifact's name, unless the request names a session. */
+export function impliedSession(
   artifact: string | undefined,
   folder: CaseFolder,
   wanted: string | null | undefined,
@@ -86,13 +86,13 @@ function noCandidate(artifact: string, names: readonly string[]): AppError {
   const came = `"${artifact.slice(0, 80)}"`
   const known = names.length
     ? `expected one of ${names.join(', ')}`
-    : 'that session has no candidates'
-  return new AppError('bad_request', `${came} is no candidate of a finished session.`, {
+    : 'that session has no proof candidates'
+  return new AppError('bad_request', `${came} is not a proof candidate of a finished session.`, {
     errors: [{ path: 'artifact', message: `got ${came}, ${known}` }],
   })
 }
 
-/** Artifacts are not in git, so a clone has the sessions that list them and not the files. */
+/** Artifacts are not in git, so a clone has session files that list artifacts it does not have. */
 function elsewhere(artifact: string, number: number): AppError {
   return new AppError(
     'bad_request',

@@ -4,13 +4,13 @@ import type { Redactor } from './redaction.ts'
 
 export type OutputListener = (stream: 'stdout' | 'stderr', text: string) => void
 
-/** A report of a run that leaves no record: its output is told, without secrets, and the rest forgotten. */
+/** A run report for a run without a session: it passes the redacted output to `onOutput` and stores nothing. */
 export function openOutputReport(
   redactor: Redactor,
   onOutput: OutputListener,
   onProcess: (pid: number) => Promise<void>,
 ): RunReport & { end(): void } {
-  const live = createLiveOutput(onOutput, 'no record; the result is still to come')
+  const live = createLiveOutput(onOutput, 'no record; wait for the result')
   const streams = { stdout: redactor.stream(), stderr: redactor.stream() }
   return {
     processStarted: onProcess,

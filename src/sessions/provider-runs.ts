@@ -4,50 +4,54 @@ import { newCase } from '../model/decide-case.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
-import { closeGuard, type Guard, NO_GUARD } from '../runners/process/guard.ts'
-import { bootId } from '../runners/process/process-facts.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
-import { type MarkedRun, type RunProcess, runProcess } from '../runners/process/run-members.ts'
+import { killRun } from '../runners/process/kill-run.ts'
+import { bootId } from '../runners/process/procfs.ts'
+import {
+  type IdentifiedRun,
+  type RunProcess,
+  runProcess,
+} from '../runners/process/run-processes.ts'
+import { closeSandbox, NO_SANDBOX, type Sandbox } from '../runners/process/sandbox.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
-import { planGuard } from './protection.ts'
 import { type OutputListener, openOutputReport } from './provider-output.ts'
 import { allStatuses, type ProviderStatus, providerStatus } from './provider-status.ts'
 import { listProviders, type Provider, providerOf } from './providers.ts'
+import { planSandbox } from './sandbox-policy.ts'
 
-/** Each is an agent with all that it starts. */
+/** The maximum number of runs at the same time; each is an agent with all its processes. */
 const MOST_AT_ONCE = 2
 
 export interface ProviderResult extends PlanResult {
   provider: string
-  /** Hypothesis and plan in one. */
+  /** Hypothesis and plan as one text. */
   text: string
 }
 
-/** What `GET /providers` and `POST /providers/:id/run` answer with `--dev`. */
+/** `GET /providers` and, with `--dev`, `POST /providers/:id/run`. */
 export interface Providers {
   statuses(): Promise<ProviderStatus[]>
   /**
-   * Lets a provider answer a prompt in its plan mode, in an empty folder, for no session: what it says
-   * is given back, and kept nowhere. Refuses what cannot be run; resolves once it runs.
+   * Runs a prompt in the provider's plan mode, in an empty folder, without a session. Nothing is stored. Throws if
+   * the provider cannot run; resolves once it is running.
    */
   begin(id: string, prompt: string, run: ProviderRun): Promise<{ result: Promise<ProviderResult> }>
-  /** What is under way, to tell requests of its own processes by. */
-  runs(): MarkedRun[]
-  /** Ends what runs. */
+  /** The running agents, so that their own requests to the service can be recognized. */
+  runs(): IdentifiedRun[]
+  /** Stops all runs. */
   close(): Promise<void>
 }
 
 export interface ProviderRun {
-  /** Its abort ends the run. */
+  /** Abort it to stop the run. */
   signal: AbortSignal
   onOutput: OutputListener
 }
 
 interface Active {
-  /** The value of CASEFILE_RUN too. */
-  mark: string
+  /** Also the value of CASEFILE_RUN. */
+  runId: string
   processes: RunProcess[]
   folderId: string
   ended: Promise<unknown>
@@ -69,8 +73,9 @@ export function createProviders(deps: RunDeps): Providers {
       return { provider: provider.id, text, hypothesis, plan }
     } catch (error) {
       if (stop.signal.aborted) throw stoppingError()
-      if (wish.aborted) throw failed(provider, 'the client has gone', error)
-      if (limit.aborted) throw failed(provider, 'it ran into timeout.plan of casefile.md', error)
+      if (wish.aborted) throw failed(provider, 'the client disconnected', error)
+      if (limit.aborted)
+        throw failed(provider, 'it reached its time limit (timeout.plan in casefile.md)', error)
       if (error instanceof RunnerFailure) throw failed(provider, clean(deps, error.message), error)
       throw error
     } finally {
@@ -86,8 +91,8 @@ export function createProviders(deps: RunDeps): Providers {
       const provider = await runnable(deps, id, settings)
       if (stop.signal.aborted) throw stoppingError()
       if (active.size >= MOST_AT_ONCE) throw tooMany()
-      const mark = deps.newId()
-      const entry: Active = { mark, folderId: mark, processes: [], ended: Promise.resolve() }
+      const runId = deps.newId()
+      const entry: Active = { runId, folderId: runId, processes: [], ended: Promise.resolve() }
       active.add(entry)
       const result = resultOf(entry, { ...run, provider, settings, prompt })
       entry.ended = Promise.allSettled([result])
@@ -109,56 +114,56 @@ interface Wanted extends ProviderRun {
 
 async function answered(deps: RunDeps, run: Active, wanted: Wanted): Promise<PlanResult> {
   const { redactor, runs } = deps
-  const { mark } = run
-  // of no session, so that the next start ends its processes and finds nothing else to do
-  const record = { session_id: mark, case_id: mark, number: 1, mark, agent_session: null }
+  const { runId } = run
+  // it belongs to no session, so the next start only ends its processes
+  const record = { session_id: runId, case_id: runId, number: 1, mark: runId, agent_session: null }
   await runs.write({ ...record, process: null })
-  const folder = await openRunFolder(deps.state.scratch, `provider-${mark}`)
+  const folder = await openRunFolder(deps.state.scratch, `provider-${runId}`)
   const report = openOutputReport(redactor, wanted.onOutput, async (pid) => {
     const process = runProcess(pid)
     run.processes.push(process)
     await runs.write({ ...record, process: { pid, start: process.start, boot: bootId() } })
   })
-  let guard: Guard = NO_GUARD
+  let sandbox: Sandbox = NO_SANDBOX
   try {
-    const request = await requestOf(deps, wanted, { mark, folder })
-    guard = request.agent.guard
+    const request = await requestOf(deps, wanted, { runId, folder })
+    sandbox = request.agent.sandbox
     const agent = { ...request.agent, report }
     const { hypothesis, plan } = await wanted.provider.runner.plan({ ...request, agent })
     return { hypothesis: clean(deps, hypothesis), plan: clean(deps, plan) }
   } finally {
     report.end()
-    closeGuard(guard)
-    await endRun(run)
+    closeSandbox(sandbox)
+    await killRun(run)
     await folder.close()
-    await runs.remove(mark)
+    await runs.remove(runId)
   }
 }
 
-/** As for the planning of a session, but with nothing to plan for. */
+/** The plan request that a session would make, without a case. */
 async function requestOf(
   deps: RunDeps,
   { provider, settings, prompt, signal }: Wanted,
-  { mark, folder }: { mark: string; folder: RunFolder },
+  { runId, folder }: { runId: string; folder: RunFolder },
 ) {
-  const ids = { mark, case_id: mark, session_id: mark }
+  const ids = { runId, case_id: runId, session_id: runId }
   const given = stepEnvironment(deps.environment, ids, settings, provider.spec?.env)
   const { CASEFILE_CASE: _, CASEFILE_SESSION: __, ...env } = given.env
   const { root } = deps.layout
   const files = await folder.inner('files')
   const workdir = await folder.inner('project')
-  const guard = await planGuard(deps, { workdir: root, runFolder: folder.path, signal })
+  const sandbox = await planSandbox(deps, { workdir: root, runFolder: folder.path, signal })
   const agent = {
     prompt,
     newId: deps.newId(),
     resume: null,
     env,
     folder: files,
-    guard,
+    sandbox,
     retriesMs: settings.timeout.retries,
   }
   return {
-    case: newCase({ title: 'A prompt without a case' }, mark, deps.now()),
+    case: newCase({ title: 'A prompt without a case' }, runId, deps.now()),
     memory: new Map<string, string>(),
     steps: [],
     signal,
@@ -170,7 +175,7 @@ async function requestOf(
 async function runnable(deps: RunDeps, id: string, settings: TrustedSettings): Promise<Provider> {
   if (id === OWN_PROVIDER) {
     const why =
-      'The runbook takes no prompt: it plans from the files of a case. Open a session on one.'
+      'The runbook takes no prompt: it makes plans from the files of a case. Start a session on a case instead.'
     throw new AppError('provider_unavailable', why)
   }
   const isKnown =
@@ -185,12 +190,12 @@ async function runnable(deps: RunDeps, id: string, settings: TrustedSettings): P
   return provider
 }
 
-/** What an agent said, as a person can read it. */
+/** Makes an agent's text safe to show. */
 function clean({ redactor }: Pick<RunDeps, 'redactor'>, text: string): string {
   return redactor.text(plainText(text))
 }
 
-/** What the program and casefile.md say of it. */
+/** Removes secrets from what the program and casefile.md say about a provider. */
 function redactStatus(
   { redactor }: Pick<RunDeps, 'redactor'>,
   status: ProviderStatus,
@@ -204,14 +209,14 @@ function redactStatus(
 function tooMany(): AppError {
   return new AppError(
     'already_active',
-    `${MOST_AT_ONCE} providers run already, which is all that may at a time. Wait for one to finish, or close its request.`,
+    `${MOST_AT_ONCE} providers are running, the maximum at the same time. Wait until one finishes, or cancel its request.`,
   )
 }
 
 function failed({ id }: Provider, reason: string, cause: unknown): AppError {
   return new AppError(
     'provider_failed',
-    `The provider ${id} came to no result: ${reason.replace(/\.$/, '')}.`,
+    `The provider ${id} returned no result: ${reason.replace(/\.$/, '')}.`,
     { cause },
   )
 }

@@ -9,21 +9,21 @@ import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 import { listProviders, type Provider } from './providers.ts'
 
-/** What there is to know of a provider before it is used. */
+/** What is known about a provider before it is used. */
 export interface ProviderStatus {
   id: string
   kind: Runner['kind']
   title: string
-  /** Whether its program is there; one that is not trusted may not be run all the same. */
+  /** Whether its program is installed. An untrusted provider may still not be run. */
   available: boolean
   path: string | null
   version: string | null
-  /** What is known against this version. */
+  /** A known problem of the installed version. */
   warning: string | null
   plan_mode: { holds: PlanModeStrength['holds'] | 'runs_nothing'; note: string }
   source: Provider['source']
   trusted: boolean
-  /** How to get the program; empty where it is there. */
+  /** How to install the program; empty if it is installed. */
   advice: string
 }
 
@@ -41,13 +41,13 @@ const RUNBOOK: Omit<ProviderStatus, 'source' | 'trusted'> = {
   plan_mode: { holds: 'runs_nothing', note: 'It plans by reading files, and runs nothing.' },
 }
 
-/** Of every provider, in the order of their list. */
+/** The status of every provider, in list order. */
 export async function allStatuses(deps: StatusDeps): Promise<ProviderStatus[]> {
   const providers = listProviders(await deps.settings())
   return Promise.all(providers.map((provider) => providerStatus(deps, provider)))
 }
 
-/** Looks for the program, and asks it for its version where it is trusted. */
+/** Finds the program, and asks a trusted one for its version. */
 export async function providerStatus(
   deps: StatusDeps,
   { id, source, trusted, runner, spec }: Provider,
@@ -55,9 +55,9 @@ export async function providerStatus(
   if (spec === null) return { ...RUNBOOK, source, trusted }
   const { environment, layout } = deps
   const path = await findProgram(spec.program, { path: environment.PATH, cwd: layout.root })
-  const ids = { mark: '', case_id: '', session_id: '' }
+  const ids = { runId: '', case_id: '', session_id: '' }
   const { env } = stepEnvironment(environment, ids, await deps.settings(), spec.env)
-  // not in the workspace, whose files may be settings to the program
+  // do not run it in the workspace, whose files may be settings of the program
   const found: AgentVersion =
     path !== null && trusted
       ? await agentVersion(spec, { path, cwd: tmpdir(), env })
@@ -77,7 +77,7 @@ export async function providerStatus(
   }
 }
 
-/** Refuses a provider whose program is not there: before a session is made that could only fail. */
+/** Throws if the provider's program is not installed, before a session is created that could only fail. */
 export async function mustBeInstalled(
   { environment, redactor }: Pick<SessionDeps, 'environment' | 'redactor'>,
   { id, spec }: Provider,
@@ -89,7 +89,7 @@ export async function mustBeInstalled(
   if ((await findProgram(program, where)) !== null) return
   const place = program.includes('/') ? 'in the working folder' : 'on the PATH of the service'
   const isThere = (await whyNotFound(program, where)) === 'EACCES'
-  const why = isThere ? `is ${place}, but may not be executed` : `was not found ${place}`
+  const why = isThere ? `is ${place}, but is not executable` : `was not found ${place}`
   const message = `The provider ${id} cannot be started: its program "${program}" ${why}. ${howToGet(install)}. Or choose another provider: casefile doctor lists those that are installed.`
   throw new AppError('provider_unavailable', redactor.text(message))
 }
@@ -99,5 +99,7 @@ function adviceFor({ program, install }: AgentSpec): string {
 }
 
 function howToGet(install: string): string {
-  return install === '' ? 'Correct it in casefile.md, or install it' : `Install it: ${install}`
+  return install === ''
+    ? 'Correct its command in casefile.md, or install it'
+    : `Install it: ${install}`
 }

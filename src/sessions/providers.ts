@@ -11,18 +11,18 @@ import type { Runner } from '../runners/contract.ts'
 import { runbook } from '../runners/runbook.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 
-/** What a session can run with. */
+/** A provider that a session can run with. */
 export interface Provider {
   id: string
   source: 'built-in' | 'casefile.md'
-  /** The agent that it runs; null for the runbook, which runs none. */
+  /** The agent it runs; null for the runbook, which runs none. */
   spec: AgentSpec | null
-  /** Whether it may be used: what casefile.md defines counts only once trusted. */
+  /** Whether it may be used. Providers defined in casefile.md must be trusted first. */
   trusted: boolean
   runner: Runner
 }
 
-/** Every provider there is, the runbook first, then by name; what casefile.md defines hides a built-in. */
+/** All providers: the runbook first, then by name. A definition in casefile.md replaces a built-in of that name. */
 export function listProviders(settings: TrustedSettings): Provider[] {
   const defined = [...settings.providers].flatMap(([name, provider]) => {
     const made = definedProvider(name, provider, settings)
@@ -34,8 +34,8 @@ export function listProviders(settings: TrustedSettings): Provider[] {
 }
 
 /**
- * The provider that a request, a case, a session's file or casefile.md names. Refuses with
- * `untrusted_provider` what casefile.md defines and the operator does not trust.
+ * The provider with this name, as given in a request, a case, a session's file or casefile.md. Throws
+ * `untrusted_provider` if casefile.md defines it and the operator does not trust it.
  */
 export function providerOf(name: string, settings: TrustedSettings): Provider {
   if (name === OWN_PROVIDER) return OWN
@@ -65,7 +65,7 @@ const BUILT_IN: readonly Provider[] = [...PRESETS, ...ACP_AGENTS].map((spec) => 
   runner: agentRunner(spec.id, [])!,
 }))
 
-/** Null where it names a preset that there is not. */
+/** Null if it names a preset that does not exist. */
 function definedProvider(
   id: string,
   provider: ProviderSettings,
@@ -104,10 +104,10 @@ function agentRunner(preset: string, args: readonly string[]): Runner | null {
 
 function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedSettings): AppError {
   const why =
-    trust === 'changed' ? 'has changed since it was trusted' : 'counts only once it is trusted'
+    trust === 'changed' ? 'has changed since it was trusted' : 'must be trusted before it can run'
   return new AppError(
     'untrusted_provider',
-    `${SETTINGS_FILE} defines the provider "${name}" (${commandOf(provider)}), which comes with the workspace's files and ${why}. Look at it and trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
+    `${SETTINGS_FILE} defines the provider "${name}" (${commandOf(provider)}), which comes with the workspace's files and ${why}. Review and trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
   )
 }
 
@@ -115,14 +115,14 @@ function noPreset(name: string, provider: ProviderSettings): AppError {
   const preset = provider.kind === 'preset' ? provider.preset : ''
   return notKnown(
     name,
-    `The provider "${name}" of ${SETTINGS_FILE} is to run the preset "${preset}", which there is not. The presets are ${presetNames()}.`,
+    `The provider "${name}" of ${SETTINGS_FILE} uses the preset "${preset}", which does not exist. The presets are ${presetNames()}.`,
   )
 }
 
 function faulty(name: string): AppError {
   return new AppError(
     'untrusted_provider',
-    `${SETTINGS_FILE} defines the provider "${name}" with a mistake, so it does not count: GET /health says what is wrong. Correct it, then trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
+    `${SETTINGS_FILE} defines the provider "${name}" incorrectly, so it is ignored. GET /health says what is wrong. Correct it, then trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
   )
 }
 
@@ -141,7 +141,7 @@ function presetNames(): string {
   return BUILT_IN.map(({ id }) => id).join(', ')
 }
 
-/** The words are JSON where a blank would hide where they end. */
+/** Words that contain spaces are shown as JSON strings. */
 function commandOf(provider: ProviderSettings): string {
   switch (provider.kind) {
     case 'command':

@@ -4,21 +4,21 @@ import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { isRunning, type SessionState } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
-import { bootId, processStart } from '../runners/process/process-facts.ts'
+import { killRun } from '../runners/process/kill-run.ts'
 import { endProcessGroup } from '../runners/process/process-group.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
-import { begunProcess } from '../runners/process/run-members.ts'
+import { bootId, processStart } from '../runners/process/procfs.ts'
+import { earlierRunProcess } from '../runners/process/run-processes.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
 import { moveCase } from './finishing.ts'
 
-/** Shorter than for a step: the next start should answer within 2 s. */
+/** Shorter than for a step: the service should answer within 2 s after its start. */
 const GRACE_MS = 800
 
 /**
- * Ends what a service that died left running: its processes are gone, its sessions `failed` with the
- * output they had. Runs before the address is printed.
+ * Cleans up after a service that died: ends its processes and marks its sessions as `failed`, with the output they
+ * had. Runs before the address is printed.
  */
 export async function recover(deps: SessionDeps): Promise<void> {
   const records = deps.runs.all()
@@ -47,17 +47,17 @@ async function endSession(deps: SessionDeps, record: RunRecord): Promise<void> {
   }
 }
 
-async function endProcesses({ mark, session_id, process }: RunRecord): Promise<void> {
+async function endProcesses({ mark: runId, session_id, process }: RunRecord): Promise<void> {
   const same = process?.boot === bootId() && process?.start === processStart(process?.pid ?? -1)
   const group = process && process.start !== null && same ? process.pid : null
-  const processes = group === null ? [] : [begunProcess(group)]
+  const processes = group === null ? [] : [earlierRunProcess(group)]
   await Promise.all([
     group === null ? null : endProcessGroup(group, GRACE_MS),
-    endRun({ mark, processes, folderId: session_id }, GRACE_MS),
+    killRun({ runId, processes, folderId: session_id }, GRACE_MS),
   ])
 }
 
-/** Ends a running session as `failed`, with the output that it has so far. */
+/** Marks a running session as `failed`, with its output so far. */
 export async function failSession(
   deps: SessionDeps,
   { case_id, session_id, number }: Pick<RunRecord, 'case_id' | 'session_id' | 'number'>,
@@ -94,9 +94,12 @@ export async function failSession(
   await store.update(case_id, edit, worked ? { texts: session_id } : {})
 }
 
-/** The text that ran died with the service; its hash is in the trail. */
+/**
+ * A sentence for the record if the plan in the file is not the one that ran. The text that ran is gone; the audit
+ * trail has its hash.
+ */
 function strangePlan({ trail }: Session, plan: string): string {
   const approved = lastOf(trail, 'plan_approved')?.fields.plan_sha256
   if (approved === undefined || approved === sha256(plan)) return ''
-  return ' The plan in this file is not the one that was approved and run.'
+  return ' The plan in this file is not the one that was approved and executed.'
 }

@@ -15,9 +15,9 @@ import type { Store } from '../workspace/store.ts'
 import type { TextRedactor } from './redaction.ts'
 
 /**
- * The store for those who record what runs: whatever their edits quote, none brings a secret into a session's
- * file. Hypothesis and plan pass as they are, since hashes bind what the operator read: an agent's are
- * without secrets before they come here, and the operator's are his own words.
+ * A store that removes secrets from everything the service records about a run. Hypothesis and plan are not changed
+ * here, because hashes cover the text that the operator read: an agent's texts are redacted earlier, and the
+ * operator's are their own words.
  */
 export function redactedUpdates(store: Store, redactor: TextRedactor): Store {
   return {
@@ -57,7 +57,7 @@ function redactedFields(redactor: TextRedactor, fields: SessionFields): SessionF
   }
 }
 
-/** A report quotes whatever a test compares. */
+/** A report quotes whatever values a test compares. */
 export function redactedTests(redactor: TextRedactor, tests: readonly FailedTest[]): FailedTest[] {
   const text = (value: string | null) => (value === null ? null : redactor.text(value))
   return tests.map(({ name, message, file, line }) => ({
@@ -82,13 +82,16 @@ function redactedTexts(
   }
 }
 
-/** The names of the files. */
+/** Redacts the file names. */
 export function redactedDiff(redactor: TextRedactor, { files, ...total }: Diff): Diff {
   const named = (change: FileChange) => ({ ...change, file: redactor.text(change.file) })
   return { ...named(total), ...(files === undefined ? {} : { files: files.map(named) }) }
 }
 
-/** Nothing is learned from a word of a closed list, even if a password is the same word; without it the trail could not be read. */
+/**
+ * Words from closed lists are not redacted: they reveal nothing, even if a password is the same word, and the audit
+ * trail would become unreadable.
+ */
 const CLOSED_WORDS: ReadonlySet<string> = new Set([
   ...CASE_STATES,
   ...SESSION_STATES,
@@ -99,8 +102,8 @@ const CLOSED_WORDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Names that the operator gave, in lines that the service words itself: the files and steps of a session are found
- * by them. What an agent says comes in none of these lines.
+ * Fields with names that the operator gave, in lines that the service writes. They are not redacted, because files
+ * and steps are found by these names. No agent text is in these fields.
  */
 const GIVEN_NAMES: Readonly<Record<string, readonly string[]>> = {
   session_created: ['provider'],
@@ -124,10 +127,13 @@ function redactedLines(redactor: TextRedactor, lines: readonly TrailLine[]): Tra
   })
 }
 
-/** A hash, an id, a time. */
+/** Matches a hash, an id or a time. */
 const SHAPED = new RegExp(`^[0-9a-f]{64}$|${UUID.source}|${TIME.source}`)
 
-/** A short secret may stand in a hash or an id by chance: these are replaced only if they are the secret as a whole. */
+/**
+ * A short secret may match part of a hash or an id by chance: such a value is replaced only if it equals the
+ * secret.
+ */
 function redactedText(redactor: TextRedactor, text: string): string {
   if (CLOSED_WORDS.has(text)) return text
   const redacted = redactor.text(text)

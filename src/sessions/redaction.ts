@@ -1,25 +1,24 @@
 import { cutSecrets } from './cut-secrets.ts'
 import { markOf, type Secret, secretsIn } from './secrets.ts'
 
-/** Puts `[redacted NAME]` in the place of every secret, so that none gets into a record. */
+/** Replaces every secret with `[redacted NAME]`, in everything that is recorded. */
 export interface Redactor {
-  /** The same again changes nothing. */
+  /** Redacting twice gives the same text. */
   text(text: string): string
   stream(): RedactedStream
 }
 
-/** For texts only. */
 export type TextRedactor = Pick<Redactor, 'text'>
 
-/** The same for bytes that come in pieces: a secret cut in two is found. */
+/** Redacts bytes that arrive in pieces, including a secret that spans two of them. */
 export interface RedactedStream {
-  /** What is sure by now: at most the beginning of a secret is held back. */
+  /** Returns the bytes that are safe by now; holds back a possible beginning of a secret. */
   write(bytes: Buffer): Buffer
-  /** The rest. */
+  /** Returns the rest. */
   end(): Buffer
 }
 
-/** The secrets are those of this environment. */
+/** A redactor for the secrets in this environment. */
 export function createRedactor(environment: NodeJS.ProcessEnv): Redactor {
   const secrets = secretsIn(environment)
   if (secrets.length === 0) return NOTHING_SECRET
@@ -39,7 +38,7 @@ export function createRedactor(environment: NodeJS.ProcessEnv): Redactor {
             held.length > 0 ? Buffer.concat([held, bytes]) : bytes,
             false,
           )
-          held = Buffer.from(rest) // a copy, for what came may be much larger
+          held = Buffer.from(rest) // a copy, so that the large chunk can be freed
           return done
         },
         end() {
@@ -64,10 +63,10 @@ interface Needle {
   instead: Buffer
 }
 
-/** `rest` may be the beginning of a secret, and is to come again before what follows it. */
+/** `rest` may be the beginning of a secret; pass it in again before the bytes that follow. */
 type Replacer = (bytes: Buffer, isEnd: boolean) => { done: Buffer; rest: Buffer }
 
-/** Replaces the first secret in the bytes, of those that begin there the longest, and goes on behind it. */
+/** Replaces each secret in the bytes. Where several begin at one place, the longest wins. */
 function replacerOf(secrets: readonly Secret[]): Replacer {
   const needles = needlesOf(secrets)
   return (bytes, isEnd) => {
@@ -94,18 +93,18 @@ function replacerOf(secrets: readonly Secret[]): Replacer {
 }
 
 interface Needles {
-  /** Where one may begin at the earliest, from here on; the length where none does. */
+  /** The first position from `from` where a secret may begin; the length if there is none. */
   next(bytes: Buffer, from: number): number
-  /** The longest that begins here; `partial` where a longer one may, but for the bytes to come. */
+  /** The longest secret that begins here; `partial` if more bytes could make a longer match. */
   at(bytes: Buffer, at: number, isEnd: boolean): Needle | 'partial' | null
 }
 
-/** Looked up by their first two bytes, so that the time hardly grows with their number. */
+/** Looks secrets up by their first two bytes, so that the time hardly depends on their number. */
 function needlesOf(secrets: readonly Secret[]): Needles {
   const isStart = new Uint8Array(65536)
   const byStart = new Map<number, Needle[]>()
   const firsts = new Set<number>()
-  // what was put there before is passed over, though a password may be `redacted`
+  // marks from an earlier pass are skipped, even if a password is `redacted`
   const marks = [...new Set(secrets.map(({ name }) => name))].map((name) => {
     const bytes = Buffer.from(markOf(name))
     return { bytes, instead: bytes }
@@ -124,7 +123,7 @@ function needlesOf(secrets: readonly Secret[]): Needles {
     next(bytes, from) {
       const last = bytes.length - 1
       let at = from
-      // in one loop of its own, as nearly all bytes of nearly all output begin none
+      // a tight loop, because almost no byte begins a secret
       while (at < last && isStart[(bytes[at]! << 8) | bytes[at + 1]!] === 0) at++
       return at < last || (at === last && firsts.has(bytes[at]!)) ? at : bytes.length
     },
@@ -143,7 +142,7 @@ function needlesOf(secrets: readonly Secret[]): Needles {
   }
 }
 
-/** How many bytes from `at` on are those of the needle. */
+/** How many bytes from `at` match the needle. */
 function sameBytes(needle: Buffer, bytes: Buffer, at: number): number {
   const most = Math.min(needle.length, bytes.length - at)
   let same = 2

@@ -19,36 +19,38 @@ import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import { createIgnoredChangeLines, type GuardedRun } from './ignored-change-lines.ts'
 
 /**
- * Keeps the gate shut against the files while a session executes whose processes can write them
- * (docs/security.md): what counted when it began goes on counting, until a request says otherwise. The
- * catalog asks the baselines whenever it puts a case together, so that there is no moment in between.
+ * Protects the proof gate while a run can write the case files (docs/security.md). The values from before the run
+ * stay in effect until a request confirms a change; changes made to the files are ignored and reported. The catalog
+ * applies these baselines every time it builds a case.
  */
 export interface RunGuard {
-  /** Whether a session executes just now whose processes can write the files. */
+  /** Whether a session that can write the files is executing. */
   isWatching(): boolean
-  /** From here on changes by file are held back. Resolves when that is on disk: nothing runs before. */
+  /** Starts ignoring file changes. Resolves once that is on disk; the run must not start earlier. */
   begin(run: GuardedRun): Promise<void>
   /**
-   * When the processes of the run are ended: what was changed is named in its trail, and stays held
-   * back. Nothing to do for a session that did not begin.
+   * Call this when the run's processes have ended. Ignored changes are recorded in its audit trail and stay
+   * ignored. Does nothing for a session that did not `begin`.
    */
   end(sessionId: string): Promise<void>
-  /** Called with every change of a case, before it is told. */
+  /** Call this for every change of a case, before it is published. */
   look(caseId: string): void
   /**
-   * A request says of a whole file that it counts. The caller holds the case's mutex. Where it
-   * `isWritten` anew, a look at the case follows; else this tells what changes by it.
+   * Accepts a whole file as changed by a request. The caller holds the case's mutex. If the file is written anew
+   * (`isWritten`), `look` is called afterwards; else this publishes the change.
    */
   confirm(caseId: string, file: ConfirmedFile, isWritten: boolean): Promise<void>
-  /** What the last service left; before any case is read. */
+  /** Loads what the last service stored. Call this before any case is read. */
   load(): void
-  /** Ends the runs of a service that died, as `end` does; when all cases are read and its processes gone. */
+  /**
+   * Ends the runs of a service that died, like `end`. Call this when all cases are read and its processes are gone.
+   */
   recover(): Promise<void>
-  /** Resolves when all that was begun is done. */
+  /** Resolves when all pending work is done. */
   idle(): Promise<void>
 }
 
-/** What case.md says, or which session's file. */
+/** The content of case.md, or the number of a session. */
 export type ConfirmedFile = { case: Case } | Pick<Session, 'number'>
 
 export interface RunGuardDeps {
@@ -64,7 +66,7 @@ export interface RunGuardDeps {
   log(line: string): void
 }
 
-/** What the end of a run waits for a program that changes files, before it looks at them as they are. */
+/** How long the end of a run waits for a running git command before it compares files. */
 const GIT_PATIENCE_MS = 10_000
 
 export function createRunGuard(deps: RunGuardDeps): RunGuard {
@@ -79,7 +81,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     const baseline = baselines.get(caseId)
     if (!isOpen || (!isWatching && !baseline)) return
     const folder = catalog.folder(caseId)
-    if (!folder) return // it may come back
+    if (!folder) return // the case may come back
     if (isWatching) {
       if (!baseline) putLater(caseId, { ...captureBaseline(folder, isLive), ...EMPTY_BASELINE })
       lines.name(folder, [...runs.values()])
@@ -91,18 +93,20 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
 
   function putLater(caseId: string, baseline: Baseline | null): void {
     baselines.put(caseId, baseline).catch((error: unknown) => {
-      log(`what counts of case ${caseId} was not kept for the next start: ${String(error)}`)
+      log(
+        `could not store the frozen values of case ${caseId}, so a restart may lose them: ${String(error)}`,
+      )
     })
   }
 
-  async function lookAtAll(): Promise<void> {
+  async function rescanAll(): Promise<void> {
     await deps.git.waitUntilIdle(GIT_PATIENCE_MS)
     await deps.scan.all()
     for (const id of catalog.ids()) look(id)
     await lines.idle()
   }
 
-  async function pinAll(folders: CaseFolder[]): Promise<void> {
+  async function freezeAll(folders: CaseFolder[]): Promise<void> {
     const written: Promise<void>[] = []
     lines.begin(folders)
     for (const folder of folders) {
@@ -121,11 +125,11 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     return files.writeWatch({ runs: open, told: lines.words(), cases: baselines.all() })
   }
 
-  /** Keeps what is held back, and nothing else. */
+  /** Stores the changes that stay ignored, and drops everything else. */
   async function settle(): Promise<void> {
     const left = baselines.ids().map((id) => {
       const folder = catalog.folder(id)
-      // of a case that is away just now, on another branch say, nothing can be told: all stays pinned
+      // a case that is absent now, for example on another branch, stays frozen as a whole
       return {
         id,
         baseline: folder ? baselineOfIgnored(folder.ignored) : (baselines.get(id) ?? null),
@@ -140,7 +144,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
         .map(({ id, baseline }) => baselines.put(id, baseline)),
     )
     await files.removeWatch()
-    // not before, or what counted as the run began would count again after a crash
+    // delete these last: after a crash, the watch file would otherwise restore old values
     await Promise.all(
       others.filter(({ id }) => !baselines.get(id)).map(({ id }) => baselines.put(id, null)),
     )
@@ -152,15 +156,15 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     begin: (run) =>
       order.run('runs', async () => {
         await deps.synchronizer.freshenAll()
-        // put together before the run counts: a case that rests would be taken as one with nothing there
+        // read these before registering the run, else cases that are not loaded would get an empty baseline
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         runs.set(run.session_id, run)
-        if (folders) await pinAll(folders)
+        if (folders) await freezeAll(folders)
         await saveWatch()
       }),
     async end(sessionId) {
       if (!runs.has(sessionId)) return
-      await lookAtAll()
+      await rescanAll()
       await order.run('runs', async () => {
         if (runs.size === 1 && runs.has(sessionId)) await settle()
         else if (runs.delete(sessionId)) await saveWatch()
@@ -180,13 +184,13 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     },
     load() {
       const watch = baselines.load()
-      // a session file that cannot be written is not waited for
+      // do not wait for a session file that cannot be written
       for (const run of watch?.runs ?? []) runs.set(run.session_id, { ...run, ending: 'stop' })
       lines.resume(watch?.told ?? [])
     },
     async recover() {
       isOpen = true
-      if (runs.size > 0) await lookAtAll()
+      if (runs.size > 0) await rescanAll()
       await settle()
     },
     async idle() {

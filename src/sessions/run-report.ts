@@ -5,19 +5,22 @@ import { isOver } from '../model/session-state.ts'
 import { type NewTrailLine, numbered } from '../model/trail.ts'
 import { addedSince, conversationUsage, dollarCount } from '../model/usage.ts'
 import type { AgentNote } from '../runners/contract.ts'
-import { bootId, processStart } from '../runners/process/process-facts.ts'
-import { runProcess } from '../runners/process/run-members.ts'
+import { bootId, processStart } from '../runners/process/procfs.ts'
+import { runProcess } from '../runners/process/run-processes.ts'
 import { boundedNotes } from './agent-notes.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
 import { createStepRecorder, type StepRecorder } from './step-recorder.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
-/** Takes what a runner reports of a job: into the trail, the artifacts, the stream and the run record. */
+/**
+ * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live
+ * output.
+ */
 export function openRunReport(deps: SessionDeps, job: Job): StepRecorder {
   const { layout, outputs, runs, redactor, now } = deps
-  const { case_id, session_id, number, mark } = job
-  const record = { session_id, case_id, number, mark, agent_session: null as string | null }
+  const { case_id, session_id, number, runId } = job
+  const record = { session_id, case_id, number, mark: runId, agent_session: null as string | null }
   let process: { pid: number; start: string | null; boot: string | null } | null = null
   const append = inGroups<NewTrailLine>((lines) => appendLines(deps, job, lines))
   const notes = boundedNotes(redactor)
@@ -48,7 +51,7 @@ export function openRunReport(deps: SessionDeps, job: Job): StepRecorder {
   })
 }
 
-/** What an agent counts over a whole conversation, without what its earlier runs used. */
+/** For agents that count over a whole conversation: subtracts what earlier runs used. */
 async function ofThisRun(
   { store }: Pick<SessionDeps, 'store'>,
   { case_id, session_id }: Pick<Job, 'case_id' | 'session_id'>,
@@ -70,8 +73,8 @@ async function ofThisRun(
 }
 
 /**
- * In the order of the calls, though a line may wait for a person to fix the file: what comes meanwhile, or in
- * the same turn of the event loop, is written together.
+ * Keeps the order of the calls. Items that arrive while a write is pending, or in the same turn of the event loop,
+ * are written together.
  */
 function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
   let group: T[] | null = null
@@ -93,8 +96,7 @@ function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) =
 }
 
 /**
- * A line of the session's own trail, beside a change of its state. Nothing comes behind its end: a report that
- * is late then has nobody to tell.
+ * Appends a line to a session's audit trail without changing its state. Does nothing once the session has ended.
  */
 export function appendLine(
   deps: Pick<SessionDeps, 'store' | 'now'>,
@@ -109,7 +111,7 @@ async function appendLines(
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   added: readonly NewTrailLine[],
 ): Promise<void> {
-  await patientUpdate(store, job, (folder) => {
+  await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     if (isOver(session.state) || isSealed(session)) return []
     const lines = numbered(session.trail, added, now())

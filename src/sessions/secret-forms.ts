@@ -1,4 +1,4 @@
-/** A text as it is, in JSON, and in an address, in each of the ways in which programs write these. */
+/** The forms in which programs print a text: as it is, as JSON, and percent-encoded. */
 export function formsOf(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1)
   const ascii = json.replace(
@@ -11,7 +11,7 @@ export function formsOf(text: string): string[] {
   return [...new Set([text, json, ascii, ...slashed, ...uris, ...lower])]
 }
 
-/** They differ in the characters that they leave: `/` in a path, for one. */
+/** Encoders differ in the characters they leave as they are, such as `/`. */
 function inAddress(text: string): string[] {
   const part = encodeURIComponent(text)
   const strict = part.replace(/[!'()*]/g, hexCode)

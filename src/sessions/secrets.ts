@@ -1,30 +1,30 @@
 import { formsOf } from './secret-forms.ts'
 
-/** A text that must not be written anywhere, and the variable that it came from. */
+/** A text that must not be recorded, and the variable it came from. */
 export interface Secret {
   name: string
   text: string
 }
 
-/** What stands in its place. */
+/** The text that replaces a secret. */
 export function markOf(name: string): string {
   return `[redacted ${name}]`
 }
 
-/** Shorter values are found by chance in any text. */
+/** Shorter values match by chance. */
 const MIN_LENGTH = 8
-/** What no word of a language looks like may be this short, where the name leaves no doubt. */
+/** The minimum for a value that does not look like a word, if the variable's name is unambiguous. */
 const MIN_SHORT = 6
 const SURELY_SECRET = /(?:PASS|PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN)S?$/
 const NO_WORD = /[^A-Za-z]|[a-z][A-Z]/
-/** Of a value of several lines, lines as long as this are secrets by themselves. */
+/** In a value with several lines, a line of this length is a secret by itself. */
 const MIN_LINE = 16
-/** And shorter ones that look like part of a key: the last line of one. */
+/** A shorter line is one too if it looks like part of a key, such as a key's last line. */
 const KEY_LINE = /^(?=.*[A-Za-z])(?=.*[\d=+/])\S+$/
-/** In a file of settings the lines of a key are often written as one. */
+/** Settings files often write the lines of a key as one, with `\n` between them. */
 const LINE_END = /\r?\n|(?:\\r)?\\n/
 
-/** `PWD` alone is the folder, and a folder is no secret in any other name. */
+/** `PWD` alone is the current folder; as part of another name it means password. */
 const SECRET_WORD =
   /(?:^|_)(?:KEYS?|AUTH|CREDENTIALS?|COOKIES?|PRIVATE|PASSWD|PASS|PAT|PINS?|JWT|BEARER|SEED|SALT|DSN|KUBECONFIG)(?:_|$)|(?:PASS|PASSWORD|PASSPHRASE|SECRET|TOKEN|APIKEY)S?(?:_|$)/
 const SECRET_END = /_PWD$|(?:^|_)(?:CONNECTION_STRING|WEBHOOK(?:_UR[IL])?)S?$/
@@ -33,13 +33,13 @@ const NUMBER = /^[-+\d.,_:]+$/
 const COMMON_WORD =
   /^(?:undefined|disabled|required|optional|production|development|anonymous|automatic|localhost|password|keychain|postgres|unlimited)$/i
 const FRAME = /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/
-/** In an address of no account: a token alone. */
+/** A URL with only a token before the `@`. */
 const USER = /\b[a-z][a-z0-9+.-]*:\/\/([^\s:@/]+)@/gi
 const CREDENTIALS = /\b[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):([^\s/]+)@/gi
 
 /**
- * What is secret in an environment, in every form in which it may be printed: the values of
- * variables whose name says so, and the passwords in addresses.
+ * The secrets in an environment, in every form in which a program may print them: values of variables with a
+ * telling name, and passwords in URLs.
  */
 export function secretsIn(environment: NodeJS.ProcessEnv): Secret[] {
   const found = new Map<string, string>()
@@ -55,7 +55,7 @@ function isSecretName(name: string): boolean {
   return [SECRET_WORD, SECRET_END].some((secret) => secret.test(inWords(name)))
 }
 
-/** In capitals, with `_` between the words. */
+/** The name in capitals, with `_` between its words. */
 function inWords(name: string): string {
   return name.replace(/[^A-Za-z0-9]+/g, '_').toUpperCase()
 }
@@ -75,7 +75,7 @@ function isTelling(value: string, minLength = MIN_LENGTH): boolean {
   return value.length >= minLength && !isOther
 }
 
-/** A short password is known only by what stands around it. */
+/** A short password can be recognized only by its place in a URL. */
 function passwordsIn(value: string): string[] {
   return [...value.matchAll(CREDENTIALS)].flatMap(([, user = '', password = '']) => {
     const plain = decodedUri(password)

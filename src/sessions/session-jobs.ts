@@ -2,24 +2,24 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder, Edit } from '../model/case-folder.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
+import { killRun } from '../runners/process/kill-run.ts'
 import type { SessionDeps } from './deps.ts'
 import { createJobs, type Job, type Jobs } from './jobs.ts'
-import { patiently } from './patient-update.ts'
 import { failSession } from './recovery.ts'
+import { retryWhileUnwritable } from './update-with-retry.ts'
 
-/** How a session's job begins and how it is cleared up, whatever the job does. */
+/** Starts and cleans up the job of a session, whatever the job does. */
 export interface SessionJobs {
   jobs: Jobs
-  /** Registers a job, with its run record on disk before anything else of it. */
+  /** Registers a job and writes its run record before anything else. */
   start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>): Promise<Job>
   begin(job: Job, change: Change): Promise<CaseFolder>
 }
 
-/** The update that a job begins with; it passes its edits through `decided`. */
+/** The first update of a job. It must pass its edits through `decided`. */
 export type Change = (decided: (edits: Edit[]) => Edit[]) => Promise<CaseFolder>
 
-/** How long a request waits for the end of what it began and could not go on with. */
+/** How long a failed request waits for the end of a job that it already began. */
 const BEGIN_ENDS_MS = 2000
 
 export function createSessionJobs(deps: SessionDeps): SessionJobs {
@@ -31,17 +31,24 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     onFailure: failed,
     log: deps.log,
   })
-  // its end is in the file, though its job still clears up
+  // the end is recorded, although the job is still cleaning up
   deps.changes.subscribe((change) => {
     if (change.kind !== 'session' || !change.after) return
     if (isOverState(change.after.state)) deps.running.delete(change.after.id)
   })
 
   async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
-    const job = await jobs.open({ ...wanted, mark: newId() })
-    const { session_id, case_id, number, mark } = job
+    const job = await jobs.open({ ...wanted, runId: newId() })
+    const { session_id, case_id, number, runId } = job
     try {
-      await runs.write({ session_id, case_id, number, mark, process: null, agent_session: null })
+      await runs.write({
+        session_id,
+        case_id,
+        number,
+        mark: runId,
+        process: null,
+        agent_session: null,
+      })
     } catch (error) {
       jobs.close(job)
       throw error
@@ -50,8 +57,8 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   }
 
   /**
-   * Makes the change that a job begins with. Where it is refused nothing of the job remains; where it
-   * broke off after its first edit (a full disk), what it began is ended.
+   * Makes the first change of a job. If the change is rejected, nothing of the job remains. If it failed after its
+   * first edit (for example on a full disk), the session is ended.
    */
   async function begin(job: Job, change: Change): Promise<CaseFolder> {
     let began = false
@@ -64,7 +71,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
       const state = stateOf(job)
       if (began && state !== undefined && isRunning(state)) {
         const ended = failed(job, error).finally(() => jobs.close(job))
-        // who asked is answered, also where the disk takes no record of the end for now
+        // answer the request even if the disk cannot record the end now
         await Promise.race([ended, delay(BEGIN_ENDS_MS, null, { ref: false })])
       } else {
         await runs.remove(job.session_id).finally(() => jobs.close(job))
@@ -81,17 +88,20 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     return job.planned || (state !== undefined && isOverState(state))
   }
 
-  /** A job that could not record its end: its session still ends, as soon as that can be written, or at the next start. */
+  /**
+   * Ends the session of a job that could not record its own end: as soon as that can be written, else at the next
+   * start.
+   */
   async function failed(job: Job, error: unknown): Promise<void> {
     deps.log(failureLine(job, error))
-    await endRun(job)
+    await killRun(job)
     const why = error instanceof AppError ? error.message : String(error)
     try {
-      await patiently(job, () => deps.runGuard.end(job.session_id))
-      await patiently(job, () =>
-        failSession(deps, job, () => `The service could not go on: ${why}`),
+      await retryWhileUnwritable(job, () => deps.runGuard.end(job.session_id))
+      await retryWhileUnwritable(job, () =>
+        failSession(deps, job, () => `The service could not continue: ${why}`),
       )
-      await patiently(job, () => runs.remove(job.session_id))
+      await retryWhileUnwritable(job, () => runs.remove(job.session_id))
     } catch (again) {
       deps.log(failureLine(job, again))
     }

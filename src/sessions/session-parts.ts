@@ -1,8 +1,8 @@
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
 import { createRunRecords } from '../state/runs.ts'
-import { createHandEdits, type HandEditDeps, type HandEdits } from './answer-hand-edits.ts'
 import type { SessionDeps } from './deps.ts'
+import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
 import { createSessions, type Sessions } from './sessions.ts'
 
@@ -15,7 +15,7 @@ export interface SessionParts {
   plans: PlanTexts
 }
 
-/** The parts that plan, execute and record, with what they share. */
+/** Creates the parts that plan, execute and record sessions. */
 export function createSessionParts(
   deps: Omit<SessionDeps, OwnParts> &
     Pick<HandEditDeps, 'runGuard' | 'texts' | 'operator'> & { database: Database },

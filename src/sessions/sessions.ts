@@ -12,9 +12,9 @@ import { nextState } from '../model/session-state.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { mustTrustFiles } from './agent-files.ts'
+import { type DeniedRequest, noteDenied, type SessionRun } from './denied-requests.ts'
 import type { SessionDeps } from './deps.ts'
 import { execute } from './execution.ts'
-import { type DeniedRequest, noteDenied, type SessionRun } from './own-requests.ts'
 import { mustHaveFailed, planAgainNote } from './plan-again.ts'
 import { plan } from './planning.ts'
 import { mustBeInstalled } from './provider-status.ts'
@@ -24,15 +24,18 @@ import { mustBeExecutable, mustBeRunnable } from './runnable-plan.ts'
 import { createSessionJobs } from './session-jobs.ts'
 
 export interface NewSession {
-  /** Only with `again` may it be missing. */
+  /** Optional only with `again`. */
   type?: SessionType | undefined
   provider?: string | undefined
   note?: string | undefined
-  /** A session that failed: type and provider are its own if not given, and its failure is in the note. */
+  /**
+   * The id of a failed session to plan again: type and provider default to its own, and its failure is added to the
+   * note.
+   */
   again?: string | undefined
 }
 
-/** What the operator can do with sessions. Each gives the case as it is afterwards. */
+/** The operator's actions on sessions. Each returns the case after the change. */
 export interface Sessions {
   create(
     caseId: string,
@@ -56,19 +59,19 @@ export interface Sessions {
     id: string,
     asked: { reason?: string | undefined; by: Actor },
   ): Promise<CaseFolder>
-  /** What is under way, to tell requests of its own processes by. */
+  /** The running sessions, so that their own requests to the service can be recognized. */
   runs(): SessionRun[]
-  /** Notes in a session's trail that its own run asked for what is the operator's to do. */
+  /** Records in a session's audit trail that its own run sent a request only the operator may send. */
   noteDenied(id: string, denied: DeniedRequest): Promise<void>
-  /** Stops what runs for a session; false when nothing does. Its own job records the end. */
+  /** Stops a session's job and waits for its recorded end. False if none is running. */
   stop(id: string, reason: string): Promise<boolean>
-  /** Ends what a service that died left behind. */
+  /** Cleans up after a service that died. */
   recover(): Promise<void>
-  /** Stops what runs; its sessions are `failed` when this resolves. */
+  /** Stops all jobs. Their sessions are `failed` when this resolves. */
   close(): Promise<void>
 }
 
-/** A condition of the request, checked on the session as it is when the change is made. */
+/** A condition of the request, checked against the session when the change is made. */
 export type Allow = (folder: CaseFolder, session: Session) => void
 
 export function createSessions(deps: SessionDeps): Sessions {
@@ -77,9 +80,9 @@ export function createSessions(deps: SessionDeps): Sessions {
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
 
-  /** What is asked for, with what a session that is planned again brings along. */
+  /** The request, completed from the failed session if it plans again. */
   async function requested(folder: CaseFolder, { again, type, provider, note }: NewSession) {
-    if (again === undefined) return { type: type!, provider, note } // a request has one of the two
+    if (again === undefined) return { type: type!, provider, note } // the schema requires one of the two
     const failed = sessionOf(folder, again)
     mustHaveFailed(failed)
     const texts = await deps.sessionTexts(folder.case.id, failed)
@@ -159,7 +162,7 @@ export function createSessions(deps: SessionDeps): Sessions {
           caseId,
           (folder) => {
             const onDisk = sha256(folder.texts!.plan)
-            // what will run is the text that was read and checked above, so both must be it
+            // the text that runs was read and checked above, so the file must still have it
             const shown = onDisk === approved ? sha256(text) : onDisk
             return decided(decide.approve(folder, id, { sha256: shown, approved, text }, now()))
           },
@@ -216,13 +219,13 @@ export function createSessions(deps: SessionDeps): Sessions {
   }
 }
 
-/** Longer than ending the processes and taking the evidence may last. */
+/** Longer than ending the processes and collecting the evidence should take. */
 const ABANDON_MS = 25_000
 
 function stillOpen({ number }: Session, ms: number): AppError {
   return new AppError(
     'unreadable_file',
-    `Session ${number} was stopped, but has not recorded its end within ${ms / 1000} s. If sessions/${number}.md cannot be written, fix it in an editor, then look again.`,
+    `Session ${number} was stopped, but has not recorded its end within ${ms / 1000} s. If sessions/${number}.md cannot be written, fix it in an editor, then try again.`,
   )
 }
 

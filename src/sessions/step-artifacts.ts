@@ -5,16 +5,16 @@ import { artifactPath, makeArtifacts } from '../runners/output/artifacts.ts'
 import { type OutputLog, openOutputLog } from '../runners/output/output-log.ts'
 import type { Layout } from '../workspace/layout.ts'
 
-/** Where a name is taken already, by a step that came before, say. */
+/** Tried in turn if a name is taken, for example by an earlier step. */
 const SUFFIXES = ['', ...Array.from({ length: 98 }, (_, index) => `-${index + 2}`)]
 
-/** The names of a step's artifacts: all its output, and the report that it prints, if it is one. */
+/** The artifact names of a step: one for all its output, one for its report if it prints one. */
 export interface StepArtifacts {
   log: string | null
   report: string | null
 }
 
-/** The names that are used unless they are taken. */
+/** The preferred names; a number is added if one is taken. */
 export function stepArtifacts(number: number, step: Pick<PlanStep, 'id' | 'proof'>) {
   const stem = `${number}-${step.id}`
   const ending = step.proof && REPORT_ENDINGS.get(step.proof)
@@ -27,7 +27,7 @@ const REPORT_ENDINGS: ReadonlyMap<StepProof, string> = new Map([
   ['go', '.jsonl'],
 ])
 
-/** The artifact with what an agent itself sent, beside the log that is made from it. */
+/** The artifact with an agent's original output, next to the readable log made from it. */
 export function rawName(log: string): string {
   return log.replace(/\.log$/, '.raw.jsonl')
 }
@@ -37,7 +37,7 @@ export interface NamedLog {
   output: OutputLog
 }
 
-/** A new artifact for output as it comes, under the first name that is free: what is there stays. */
+/** Opens a new artifact for output, under the first free name. Existing files are not touched. */
 export async function openNamedLog(
   layout: Layout,
   case_id: string,
@@ -54,12 +54,12 @@ function isTaken(error: unknown): boolean {
   return hasCode(error, 'EEXIST')
 }
 
-/** As `createArtifact` says it. */
+/** Whether `createArtifact` failed because the name is taken. */
 export function isTakenArtifact(error: unknown): boolean {
   return error instanceof AppError && error.code === 'already_exists'
 }
 
-/** Makes something under `wanted`, or with a number before its extension; rejects when 99 are taken. */
+/** Creates something under `wanted`, or with a number before its extension. Rejects if 99 names are taken. */
 export async function underFreeName<T>(
   wanted: string,
   isTaken: (error: unknown) => boolean,
@@ -73,5 +73,5 @@ export async function underFreeName<T>(
       if (!isTaken(error)) throw error
     }
   }
-  throw new Error(`${wanted} and ${SUFFIXES.length - 1} names like it are taken in artifacts/`)
+  throw new Error(`${wanted} and ${SUFFIXES.length - 1} similar names are taken in artifacts/`)
 }

@@ -8,7 +8,7 @@ import { createLiveOutput, type LiveOutput } from './live-output.ts'
 import type { RedactedStream, Redactor } from './redaction.ts'
 import { type NamedLog, openNamedLog, rawName, stepArtifacts } from './step-artifacts.ts'
 
-/** How much of a step's output its `step_finished` line repeats, in characters. */
+/** How many characters of output the `step_finished` line repeats. */
 const TAIL = 2000
 
 export interface RecorderDeps {
@@ -19,12 +19,12 @@ export interface RecorderDeps {
   publish(output: StepOutput): void
   onProcess(pid: number): Promise<void>
   onNote(note: AgentNote): Promise<void>
-  /** After the last note of a step. */
+  /** Called after the last note of a step. */
   endNotes(): Promise<void>
   redactor: Redactor
 }
 
-/** A piece of a step's output, and where it stands in the artifact that has it all. */
+/** A piece of a step's output, and its position in the artifact with all output. */
 export type StepOutput = Pick<SessionOutput, 'step' | 'stream' | 'text' | 'artifact' | 'offset'>
 
 type Stream = SessionOutput['stream']
@@ -33,25 +33,25 @@ interface OpenStep {
   step: StepStart
   live: LiveOutput
   log: NamedLog
-  /** Standard output alone, where it is a report to be read. */
+  /** Standard output alone, if it is a test report. */
   report: NamedLog | null
-  /** What the program itself sent, where the log is made from it. */
+  /** The program's original output, if the log is made from it. */
   raw: { log: NamedLog; redacted: RedactedStream } | null
-  /** What comes out of these holds no secret of the service's environment. */
+  /** Streams that remove the secrets of the service's environment. */
   redacted: Record<Stream, RedactedStream>
   tail: string
 }
 
 export interface StepRecorder extends RunReport {
-  /** Lets go of the step that was under way when a run broke off; nothing to do otherwise. */
+  /** Closes the files of a step that was still open when a run broke off. */
   close(): Promise<void>
 }
 
-/** Writes what a runner reports: the trail's lines, the artifacts, the live output. */
+/** Records what a runner reports: audit trail lines, artifacts, and live output. */
 export function createStepRecorder(deps: RecorderDeps): StepRecorder {
   const { layout, case_id, number, append } = deps
   let open: OpenStep | null = null
-  /** The last step that has ended, until its line has its place in the trail. */
+  /** Pending until the last ended step's line is in the audit trail. */
   let ending: Promise<unknown> = Promise.resolve()
   let endingId = ''
 
@@ -59,7 +59,7 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
     async stepStarted(step, timeoutMs) {
       const names = stepArtifacts(number, step)
       const { id, language, cwd, proof } = step
-      // an empty log of the same name is about to go
+      // an empty log of that name is about to be deleted
       if (endingId === id) await Promise.allSettled([ending])
       const [log] = await Promise.all([
         openNamedLog(layout, case_id, names.log),
@@ -111,14 +111,14 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
     async close() {
       const left = open
       open = null
-      // a disk error here is the very one, or comes after the one, that broke the run off
+      // a disk error here has the same cause as the one that ended the run
       const logs = [left?.log, left?.report, left?.raw?.log]
       await Promise.allSettled([ending, ...logs.map((each) => each?.output.close())])
     },
   }
 }
 
-/** Closes what is open of the step first. */
+/** Closes the step's files, then returns its `step_finished` line. */
 async function lineOfEnd(
   { layout, case_id, endNotes, redactor }: RecorderDeps,
   ended: OpenStep,

@@ -3,7 +3,7 @@ import type { TextsReading } from '../markdown/session-texts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session } from '../model/session.ts'
 
-/** What is wrong with the sections of a session: they are read only when somebody asks for them. */
+/** The problems in a session's sections, which are read only when someone asks for them. */
 export async function textProblems(
   { value, problems }: TextsReading,
   { number, state }: Session,
@@ -17,7 +17,10 @@ export async function textProblems(
     message,
   })
   if (value && plan.trim() === '') {
-    return [...problems, invalid('the plan is blank: write one below "## Plan", or revise it')]
+    return [
+      ...problems,
+      invalid('the plan is blank: write one below "## Plan", or request a new one'),
+    ]
   }
   const { errors } = await readPlan(plan)
   return [

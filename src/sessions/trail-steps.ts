@@ -2,7 +2,7 @@ import type { StepProof } from '../model/plan-step.ts'
 import type { TrailLine } from '../model/trail.ts'
 import { type StepArtifacts, stepArtifacts } from './step-artifacts.ts'
 
-/** A step as the trail tells of it. */
+/** A step as the audit trail records it. */
 export interface TrailStep {
   id: string
   proof: StepProof | null
@@ -19,7 +19,7 @@ export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[
   return steps
 }
 
-/** Those of Work mode: an agent that plans is a step of its own before. */
+/** The steps of Work mode; an agent's planning is a step before these. */
 export function workStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
   const approved = trail.findLastIndex((line) => line.event === 'plan_approved')
   return stepsOf(number, trail.slice(approved + 1))
@@ -36,12 +36,12 @@ function finish(steps: readonly TrailStep[], line: TrailLine): void {
   const step = steps.findLast((each) => each.id === String(line.fields.step) && !each.finished)
   if (!step) return
   step.finished = line
-  // what stands there now was put there by somebody else
+  // the step wrote nothing, so a file of that name is not its own
   if (line.fields.output_bytes === 0) step.artifacts.log = null
   if (line.fields.output_bytes === 0 || line.fields.report_bytes === 0) step.artifacts.report = null
 }
 
-/** Where the usual name was taken, the trail has the one that was used. */
+/** If the usual name was taken, the audit trail has the name that was used. */
 function named(number: number, fields: TrailLine['fields']): Partial<StepArtifacts> {
   const isOurs = (name: unknown) => typeof name === 'string' && name.startsWith(`${number}-`)
   return {
@@ -50,14 +50,14 @@ function named(number: number, fields: TrailLine['fields']): Partial<StepArtifac
   }
 }
 
-/** How the step ended, in words. */
+/** How the step ended, as a phrase. */
 export function endOf({ finished }: TrailStep): string {
   if (!finished) return 'not finished'
   const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
   const time = `${(Number(duration_ms) / 1000).toFixed(1)} s`
   if (start_error) return `could not be started: ${start_error}`
-  if (timed_out) return `stopped by its time-out after ${time}`
-  if (ended_by_service) return `ended by the service, its turn was over, after ${time}`
+  if (timed_out) return `timed out after ${time}`
+  if (ended_by_service) return `ended by the service when its turn was over, after ${time}`
   if (exit !== null) return `exit ${exit} after ${time}`
-  return signal ? `ended by ${signal} after ${time}` : 'stopped before it began'
+  return signal ? `ended by ${signal} after ${time}` : 'stopped before it started'
 }

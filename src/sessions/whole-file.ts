@@ -14,9 +14,8 @@ import type { Problem } from '../model/problem.ts'
 import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
 
 /**
- * A PUT of a whole case.md is what a person's save would be: taken if it leaves no problem, refused
- * (422) if it would, and if it drops what only the file knows. RESOLVED must pass the gate here as well.
- * Gives what it says.
+ * Validates a PUT of a whole case.md and returns the parsed case. Throws 422 if it has problems or drops fields
+ * that only the file has. RESOLVED must pass the proof gate here, too.
  */
 export async function checkCaseFile(
   folder: CaseFolder,
@@ -32,7 +31,10 @@ export async function checkCaseFile(
   return value!
 }
 
-/** Without these a case would begin again: open, made today. A save by hand may do that, a request would by mistake. */
+/**
+ * Without these fields the case would start over as a new one. A person may do that in the file; in a request it is
+ * a mistake.
+ */
 const KEPT_FIELDS = ['id', 'created_at', 'state']
 
 function mustKeepFields(present: Uint8Array, text: string): void {
@@ -44,7 +46,7 @@ function mustKeepFields(present: Uint8Array, text: string): void {
   if (lost.length === 0) return
   throw refused(
     CASE_FILE,
-    `its frontmatter has ${lost.join(', ')}, which the body leaves out. Send the whole file as GET gives it, with your changes; or send single fields to PUT /cases/:id`,
+    `its frontmatter has ${lost.join(', ')}, but the body does not. Send the whole file as GET returns it, with your changes, or send single fields to PUT /cases/:id`,
   )
 }
 
@@ -53,12 +55,12 @@ function mustPassGate(folder: CaseFolder): void {
   if (folder.case.state !== 'RESOLVED' || gate.open) return
   throw new AppError(
     'proof_gate',
-    `case.md was not written: it says RESOLVED, and the proof gate is shut: missing ${gate.missing.join(', and ')}.`,
+    `case.md was not written: it says RESOLVED, but the proof gate is shut: missing ${gate.missing.join(', and ')}.`,
     { extra: { missing: gate.missing, gate } },
   )
 }
 
-/** The same for a case that is made by its case.md: it has no proof yet, so the gate is shut. Gives the text. */
+/** Validates the case.md of a new case and returns its text. A new case has no proof, so the gate is closed. */
 export async function checkNewCaseFile(
   id: string,
   bytes: Uint8Array,
@@ -71,7 +73,7 @@ export async function checkNewCaseFile(
   return text
 }
 
-/** The same for a live session's file: its journal, its state and its evidence are not for writing. */
+/** Validates a PUT of a live session's file. Its audit trail, state and evidence cannot be changed this way. */
 export async function checkSessionFile(
   sessionTexts: (caseId: string, session: Session) => Promise<SessionTexts>,
   folder: CaseFolder,
@@ -83,7 +85,7 @@ export async function checkSessionFile(
   if (hasEnded(present, folder.proofs)) {
     throw new AppError(
       'session_ended',
-      `Session ${number} has ended and is sealed; its file is not written.`,
+      `Session ${number} has ended and is sealed, so its file cannot be changed.`,
     )
   }
   const text = textOf(file, bytes, MAX_SESSION_BYTES)
@@ -93,7 +95,7 @@ export async function checkSessionFile(
   mustBeClean(file, problems)
   for (const key of Object.keys(present) as (keyof Session)[]) {
     if (JSON.stringify(value![key]) === JSON.stringify(present[key])) continue
-    throw refused(file, `${key} is the service's to write, and would change`)
+    throw refused(file, `it changes ${key}, which only the service may write`)
   }
   const texts = await readSessionTexts(text, value!)
   mustBeClean(file, texts.problems)
@@ -114,23 +116,23 @@ export async function checkSessionFile(
   }
 }
 
-/** People add lines to a history; those of the service stay as they are, and only the service adds more of them. */
+/** Validates a PUT of history.md. People may add lines; the service's lines cannot be changed or added. */
 export function checkHistoryFile(present: Buffer, bytes: Uint8Array): void {
   const before = decodeUtf8(present)
-  if (!before.ok || conflictLine(before.text) !== null) return // whatever replaces it is better
+  if (!before.ok || conflictLine(before.text) !== null) return // the present file is broken, so any replacement is accepted
   const text = decodeUtf8(bytes)
   if (!text.ok) throw refused(HISTORY_FILE, `line ${text.line} is not UTF-8`)
   const [was, is] = [actLines(before.text), actLines(text.text)]
   if (was.some((line, index) => is[index] !== line)) {
     throw refused(
       HISTORY_FILE,
-      'a line of the service is missing or different; lines of your own can be added',
+      'a line written by the service is missing or different; you can only add lines of your own',
     )
   }
   if (is.length > was.length) {
     throw refused(
       HISTORY_FILE,
-      'a new line has the form of those that the service writes; write a note as a line of text',
+      'a new line looks like one that the service writes; write a note as plain text',
     )
   }
 }
@@ -139,7 +141,7 @@ function textOf(file: string, bytes: Uint8Array, maxBytes: number): string {
   if (bytes.byteLength > maxBytes) {
     throw new AppError(
       'too_large',
-      `${file} holds at most ${maxBytes} bytes; ${bytes.byteLength} came.`,
+      `${file} may have at most ${maxBytes} bytes; this has ${bytes.byteLength}.`,
     )
   }
   const text = decodeUtf8(bytes)

@@ -3,13 +3,13 @@ import type { Places } from '../workspace/settings/places.ts'
 import { accept, offerOf } from './offer.ts'
 import { offerText } from './offer-text.ts'
 
-/** `serve --trust`: trusts what there is to trust at the start, and logs what that is. */
+/** `serve --trust`: trusts everything that needs trust, and logs what that is. */
 export async function trustAtStart(places: Places, log: (line: string) => void): Promise<void> {
   const settings = await places.settings()
   const broken = settings.problems.find(isBreaking)
-  if (broken) log(`--trust: ${broken.file} cannot be read, so nothing of it is trusted`)
+  if (broken) log(`--trust: ${broken.file} cannot be read, so nothing in it is trusted`)
   const offer = await offerOf(places, settings)
-  if (!offer) return broken ? undefined : log('--trust: there is nothing to trust')
+  if (!offer) return broken ? undefined : log('--trust: nothing needs trust')
   if (!offer.isTrusted) await accept(places, offer)
-  log(`--trust: trusted until it changes\n${offerText(offer)}`)
+  log(`--trust: trusted until changed\n${offerText(offer)}`)
 }

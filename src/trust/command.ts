@@ -15,13 +15,13 @@ export interface TrustOptions extends PlaceOptions {
 export interface Terminal {
   print(text: string): void
   warn(line: string): void
-  /** Null where there is nobody to ask. */
+  /** Null without a terminal. */
   ask: ((question: string) => Promise<boolean>) | null
 }
 
 /**
- * `casefile trust`: shows what would be trusted, asks, and keeps it; resolves to the exit code. It
- * needs no service; one that runs takes it up at once.
+ * `casefile trust`: shows what would be trusted, asks, and stores the answer. Returns the exit code. Needs no
+ * service; a running one applies the change at once.
  */
 export async function trust(
   options: TrustOptions,
@@ -31,15 +31,15 @@ export async function trust(
   const settings = await places.settings()
   mustBeReadable(settings)
   for (const { code, line, message } of settings.problems) {
-    if (code === 'bad_settings') warn(visibleText(`does not count: line ${line}: ${message}`))
+    if (code === 'bad_settings') warn(visibleText(`ignored: line ${line}: ${message}`))
   }
   const offer = await offerOf(places, settings)
   if (!offer) {
-    print(`There is nothing to trust in ${visibleText(places.root)}.\n`)
+    print(`Nothing needs trust in ${visibleText(places.root)}.\n`)
     return 0
   }
   print(
-    `What counts in ${visibleText(places.root)} only once you trust it:\n\n${offerText(offer)}\n`,
+    `${visibleText(places.root)} asks you to trust the following. It has no effect until you do:\n\n${offerText(offer)}\n`,
   )
   if (offer.isTrusted) {
     print('All of this is trusted already.\n')
@@ -58,7 +58,7 @@ export async function trust(
 function nobodyToAsk(): AppError {
   return new AppError(
     'bad_request',
-    'This is not trusted, and there is no terminal to ask on. Say it in advance: casefile trust --yes',
+    'This is not trusted yet, and there is no terminal to ask on. To trust it without a question, run: casefile trust --yes',
   )
 }
 
@@ -69,6 +69,6 @@ function mustBeReadable({ problems }: Settings): void {
   const place = line === null ? file : `${file}, line ${line}`
   throw new AppError(
     'unreadable_file',
-    `${place}: ${visibleText(message)}. Fix it, then look at what it asks for.`,
+    `${place}: ${visibleText(message)}. Fix it, then run this again.`,
   )
 }

@@ -5,7 +5,7 @@ import { visibleText } from '../model/visible-text.ts'
 import type { ReadFile } from '../sessions/agent-files.ts'
 import type { Offer } from './offer.ts'
 
-/** What would be trusted, whole and with nothing hidden, as lines for a terminal. */
+/** Everything that would be trusted, in full, as lines for a terminal. */
 export function offerText({ providers, env, folders, files }: Offer): string {
   const parts = [
     section(
@@ -36,17 +36,17 @@ export function offerText({ providers, env, folders, files }: Offer): string {
   return parts.filter((part) => part !== '').join('\n')
 }
 
-/** More of a file than this is not shown: an editor is the place to read it. */
+/** Longer files are cut here; the operator should open them in an editor. */
 const MAX_LINES = 200
 const MAX_CHARACTERS = 20_000
 
 function fileLines({ path, agents, content, why }: ReadFile): string[] {
   const readers = `read by ${agents.join(', ')}`
-  if (content === null) return [`  ${word(path)}: cannot be trusted, since ${visibleText(why)}`]
+  if (content === null) return [`  ${word(path)}: cannot be trusted: ${visibleText(why)}`]
   const { bytes, sha256 } = content
   const head = `  ${word(path)}: ${readers}`
   if (!isUtf8(bytes) || bytes.includes(0)) {
-    return [head, `    ${bytes.length} bytes that are no text, SHA-256 ${sha256}`]
+    return [head, `    ${bytes.length} bytes of binary data, SHA-256 ${sha256}`]
   }
   const text = bytes.toString()
   const shown = basename(path) === '.env' ? variablesIn(text) : text
@@ -56,7 +56,7 @@ function fileLines({ path, agents, content, why }: ReadFile): string[] {
   return [head, ...lines.slice(0, MAX_LINES).map((line) => `    ${visibleText(line)}`), ...last]
 }
 
-/** Which variables it sets, line by line: the values are secrets, and any other line may be part of one. */
+/** The names of the variables it sets. The values are secrets, and other lines may be parts of one. */
 function variablesIn(text: string): string {
   const names = [...text.matchAll(/^\s*((?:export\s+)?[\w.-]+)\s*[=:]/gm)]
   return names.map(([, name]) => `${name}=…`).join('\n')
@@ -99,7 +99,7 @@ function command(words: readonly string[]): string {
   return words.map(word).join(' ')
 }
 
-/** Quoted wherever it could be taken for something else than one word. */
+/** Quotes a word that could be mistaken for several words. */
 function word(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text)
 }

@@ -7,22 +7,22 @@ import { workingFolders } from '../workspace/settings/outside-folders.ts'
 import type { Places } from '../workspace/settings/places.ts'
 import { trustHash } from '../workspace/settings/trusted-settings.ts'
 
-/** What the operator is asked to trust: all that counts only then, as it stands in the files now. */
+/** Everything that needs the operator's trust to take effect, as it is in the files now. */
 export interface Offer {
   providers: ReadonlyMap<string, ProviderSettings>
   env: readonly string[]
   folders: OutsideFolder[]
-  /** Files of the working folders that agents act on. One that cannot be read cannot be trusted. */
+  /** Agent files in the working folders. An unreadable file cannot be trusted. */
   files: ReadFile[]
-  /** Of providers and env; null where they hold nothing to trust. */
+  /** The hash of providers and env; null if they need no trust. */
   hash: string | null
-  /** Whether all of it is trusted already. */
+  /** Whether everything is trusted already. */
   isTrusted: boolean
 }
 
 type OfferPlaces = Pick<Places, 'root' | 'memoryRoot' | 'trust'>
 
-/** Null where there is nothing to trust. */
+/** Null if nothing needs trust. */
 export async function offerOf(places: OfferPlaces, settings: Settings): Promise<Offer | null> {
   const { inside, outside } = await workingFolders(layoutOf(places.root, places.memoryRoot))
   const files = await filesIn(places.root, [...inside, ...outside.map(({ folder }) => folder)])
@@ -38,7 +38,7 @@ export async function offerOf(places: OfferPlaces, settings: Settings): Promise<
   return { providers: shownProviders, env: shownEnv, folders: outside, files, hash, isTrusted }
 }
 
-/** Trusts exactly what the offer shows, whatever the files say by now. */
+/** Trusts exactly what the offer shows, even if the files have changed since. */
 export async function accept(places: OfferPlaces, { hash, folders, files }: Offer): Promise<void> {
   const trusted = {
     settings: hash,

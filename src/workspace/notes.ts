@@ -59,6 +59,6 @@ export function readNote(
 export function noteProblems(text: string, file: string): Problem[] {
   const line = conflictLine(text)
   if (line === null) return []
-  const message = 'there are git conflict markers: choose one side, remove the marker lines, save'
+  const message = 'git left conflict markers here: choose one side, remove the marker lines, save'
   return [{ code: 'merge_conflict', file, line, message }]
 }

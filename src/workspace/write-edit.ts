@@ -18,7 +18,7 @@ import {
 } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
-import { readTrail } from '../markdown/trail-lines.ts'
+import { readTrail } from '../markdown/trail.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Edit, FileEdit } from '../model/case-folder.ts'
 import { type Session, type SessionEdit, serviceFields } from '../model/session.ts'

@@ -177,7 +177,7 @@ const fixes: FixCase[] = [
       [OTHER]: { 'case.md': '# The original\n' },
       [CASE_ID]: { 'case.md': `---\r\ntitle: "Copy"   # mine\r\nid: ${OTHER}\r\n---\r\n\r\nA\r\n` },
     }),
-    fixed: /case\.md: id is .* now, not /,
+    fixed: /case\.md: id is now .* instead of /,
     file: [CASE_ID, 'case.md'],
     change: (text) => text.replace(OTHER, CASE_ID),
   },
@@ -190,7 +190,7 @@ const fixes: FixCase[] = [
         proof: { [`${PROOF}.md`]: `---\nid: ${OTHER}\ncase_id: ${OTHER}\n---\n\nx\n` },
       },
     }),
-    fixed: /proof\/.*: id is .* now, not .*; case_id is .* now, not /,
+    fixed: /proof\/.*: id is now .* instead of .*; case_id is now .* instead of /,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace(OTHER, CASE_ID),
   },
@@ -202,7 +202,7 @@ const fixes: FixCase[] = [
         sessions: { '2.md': (await waiting()).replace('state: plan_ready', 'state: complete # !') },
       },
     }),
-    fixed: /sessions\/2\.md: state is plan_ready now, .*this machine did not write that trail/,
+    fixed: /sessions\/2\.md: state is now plan_ready, .*this machine did not write/,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace('state: complete # !', 'state: plan_ready # !'),
   },
@@ -214,7 +214,7 @@ const fixes: FixCase[] = [
         sessions: { '2.md': (await abandoned()).replace('state: abandoned', 'state: complete') },
       },
     }),
-    fixed: /state is abandoned now, .*this machine did not write that trail/,
+    fixed: /state is now abandoned, .*this machine did not write/,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace('state: complete', 'state: abandoned'),
   },
@@ -282,7 +282,7 @@ t.test('--fix makes a session of a file that was moved to another number', async
   const moved = await waiting()
   const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions: { '7.md': moved } } })
   const { fixed, findings } = await space.check(true)
-  t.match(fixed.join('\n'), /sessions\/7\.md: session 2 is session 7 now/)
+  t.match(fixed.join('\n'), /sessions\/7\.md: session 2 is now session 7/)
   t.strictSame(findings, [])
   t.match(space.read(CASE_ID, 'sessions/7.md'), /^number: 7$[\s\S]*renumbered from=2 to=7/m)
 
@@ -305,7 +305,7 @@ t.test('--fix lets latest.md lead to the newest session', async (t) => {
   const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
   const latest = space.file(CASE_ID, 'sessions/latest.md')
   t.strictSame((await space.check()).findings, [], 'that there is none is no problem')
-  t.match((await space.check(true)).fixed.join('\n'), /latest\.md: it leads to session 10/)
+  t.match((await space.check(true)).fixed.join('\n'), /latest\.md: it points to session 10/)
   t.equal(readlinkSync(latest), '10.md')
   t.strictSame((await space.check(true)).fixed, [])
   rmSync(latest)
@@ -313,7 +313,7 @@ t.test('--fix lets latest.md lead to the newest session', async (t) => {
   const [wrong] = (await space.check()).findings
   t.match(wrong, {
     code: 'wrong_latest',
-    message: 'the link leads to 2.md; the newest session is 10.md',
+    message: 'the link points to 2.md; the newest session is 10.md',
   })
   t.strictSame(codesOf(await space.check(true)), [])
 
@@ -321,7 +321,7 @@ t.test('--fix lets latest.md lead to the newest session', async (t) => {
     const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
     writeFileSync(space.file(CASE_ID, 'sessions/latest.md'), 'my own words\n')
     const { fixed, findings } = await space.check(true)
-    t.match(fixed.join('\n'), /leads to session 10 again; .* kept as a conflict copy$/)
+    t.match(fixed.join('\n'), /points to session 10 again; .* kept as a conflict copy$/)
     t.strictSame(codesOf({ findings }), ['conflict_copy'])
     const copy = findings[0]!.file.split('/').at(-1)!
     t.equal(space.read(CASE_ID, 'sessions', copy), 'my own words\n')
@@ -344,7 +344,7 @@ t.test('--fix brings back the git files, and takes half-written ones away', asyn
   const fix = () => checkWorkspace({ root, stateDir, fix: true }, process.env)
 
   const owner = await takeOwnership({ memoryRoot, stateDir })
-  t.match((await fix()).fixed.join('\n'), /\.gitignore: it is there again/)
+  t.match((await fix()).fixed.join('\n'), /\.gitignore: created it again/)
   t.ok(existsSync(left), 'it may be that of the service')
   await owner.release()
   t.match((await fix()).fixed.join('\n'), /removed 2 half-written files/)
@@ -363,7 +363,7 @@ t.test('a folder without cases is nothing to check, and gets none', async (t) =>
   t.strictSame(readdirSync(root), ['other'])
   t.match(await runBuilt(['check', '--root', root]), {
     code: 2,
-    stderr: /could not check.*no cases/,
+    stderr: /check failed.*no cases/,
   })
   writeFileSync(join(root, 'casefile.md'), '---\nprovider: runbook\n---\n')
   t.strictSame(await check({}), { fixed: [], left: [], findings: [] }, 'a new workspace is one')
@@ -379,7 +379,7 @@ t.test('a copy of a resolved case takes no proof along', async (t) => {
   const root = t.testdir({ root: { memory: { cases: { [CASE_ID]: files(), [OTHER]: files() } } } })
   const options = { root: join(root, 'root'), stateDir: join(root, 'state') }
   const { fixed, findings } = await checkWorkspace({ ...options, fix: true }, process.env)
-  t.ok(JSON.stringify(fixed).includes(`id is ${OTHER} now`), 'the copy gets an id of its own')
+  t.ok(JSON.stringify(fixed).includes(`id is now ${OTHER}`), 'the copy gets an id of its own')
   const found = findings.map(({ code, file }) => `${code} ${file.split('/').slice(2).join('/')}`)
   t.same(found.sort(), [`id_mismatch ${OTHER}/proof/${PROOF}.md`, `proof_gate ${OTHER}/case.md`])
 })

@@ -125,7 +125,7 @@ for (const sealed of [false, true]) {
     merging(space, b, a)
     const { fixed, left, findings } = await space.check(true)
     t.strictSame({ left, findings }, { left: [], findings: [] })
-    t.match(fixed.join('\n'), /now git add sessions\/2\.md and sessions\/3\.md/)
+    t.match(fixed.join('\n'), /git add sessions\/2\.md sessions\/3\.md/)
     t.equal(space.read(2), a, 'the earlier one, though it is theirs')
     const expected = b
       .replace('number: 2', 'number: 3')
@@ -267,12 +267,12 @@ const refused: {
   {
     name: 'one of which was changed after its seal',
     change: (text) => text.replace('Look at', 'Look hard at'),
-    message: /both made session 2, but one of them is not valid: .*changed after it was sealed/,
+    message: /both created session 2, but one of them is not valid: .*changed after it was sealed/,
   },
   {
     name: 'one of which cannot be read',
     change: (text) => text.replace('session_type: implementing', 'session_type: [oh'),
-    message: /both made session 2, but one of them is not valid/,
+    message: /both created session 2, but one of them is not valid/,
   },
   {
     name: 'one of which has no id of its own',
@@ -282,7 +282,7 @@ const refused: {
   {
     name: 'that are one session, changed on both sides',
     ours: { id: ID_A, started_at: NOON, case_title: 'Another title' },
-    message: /there are git conflict markers/,
+    message: /git left conflict markers/,
   },
 ]
 for (const { name, ours = early, change = (text: string) => text, message } of refused) {
@@ -306,7 +306,7 @@ t.test('a conflict in one session that both sides had is nothing for a new numbe
   space.commit('main', text.replace('Look at', 'Look soon at'))
   mustConflict(() => space.git('merge', '--quiet', 'theirs'))
   const { findings } = await space.check(true)
-  t.match(findings, [{ code: 'merge_conflict', message: /there are git conflict markers/ }])
+  t.match(findings, [{ code: 'merge_conflict', message: /git left conflict markers/ }])
   t.strictSame(readdirSync(space.sessions), ['2.md', 'latest.md'])
 })
 
@@ -316,6 +316,6 @@ t.test('a session that runs on this machine is left alone', async (t) => {
   const run = { session_id: ID_A, case_id: CASE_ID, number: 2, mark: 'x', process: null }
   await changeState(space.stateDir, PUT_RUN, ID_A, JSON.stringify(run))
   const { findings } = await space.check(true)
-  t.match(findings, [{ message: /one of them runs on this machine just now/ }])
+  t.match(findings, [{ message: /one of them is running on this machine/ }])
   t.strictSame(readdirSync(space.sessions), ['2.md', 'latest.md'])
 })

@@ -168,13 +168,21 @@ t.test('where both made session 2, check --fix takes them apart', async (t) => {
   const before = await check(b)
   const two = `memory/cases/${id}/sessions/2.md`
   t.match(before.findings, [
-    { code: 'merge_conflict', file: two, case_id: id, message: /two branches both made session 2/ },
+    {
+      code: 'merge_conflict',
+      file: two,
+      case_id: id,
+      message: /two branches both created session 2/,
+    },
   ])
   t.match(before.findings[0]?.remedy, /casefile check --fix/)
 
   const { findings, fixed, left } = await check(b, { fix: true })
   t.strictSame([findings, left], [[], []])
-  t.match(fixed.join('\n'), /is session 3; its artifacts are 3-test\.log; now git add/)
+  t.match(
+    fixed.join('\n'),
+    /is now session 3; its artifacts are now 3-test\.log; next, in the folder of the case: git add/,
+  )
   t.equal(b.read(id, 'sessions/2.md'), kept, 'the earlier one, byte for byte')
   t.equal(readlinkSync(b.file(id, 'sessions/latest.md')), '3.md')
 
@@ -240,7 +248,10 @@ t.test('artifacts follow a session that got another number in another clone', as
   b.git('pull', '--quiet', 'origin', 'main')
   await once<unknown[]>(b, `/cases/${id}/sessions`, (all) => all.length === 3)
   const { fixed } = await check(b, { fix: true })
-  t.match(fixed.join('\n'), /what session 2 left is that of session 3: 3-test\.log/)
+  t.match(
+    fixed.join('\n'),
+    /the artifacts of session 2 belong to session 3, so they are now 3-test\.log/,
+  )
   t.match(b.read(id, 'artifacts/3-test.log'), 'from b')
   const proof = { session_id: later.id, type: 'log', artifact: '3-test.log' }
   t.match(await must(b, 'POST', `/cases/${id}/proof`, proof), { content: 'from b\n' })

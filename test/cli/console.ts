@@ -296,7 +296,7 @@ t.test('a service waits for a command that is at work', async (t) => {
   const approve = cli.apart.start('approve', 'door', '--yes')
   await approve.says(/│ begun/)
   const serve = cli.apart.start('serve', '--port', '0')
-  await serve.says(/waiting for a command that is at work here/)
+  await serve.says(/waiting for a command that is using this workspace/)
   writeFileSync(join(cli.root, 'go'), '')
   t.match(await approve.ended, { code: 0 })
   await serve.says(/Casefile is listening on/)

@@ -179,7 +179,7 @@ t.test('what is closed on GitHub', async (t) => {
   )
   const id = said.json.cases[0].id
   t.match((await cli.run('show', id, '--json')).json, {
-    reason: 'Closed on GitHub as completed on 2026-04-05; there is no verified proof of it here',
+    reason: 'Closed on GitHub as completed on 2026-04-05; no verified proof here',
     problems: [],
   })
   t.match(await cli.run('resolve', id), { code: 4 })
@@ -234,7 +234,7 @@ const ODD: Record<string, { issue: object; description: string; notes?: RegExp }
   },
   'is larger than a case': {
     issue: { body: LONG },
-    description: 'The text is in github.md: it is long.',
+    description: 'The text is too long for this file: see github.md.',
     notes: /^## Text\n\n> x{30000}x+$/m,
   },
   'breaks out of a quote': {
@@ -305,18 +305,18 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
     ],
     'the issues of gh api': [
       [{ number: 1, html_url: URL_OF(1), comments: 3 }],
-      /entry 1 \(#1\): it is as gh api prints it/,
+      /entry 1 \(#1\): it looks like output of gh api/,
     ],
     'what is nested without end': [
       `[{"number": 1, "body": ${'['.repeat(100_000)}${']'.repeat(100_000)}}]`,
       /entry 1 \(#1\): body: expected a string; got the array \[\[\[\["…"\]/,
     ],
-    'two lists': [`${whole}\n${whole}`, /line 1 is not JSON: more follows/],
+    'two lists': [`${whole}\n${whole}`, /line 1 is not JSON: there is text after its end/],
     'no object': [[good, 7], /entry 2: expected an object; got the number 7/],
     'a wrong field': [[{ ...good, labels: 'bug' }], /entry 1 \(#1\): labels: expected an array/],
     'a wrong label': [[{ ...good, labels: [{}] }], /entry 1 \(#1\): labels\[0\].name: .* missing/],
     'a wrong time': [[{ ...good, createdAt: 'soon' }], /createdAt: expected an ISO 8601 time/],
-    'half a character': [[{ ...good, body: '\ud83d' }], /body: expected whole characters/],
+    'half a character': [[{ ...good, body: '\ud83d' }], /body: expected valid Unicode/],
     'a wrong state': [[{ ...good, state: 'MERGED' }], /state: expected OPEN or CLOSED/],
     'no source': [[{ title: 'x' }], /entry 1: it has neither url nor number/],
     'no repository': [[{ number: 5 }], /entry 1 \(#5\): it has no url:.*--repo owner\/name/],

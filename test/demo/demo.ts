@@ -92,7 +92,10 @@ t.test('without a terminal it must be told to approve', async (t) => {
   const { code, stdout, stderr } = await ended
   t.equal(code, 1)
   t.equal(stdout, '')
-  t.match(stderr, /^casefile: The demo asks before it approves .*: casefile demo --yes \(/)
+  t.match(
+    stderr,
+    /^casefile: The demo asks before it approves .* Run casefile demo --yes to approve in advance \(/,
+  )
   t.strictSame(left(), [])
 })
 

@@ -75,7 +75,7 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
   t.strictSame(readdirSync(join(stateDir, 'scratch')), [])
 })
 
-t.test('the guard is the one of a session', async (t) => {
+t.test('the sandbox is the one of a session', async (t) => {
   const { text } = await runDoctor(t, { home: 'root/memory' })
   const isLinux = process.platform === 'linux'
   t.match(
@@ -108,7 +108,7 @@ t.test('an exit code for the provider of new sessions', async (t) => {
       'it cannot plan',
       { settings: mine('fast'), isTrusted: true },
       1,
-      /cannot use mine: it offers no mode to plan in/,
+      /cannot use mine: it offers no mode for planning/,
     ],
     [
       'it ends at once',

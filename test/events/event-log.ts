@@ -2,7 +2,6 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import {
   createEventLog,
@@ -11,9 +10,9 @@ import {
   type LogEvent,
 } from '../../src/events/event-log.ts'
 import { type Database, openDatabase } from '../../src/state/database.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
+import { built } from '../fixtures/built.ts'
 
-const fixture = fileURLToPath(new URL('../fixtures/log-process.ts', import.meta.url))
+const fixture = built('test/fixtures/log-process.ts')
 const range = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, n) => from + n)
 const event = (text: string) => ({ type: 'case_updated', envelope: JSON.stringify({ text }) })
@@ -237,7 +236,6 @@ t.test(
 /** Gives the last id that the process said was flushed. */
 async function runAndKill(t: Test, folder: string, keep: number, lines: number): Promise<number> {
   const child = fork(fixture, [folder, String(keep)], {
-    execArgv: typescriptFlags,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   t.teardown(() => child.kill('SIGKILL'))

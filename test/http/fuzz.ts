@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { endpointsOf } from '../../src/http/endpoints.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
-import { isFull } from '../fixtures/full.ts'
+import { isBrief, isFull } from '../fixtures/full.ts'
 import { contractOf } from '../fixtures/fuzz/contract.ts'
 import { fuzz } from '../fixtures/fuzz/session.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -16,7 +16,7 @@ const REQUESTS_EACH = 1000
 const again = process.env.CASEFILE_TEST_SEED
 const seeds = again
   ? [Number(again)]
-  : Array.from({ length: isFull ? 100 : 5 }, () => randomInt(2 ** 31))
+  : Array.from({ length: isFull ? 100 : isBrief ? 1 : 5 }, () => randomInt(2 ** 31))
 const REQUESTS = seeds.length * REQUESTS_EACH
 
 t.setTimeout(isFull ? 3_600_000 : 240_000)

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { processStat } from '../../src/runners/process/process-facts.ts'
+import { processStat } from '../../src/runners/process/procfs.ts'
 import { trust } from '../../src/trust/command.ts'
 import { type Envelope, must, planned, step } from '../fixtures/session-client.ts'
 import { runsIn } from '../fixtures/state-rows.ts'
@@ -160,7 +160,7 @@ t.test('a provider answers a prompt in an empty folder', async (t) => {
   const output = stream.events.filter(({ event_type }) => event_type === 'output')
   t.match(output.map(({ payload }) => payload.text).join(''), '## Plan\n\nSo.\n')
 
-  const failed = { code: 'provider_failed', detail: /^The provider fails came to no result: / }
+  const failed = { code: 'provider_failed', detail: /^The provider fails returned no result: / }
   t.match(await run('fails', { prompt: 'x' }), { status: 502, json: failed })
   const failing = streamed(service, 'fails', 'x')
   await failing.ended

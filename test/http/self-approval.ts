@@ -6,7 +6,7 @@ import type { ServiceEnv } from '../../src/http/context.ts'
 import type { HttpDeps } from '../../src/http/deps.ts'
 import { errorHandler } from '../../src/http/middleware/error-format.ts'
 import { notWhilePlanning, requireOperator } from '../../src/http/middleware/require-operator.ts'
-import type { DeniedRequest } from '../../src/sessions/own-requests.ts'
+import type { DeniedRequest } from '../../src/sessions/denied-requests.ts'
 import { isFull } from '../fixtures/full.ts'
 import {
   agentFiles,
@@ -128,7 +128,7 @@ t.test('a session cannot approve, however its process has hidden', { ...linuxOnl
 })
 
 t.test('a sender who cannot be told is refused', { ...linuxOnly }, async (t) => {
-  const run = { case_id: '', session_id: '', mark: 'x', processes: [], folderId: '' }
+  const run = { case_id: '', session_id: '', runId: 'x', processes: [], folderId: '' }
   const denied: DeniedRequest[] = []
   const sessions = {
     runs: () => [run],
@@ -148,7 +148,7 @@ t.test('a sender who cannot be told is refused', { ...linuxOnly }, async (t) => 
 })
 
 t.test('a session that plans may only read', { ...linuxOnly }, async (t) => {
-  const run = { case_id: '', session_id: '', mark: 'x', processes: [], folderId: '' }
+  const run = { case_id: '', session_id: '', runId: 'x', processes: [], folderId: '' }
   for (const [kind, status] of [
     ['plan', 403],
     ['work', 200],

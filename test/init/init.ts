@@ -98,7 +98,7 @@ for (const [memory, inners] of workspaces) {
     t.test(`a workspace ${memory}, at ${inner} of the repository`, async (t) => {
       const space = project(t, inner)
       const said = await space.init({ memory, hook: true })
-      t.match(said.join('\n'), /made casefile\.md[\s\S]*made the hook .*pre-commit$/)
+      t.match(said.join('\n'), /Created casefile\.md[\s\S]*Created the hook .*pre-commit$/)
       t.strictSame((await checkWorkspace({ root: space.root }, process.env)).findings, [])
 
       await t.test('a second run changes nothing', async (t) => {
@@ -181,7 +181,7 @@ t.test('what is there already stays', async (t) => {
   await t.test('casefile.md, and the memory root that it names', async (t) => {
     const space = project(t)
     writeFileSync(space.file('casefile.md'), '---\nmemory_root: records\n---\n')
-    t.match((await space.init()).join('\n'), /made records\//)
+    t.match((await space.init()).join('\n'), /Created records\//)
     t.equal(readFileSync(space.file('casefile.md'), 'utf8'), '---\nmemory_root: records\n---\n')
     t.notOk(existsSync(space.file('memory')))
   })
@@ -191,7 +191,7 @@ t.test('what is there already stays', async (t) => {
     const hook = space.file('.git/hooks/pre-commit')
     writeFileSync(hook, '#!/bin/sh\necho mine\n')
     const said = (await space.init({ hook: true })).join('\n')
-    t.match(said, /pre-commit was left alone: it is there already/)
+    t.match(said, /Did not change .*pre-commit, because it already exists/)
     t.equal(readFileSync(hook, 'utf8'), '#!/bin/sh\necho mine\n')
 
     const line = said.split('\n').at(-1)!.trim().replace('casefile', `node '${cli}'`)
@@ -213,7 +213,7 @@ t.test('what is there already stays', async (t) => {
     const space = project(t)
     breakCase(space, false)
     await t.rejects(space.init({ memory: 'orphan-worktree' }), { message: /Move them away/ })
-    t.match((await space.init({ memory: 'own-repo' })).join('\n'), /its own git repository/)
+    t.match((await space.init({ memory: 'own-repo' })).join('\n'), /a separate git repository/)
     t.ok(existsSync(space.file('memory/cases', CASE_ID, 'case.md')))
   })
 })
@@ -238,7 +238,7 @@ t.test('the hook goes where git looks for it', async (t) => {
     process.env.HOME = home
     space.git('config', '--global', 'core.hooksPath', '~/all-hooks')
     const said = (await space.init({ hook: true })).join('\n')
-    t.match(said, /all-hooks\/pre-commit was left alone: hooks are configured for all/)
+    t.match(said, /Did not change .*all-hooks\/pre-commit, because it is shared by all/)
     t.notOk(existsSync(join(home, 'all-hooks')))
   })
 })
@@ -275,11 +275,11 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
   t.match(first, {
     code: 0,
     stderr: /^\nNext:\n {2}casefile doctor/,
-    stdout: /cases are kept with-code[\s\S]*no hook/,
+    stdout: /Git stores the cases with-code[\s\S]*No hook/,
   })
   t.notOk(existsSync(space.file('.git/hooks/pre-commit')))
-  t.match(await run('--yes'), { code: 0, stdout: /made the hook/ })
-  t.match(await run('--yes'), { code: 0, stdout: 'nothing to do: all of it is there already\n' })
+  t.match(await run('--yes'), { code: 0, stdout: /Created the hook/ })
+  t.match(await run('--yes'), { code: 0, stdout: 'Nothing to do: everything is set up already\n' })
   t.match(await run('--memory', 'cloud'), { code: 2, stderr: /Allowed choices are with-code/ })
 })
 
@@ -288,7 +288,7 @@ t.test('outside of a repository it makes the files alone', async (t) => {
   t.teardown(() => rmSync(root, { recursive: true }))
   const said: string[] = []
   await init({ root }, { say: (line) => said.push(line), operator: null, program: cli })
-  t.match(said.join('\n'), /git was left out: not a git repository/)
+  t.match(said.join('\n'), /Skipped the git setup: not a git repository/)
   t.strictSame(readdirSync(root).sort(), ['casefile.md', 'memory'])
 })
 
@@ -314,7 +314,7 @@ t.test('on a terminal it explains and asks', needsScript, async (t) => {
   })
   t.equal((await once(child, 'close'))[0], 0)
   t.match(shown, /stash and clean[\s\S]*separate branch "casefile"/)
-  t.match(shown, /made memory\/ its own git repository[\s\S]*made the hook/)
+  t.match(shown, /Made memory\/ a separate git repository[\s\S]*Created the hook/)
   t.ok(existsSync(space.file('memory/.git/hooks/pre-commit')))
 })
 

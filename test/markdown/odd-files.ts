@@ -6,7 +6,7 @@ import { conflictLine } from '../../src/markdown/conflict-markers.ts'
 import { outline, shortOutline } from '../../src/markdown/outline.ts'
 import { parsedMarkdown, useParser } from '../../src/markdown/parser-pool.ts'
 import { readProof } from '../../src/markdown/proof-file.ts'
-import { LEAD, readSections, sectionText, withSection } from '../../src/markdown/sectioned.ts'
+import { LEAD, readSections, sectionText, withSection } from '../../src/markdown/sections.ts'
 import { readSession } from '../../src/markdown/session-file.ts'
 import {
   editedSession,
@@ -14,8 +14,7 @@ import {
   readSessionTexts,
   SESSION_LAYOUT,
 } from '../../src/markdown/session-texts.ts'
-import { readTrailLine } from '../../src/markdown/trail-line.ts'
-import { readTrail } from '../../src/markdown/trail-lines.ts'
+import { readTrail, readTrailLine } from '../../src/markdown/trail.ts'
 import type { Case } from '../../src/model/case.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'

@@ -12,7 +12,7 @@ import {
   newProofText,
   readProof,
 } from '../../src/markdown/proof-file.ts'
-import { LEAD, readSections, readSectionsNow, sectionText } from '../../src/markdown/sectioned.ts'
+import { LEAD, readSections, readSectionsNow, sectionText } from '../../src/markdown/sections.ts'
 import { derivedId, readSession, sha256 } from '../../src/markdown/session-file.ts'
 import {
   editedSession,
@@ -20,9 +20,8 @@ import {
   newSessionText,
   readSessionTexts,
 } from '../../src/markdown/session-texts.ts'
+import { readTrail, readTrailLine, trailLineText } from '../../src/markdown/trail.ts'
 import { withSeal, withTrail } from '../../src/markdown/trail-edit.ts'
-import { readTrailLine, trailLineText } from '../../src/markdown/trail-line.ts'
-import { readTrail } from '../../src/markdown/trail-lines.ts'
 import type { FailedTest } from '../../src/model/failed-test.ts'
 import type { Session, SessionEdit } from '../../src/model/session.ts'
 import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/trail.ts'

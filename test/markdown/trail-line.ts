@@ -1,9 +1,9 @@
 import { deepEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { readTrailLine } from '../../src/markdown/trail-line.ts'
+import { readTrailLine } from '../../src/markdown/trail.ts'
 import { type TrailLine, trueLines } from '../../src/model/trail.ts'
-import { mutated, often } from '../fixtures/head-text.ts'
+import { mutated, often } from '../fixtures/mutated.ts'
 import { sampleFiles, writtenFiles } from '../fixtures/written-files.ts'
 
 const LINE =
@@ -145,7 +145,7 @@ const trailLines = [...sampleFiles, ...writtenFiles].flatMap((text) =>
   text.split('\n').filter((each) => /^\d+\. \d{4}-/.test(each)),
 )
 
-t.test('a line of the trail is read as its grammar says, wherever it stands', async (t) => {
+t.test('a line of the trail is read as its grammar says', async (t) => {
   t.ok(trailLines.length > 300)
   let read = 0
   const runs = 6000
@@ -153,7 +153,6 @@ t.test('a line of the trail is read as its grammar says, wherever it stands', as
     fc.property(fc.oneof(line, mutated(trailLines, 120)), (text) => {
       const wanted = lineByGrammar(text)
       deepEqual(readTrailLine(text), wanted)
-      deepEqual(readTrailLine(`a\n${text}\nb c`, 2, 2 + text.length), wanted)
       if (wanted) read++
     }),
     { numRuns: runs, verbose: 1 },

@@ -2,11 +2,13 @@ import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { limitWork } from '../../src/markdown/work-limit.ts'
 import { createWorkerPool, useWorkers } from '../../src/markdown/worker-pool.ts'
 import { readRecord } from '../../src/workspace/read-record.ts'
+import { built } from '../fixtures/built.ts'
 
 const LIMIT_MS = 200
 
@@ -45,7 +47,7 @@ t.test('what is cancelled is never over', async (t) => {
   t.equal(isOver, false)
 })
 
-const BUSY = new URL('../fixtures/busy-worker.ts', import.meta.url)
+const BUSY = pathToFileURL(built('test/fixtures/busy-worker.ts'))
 const counts = existsSync('/proc/thread-self/schedstat')
 
 t.test(

@@ -4,22 +4,22 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
 import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
+import { outsideReason } from '../../src/runners/acp/allowed-paths.ts'
 import { temporaryFolders } from '../../src/runners/acp/command-reach.ts'
 import { commandWords } from '../../src/runners/acp/command-words.ts'
-import { whyOutside } from '../../src/runners/acp/ground.ts'
+import type { AgentConnection } from '../../src/runners/acp/connection.ts'
 import { tryHandshake } from '../../src/runners/acp/handshake.ts'
-import type { Link } from '../../src/runners/acp/link.ts'
 import { toPlanMode, watchMode } from '../../src/runners/acp/mode-setting.ts'
 import { isUnbounded, planModeOf, workModeOf } from '../../src/runners/acp/modes.ts'
-import { judgeWork } from '../../src/runners/acp/permission.ts'
+import { workPolicy } from '../../src/runners/acp/permission.ts'
 import { openSession } from '../../src/runners/acp/session.ts'
 import { readToolCall } from '../../src/runners/acp/tool-call.ts'
 import { createTranscript } from '../../src/runners/acp/transcript.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
-import { NO_GUARD } from '../../src/runners/process/guard.ts'
-import { processStat } from '../../src/runners/process/process-facts.ts'
-import { endMarked } from '../../src/runners/process/process-sweep.ts'
+import { killRunById } from '../../src/runners/process/kill-run.ts'
+import { processStat } from '../../src/runners/process/procfs.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
 import { CASE } from '../fixtures/records.ts'
 
@@ -59,7 +59,7 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
     resume: null,
     env: { ...ENV },
     folder: workdir,
-    guard: NO_GUARD,
+    sandbox: NO_SANDBOX,
     closed: [`${workdir}/memory`],
     report,
     ...run,
@@ -78,7 +78,7 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
         stepTimeoutMs: 60_000,
 
         scratch: workdir,
-        guard: NO_GUARD,
+        sandbox: NO_SANDBOX,
         report,
       }),
   }
@@ -156,7 +156,7 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
       t.equal(events, 'started plan-agent process finished', 'it never got its prompt')
     })
   }
-  const message = 'fake left its mode plan for code, so it was stopped'
+  const message = 'fake switched from mode plan to code, so it was stopped'
   t.test('an agent that leaves it while it plans is stopped', async (t) => {
     const { plan } = scene(t, 'leaves')
     await t.rejects(plan(), { message })
@@ -246,7 +246,7 @@ t.test('it works in a mode in which it asks, and stays in it', async (t) => {
     [
       'leaves-at-once',
       '',
-      /left its mode later for code, so it was stopped/,
+      /switched from mode later to code, so it was stopped/,
       { workMode: 'later' },
     ],
   ]
@@ -292,8 +292,8 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
 
 t.test('words that are no plan', async (t) => {
   const cases: [said: string, reason: string][] = [
-    ['I am not able to do that.', 'It said: "I am not able to do that". It can be asked again'],
-    ['', 'and said nothing. It can be asked again'],
+    ['I am not able to do that.', 'It said: "I am not able to do that". Try again'],
+    ['', 'and said nothing. Try again'],
     ['<!-- casefile:plan -->\n## Plan\n\n1. Raise the li', 'in the middle of its plan'],
   ]
   for (const [said, reason] of cases) {
@@ -317,8 +317,10 @@ t.test('the tools of one that says which it has', async (t) => {
   const planned = (tools: string) =>
     scene(t, 'tools', { spec: { ...fake('tools', tools), planTools } }).plan()
   t.strictSame(await planned('Grep Read'), PLAN)
-  await t.rejects(planned('Read Write'), { message: /has the tool Write although it is to plan/ })
-  await t.rejects(planned(''), { message: /did not say which tools it has/ })
+  await t.rejects(planned('Read Write'), {
+    message: /has the tool Write, which is not allowed while planning/,
+  })
+  await t.rejects(planned(''), { message: /did not report its tools/ })
 })
 
 t.test(
@@ -346,7 +348,7 @@ t.test('while planning it may read, once, and nothing else', async (t) => {
   const denied = report.notes.filter(({ event }) => event === 'denied')
   t.equal(denied.length, 7)
   t.match(denied[0], {
-    fields: { tool: 'fetch', reason: 'while planning only reading is allowed, not the kind fetch' },
+    fields: { tool: 'fetch', reason: 'while planning it may only read, not the kind fetch' },
   })
 })
 
@@ -377,7 +379,7 @@ t.test('what it tells comes in order, and only what is new', async (t) => {
     { event: 'agent_plan', fields: { entries: [{ ...entry, status: 'completed' }] } },
     { event: 'tool_call', fields: { tool: 'tool', status: 'completed' } },
   ])
-  t.match(report.said.stdout, 'an update of a kind that is not known: something_new')
+  t.match(report.said.stdout, 'an update of unknown kind: something_new')
 })
 
 t.test('a person is shown what it says and does', async (t) => {
@@ -444,10 +446,10 @@ The limit is too low.
 
 t.test('one that does nothing but ask its model again is ended', async (t) => {
   const message =
-    /^fake was ended: for \d+ s it did nothing but ask its model again, 100 times; the last time: the model answered 500, attempt 100$/
+    /^fake was ended: for \d+ s it only retried its model request \(100 times\)\. Last error: the model answered 500, attempt 100$/
   await t.rejects(scene(t, 'retries').plan(), { name: 'RunnerFailure', message })
   const soon = scene(t, 'retries', { run: { retriesMs: 0 } })
-  await t.rejects(soon.plan(), { message: /, once; the last time: the model answered 500/ })
+  await t.rejects(soon.plan(), { message: /\(once\)\. Last error: the model answered 500/ })
 })
 
 t.test('what is of another session does not count', async (t) => {
@@ -456,7 +458,11 @@ t.test('what is of another session does not count', async (t) => {
   t.equal(eventsOf(report), 'started plan-agent process agent_started agent_session finished')
   t.match(answers(report), { foreign: 'cancelled' })
   t.notMatch(report.said.stdout, 'Of another')
-  t.equal(report.said.stdout.match(/another session, session-2/g)?.length, 1, 'told once')
+  t.equal(
+    report.said.stdout.match(/messages of another session: session-2/g)?.length,
+    1,
+    'told once',
+  )
 })
 
 t.test('an answer has its own limit', async (t) => {
@@ -480,7 +486,7 @@ t.test('an answer has its own limit', async (t) => {
         initialize: { protocolVersion: 1 },
         'session/new': { sessionId: 's', modes: { currentModeId: 'code', availableModes: modes } },
       }
-      const link: Link = {
+      const link: AgentConnection = {
         async ask(method, _, signal) {
           if (method !== silent) return answers[method]
           const [ms, end] = waits.at(-1)!
@@ -532,22 +538,22 @@ t.test('a turn that ends with a refusal is not done, one that goes on without it
   const goesOn = scene(t, 'goes-on', { spec: fake('refused') })
   t.strictSame(await goesOn.execute(), { ok: true })
   const stops = scene(t, 'stops', { spec: fake('refused', 'stops') })
-  t.match(await stops.execute(), { ok: false, reason: /ended its turn when .*x\.txt was refused/ })
+  t.match(await stops.execute(), { ok: false, reason: /ended its turn when .*x\.txt was denied/ })
 
   t.test('one that ends there by itself is asked to go on', async (t) => {
-    const asked = { ...fake('refused', 'asked'), endsAtRefusal: true }
+    const asked = { ...fake('refused', 'asked'), endsAtDenial: true }
     const work = scene(t, 'asked', { spec: asked })
     t.strictSame(await work.execute(), { ok: true })
-    t.match(work.report.said.stdout, 'asked to go on without: /elsewhere/x.txt')
-    t.match(work.report.said.stdout, '<That action was refused: /elsewhere/x.txt')
+    t.match(work.report.said.stdout, 'asked the agent to continue without: /elsewhere/x.txt')
+    t.match(work.report.said.stdout, '<That action was denied: /elsewhere/x.txt')
     t.equal(deniedIn(work.report), 1)
     t.strictSame(await scene(t, 'plans', { spec: asked }).plan(), PLAN)
   })
 
   t.test('three times at most', async (t) => {
-    const insists = { ...fake('refused', 'stops'), endsAtRefusal: true }
+    const insists = { ...fake('refused', 'stops'), endsAtDenial: true }
     const work = scene(t, 'insists', { spec: insists })
-    const reason = 'fake ended its turn when /elsewhere/x.txt was refused'
+    const reason = 'fake ended its turn when /elsewhere/x.txt was denied'
     t.strictSame(await work.execute(), { ok: false, reason })
     t.equal(deniedIn(work.report), 4)
     const planning = scene(t, 'insists', { spec: insists })
@@ -597,7 +603,8 @@ t.test('what a call names is inside, or is not', async (t) => {
   symlinkSync('../workshop', `${workdir}/away`)
   const closed = [`${workdir}/memory`]
   const ground = { workdir, closed, temporary: [], scratch: `${top}/scratch` }
-  const why = (fields: object) => whyOutside(readToolCall({ toolCallId: 'x', ...fields }), ground)
+  const why = (fields: object) =>
+    outsideReason(readToolCall({ toolCallId: 'x', ...fields }), ground)
   const inside: object[] = [
     { locations: [{ path: `${top}/scratch/x` }] },
     { locations: [{ path: workdir }, { path: 'sub/new/file' }] },
@@ -627,7 +634,7 @@ t.test('what a call names is inside, or is not', async (t) => {
 t.test('lists of things to do and servers of the user are allowed', async (t) => {
   const ground = { workdir: realpathSync(t.testdir()), closed: [], temporary: [], scratch: null }
   const judged = async (fields: object) =>
-    (await judgeWork(readToolCall({ toolCallId: 'x', kind: 'other', ...fields }), ground)).is
+    (await workPolicy(readToolCall({ toolCallId: 'x', kind: 'other', ...fields }), ground)).is
   const todos = [{ content: 'Raise it', status: 'pending' }]
   const allowed: object[] = [
     { toolCallId: 'write_todos__00000000-0000-4000-8000-000000000002', title: 'Set 2 todo(s)' },
@@ -656,7 +663,7 @@ t.test('the words of a command are looked at', async (t) => {
   const places = temporary.filter((each) => each !== '/tmp')
   const ground = { workdir, closed: [], temporary: places, scratch: null }
   const why = (rawInput: unknown, more: object = {}) =>
-    whyOutside(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
+    outsideReason(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
   const inside: (string | string[])[] = [
     'npm test',
     'git commit -m "Do what /etc/hosts says"',
@@ -756,7 +763,7 @@ t.test('the words of a command are looked at', async (t) => {
 
   for (const kind of ['edit', 'delete', 'move', 'other']) {
     for (const path of ['.git/hooks/pre-commit', `${workdir}/.GIT/config`, 'sub/x/.git/HEAD']) {
-      t.match(await why({ path }, { kind }), /is git's own/, `${kind} ${path}`)
+      t.match(await why({ path }, { kind }), /one of git's own files/, `${kind} ${path}`)
     }
   }
   t.equal(await why({ path: '.git/HEAD' }, { kind: 'read' }), null)
@@ -800,7 +807,7 @@ t.test('nothing is offered to it', async (t) => {
 
 t.test('it does not speak as it should', async (t) => {
   const cases: [variant: string, detail: string, message: string | RegExp][] = [
-    ['version', '', /speaks version 2 of the Agent Client Protocol, and casefile version 1/],
+    ['version', '', /speaks version 2 of the Agent Client Protocol, but casefile speaks version 1/],
     [
       'login',
       '',
@@ -810,11 +817,11 @@ t.test('it does not speak as it should', async (t) => {
     ['dies', '', 'fake ended with exit code 3 before it answered session/prompt: out of luck'],
     ['closes', '', 'fake closed its output before it answered session/prompt'],
     ['floods', '', 'fake: it sent a line of more than 8 MiB'],
-    ['silent', '', 'fake ended without a plan, and said nothing. It can be asked again'],
-    ['ends', 'refusal', 'fake refused to go on'],
-    ['ends', 'max_tokens', /limit of tokens/],
+    ['silent', '', 'fake ended without a plan, and said nothing. Try again'],
+    ['ends', 'refusal', 'fake refused to continue'],
+    ['ends', 'max_tokens', /token limit/],
     ['ends', 'max_turn_requests', /limit of requests/],
-    ['ends', 'cancelled', /which nobody asked for/],
+    ['ends', 'cancelled', /without being asked to/],
   ]
   for (const [variant, detail, message] of cases) {
     t.test(`${variant} ${detail}`, async (t) => {
@@ -909,7 +916,7 @@ t.test('a child in a session of its own is left to the sweep', linuxOnly, async 
   const { plan, report } = scene(t, 'setsid', { run: { env } })
   t.strictSame((await plan()).plan, PLAN.plan)
   t.match(report.said.stdout, /<child \d+>/)
-  t.equal(await endMarked('acp-test-mark'), 1)
+  t.equal(await killRunById('acp-test-mark'), 1)
 })
 
 t.test('a revision goes back to its conversation', async (t) => {

@@ -15,8 +15,8 @@ import { commandRunner, customCommandSpec } from '../../src/runners/command/comm
 import { type CommandSpec, wordsOf } from '../../src/runners/command/command-spec.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
-import { NO_GUARD } from '../../src/runners/process/guard.ts'
-import { processStat } from '../../src/runners/process/process-facts.ts'
+import { processStat } from '../../src/runners/process/procfs.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 
 type Custom = Extract<ProviderSettings, { kind: 'command' }>
 
@@ -64,7 +64,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
     resume: run.resume ? { session: run.resume, anew } : null,
     env: { PATH, ...run.env },
     folder: `${root}/files`,
-    guard: NO_GUARD,
+    sandbox: NO_SANDBOX,
     timeoutMs: 5_000,
     report: {
       async stepStarted({ id }, timeoutMs) {
@@ -106,7 +106,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
       env: {},
       stepTimeoutMs: 1,
       scratch: `${root}/files`,
-      guard: NO_GUARD,
+      sandbox: NO_SANDBOX,
       report: agent.report,
     } as WorkRequest)
   return { root, log, notes, said, plan, work, runner }
@@ -177,11 +177,7 @@ t.test('a command of casefile.md', async (t) => {
 
 t.test('planning that comes to nothing', async (t) => {
   const cases: [name: string, spec: CommandSpec, message: string | RegExp][] = [
-    [
-      'no plan',
-      script('echo'),
-      'mine ended without a plan, and said nothing. It can be asked again',
-    ],
+    ['no plan', script('echo'), 'mine ended without a plan, and said nothing. Try again'],
     [
       'an exit code',
       script('echo P; echo "cannot\n  log in." >&2; exit 3'),
@@ -206,12 +202,12 @@ t.test('planning that comes to nothing', async (t) => {
     [
       'a prompt that is too long for an argument',
       { ...script('', { prompt: 'argument' }), title: 'big' },
-      'big could not be started (E2BIG): the prompt is too long for an argument; set prompt: stdin or prompt: file in casefile.md',
+      'big could not be started (E2BIG): the prompt is too long for a command argument. Set prompt: stdin or prompt: file in casefile.md',
     ],
     [
       'too much to say',
       script('head -c 2000000 /dev/zero | tr "\\0" x'),
-      'mine said more than a plan may have, 1 MiB in one message',
+      'mine sent a message of more than 1 MiB, which is too long for a plan',
     ],
     [
       'no last event',
@@ -297,7 +293,7 @@ echo "$*" > args; cat > prompt`
         fields: {
           mode: 'plan',
           version: '2.1.328',
-          plan_mode: 'It is given no tools but Read, Grep and Glob.',
+          plan_mode: 'It has only the tools Read, Grep and Glob.',
           command: ['claude', '-p', '--model', 'opus'],
         },
       },
@@ -492,11 +488,11 @@ t.test('nothing hangs', async (t) => {
     const { spec, env } = fake(t, 'claude', `${flood}\n${prints(success('## Plan\nP'))}`)
     const { plan, said } = recorded(t, spec, { env, onOutput: () => {} })
     t.match(await plan(), { plan: 'P' })
-    t.match(said.stderr, /^\[casefile: a line of this output is too long, and was not read\]\n$/)
-    const message = 'mine said more than a plan may have, 1 MiB in one message'
+    t.match(said.stderr, /^\[casefile: a line of this output was too long and was skipped\]\n$/)
+    const message = 'mine sent a message of more than 1 MiB, which is too long for a plan'
     await t.rejects(recorded(t, script(`echo P; ${flood}`)).plan(), { message })
 
-    const dropped = 'it printed a line of more than 8 MiB, which was dropped'
+    const dropped = 'it printed a line of more than 8 MiB, which was discarded'
     const lost = fake(t, 'claude', `${flood}; echo sorry >&2`)
     const failure = recorded(t, lost.spec, lost)
     const reason = `Claude Code ended without saying that it succeeded; ${dropped}: sorry`

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { PlanResult, RunReport, WorkResult } from '../../src/runners/contract.ts'
-import { endMarked } from '../../src/runners/process/process-sweep.ts'
+import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { type Mode, scene } from '../fixtures/agents/contract-scene.ts'
 import {
   type Deed,
@@ -115,7 +115,7 @@ const CLAUSES: Clause[] = [
       const here = scene(t, trial, { report: { processStarted } })
       await t.rejects(here.run(mode), { message: 'disk full' })
       t.notOk(existsSync(`${here.workdir}/fake-agent.txt`))
-      t.equal(await endMarked(here.mark), 0)
+      t.equal(await killRunById(here.runId), 0)
     },
   },
   {
@@ -126,7 +126,7 @@ const CLAUSES: Clause[] = [
       const here = scene(t, trial, { signal: AbortSignal.abort() })
       isReason(t, await outcome(here.run(mode)), /stopped/)
       t.notOk(existsSync(`${here.workdir}/fake-agent.txt`))
-      t.equal(await endMarked(here.mark), 0)
+      t.equal(await killRunById(here.runId), 0)
     },
   },
   {
@@ -150,8 +150,8 @@ const CLAUSES: Clause[] = [
       const began = performance.now()
       await outcome(here.run(mode))
       t.ok(performance.now() - began < 30_000)
-      t.ok((await endMarked(here.mark)) <= 1)
-      t.equal(await endMarked(here.mark), 0)
+      t.ok((await killRunById(here.runId)) <= 1)
+      t.equal(await killRunById(here.runId), 0)
     },
   },
   {
@@ -175,7 +175,7 @@ const CLAUSES: Clause[] = [
     async proves(t, trial, mode) {
       const here = scene(t, trial)
       isReason(t, await outcome(here.run(mode)), /not found|missing|no-such-agent/)
-      t.equal(await endMarked(here.mark), 0)
+      t.equal(await killRunById(here.runId), 0)
     },
   },
   {
@@ -275,7 +275,7 @@ async function isStopped(t: Test, trial: Trial, mode: Mode): Promise<void> {
   isReason(t, await run, /stopped/)
   const ms = Math.round(performance.now() - began)
   t.ok(ms < PROMPTLY_MS, `within ${ms} ms`)
-  t.equal(await endMarked(here.mark), 0, 'the sweep finds nothing more to end')
+  t.equal(await killRunById(here.runId), 0, 'the sweep finds nothing more to end')
   t.equal(here.recorder.events.at(-1), 'finished', 'and its end is told')
 }
 

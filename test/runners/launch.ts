@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { findProgram } from '../../src/runners/process/find-program.ts'
 import { type Launched, type LaunchOptions, launch } from '../../src/runners/process/launch.ts'
-import { processStart, processStat } from '../../src/runners/process/process-facts.ts'
+import { processStart, processStat } from '../../src/runners/process/procfs.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
+import { built } from '../fixtures/built.ts'
 
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
@@ -44,12 +44,11 @@ t.test('a held program never runs when its starter dies', linuxOnly, async (t) =
     const options = { argv: ['touch', 'began'], cwd: process.env.CWD, env, stdin: 'none' }
     console.log((await launch(options)).pid)
     await new Promise(() => setInterval(() => {}, 1000))`
-  const module = new URL('../../src/runners/process/launch.ts', import.meta.url).href
-  const starter = spawn(
-    process.execPath,
-    [...typescriptFlags, '--input-type=module', '-e', script],
-    { env: { ...process.env, LAUNCH: module, CWD: cwd }, stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const module = built('src/runners/process/launch.ts')
+  const starter = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    env: { ...process.env, LAUNCH: module, CWD: cwd },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [bytes] = await once(starter.stdout, 'data')
   const pid = Number(String(bytes))
   t.match(processStat(pid)?.state, /[RSD]/, 'the launcher waits')
@@ -106,9 +105,9 @@ t.test('a conversation over both standard streams', async (t) => {
 
 t.test('a launcher that fails is an error to start', async (t) => {
   const wrap = () => ['/bin/sh', '-c', 'echo "mount: no\nway" >&2; exit 32']
-  const guard = { kind: 'mount', wrap, close() {} } as const
+  const sandbox = { kind: 'mount', wrap, close() {} } as const
   const argv = ['/bin/true']
-  const failed = await launch({ argv, cwd: '/', env: { PATH }, stdin: 'pipe', guard })
+  const failed = await launch({ argv, cwd: '/', env: { PATH }, stdin: 'pipe', sandbox })
   t.strictSame(failed, { startError: 'ELAUNCH: mount: no way' })
 })
 
@@ -116,8 +115,8 @@ t.test('a launcher that is never ready is not waited for once it is stopped', as
   const stop = new AbortController()
   const signal = stop.signal
   const made = (script: string) => {
-    const guard = { kind: 'mount', wrap: () => ['/bin/sh', '-c', script], close() {} } as const
-    return launch({ argv: ['/bin/true'], cwd: '/', env: { PATH }, stdin: 'none', guard, signal })
+    const sandbox = { kind: 'mount', wrap: () => ['/bin/sh', '-c', script], close() {} } as const
+    return launch({ argv: ['/bin/true'], cwd: '/', env: { PATH }, stdin: 'none', sandbox, signal })
   }
   const started = made('exec sleep 60')
   stop.abort()
@@ -132,8 +131,8 @@ t.test('a launcher that is never ready is not waited for once it is stopped', as
     return ['/bin/sh', '-c', 'exec sleep 60']
   }
   const argv = ['/bin/true']
-  const guard = { kind: 'mount', wrap, close() {} } as const
-  const step = await runStepProcess({ ...options, argv, guard, signal: late.signal })
+  const sandbox = { kind: 'mount', wrap, close() {} } as const
+  const step = await runStepProcess({ ...options, argv, sandbox, signal: late.signal })
   t.match(step, { aborted: true, exit: null, startError: undefined })
 })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { errorText } from '../../src/runners/agents/error-text.ts'
 import { planAmong, planOf, planOfWords } from '../../src/runners/agents/plan-text.ts'
-import { saidError } from '../../src/runners/agents/said-error.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 const lines = (...texts: string[]) => texts.join('\n')
@@ -186,8 +186,8 @@ t.test('an error as a part of a sentence', async (t) => {
     ['{"error":"busy"}', 'busy'],
     ['{}', '{}'],
   ]
-  for (const [said, expected] of cases) t.equal(saidError(said), expected)
-  t.ok(saidError('x'.repeat(5000)).length < 400)
+  for (const [said, expected] of cases) t.equal(errorText(said), expected)
+  t.ok(errorText('x'.repeat(5000)).length < 400)
 })
 
 t.test('a hostile text takes no time', async (t) => {
@@ -206,7 +206,7 @@ t.test('a hostile text takes no time', async (t) => {
       () => {
         planAmong([text])
         planOfWords(text)
-        saidError(text)
+        errorText(text)
       },
       { enough: 2_000 },
     )

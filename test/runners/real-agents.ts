@@ -6,8 +6,8 @@ import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
 import { commandRunner } from '../../src/runners/command/command.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
 import type { AgentRun, Runner } from '../../src/runners/contract.ts'
-import { NO_GUARD } from '../../src/runners/process/guard.ts'
-import { endMarked } from '../../src/runners/process/process-sweep.ts'
+import { killRunById } from '../../src/runners/process/kill-run.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import {
   drivenProviders,
   homeEnvironment,
@@ -41,12 +41,12 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
   mkdirSync(`${home}/tmp`, { recursive: true })
   const model = await openScriptedModel()
   t.teardown(() => model.close())
-  const mark = randomUUID()
-  t.teardown(() => endMarked(mark))
+  const runId = randomUUID()
+  t.teardown(() => killRunById(runId))
   const env = {
     ...homeEnvironment(home),
     ...REAL_AGENTS[id].settle(home, model.url),
-    CASEFILE_RUN: mark,
+    CASEFILE_RUN: runId,
   }
   const { workdir, elsewhere } = { workdir: `${folder}/work`, elsewhere: `${folder}/elsewhere` }
   const report = recordRun()
@@ -58,7 +58,7 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
     env,
 
     folder: `${folder}/files`,
-    guard: NO_GUARD,
+    sandbox: NO_SANDBOX,
     timeoutMs: TIMEOUT_MS,
     report,
   }
@@ -67,7 +67,7 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
     workdir,
     elsewhere,
     report,
-    mark,
+    runId,
     plan: (resume: string | null = null) => {
       const anew = () => Promise.reject(new Error('it knows its conversation'))
       const agent = { ...agentRun, resume: resume === null ? null : { session: resume, anew } }
@@ -84,7 +84,7 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
 
         stepTimeoutMs: TIMEOUT_MS,
         scratch: `${folder}/files`,
-        guard: NO_GUARD,
+        sandbox: NO_SANDBOX,
       }),
   }
 }
@@ -153,7 +153,7 @@ t.test('real agents', async (t) => {
         t.strictSame(await here.execute(), { ok: true })
         t.strictSame(filesOf(here).sort(), ['app.js', 'by-command.txt', 'written.txt'])
         t.ok(here.report.notes.some(({ event }) => event === 'tool_call'))
-        t.equal(await endMarked(here.mark), 0, 'it leaves no process behind')
+        t.equal(await killRunById(here.runId), 0, 'it leaves no process behind')
       })
     })
   }

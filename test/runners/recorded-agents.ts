@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { acpRunner } from '../../src/runners/acp/acp.ts'
 import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
 import type { AgentNote, AgentRun } from '../../src/runners/contract.ts'
-import { NO_GUARD } from '../../src/runners/process/guard.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
 import {
   type TranscriptLine,
@@ -43,7 +43,7 @@ async function replayed(t: Test, provider: string, scene: string) {
     env,
 
     folder: `${folder}/files`,
-    guard: NO_GUARD,
+    sandbox: NO_SANDBOX,
     report,
   }
   const shared = { agent, workdir, signal }
@@ -56,7 +56,7 @@ async function replayed(t: Test, provider: string, scene: string) {
           report,
           env,
           plan: PLAN.plan,
-          guard: NO_GUARD,
+          sandbox: NO_SANDBOX,
 
           stepTimeoutMs: 60_000,
           scratch: `${folder}/files`,

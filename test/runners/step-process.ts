@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { bootId, processStart } from '../../src/runners/process/process-facts.ts'
-import { endMarked } from '../../src/runners/process/process-sweep.ts'
+import { killRunById } from '../../src/runners/process/kill-run.ts'
+import { bootId, processStart } from '../../src/runners/process/procfs.ts'
 import { runStepProcess, type StepProcessOptions } from '../../src/runners/process/step-process.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
+import { built } from '../fixtures/built.ts'
 
 const cwd = t.testdir({ plain: 'text', scratch: {} })
 const scratch = `${cwd}/scratch`
@@ -286,8 +286,8 @@ t.test('input', async (t) => {
 })
 
 t.test('the sweep', linuxOnly, async (t) => {
-  const mark = `m-${process.pid}-${Date.now()}`
-  const marked = async (script: string, value = mark): Promise<ChildProcess> => {
+  const runId = `m-${process.pid}-${Date.now()}`
+  const marked = async (script: string, value = runId): Promise<ChildProcess> => {
     const child = spawn('/bin/sh', ['-c', `${script} & echo $!; wait`], {
       env: { PATH, CASEFILE_RUN: value },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -296,41 +296,37 @@ t.test('the sweep', linuxOnly, async (t) => {
     return child
   }
 
-  t.test('ends every process with the mark, and no other', async (t) => {
+  t.test('ends every process with the run id, and no other', async (t) => {
     const ignorer = `sh -c 'trap "" TERM; while :; do sleep 1; done'`
     const children = [
       await marked('sleep 60'),
       await marked('setsid sleep 60'),
       await marked(ignorer),
     ]
-    const other = await marked('sleep 60', `${mark}-not`)
-    t.teardown(() => endMarked(`${mark}-not`))
-    const ended = await endMarked(mark)
+    const other = await marked('sleep 60', `${runId}-not`)
+    t.teardown(() => killRunById(`${runId}-not`))
+    const ended = await killRunById(runId)
     t.ok(ended >= 6, `${ended} ended: three shells and their children`)
     t.ok(children.every((child) => !isAlive(child.pid ?? 0)))
-    t.ok(isAlive(other.pid ?? 0), 'a mark that only begins alike is another one')
-    t.equal(await endMarked(mark), 0, 'a second sweep finds none')
+    t.ok(isAlive(other.pid ?? 0), 'a run id that only begins alike is another one')
+    t.equal(await killRunById(runId), 0, 'a second sweep finds none')
   })
 
   t.test('does not end its own process', async (t) => {
-    // Node started with the mark sweeps for it: /proc shows the environment a process began with.
+    // Node started with the run id sweeps for it: /proc shows the environment a process began with.
     const script = `
-      const { endMarked } = await import(process.env.SWEEP)
+      const { killRunById } = await import(process.env.SWEEP)
       const { spawn } = await import('node:child_process')
       spawn('sleep', ['60'])
-      console.log(await endMarked(process.env.CASEFILE_RUN))`
-    const child = spawn(
-      process.execPath,
-      [...typescriptFlags, '--input-type=module', '-e', script],
-      {
-        env: {
-          ...process.env,
-          CASEFILE_RUN: `${mark}-self`,
-          SWEEP: new URL('../../src/runners/process/process-sweep.ts', import.meta.url).href,
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
+      console.log(await killRunById(process.env.CASEFILE_RUN))`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: {
+        ...process.env,
+        CASEFILE_RUN: `${runId}-self`,
+        SWEEP: built('src/runners/process/kill-run.ts'),
       },
-    )
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let said = ''
     child.stdout.on('data', (bytes) => {
       said += bytes
@@ -343,7 +339,7 @@ t.test('the sweep', linuxOnly, async (t) => {
   t.test('does not wait for a zombie', async (t) => {
     // The shell becomes a program that never reaps the child it was left with.
     const child = spawn('/bin/sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60'], {
-      env: { PATH, CASEFILE_RUN: `${mark}-child` },
+      env: { PATH, CASEFILE_RUN: `${runId}-child` },
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     t.teardown(() => child.kill('SIGKILL'))
@@ -355,7 +351,7 @@ t.test('the sweep', linuxOnly, async (t) => {
     )
     t.not(processStart(zombie), null, 'it is still there')
     const began = performance.now()
-    t.equal(await endMarked(`${mark}-child`), 1, 'only its parent was alive')
+    t.equal(await killRunById(`${runId}-child`), 1, 'only its parent was alive')
     t.ok(performance.now() - began < 1400) // or it would be 1.5 s
   })
 })

@@ -4,9 +4,9 @@ import { createBoundedMap } from '../../src/runners/agents/bounded-map.ts'
 import { createDenials } from '../../src/runners/agents/denials.ts'
 import { createLines } from '../../src/runners/agents/jsonl.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
-import type { StreamEnd, StreamNote } from '../../src/runners/streams/agent-stream.ts'
 import { codexRecord } from '../../src/runners/streams/codex-record.ts'
-import { STREAM_FORMATS } from '../../src/runners/streams/formats.ts'
+import type { ParsedEnd, ParsedNote } from '../../src/runners/streams/output-parser.ts'
+import { PARSERS } from '../../src/runners/streams/parsers.ts'
 import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
 
 /*
@@ -15,13 +15,13 @@ import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
  * settings that no session uses.
  */
 
-type Format = keyof typeof STREAM_FORMATS
+type Format = keyof typeof PARSERS
 
 interface Told {
   notes: string[]
   /** What a person is shown. */
   text: string
-  end: StreamEnd
+  end: ParsedEnd
 }
 
 /** What a format makes of the events; a text is a line as it stands, `!` in front one of stderr. */
@@ -34,8 +34,8 @@ function reported(format: Format, lines: readonly (object | string)[]): Told {
     clean: (whole) => whole.replaceAll('s3cret', '[redacted KEY]'),
     workdir: '/project',
   })
-  const stream = STREAM_FORMATS[format](shownOutput)
-  const notes: StreamNote[] = []
+  const stream = PARSERS[format](shownOutput)
+  const notes: ParsedNote[] = []
   const isRecord = (line: object | string) => typeof line === 'object' && 'record' in line
   for (const line of lines.filter((each) => !isRecord(each))) {
     const words = typeof line === 'string' ? line : JSON.stringify(line)
@@ -76,7 +76,7 @@ function altered(
   })
 }
 
-function shown({ event, fields }: StreamNote): string {
+function shown({ event, fields }: ParsedNote): string {
   if (event === 'agent_session') return `session ${fields.agent_session}`
   if (event === 'agent_plan')
     return `plan ${fields.entries.map(({ content, status }) => `${content}:${status}`).join(' ')}`
@@ -100,7 +100,7 @@ type Case = [
   name: string,
   lines: (object | string)[],
   notes: (string | RegExp)[],
-  end: Partial<StreamEnd>,
+  end: Partial<ParsedEnd>,
 ]
 // biome-ignore lint/suspicious/noExplicitAny: each agent's own shape
 type Line = any
@@ -164,7 +164,7 @@ t.test('what is not known is no error, in any format', async (t) => {
       { type, item: { type: 'file_change', changes: [null, 'x'] }, part: { state: 'x' } },
     ]),
   ]
-  for (const format of Object.keys(STREAM_FORMATS) as Format[]) {
+  for (const format of Object.keys(PARSERS) as Format[]) {
     t.doesNotThrow(() => reported(format, [...strange, '!', '!x', '!{}']), format)
   }
 })
@@ -1018,9 +1018,7 @@ t.test('opencode says only in its log that it asks its model again', async (t) =
   const nothing = [step('step_start', {}), step('step_finish', { reason: 'unknown' })]
   t.strictSame(reported('opencode', [...nothing, ...nothing]).notes, [
     'session s',
-    ...Array(2).fill(
-      'the model did not answer correctly (its answer had nothing in it), trying again',
-    ),
+    ...Array(2).fill('the model did not answer correctly (its answer was empty), trying again'),
   ])
 })
 
@@ -1041,7 +1039,7 @@ t.test('a message that is too long is not kept in part', async (t) => {
   const much = reported('claude', Array(5).fill(says(half))).end
   t.equal(much.messages.length, 3, 'the oldest go')
 
-  const stream = STREAM_FORMATS.plain(notShown())
+  const stream = PARSERS.plain(notShown())
   stream.line('## Plan')
   stream.dropped?.()
   stream.line('## Plan')
@@ -1075,7 +1073,7 @@ t.test('an agent that calls tools without end is remembered for its last ones', 
     keyof typeof events,
     typeof events.claude,
   ][]) {
-    const stream = STREAM_FORMATS[format](notShown())
+    const stream = PARSERS[format](notShown())
     const line = (event: object) => stream.line(JSON.stringify(event))
     for (let at = 0; at <= 2000; at++) line(of(`${at}`)[0])
     t.strictSame(line(of('0')[1]), [], `${format}: the first is forgotten`)

@@ -118,7 +118,7 @@ t.test('planning that writes is a violation', async (t) => {
       t.equal(session.state, 'failed')
       const trail = trailOf(service, ref)
       t.match(trail, expected)
-      t.match(session.output, /\nplan_violation: the agent was to plan only/)
+      t.match(session.output, /\nplan_violation: the agent should only have planned/)
       t.match(trail, /plan_violation copy=/)
       t.match(trail, /session_sealed/)
       t.equal(git(service.root, 'status', '--porcelain', '--ignored'), '!! memory/\n')
@@ -155,7 +155,7 @@ for (const mount of [true, false]) {
       } else {
         t.equal(session.state, 'failed', name)
         t.match(trail, /\(in the working folder\)/)
-        t.match(trail, /an edit of your own/)
+        t.match(trail, /you or one of your programs/)
       }
     }
     if (mount) {
@@ -534,7 +534,7 @@ t.test('an agent that never ends', linuxOnly, async (t) => {
     const service = await serviceWith(t, agents, { more: 'timeout: { plan: 2s }\n' })
     const { ref, session } = await plannedBy(service, 'plans')
     t.equal(session.state, 'failed')
-    t.match(trailOf(service, ref), /ran into its time limit/)
+    t.match(trailOf(service, ref), /reached its time limit/)
     t.strictSame(marked(session.id), [])
   })
   await t.test('while it works: abandoned', async (t) => {
@@ -571,7 +571,7 @@ t.test('an agent that is not installed is refused, and nothing is written', asyn
   const table: [provider: string, detail: RegExp][] = [
     ['absent', /"no-such-agent" was not found on the PATH of the service\..*another provider/],
     ['own', /"\.\/agent\.sh" was not found in the working folder/],
-    ['plain', /"\.\/plain\.txt" is in the working folder, but may not be executed/],
+    ['plain', /"\.\/plain\.txt" is in the working folder, but is not executable/],
   ]
   for (const [provider, detail] of table) {
     const { id } = await service.newCase()

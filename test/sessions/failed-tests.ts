@@ -105,7 +105,7 @@ t.test(
       readFileSync(join(import.meta.dirname, '../fixtures/reports', name), 'utf8')
     const cases: [proof: string, report: string, artifact: string, note: RegExp][] = [
       ['go', recorded('go-failing.jsonl'), '1-r.jsonl', /^2 of 6 tests failed, 1 skipped$/],
-      ['go', 'hello\n', '1-r.jsonl', /^no events of go test -json in the output, exit 0/],
+      ['go', 'hello\n', '1-r.jsonl', /^no go test -json events in the output, exit 0/],
       ['tap', recorded('surefire.xml'), '1-r.tap', /^2 of 3 tests failed, 1 skipped$/],
       ['log', recorded('go-build-failure.jsonl'), '1-r.log', /^1 of 2 tests failed$/],
     ]

@@ -95,7 +95,7 @@ t.test('how a run ends', async (t) => {
     [
       'continue after a time-out',
       step('sleep 20', 'sh run continue=true timeout=100ms') + after,
-      { state: 'complete', output: /stopped by its time-out[\s\S]*^after$/m },
+      { state: 'complete', output: /timed out[\s\S]*^after$/m },
     ],
     ['cwd', step('ls', 'sh run cwd=sub'), { state: 'complete', output: /^here$/m }],
     [
@@ -106,7 +106,7 @@ t.test('how a run ends', async (t) => {
     [
       'time-out',
       step('echo begun; sleep 20', 'sh run timeout=3s'),
-      { state: 'failed', output: /begun\n\[stopped by its time-out after \d+(?:\.\d)? s\]/ },
+      { state: 'failed', output: /begun\n\[timed out after \d+(?:\.\d)? s\]/ },
     ],
     [
       'a command that is not found',
@@ -127,7 +127,7 @@ t.test('how a run ends', async (t) => {
     [
       'other variables are withheld, and named when it fails',
       step('echo "[$(env | grep SECRET_FOR_TEST)]"; exit 1'),
-      { state: 'failed', output: /^\[\]$[\s\S]*Withheld.*SECRET_FOR_TEST/m, not: /hidden/ },
+      { state: 'failed', output: /^\[\]$[\s\S]*did not get.*SECRET_FOR_TEST/m, not: /hidden/ },
     ],
     ['no steps', 'Only words.', { state: 'complete', output: /no steps/ }],
     ['no output', step('true'), { state: 'complete', output: /^\$ step step-1\n\[exit 0/ }],
@@ -211,7 +211,7 @@ t.test('limits of casefile.md', async (t) => {
   const slow = await ran(service, step('sleep 20'))
   t.match(slow.session, {
     state: 'failed',
-    output: /step step-1 ran into its time-out after \d+\.\d s\./,
+    output: /step step-1 timed out after \d+\.\d s\./,
   })
   const long = await ran(service, step('sleep 20', 'sh run timeout=10s'))
   t.match(long.session, { state: 'failed', output: /time limit for work/ })
@@ -232,13 +232,13 @@ t.test('odd output', async (t) => {
     t.ok(Buffer.byteLength(session.output) <= 64 * 1024)
     t.match(
       session.output,
-      /^line 0 [\s\S]*\[casefile: \d+ bytes cut here; the whole is in artifacts\/1-flood\.log\]\n[\s\S]*line 49999 /m,
+      /^line 0 [\s\S]*\[casefile: \d+ bytes cut here; full text is in artifacts\/1-flood\.log\]\n[\s\S]*line 49999 /m,
     )
     const live = events.filter((each) => each.event_type === 'session_output')
     const said = live.map(({ payload }) => payload.text).join('')
     t.match(
       said,
-      /\n\[casefile: live output stops here at 1 MiB; the whole is in artifacts\/1-flood\.log\]\n$/,
+      /\n\[casefile: live output stops here at 1 MiB; the full output is in artifacts\/1-flood\.log\]\n$/,
     )
     t.ok(said.length < 1.3 * 1024 * 1024)
     const done = events.find((each) => each.event_type === 'step_finished')
@@ -251,7 +251,7 @@ t.test('odd output', async (t) => {
     const { session } = await ran(service, steps)
     t.equal(session.state, 'complete')
     t.ok(Buffer.byteLength(session.output) <= 64 * 1024, `${Buffer.byteLength(session.output)}`)
-    t.match(session.output, /bytes cut here; the whole is in artifacts/)
+    t.match(session.output, /bytes cut here; full text is in artifacts/)
   })
 
   await t.test('much, and then a failure: both are told', async (t) => {
@@ -643,7 +643,7 @@ t.test('a job whose failure cannot be handled closes all the same, and is logged
     onFailure: () => Promise.reject(new Error('again')),
     log: (line) => log.push(line),
   })
-  const ids = { session_id: 's', case_id: 'c', number: 1, mark: 'm' }
+  const ids = { session_id: 's', case_id: 'c', number: 1, runId: 'm' }
   const job = await jobs.open({ ...ids, kind: 'plan', folder: null })
   jobs.run(job, () => Promise.reject(new Error('first')))
   await jobs.end('s', 'stop')
@@ -660,7 +660,7 @@ t.test('once the service stops no job opens, nor one that waited', async (t) => 
     log: (line) => t.fail(line),
   })
   const wanted = (session_id: string) =>
-    ({ session_id, case_id: 'c', number: 1, mark: 'm', kind: 'work', folder: '/f' }) as const
+    ({ session_id, case_id: 'c', number: 1, runId: 'm', kind: 'work', folder: '/f' }) as const
   jobs.run(await jobs.open(wanted('first')), () => Promise.resolve())
   const waiting = jobs.open(wanted('second'))
   const stopped = jobs.endAll('stop')
@@ -703,7 +703,7 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
         case_id: ref.case_id,
         number,
         kind: 'plan',
-        mark: 'm',
+        runId: 'm',
 
         folder: null,
         signal: controller.signal,

@@ -95,7 +95,7 @@ t.test('where the plan comes from', async (t) => {
     const { plan } = await must(service, 'GET', ref.path)
     t.equal(
       plan,
-      'Run the steps of casefile.md.\n\n```sh run id=step-1\nmake a\n```\n\n````sh run id=step-2\necho ```\n````',
+      'Run the steps from casefile.md.\n\n```sh run id=step-1\nmake a\n```\n\n````sh run id=step-2\necho ```\n````',
     )
     const own = await planned(service, { fields: { description: described } })
     t.match((await must(service, 'GET', own.path)).plan, /from the description/)
@@ -118,7 +118,7 @@ t.test('where the hypothesis comes from', async (t) => {
       '# Title\n\n- a list\n\nIt is slow,\nvery slow.\n\nMore.',
       'It is slow,\nvery slow.',
     ],
-    ['the title', '', 'What the title says can be confirmed and settled: It is odd'],
+    ['the title', '', 'No hypothesis yet. The title: It is odd'],
     ['the title where no prose is', `# A\n\n${ok}`, /It is odd$/],
   ]
   for (const [name, description, expected] of cases) {

@@ -113,7 +113,7 @@ t.test('what was learned from resolved cases like it', async (t) => {
   t.strictSame(files, ['case.md', 'similar cases'])
   t.match(
     text,
-    /Title: Slow sign-in\nCase: c0\nOutcome: ConfirmedConfigBug\nHypothesis of its last session: The pool is small.\nProved by: test-log\nAccepted with failures: test-log, although 2 of 23 tests failed: signs in, signs out\. The operator's reason: Both are flaky\./,
+    /Title: Slow sign-in\nCase: c0\nOutcome: ConfirmedConfigBug\nHypothesis of its last session: The pool is small.\nProved by: test-log\nAccepted with failures: test-log, despite: 2 of 23 tests failed: signs in, signs out\. The operator's reason: Both are flaky\./,
   )
 })
 
@@ -155,7 +155,7 @@ t.test('what is least useful is left out first, and the rest stays whole', async
   const first = ['case.md', 'casefile.md', 'sessions/2.md', 'short.md']
   t.strictSame(files, [...first, 'a.md', 'b.md', 'c.md', 'd.md'])
   t.strictSame(leftOut, ['a.md', 'b.md', 'c.md', 'd.md', 'sessions/1.md'])
-  t.equal(text.match(/\[casefile: cut here, for want of room\]/g)?.length, 4)
+  t.equal(text.match(/\[casefile: cut here for length\]/g)?.length, 4)
   t.notOk(text.includes('\ufffd'), 'cut between characters')
   t.ok(text.includes('Do it well.'))
 })

@@ -100,7 +100,7 @@ for (const mount of [true, false]) {
       t.equal(session.state, 'failed')
       t.match(
         session.output,
-        /plan_violation: the agent was to plan only, and .* moved away or rep/,
+        /plan_violation: the agent should only have planned, but .* moved away or rep/,
       )
       for (const each of names) t.match(session.output, each)
     })

@@ -4,10 +4,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { readTrail } from '../../src/markdown/trail-lines.ts'
+import { readTrail } from '../../src/markdown/trail.ts'
 import { leftovers, processesOf, runBuilt, startBuilt, started } from '../fixtures/built-service.ts'
 import { seedOf } from '../fixtures/faults/chance.ts'
-import { isFull } from '../fixtures/full.ts'
+import { isFull, notBrief } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 import {
   type Client,
@@ -117,14 +117,14 @@ t.test('a start goes on whatever the last run left', linuxOnly, async (t) => {
   const session = await must(service, 'GET', ref.path)
   t.match(session, { state: 'failed', candidates: [{ artifact: '1-a.log' }] })
   t.match(session.output, /first\n[\s\S]*artifacts\/1-own\.log could not be read: ELOOP/)
-  t.match(session.output, /The plan in this file is not the one that was approved and run\.$/m)
+  t.match(session.output, /The plan in this file is not the one that was approved and executed\.$/m)
   await mustBeWhole(t, service, ref)
   t.equal(runsIn(service.stateDir).length, 3, 'what it could not read stays')
 })
 
 const strangeId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 
-t.test('kill -9 at any moment', linuxOnly, async (t) => {
+t.test('kill -9 at any moment', { ...linuxOnly, ...notBrief }, async (t) => {
   const service = await startBuilt(t, folders(t))
   const seen = new Set<string>()
   const seed = seedOf(process.env.CASEFILE_TEST_SEED)

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openGuard } from '../../src/runners/process/guard.ts'
-import { processStat } from '../../src/runners/process/process-facts.ts'
+import { processStat } from '../../src/runners/process/procfs.ts'
+import { openSandbox } from '../../src/runners/process/sandbox.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { type Client, must, planned, says, step, stream } from '../fixtures/session-client.ts'
 
-const probe = await openGuard({ readOnly: [tmpdir()], hidden: [], open: [] })
+const probe = await openSandbox({ readOnly: [tmpdir()], hidden: [], open: [] })
 const here = probe.kind === 'none' ? { skip: `no guard on this machine: ${probe.reason}` } : {}
 
-/** Leaves a process behind that has neither mark nor session nor parent of the run. */
+/** Leaves a process behind that has neither run id nor session nor parent of the run. */
 const SHED = "(env -i setsid sh -c 'echo orphan=$$. > said; exec sleep 60' &); cat said"
 
 const isAlive = (pid: number) => !['Z', 'X', undefined].includes(processStat(pid)?.state)
@@ -35,7 +35,7 @@ async function atWork(t: Test, args: string[] = []) {
 
 const abandon = (client: Client, path: string) => must(client, 'POST', `${path}/abandon`, {})
 
-t.test('a process that has shed its mark ends with its session', here, async (t) => {
+t.test('a process that has shed its run id ends with its session', here, async (t) => {
   const { service, ref, orphan } = await atWork(t)
   await abandon(service, ref.path)
   t.notOk(isAlive(orphan))

@@ -16,6 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../src/state/database.ts'
 import { connect } from '../../src/state/sqlite.ts'
+import { built } from '../fixtures/built.ts'
 import { smallDisk } from '../fixtures/small-disk.ts'
 import { failCommits, rowsOnDisk } from '../fixtures/state-rows.ts'
 
@@ -267,7 +268,6 @@ t.test('what is deleted leaves no text in the file', async (t) => {
 
 t.test('without SQLite the error says what to do', async (t) => {
   const { fork } = await import('node:child_process')
-  const { typescriptFlags } = await import('../fixtures/typescript-flags.ts')
   const dir = t.testdir({
     'block.mjs': `import { Module } from 'node:module'
 const { _resolveFilename } = Module
@@ -278,8 +278,8 @@ Module._resolveFilename = (name, ...rest) => {
 process.getBuiltinModule = () => undefined
 `,
   })
-  const child = fork(new URL('../fixtures/log-process.ts', import.meta.url), [join(dir, 'state')], {
-    execArgv: [...typescriptFlags, `--import=${join(dir, 'block.mjs')}`],
+  const child = fork(built('test/fixtures/log-process.ts'), [join(dir, 'state')], {
+    execArgv: [`--import=${join(dir, 'block.mjs')}`],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   t.teardown(() => child.kill('SIGKILL'))

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { ACP_AGENTS, type AcpSpec } from '../../src/runners/acp/agents.ts'
-import { environmentOf } from '../../src/runners/acp/converse.ts'
+import { environmentOf } from '../../src/runners/acp/run-agent.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
 import { mustTrustFiles, whyUntrusted, whyUntrustedCopy } from '../../src/sessions/agent-files.ts'
 import { findAgentFiles, searchTop } from '../../src/workspace/settings/agent-files.ts'
@@ -178,13 +178,13 @@ t.test(
     t.match(shown, 'a\\u{1b}[2Kb')
     t.match(shown, /config\.toml: read by codex-acp\n +x = 1\n/)
     t.match(shown, /hooks\/a\.json: read by copilot, copilot-acp\n +followed\n/)
-    t.match(shown, /lsp\.json: cannot be trusted, since it has more than \d+ bytes/)
+    t.match(shown, /lsp\.json: cannot be trusted: it has more than \d+ bytes/)
     const { id } = await service.newCase()
     const create = () =>
       service.request('POST', `/cases/${id}/sessions`, { type: 'planning', provider: 'copilot' })
     const answer = await create()
     t.match(answer, REFUSED)
-    t.match(answer.json.detail, /: \.github\/lsp\.json \(cannot be trusted, since [^)]*\)\. Look/)
+    t.match(answer.json.detail, /: \.github\/lsp\.json \(cannot be trusted: [^)]*\)\. Review/)
     rmSync(join(service.root, '.github/lsp.json'))
     t.match(await create(), { status: 201 })
     writeFileSync(join(lead, 'a.json'), 'changed behind the link')

@@ -45,9 +45,9 @@ t.test('a variable that casefile.md asks for is passed on once it is trusted', a
   t.match(before, /^\[\]$/m)
   t.match(
     before,
-    /casefile\.md asks to pass ASKED_FOR_TEST, which is not trusted: .*casefile trust/,
+    /casefile\.md asks to pass ASKED_FOR_TEST, which is not trusted\. .*casefile trust/,
   )
-  t.notMatch(before, /Withheld.*ASKED_FOR_TEST/)
+  t.notMatch(before, /did not get.*ASKED_FOR_TEST/)
   t.match(await healthProblems(service), [
     {
       code: 'untrusted_settings',
@@ -77,7 +77,7 @@ t.test('a variable that casefile.md asks for is passed on once it is trusted', a
   await trusted(service)
   const after = await outputOf()
   t.match(after, /^\[ASKED_FOR_TEST=the value\]$/m)
-  t.match(after, 'casefile.md asks to pass UNSET_FOR_TEST, which the service does not have.')
+  t.match(after, 'casefile.md asks to pass UNSET_FOR_TEST, but the service does not have it.')
 
   await service.restart()
   t.match(await outputOf(), /^\[ASKED_FOR_TEST=the value\]$/m, 'over a restart too')
@@ -114,7 +114,7 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
   t.match(await answered('mine'), { ...untrusted, detail: /casefile trust/ })
   t.match(await answered('fast'), { ...untrusted, detail: /preset claude \["--dangerous"\]/ })
   t.match(await answered('same'), missing, 'needs no trust')
-  t.match(await answered('broken'), { ...untrusted, detail: /with a mistake.*GET \/health/ })
+  t.match(await answered('broken'), { ...untrusted, detail: /incorrectly.*GET \/health/ })
   t.match(await healthProblems(service), [
     { code: 'bad_settings', line: 7 },
     { code: 'untrusted_settings', line: 3, message: /sessions cannot use mine, fast\. / },
@@ -348,7 +348,7 @@ t.test('the command shows all that it would trust, with nothing hidden', async (
   t.match(asked, { code: 1, stderr: /^casefile: .*casefile trust --yes\n$/ })
   t.equal(
     asked.stdout,
-    `What counts in ${join(dir, 'root')} only once you trust it:
+    `${join(dir, 'root')} asks you to trust the following. It has no effect until you do:
 
 Providers: programs that sessions run as you, to plan without asking first:
   mine: a command, which gets its prompt by stdin
@@ -416,7 +416,7 @@ t.test('where there is nothing to trust, or where it cannot be told', async (t) 
       'no settings that need trust',
       settingsText('steps: [x]', 'provider: claude', 'providers: { same: { preset: claude } }'),
       [],
-      { code: 0, stdout: /^There is nothing to trust in \S+\.\n$/, stderr: '' },
+      { code: 0, stdout: /^Nothing needs trust in \S+\.\n$/, stderr: '' },
     ],
     [
       'a setting that is wrong',

@@ -124,7 +124,7 @@ t.test('a proof has a page with all of its content', async (t) => {
 })
 
 t.test('a file that is chosen as proof', async (t) => {
-  const read = (bytes: Uint8Array | string, name = 'x.log') =>
+  const read = (bytes: Uint8Array<ArrayBuffer> | string, name = 'x.log') =>
     readProofFile(new File([bytes], name))
   await t.test('is taken as it is, byte order mark and line ends too', async (t) => {
     t.strictSame(await read('\ufeffa\r\nb'), { ok: true, text: '\ufeffa\r\nb' })

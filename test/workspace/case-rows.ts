@@ -46,7 +46,7 @@ function fill(app: Pick<TestService, 'memory'>): void {
   put(5, { 'case.md': caseMd('Of nobody').replace('title', `id: ${idOf(77)}\ntitle`) })
   put(6, { 'sessions/1.md': session })
   put(7, {
-    'case.md': caseMd('Foreign'),
+    'case.md': caseMd('UnknownRecord'),
     'sessions/1.md': session.replace(/^state: .*$/m, 'state: executing'),
   })
   put(8, { 'case.md': caseMd('Broken session'), 'sessions/1.md': 'nothing' })

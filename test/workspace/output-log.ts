@@ -36,9 +36,9 @@ t.test('a log ends with one line that says what was cut', async (t) => {
     [
       10,
       '0123456789abc',
-      '0123456789\n[casefile: output cut here at 10 bytes; 3 more bytes were not kept]\n',
+      '0123456789\n[casefile: output cut here at 10 bytes; 3 more bytes were dropped]\n',
     ],
-    [0, 'abc', '\n[casefile: output cut here at 0 MiB; 3 more bytes were not kept]\n'],
+    [0, 'abc', '\n[casefile: output cut here at 0 MiB; 3 more bytes were dropped]\n'],
   ] as const
   for (const [limit, text, expected] of cases) {
     t.test(`${text.length} bytes, limit ${limit}`, async (t) => {
@@ -60,7 +60,7 @@ t.test('a log ends with one line that says what was cut', async (t) => {
     const end = readFileSync(`${dir}/flood`).subarray(kept).toString()
     t.equal(
       end,
-      `\n[casefile: output cut here at 20 MiB; ${200_000_000 - kept} more bytes were not kept]\n`,
+      `\n[casefile: output cut here at 20 MiB; ${200_000_000 - kept} more bytes were dropped]\n`,
     )
   })
 })
@@ -125,7 +125,7 @@ t.test('headAndTail', async (t) => {
     const text = lines(100, 200)
     const cut = headAndTail(text, 200, 'artifacts/out.log')
     const shown = lines(100, 107) + lines(193, 200)
-    const note = `[casefile: ${text.length - shown.length} bytes cut here; the whole is in artifacts/out.log]\n`
+    const note = `[casefile: ${text.length - shown.length} bytes cut here; full text is in artifacts/out.log]\n`
     t.equal(cut, lines(100, 107) + note + lines(193, 200))
   })
 
@@ -143,7 +143,7 @@ t.test('headAndTail', async (t) => {
         const bytes = Buffer.byteLength(cut)
         if (bytes > limit || cut.includes('\ufffd'))
           t.fail(`limit ${limit}: ${bytes} bytes`, { cut })
-        const missing = /casefile: (\d+) bytes cut here; the whole is in artifacts\/ö.log\]\n/.exec(
+        const missing = /casefile: (\d+) bytes cut here; full text is in artifacts\/ö.log\]\n/.exec(
           cut,
         )
         if (missing === null) continue

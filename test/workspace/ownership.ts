@@ -6,7 +6,6 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { AppError } from '../../src/model/app-error.ts'
 import { askOwner } from '../../src/state/owner/ask-owner.ts'
@@ -19,18 +18,16 @@ import {
 import { askSocket, holdSocket, socketAddress } from '../../src/state/owner/owner-socket.ts'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
 import { holdLock } from '../../src/state/owner/state-lock.ts'
+import { built } from '../fixtures/built.ts'
 import { isFull } from '../fixtures/full.ts'
 import type { Order, Report } from '../fixtures/owner-process.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
-const fixture = fileURLToPath(new URL('../fixtures/owner-process.ts', import.meta.url))
+const fixture = built('test/fixtures/owner-process.ts')
 /** With each lock that may lie there. */
 const ROUNDS = isFull ? 40 : 8
 
 async function startOwner(t: Test): Promise<ChildProcess> {
-  const child = fork(fixture, {
-    execArgv: typescriptFlags,
-  })
+  const child = fork(fixture, {})
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'message')
   return child

@@ -60,9 +60,9 @@ async function plannedCases(file: string, options: Options): Promise<PlannedCase
   }
   await findWorkspace(options) // before a long list is read
   const now = new Date().toISOString()
-  const { issuesIn } = await import('../../import/issue-list.ts')
+  const { parseIssues } = await import('../../import/issue-list.ts')
   const { planImport } = await import('../../import/import-plan.ts')
-  return planImport(issuesIn(await inputOf(file)), { repository: repo, type, now })
+  return planImport(parseIssues(await inputOf(file)), { repository: repo, type, now })
 }
 
 async function preview(context: ReadContext, planned: readonly PlannedCase[]): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import type { PlanStep } from '../../model/plan-step.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
+import { type ExecutionSummary, executionSummary } from '../../sessions/execution-summary.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import type { SessionJson } from '../resolve/session.ts'
 import { shownLine } from './shown-line.ts'
@@ -21,7 +21,7 @@ export async function planView(
   untrusted: string | null = null,
 ): Promise<string> {
   const reading = await readPlan(plan)
-  const executed = undertaking(provider, reading, settings)
+  const executed = executionSummary(provider, reading, settings)
   const carried = { ...executed, objection: executed.objection ?? untrusted }
   const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
   const lines = plan
@@ -39,7 +39,7 @@ export async function planView(
 /** Why it cannot be approved matters only while it waits for approval. */
 function summary(
   { steps, errors }: PlanReading,
-  { text, willRun, objection }: Undertaking,
+  { text, willRun, objection }: ExecutionSummary,
   isWaiting: boolean,
 ): string[] {
   if (errors.length > 0) {

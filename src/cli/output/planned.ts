@@ -83,7 +83,7 @@ export async function printPlan(
     const { body } = await client.request('GET', `/cases/${session.case_id}`)
     const place = { root: workspace.root, workdir: body.workdir, settings }
     const { isRunbook } = await readPlan(plan)
-    const { startObjection } = await import('../../sessions/objections.ts')
+    const { startObjection } = await import('../../sessions/start-objections.ts')
     objection = await startObjection(provider, place, { isRunbook })
   }
   const view = await planView(session, settings, terminal, objection)

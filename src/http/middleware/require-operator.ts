@@ -1,14 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../model/app-error.ts'
-import { type Connection, type Sender, senderOf } from '../../runners/process/peer.ts'
-import type { MarkedRun } from '../../runners/process/run-members.ts'
-import type { DeniedRequest, SessionRun } from '../../sessions/own-requests.ts'
+import type { IdentifiedRun } from '../../runners/process/run-processes.ts'
+import {
+  type Connection,
+  findSocketOwner,
+  type Sender,
+} from '../../runners/process/socket-owner.ts'
+import type { DeniedRequest, SessionRun } from '../../sessions/denied-requests.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 
 type OperatorDeps = Pick<HttpDeps, 'sessions' | 'providers' | 'log'>
-type Run = SessionRun | MarkedRun
+type Run = SessionRun | IdentifiedRun
 
 /** How long the answer waits for the trail: a person may have the session's file broken just then. */
 const NOTED_MS = 2_000
@@ -100,10 +104,10 @@ async function objectionTo(
 /** A process that is ending is unseen for a moment, until its connection is gone, too. */
 async function findSender(connection: Connection, runs: readonly Run[]): Promise<Sender<Run>> {
   const until = performance.now() + UNSEEN_MS
-  let sender = senderOf(connection, runs)
+  let sender = findSocketOwner(connection, runs)
   while (sender.kind === 'unseen' && performance.now() < until) {
     await delay(LOOK_MS)
-    sender = senderOf(connection, runs)
+    sender = findSocketOwner(connection, runs)
   }
   return sender
 }

@@ -7,8 +7,8 @@ import type { Counted } from '../../model/proof.ts'
 import { countContent, updateCounted } from '../../sessions/count-proof.ts'
 import {
   candidateContent,
+  impliedSession,
   MAX_PROOF_CONTENT_BYTES,
-  sessionNumberedIn,
 } from '../../sessions/proof-candidate.ts'
 import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
@@ -94,7 +94,7 @@ export const proofEndpoints = [
         (present) =>
           attachProof(
             present,
-            { ...added, ...sessionNumberedIn(artifact, present, session_id) },
+            { ...added, ...impliedSession(artifact, present, session_id) },
             service.now(),
           ),
         { by: await actorOf(service, c) },

@@ -8,7 +8,7 @@ import {
   parseQuery,
   type SearchQuery,
 } from '../../search/query.ts'
-import { resolvedLike } from '../../sessions/resolved-like.ts'
+import { similarResolvedCases } from '../../sessions/similar-resolved-cases.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { withFreshCatalog } from '../fresh-catalog.ts'
@@ -84,7 +84,7 @@ export const searchEndpoints = [
     async handle({ c, service, params: { id }, query }) {
       await service.store.read(id)
       const most = query.limit ?? SIMILAR_LIMIT.default
-      const found = await withFreshCatalog(service, () => resolvedLike(service, id, most))
+      const found = await withFreshCatalog(service, () => similarResolvedCases(service, id, most))
       return answerJson<readonly ResolvedCaseJson[]>(c, found)
     },
   }),

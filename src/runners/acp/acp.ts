@@ -12,12 +12,12 @@ import {
 } from '../contract.ts'
 import { ACP_AGENTS, type AcpSpec, plainAgent } from './agents.ts'
 import { temporaryFolders } from './command-reach.ts'
-import { converse } from './converse.ts'
+import { runAgent } from './run-agent.ts'
 
 /**
- * Runs an agent that speaks the Agent Client Protocol, version 1, over its standard streams. `args`
- * stand behind those that make it speak. It offers the agent no files and no terminal: an agent does
- * its own work, and what it did is looked at on the disk.
+ * Runs an agent that speaks the Agent Client Protocol (ACP), version 1, over its standard streams. `args` are added
+ * to the arguments that turn the protocol on. The agent gets no file or terminal access from the client: it works
+ * on the disk itself, and the service looks at the result there.
  */
 export function acpRunner(spec: AcpSpec, args: readonly string[] = []): Runner {
   const argv = [spec.program, ...spec.args, ...args]
@@ -29,7 +29,10 @@ export function acpRunner(spec: AcpSpec, args: readonly string[] = []): Runner {
   }
 }
 
-/** What casefile.md defines; a known agent's ways are known there too, under whatever wrapper it runs. */
+/**
+ * An agent defined in casefile.md. If its command runs a known agent, even through a wrapper, that agent's settings
+ * apply.
+ */
 export function customAcpSpec(
   id: string,
   { command, planMode, workMode }: Extract<ProviderSettings, { kind: 'acp' }>,
@@ -42,7 +45,7 @@ export function customAcpSpec(
     const version = programName(program) === known.program ? known.version : []
     return { ...known, id, title: id, program, args, named, version }
   }
-  const note = 'What its plan mode keeps it from is not known.'
+  const note = 'It is not known what its plan mode prevents.'
   return {
     ...plainAgent(id, id, program, args),
     version: [],
@@ -51,7 +54,7 @@ export function customAcpSpec(
   }
 }
 
-/** By a word of the command that is its program, with its arguments behind: `npx gemini --acp` as well. */
+/** Finds the known agent that a command runs, also through a wrapper, as in `npx gemini --acp`. */
 function knownAgent(command: readonly string[]): AcpSpec | undefined {
   return ACP_AGENTS.find(({ program, args }) => {
     const at = command.findIndex((word) => programName(word) === program)
@@ -60,7 +63,7 @@ function knownAgent(command: readonly string[]): AcpSpec | undefined {
   })
 }
 
-/** `@scope/name@1.2.3`, `/usr/bin/name` and `name.cmd` are all `name`. */
+/** `@scope/name@1.2.3`, `/usr/bin/name` and `name.cmd` all give `name`. */
 function programName(word: string): string {
   return basename(word).replace(/(?<=.)@[^@]*$|\.(?:cmd|exe|ps1|[cm]?js)$/, '')
 }
@@ -70,26 +73,34 @@ async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promis
   const { workdir, signal } = request
   const timeoutMs = agent.timeoutMs ?? 0
   const planArgv = [...argv, ...spec.planArgs.map((word) => word.replace('{folder}', agent.folder))]
-  const conversation = { spec, argv: planArgv, ground: null, workdir, timeoutMs, agent, signal }
-  const { plan, noPlan, denials } = await converse(conversation)
+  const conversation = {
+    spec,
+    argv: planArgv,
+    allowedPaths: null,
+    workdir,
+    timeoutMs,
+    agent,
+    signal,
+  }
+  const { plan, noPlan, denials } = await runAgent(conversation)
   if (plan) return plan
   const complaints = [denials.complaint(), noPlan]
   throw new RunnerFailure(`${spec.title} ${complaints.filter((each) => each).join(', and ')}`)
 }
 
-/** Success is the agent's own success. What it was refused is in the trail, and does not undo what it did without it. */
+/** Succeeds if the agent says so. Denied actions are in the audit trail and do not make the run fail. */
 async function execute(spec: AcpSpec, argv: string[], request: WorkRequest): Promise<WorkResult> {
   const agent = agentOf(request)
   const { workdir, signal } = request
   const temporary = await temporaryFolders(agent.env.TMPDIR)
   const scratch = await scratchFolder(agent.env, workdir)
-  const ground = { workdir, closed: agent.closed ?? [], temporary, scratch }
+  const allowedPaths = { workdir, closed: agent.closed ?? [], temporary, scratch }
   const more = await allowanceOf(spec.userPlaces, agent.env, workdir)
   const allowed = { ...spec, workEnv: { ...spec.workEnv, ...more.env } }
   const words = [...argv, ...more.args]
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
   try {
-    await converse({ spec: allowed, argv: words, ground, workdir, timeoutMs, agent, signal })
+    await runAgent({ spec: allowed, argv: words, allowedPaths, workdir, timeoutMs, agent, signal })
     return { ok: true }
   } catch (error) {
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }

@@ -13,52 +13,55 @@ import {
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
 import type { AllowsUserPlaces } from '../agents/user-places.ts'
-import type { AgentStream } from '../streams/agent-stream.ts'
 import { readCodexRecord, sandboxError } from '../streams/codex-record.ts'
 import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
+import type { OutputParser } from '../streams/output-parser.ts'
 import { CLAUDE_RETRY } from './retry.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
-  /** What makes the program speak the protocol. */
+  /** The arguments that make the program speak the protocol. */
   args: readonly string[]
   /**
-   * Its own ids of modes, as it was seen to offer them; null where it is found by name, or not changed. One
-   * whose tools are taken away while it plans does so in its ordinary mode: the instructions of its plan mode
-   * (to write the plan into a file, to ask, to begin) contradict our prompt. It has to be one in which it asks.
+   * Mode ids as measured; null if the mode is found by its name, or not changed. An agent whose writing tools are
+   * removed plans in its ordinary mode, because the instructions of its plan mode (write the plan to a file, ask,
+   * begin) contradict our prompt. That must be a mode in which it asks.
    */
   modes: { plan: string | null; work: string | null }
   /** Modes that the operator names in casefile.md. */
   named: { plan: string | null; work: string | null }
-  /** Environment that it always gets, over the service's. */
+  /** Environment variables that override the service's. */
   fixedEnv: Readonly<Record<string, string>>
-  /** Environment that it gets where the service has no such variable. */
+  /** Environment variables that apply only if the service does not set them. */
   defaultEnv: Readonly<Record<string, string>>
-  /** Further environment in each mode. */
+  /** Additional environment variables in plan mode; `workEnv` in work mode. */
   planEnv: Readonly<Record<string, string>>
   workEnv: Readonly<Record<string, string>>
-  /** Further arguments while it plans; `{folder}` is where `planFiles` are. */
+  /** Additional arguments in plan mode; `{folder}` is the folder with `planFiles`. */
   planArgs: readonly string[]
-  /** Texts of files that it needs while it plans, by name. */
+  /** Files that it needs in plan mode: name to text. */
   planFiles: Readonly<Record<string, string>>
-  /** The tools that it may have while it plans, where it says which it has; null where it does not. */
+  /** The tools allowed in plan mode, if the agent reports its tools; else null. */
   planTools: readonly string[] | null
-  /** What a failed command printed, where the agent's own sandbox refused it; null for any other failure. */
+  /**
+   * The line of a failed command's output that shows a denial by the agent's own sandbox; null for any other
+   * failure.
+   */
   refusalIn?: (printed: string) => string | null
-  /** It says its notices and errors as words of its answer: the protocol has fields, and it does not use them. */
+  /** It sends notices and errors as message text instead of in the protocol's fields. */
   saysInWords: boolean
-  /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
+  /** Whether the `usage` of its answer covers the whole turn; else it is ignored. */
   countsTurn: boolean
-  /** It ends its turn where an action is refused, and goes on without it only when it is asked to. */
-  endsAtRefusal: boolean
-  /** What of its user's it may use at work. */
+  /** It ends its turn at a denied action, and continues without the action only if asked. */
+  endsAtDenial: boolean
+  /** What it may use of the user's own setup in work mode. */
   userPlaces: AllowsUserPlaces
   /**
-   * Reads the lines that one run writes to its standard error. `hasProgress`: whether it has said or done
-   * anything since the last call.
+   * Reads the lines a run writes to standard error. `hasProgress`: whether the agent said or did anything since the
+   * last call.
    */
-  openLog: ((hasProgress: () => boolean) => NonNullable<AgentStream['errorLine']>) | null
-  /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
+  openLog: ((hasProgress: () => boolean) => NonNullable<OutputParser['errorLine']>) | null
+  /** `_meta` of session/new in each mode; `unbounded` is for an unrestricted mode that the operator names. */
   meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
 
@@ -67,13 +70,12 @@ type Meta = Readonly<Record<string, unknown>>
 const UNNAMED = { plan: null, work: null }
 
 /**
- * It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it.
- * And it does not ask its model, once its turn has ended, what we might say next: it would send the whole
- * conversation again, and count that nowhere.
+ * Uses the user's settings and none of the project's (no project hooks, servers, endpoints, skills or agents). Also
+ * turns prompt suggestions off: they would send the whole conversation again, and their usage is not counted.
  */
 const CLAUDE_USER = { settingSources: ['user'], promptSuggestions: false }
 
-/** Without this an ordinary user's claude runs what it likes in its plan mode, and asks nobody. */
+/** Without this, an ordinary user's claude runs any command in plan mode without asking. */
 const CLAUDE_SAFE = {
   allowDangerouslySkipPermissions: false,
   settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
@@ -83,15 +85,15 @@ const CLAUDE_INSTALL = 'npm install -g @agentclientprotocol/claude-agent-acp'
 const CLAUDE_MODES = ['EnterPlanMode', 'ExitPlanMode']
 const CLAUDE_READS = ['Read', 'Grep', 'Glob']
 
-/** Its own words on which tools it has, before its model is asked. */
+/** The message in which it lists its tools, before it asks its model. */
 const CLAUDE_SAYS_TOOLS = [{ type: 'system', subtype: 'init' }]
 
-/** By itself it asks only for what is outside of the folder. */
+/** By default it asks only for actions outside of the folder. */
 const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask' }
 
 const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#agent'
 
-/** Agents that speak the Agent Client Protocol, as measured with the versions of docs/agents.md. */
+/** Agents that speak the Agent Client Protocol, as measured with the versions in docs/agents.md. */
 export const ACP_AGENTS: readonly AcpSpec[] = [
   {
     ...plainAgent('claude-agent-acp', 'Claude Code (ACP)', 'claude-agent-acp', []),
@@ -100,13 +102,13 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     bad: [
       {
         below: '0.100.0',
-        why: 'what it says of itself comes as a part of its answer',
-        advice: `npm gives this old one to Node 20. Install Node 22 or newer, then: ${CLAUDE_INSTALL}`,
+        why: 'its notices appear inside its answer',
+        advice: `npm installs this old version on Node 20. Install Node 22 or newer, then: ${CLAUDE_INSTALL}`,
       },
     ],
     planMode: {
       holds: 'tools',
-      note: 'It is given no tools but Read, Grep and Glob, and says so itself.',
+      note: 'It has only the tools Read, Grep and Glob, and confirms that itself.',
     },
     modes: { plan: 'default', work: 'default' },
     instructions: CLAUDE_INSTRUCTIONS,
@@ -119,7 +121,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
           options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: CLAUDE_READS, strictMcpConfig: true },
         },
       },
-      // older ones offer it these, and a mode that it left ends its work
+      // older versions offer these tools, and leaving plan mode ends their work
       work: {
         claudeCode: {
           emitRawSDKMessages: [CLAUDE_RETRY],
@@ -133,31 +135,31 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     ...plainAgent('codex-acp', 'Codex (ACP)', 'codex-acp', []),
     install: 'npm install -g @agentclientprotocol/codex-acp',
     env: AGENT_ENV.codex,
-    endsAtRefusal: true,
+    endsAtDenial: true,
     planMode: {
       holds: 'sandbox',
       note: 'Its read-only mode runs every command in a sandbox of the operating system.',
     },
-    // in its mode `agent` a model decides in our place
+    // in its mode `agent` a model approves actions instead of us
     modes: { plan: 'read-only', work: 'workspace-write' },
     readRecord: readCodexRecord,
     refusalIn: sandboxError,
-    // It marks the folder as trusted for Codex.
+    // it marks the folder as trusted for Codex
     projectFiles: ['.codex/'],
   },
   {
     ...plainAgent('copilot-acp', 'Copilot CLI (ACP)', 'copilot', ['--acp']),
     install: 'npm install -g @github/copilot',
     env: AGENT_ENV.copilot,
-    planMode: { holds: 'tools', note: 'It is given no tools but view, grep and glob.' },
+    planMode: { holds: 'tools', note: 'It has only the tools view, grep and glob.' },
     modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
     saysInWords: true,
-    // whatever it is answered: reject_once, cancelled, an error
-    endsAtRefusal: true,
+    // it ends its turn after any negative answer: reject_once, cancelled, an error
+    endsAtDenial: true,
     userPlaces: COPILOT_PLACES,
     projectFiles: COPILOT_FILES,
-    // With "true" it would trust the folder, ask for nothing, and still say that it does.
+    // with "true" it would trust the folder and allow everything, while claiming that it asks
     fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
   },
   {
@@ -166,16 +168,16 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     env: AGENT_ENV.gemini,
     planMode: {
       holds: 'tools',
-      note: 'By a policy it is given no tools but those that read files and search in them.',
+      note: 'A policy allows only tools that read and search files.',
     },
     modes: { plan: 'default', work: 'default' },
     instructions: GEMINI_INSTRUCTIONS,
     planArgs: ['--policy', '{folder}/policy.toml'],
     planFiles: { 'policy.toml': GEMINI_PLAN },
     userPlaces: GEMINI_PLACES,
-    // Also where the user's own settings trust the folder: it may have changed since.
+    // needed even if the user's settings trust the folder, which may have changed since
     fixedEnv: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
-    // These it takes from a .env of the folder, or above, even then, unless it has them.
+    // even then it reads these from a .env file in or above the folder, unless they are set
     defaultEnv: {
       GEMINI_API_KEY: '',
       GOOGLE_API_KEY: '',
@@ -189,7 +191,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     env: AGENT_ENV.opencode,
     planMode: {
       holds: 'tools',
-      note: 'It is given no tools but those that read, by OPENCODE_PERMISSION.',
+      note: 'OPENCODE_PERMISSION allows only tools that read.',
     },
     modes: { plan: 'build', work: 'build' },
     projectFiles: OPENCODE_FILES,
@@ -208,12 +210,12 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       }),
     },
     openLog: (hasProgress) => createOpencodeLog(hasProgress).line,
-    // it says what the last request of the turn used
+    // it reports the usage of the turn's last request only
     countsTurn: false,
   },
 ]
 
-/** An agent of which no more is known. */
+/** An agent without further known settings. */
 export function plainAgent(
   id: string,
   title: string,
@@ -245,7 +247,7 @@ export function plainAgent(
     saysInWords: false,
     userPlaces: { allow: () => ({}) },
     countsTurn: true,
-    endsAtRefusal: false,
+    endsAtDenial: false,
     openLog: null,
     meta: { plan: null, work: null, unbounded: null },
   }

@@ -1,12 +1,12 @@
 import { isAbsolute, relative } from 'node:path'
 import { isWithin, nearestExisting } from '../../files/real-path.ts'
 import { type CommandWord, commandWords } from './command-words.ts'
-import { realOf, shown } from './named-path.ts'
+import { quotePath, resolveNamedPath } from './named-path.ts'
 
-export interface CommandGround {
-  /** The working folder, without links. */
+export interface CommandPaths {
+  /** The working folder, with symbolic links resolved. */
   workdir: string
-  /** Folders for files of no lasting value, without links: commands may name them too. */
+  /** Folders for temporary files, with links resolved. Commands may name paths in them, too. */
   temporary: readonly string[]
 }
 
@@ -15,39 +15,39 @@ const MAX_PATHS = 500
 const DEVICE = /^\/dev\/(?:null|tty|std(?:in|out|err)|fd\/\d+)$/
 
 /**
- * Why a command is not all inside, in a clause for the operator; null where it seems to be. `folder` is
- * where it runs. A guard rail and no wall: it looks at the words of the command, and a program may do
- * what no word of its command says, by a variable, a script or a link.
+ * Why a command reaches outside the allowed folders, as a clause for the operator; null if it seems not to.
+ * `folder` is where it runs. This is a guard rail, not a security boundary: it checks only the words of the
+ * command, and a program can reach other files through a variable, a script or a link.
  */
-export async function whyCommandOutside(
+export async function commandOutsideReason(
   command: string,
   folder: string,
-  ground: CommandGround,
+  allowedPaths: CommandPaths,
 ): Promise<string | null> {
-  if (command.length > MAX_CHARACTERS) return 'its command is longer than what is looked at'
+  if (command.length > MAX_CHARACTERS) return 'its command is too long to check'
   const named = new Map<string, NamedPath>()
   for (const word of commandWords(command)) {
     for (const path of pathsIn(word)) {
       named.set(JSON.stringify([path, word.isQuoted, word.isTarget, word.folder]), { path, word })
     }
   }
-  if (named.size > MAX_PATHS) return 'its command names more paths than are looked at'
+  if (named.size > MAX_PATHS) return 'its command names too many paths to check'
   for (const each of named.values()) {
-    const outside = await whyPathOutside(each, folder, ground)
+    const outside = await pathOutsideReason(each, folder, allowedPaths)
     if (outside !== null) return outside
   }
   return null
 }
 
-/** Those of a run's environment, without links. */
+/** The temporary folders of a run's environment, with links resolved. */
 export async function temporaryFolders(own: string | undefined): Promise<string[]> {
   const named = ['/tmp', ...(own && isAbsolute(own) ? [own] : [])]
-  const found = await Promise.all(named.map((path) => realOf(path, '/')))
+  const found = await Promise.all(named.map((path) => resolveNamedPath(path, '/')))
   return found.flatMap((path) => (path === null || path === '/' ? [] : [path]))
 }
 
-/** Whether a path is in the folder of a repository's own files, where git's hooks and settings are. */
-export function isInGit(real: string, { workdir }: Pick<CommandGround, 'workdir'>): boolean {
+/** Whether a path is inside a `.git` folder, where git keeps hooks and settings. */
+export function isInGit(real: string, { workdir }: Pick<CommandPaths, 'workdir'>): boolean {
   return relative(workdir, real).toLowerCase().split('/').includes('.git')
 }
 
@@ -56,34 +56,36 @@ interface NamedPath {
   word: CommandWord
 }
 
-async function whyPathOutside(
+async function pathOutsideReason(
   { path, word }: NamedPath,
   folder: string,
-  ground: CommandGround,
+  allowedPaths: CommandPaths,
 ): Promise<string | null> {
   if (DEVICE.test(path)) return null
   if (word.isQuoted && isAbsolute(path) && !(await isRooted(path))) return null
-  const base = word.folder === '' ? folder : await realOf(word.folder, folder)
-  const real = base === null ? null : await realOf(path, base)
-  if (real === null) return `where ${shown(path)} leads is unknown`
-  if ([ground.workdir, ...ground.temporary].some((each) => isWithin(each, real))) {
-    const isOfGit = word.isTarget && isInGit(real, ground)
-    return isOfGit ? `it writes ${shown(path)}, which is git's own` : null
+  const base = word.folder === '' ? folder : await resolveNamedPath(word.folder, folder)
+  const real = base === null ? null : await resolveNamedPath(path, base)
+  if (real === null) return `${quotePath(path)} cannot be resolved`
+  if ([allowedPaths.workdir, ...allowedPaths.temporary].some((each) => isWithin(each, real))) {
+    const isOfGit = word.isTarget && isInGit(real, allowedPaths)
+    return isOfGit ? `it writes ${quotePath(path)}, which belongs to git` : null
   }
-  return `it names ${shown(path)}, which is outside the working folder`
+  return `it names ${quotePath(path)}, which is outside the working folder`
 }
 
-/** In quotes a path of which not even the first folder exists is a route, or a pattern. */
+/** Whether the path's first folder exists. If not, a quoted path is probably a URL route or a pattern. */
 async function isRooted(path: string): Promise<boolean> {
   try {
     const { real, rest } = await nearestExisting(path)
     return real !== '/' || rest === ''
   } catch {
-    return true // whatever keeps it from being looked at is there
+    return true // a path that cannot be inspected does exist
   }
 }
 
-/** What of a word may lead outside: in it, behind `=`, behind the letter of an option. */
+/**
+ * The parts of a word that may lead outside: the word itself, what follows `=`, what follows an option's letter.
+ */
 function pathsIn({ text, isProgram, isQuoted, isTarget }: CommandWord): string[] {
   if (isProgram || text.startsWith('PATH=')) return []
   const parts = text

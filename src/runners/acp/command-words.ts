@@ -1,21 +1,21 @@
 import { basename } from 'node:path'
 
-/** A word of a command, without its quotes. */
+/** A word of a shell command, without its quotes. */
 export interface CommandWord {
   text: string
-  /** What is run: it is not written. */
+  /** It is the program to run, which the command does not write to. */
   isProgram: boolean
-  /** A redirection leads to it, or from it. */
+  /** It is the source or target of a redirection. */
   isTarget: boolean
-  /** It stood in quotes: so it may also be a pattern, or a part of a text. */
+  /** It was quoted, so it may be a pattern or part of a text instead of a path. */
   isQuoted: boolean
-  /** Where `cd` has led before; empty where it has not. */
+  /** The folder after earlier `cd` commands; empty if there were none. */
   folder: string
 }
 
 const MAX_DEPTH = 5
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
-/** What may stand in front of a program. */
+/** Words that may precede the program. */
 const BEFORE_PROGRAM = [
   '{',
   '}',
@@ -44,13 +44,13 @@ const BEFORE_PROGRAM = [
 interface Place {
   depth: number
   folder: string
-  /** Within a quoted text of which nobody knows what it is: there are no programs in it. */
+  /** Inside a quoted text of unknown meaning: its words are not programs. */
   isText: boolean
 }
 
 /**
- * The words of a command, roughly as a shell would take it apart, with those of the commands in it: in
- * `$(…)`, and what `sh -c` is given. Nothing is expanded, and no program's own language is known.
+ * Splits a command into words, roughly as a shell does, including nested commands in `$(…)` and `sh -c`. Nothing is
+ * expanded, and scripts of other languages are not parsed.
  */
 export function commandWords(
   command: string,
@@ -64,7 +64,7 @@ export function commandWords(
   })
 }
 
-/** The words of an argument list as a command. */
+/** Joins an argument list into one command. */
 export function asCommand(words: readonly string[]): string {
   return words.map((word) => (/^[\w./:=@%+,~$-]+$/.test(word) ? word : quoted(word))).join(' ')
 }
@@ -77,7 +77,7 @@ interface RawWord {
   text: string
   isQuoted: boolean
   isTarget: boolean
-  /** Commands whose output it holds. */
+  /** Command substitutions inside the word. */
   inner: string[]
 }
 
@@ -100,7 +100,9 @@ function wordsAt(words: readonly RawWord[], at: number, place: Place): CommandWo
   return [...found, { text, isProgram, isTarget, isQuoted: isQuoted || isText, folder }]
 }
 
-/** Behind the variables, and behind the programs that run it; the number of words where there is none. */
+/**
+ * The index of the program, after variable assignments and words like `env`; the number of words if there is none.
+ */
 function programAt(words: readonly RawWord[]): number {
   let isRun = false
   const at = words.findIndex(({ text, isTarget }) => {
@@ -116,7 +118,7 @@ function isCommand(program: string, before: string): boolean {
   return program === 'eval' || (SHELL.test(program) && /^-\w*c$/.test(before))
 }
 
-/** It may speak of any path. */
+/** A commit message may mention any path. */
 function isMessage(before: string, text: string): boolean {
   return /^(?:-[a-z]*m|--message)$/.test(before) || /^--message=/.test(text)
 }
@@ -131,7 +133,7 @@ function folderBehind(words: readonly RawWord[], folder: string): string {
 const PIECES =
   /(?<blank>(?:[ \t\r]|\\\n)+)|(?<end>(?:[;|()\n]|&(?!>))+)|(?<target>\d*(?:&>>?|>>?[|&]?|<<<|<<-?|<[>&]?))|\$?'(?<plain>[^']*)(?:'|$)|\$?"(?<rich>(?:\\[\s\S]|[^"\\])*)(?:"|$)|\$\((?<inner>(?:[^()]|\([^()]*\))*)\)|`(?<ticks>[^`]*)(?:`|$)|\\(?<escaped>[\s\S]?)|(?<comment>(?<![^\s;|&()])#[^\n]*)|(?<bare>[^\s;|&()<>'"`\\$]+|[\s\S])/g
 
-/** The simple commands of a text, each as its words. */
+/** Splits a text into simple commands, each as a list of words. */
 function commandsIn(text: string): RawWord[][] {
   const commands: RawWord[][] = [[]]
   let word: RawWord | null = null
@@ -159,14 +161,17 @@ function addPiece(
   { plain, rich, escaped, bare }: Record<string, string | undefined>,
   command: string | undefined,
 ): void {
-  // `$((` is arithmetic
+  // `$((` is arithmetic, not a command
   if (command !== undefined && !command.startsWith('(')) word.inner.push(command)
-  // what a command prints is not known: it is no path of its own
+  // the output of a command is unknown, so it is not checked as a path
   word.text += command === undefined ? (plain ?? rich ?? escaped ?? bare ?? '') : '$'
   word.isQuoted ||= plain !== undefined || rich !== undefined
 }
 
-/** A here-document is a text where it is only written down; else it may be any program's, in quotes. */
+/**
+ * Removes here-documents that are only written to a file; others become a quoted word, since any program may read
+ * them.
+ */
 function withoutDocuments(command: string): string {
   const kept: string[] = []
   let end: string | null = null

@@ -1,10 +1,10 @@
 import { RunnerFailure } from '../contract.ts'
-import { NO_GUARD } from '../process/guard.ts'
+import { NO_SANDBOX } from '../process/sandbox.ts'
 import type { AcpSpec } from './agents.ts'
-import { environmentOf, notStarted } from './converse.ts'
-import { openLink } from './link.ts'
+import { openConnection } from './connection.ts'
 import { planModeOf } from './modes.ts'
 import { CANCELLED } from './permission.ts'
+import { environmentOf, notStarted } from './run-agent.ts'
 import { openSession } from './session.ts'
 
 const LIMIT_MS = 20_000
@@ -15,31 +15,31 @@ export type Handshake =
       version?: string
       /** The ids of the modes that it offers. */
       modes: string[]
-      /** The one that it would plan in; null where it could not plan. */
+      /** The mode it would plan in; null if it has none. */
       planMode: string | null
     }
   | { ok: false; reason: string }
 
 export interface HandshakePlace {
   env: Record<string, string>
-  /** A folder of no other use. */
+  /** An empty folder for this purpose only. */
   cwd: string
-  /** The user's own words, behind those of the spec. */
+  /** The user's own arguments, added to those of the spec. */
   args?: readonly string[]
 }
 
-/** Starts an agent and opens a session, but asks nothing of it. */
+/** Starts an agent and opens a session, but sends no prompt. */
 export async function tryHandshake(
   spec: AcpSpec,
   { env, cwd, args = [] }: HandshakePlace,
 ): Promise<Handshake> {
   const { title } = spec
   const limit = AbortSignal.timeout(LIMIT_MS)
-  const link = await openLink({
+  const link = await openConnection({
     title,
     argv: [spec.program, ...spec.args, ...args],
     cwd,
-    guard: NO_GUARD,
+    sandbox: NO_SANDBOX,
     signal: limit,
     env: environmentOf(spec, env, false),
     onStart: async () => {},

@@ -1,24 +1,24 @@
-import { objectOf } from '../agents/foreign.ts'
-import { within } from '../agents/patience.ts'
+import { withTimeout } from '../agents/timeouts.ts'
+import { asRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
 import type { AcpSpec } from './agents.ts'
-import { askWithin } from './ask-within.ts'
-import type { Link } from './link.ts'
+import type { AgentConnection } from './connection.ts'
 import { type ModeOffer, modeIn, planModeOf, workModeOf } from './modes.ts'
+import { requestWithTimeout } from './request-with-timeout.ts'
 
 const ANSWER_MS = 30_000
 const CONFIRM_MS = 5000
 
-/** Follows the mode that a session is in, as far as its agent tells. */
+/** Tracks the mode of a session, as reported by its agent. */
 export interface ModeWatch {
   told(mode: string): void
-  /** The mode that was told last; null where none was. */
+  /** The last reported mode; null if none was reported. */
   last(): string | null
-  /** Resolves when the agent tells this mode from now on; what it told before is forgotten. */
+  /** Resolves when the agent next reports this mode; earlier reports are ignored. */
   next(mode: string): Promise<void>
 }
 
-/** `onChange` gets every mode that is told, in order. */
+/** `onChange` gets every reported mode, in order. */
 export function watchMode(onChange: (mode: string) => void): ModeWatch {
   const waiting = new Map<string, () => void>()
   let last: string | null = null
@@ -37,13 +37,13 @@ export function watchMode(onChange: (mode: string) => void): ModeWatch {
 }
 
 interface Present {
-  link: Link
+  link: AgentConnection
   sessionId: string
   offer: ModeOffer | null
   watch: ModeWatch
 }
 
-/** Rejects with a `RunnerFailure` unless the agent says itself that it is in the mode to plan in. */
+/** Sets the mode for planning. Rejects with a `RunnerFailure` unless the agent confirms it. */
 export async function toPlanMode(
   present: Present,
   spec: AcpSpec,
@@ -61,8 +61,8 @@ export async function toPlanMode(
 }
 
 /**
- * Leaves the mode as it is where one can work in it. Gives the one that it is in; null where the agent does not
- * say. Rejects with a `RunnerFailure` where it does not confirm it.
+ * Sets the mode for work, or keeps the present one if it allows work. Returns the mode, or null if the agent does
+ * not report one. Rejects with a `RunnerFailure` if the agent does not confirm the mode.
  */
 export async function toWorkMode(
   present: Present,
@@ -80,7 +80,7 @@ export async function toWorkMode(
   throw new RunnerFailure(
     wanted === null
       ? `${title} has no mode in which it asks before it acts (it offers: ${offered(offer)}); work_mode in casefile.md may name another`
-      : `${title} cannot be put into its mode ${wanted} (it offers: ${offered(offer)})`,
+      : `${title} could not be switched to its mode ${wanted} (it offers: ${offered(offer)})`,
   )
 }
 
@@ -90,8 +90,8 @@ function offered(offer: ModeOffer | null): string {
 }
 
 /**
- * Sets a session's mode and reads it back, from the answer or from what the agent tells within 5 s.
- * Returns how it was set, for the trail; null where it was not confirmed.
+ * Sets a session's mode and reads it back, from the answer or from a report within 5 s. Returns how it was set, for
+ * the audit trail; null if it was not confirmed.
  */
 async function setMode(
   asked: Present & { title: string; signal: AbortSignal },
@@ -101,9 +101,9 @@ async function setMode(
   const { sessionId, watch, signal } = asked
   const set = async (method: string, params: object) => {
     const told = watch.next(mode).then(() => true)
-    const answer = await askWithin(ANSWER_MS, asked, method, { sessionId, ...params })
-    const said = modeIn(objectOf(answer).configOptions)
-    return said === null ? (await within(CONFIRM_MS, told)) === true : said === mode
+    const answer = await requestWithTimeout(ANSWER_MS, asked, method, { sessionId, ...params })
+    const said = modeIn(asRecord(answer).configOptions)
+    return said === null ? (await withTimeout(CONFIRM_MS, told)) === true : said === mode
   }
   const { option, hasModes, current } = offer
   if (current === mode && (watch.last() ?? mode) === mode) return `${mode} from the start`
@@ -112,7 +112,7 @@ async function setMode(
       const isSet = await set('session/set_config_option', { configId: option, value: mode })
       return isSet ? `set by config option \`${option}\` to ${mode}, read back` : null
     } catch (error) {
-      // Some offer both, and have one of them only.
+      // some agents offer both ways, but implement only one
       if (!hasModes || signal.aborted || !(error instanceof RunnerFailure)) throw error
     }
   }

@@ -1,10 +1,10 @@
-import { listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 
-/** The modes that an agent offers for a session, whichever way it does. */
+/** The modes that an agent offers for a session, by either way of the protocol. */
 export interface ModeOffer {
-  /** The configuration option that holds the mode; null where it only has modes of the older kind. */
+  /** The config option for the mode; null if the agent only has the older session modes. */
   option: string | null
-  /** Whether the older way is there as well. */
+  /** Whether the older session modes exist, too. */
   hasModes: boolean
   current: string | null
   modes: readonly Mode[]
@@ -15,57 +15,57 @@ export interface Mode {
   name: string
 }
 
-/** Of an answer to session/new; null where it offers no modes. */
+/** The modes offered in an answer to session/new; null if there are none. */
 export function offerIn(session: unknown): ModeOffer | null {
-  const { configOptions, modes } = objectOf(session)
+  const { configOptions, modes } = asRecord(session)
   const option = modeOption(configOptions)
-  const { availableModes, currentModeId } = objectOf(modes)
-  const older = listOf(availableModes).flatMap((mode) => readMode(mode, 'id'))
+  const { availableModes, currentModeId } = asRecord(modes)
+  const older = asArray(availableModes).flatMap((mode) => readMode(mode, 'id'))
   if (!option && older.length === 0) return null
   return {
     option: option?.id ?? null,
     hasModes: older.length > 0,
-    current: option ? option.current : textOf(currentModeId),
+    current: option ? option.current : asString(currentModeId),
     modes: option ? option.modes : older,
   }
 }
 
-/** The mode that the options of an answer or an update say; null where they say none. */
+/** The current mode according to an answer's or update's config options; null if they do not say. */
 export function modeIn(configOptions: unknown): string | null {
   return modeOption(configOptions)?.current ?? null
 }
 
 function modeOption(configOptions: unknown) {
-  const options = listOf(configOptions)
-    .map(objectOf)
+  const options = asArray(configOptions)
+    .map(asRecord)
     .filter(({ id, options }) => typeof id === 'string' && Array.isArray(options))
   const found =
     options.find(({ category }) => category === 'mode') ?? options.find(({ id }) => id === 'mode')
   if (!found) return null
-  const modes = listOf(found.options).flatMap((entry) => {
-    const group = objectOf(entry).options
+  const modes = asArray(found.options).flatMap((entry) => {
+    const group = asRecord(entry).options
     return (Array.isArray(group) ? group : [entry]).flatMap((mode) => readMode(mode, 'value'))
   })
-  return { id: String(found.id), current: textOf(found.currentValue), modes }
+  return { id: String(found.id), current: asString(found.currentValue), modes }
 }
 
 function readMode(mode: unknown, key: 'id' | 'value'): Mode[] {
-  const { [key]: id, name } = objectOf(mode)
-  return typeof id === 'string' ? [{ id, name: textOf(name) ?? id }] : []
+  const { [key]: id, name } = asRecord(mode)
+  return typeof id === 'string' ? [{ id, name: asString(name) ?? id }] : []
 }
 
-/** Modes in which nothing is asked or restricted, or a model answers in our place: only casefile.md may name one. */
+/** Modes without questions or limits, or where a model approves actions. Only casefile.md may select one. */
 const UNBOUNDED =
   /bypass|yolo|full[-_ ]?access|unrestricted|dangerous|autopilot|allow[-_ ]?all|don['’]?t[-_ ]?ask|(?:^|#)auto(?:[-_ ]?(?:mode|pilot|review|run|approve))?$/i
 
-/** What an agent calls a mode in which it does not write, the best word first. */
+/** Names of modes in which an agent does not write, best first. */
 const PLANNING = [['plan', 'planning', 'planner'], ['readonly'], ['architect'], ['ask']]
-/** `Always Ask` and `Auto-accept plan` are modes to work in. */
+/** Words of work modes, as in `Always Ask` and `Auto-accept plan`. */
 const WORKING = /^(?:auto|accept|always|skip|no|not|non|without|exit|execute|edits?|act|writes?)$/
 
 /**
- * The mode to plan in: the one that the operator names, else what the agent is known to call it, else
- * one whose id or name says so. Null where it is not offered.
+ * The mode to plan in: the one the operator names, else the agent's known plan mode, else one whose id or name says
+ * so. Null if it is not offered.
  */
 export function planModeOf(
   { modes }: ModeOffer,
@@ -84,8 +84,9 @@ export function planModeOf(
 export type WorkMode = { set: string } | { is: string | null } | 'none'
 
 /**
- * The mode to work in: the one that the operator names, else what the agent is known to call it, else
- * the one it is in; but none that only plans, and none without bounds unless the operator named it. `is` where it is in it.
+ * The mode to work in: the one the operator names, else the agent's known work mode, else the present one. Never a
+ * mode that only plans, and an unrestricted one only if the operator names it. `is` means it is already in that
+ * mode.
  */
 export function workModeOf(
   { modes, current }: ModeOffer,
@@ -111,7 +112,7 @@ export function isUnbounded(mode: string): boolean {
   return UNBOUNDED.test(mode)
 }
 
-/** The words of a name, or of an id, of which that behind `#` counts where it is an address. */
+/** Whether a name or id consists of these words. For a URL, only the part after `#` counts. */
 function isCalled(name: string, words: readonly string[]): boolean {
   const parts = name
     .slice(name.lastIndexOf('#') + 1)

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { codeOf } from '../../files/errno.ts'
 import { realPathOf } from '../../files/real-path.ts'
 
-/** A path as an agent names it, with the links of what exists of it resolved; null where that is not possible. */
-export async function realOf(path: string, folder: string): Promise<string | null> {
+/** Resolves a path as an agent names it, including symbolic links in the part that exists; null if that fails. */
+export async function resolveNamedPath(path: string, folder: string): Promise<string | null> {
   try {
     const expanded = inHome(path.startsWith('file:') ? fileURLToPath(path) : path)
     return expanded.startsWith('~') ? null : await realPathOf(resolve(folder, expanded))
@@ -19,6 +19,6 @@ function inHome(path: string): string {
   return /^~(?:\/|$)/.test(path) ? join(homedir(), path.slice(1)) : path
 }
 
-export function shown(path: string): string {
+export function quotePath(path: string): string {
   return path.length > 200 ? `${path.slice(0, 200).toWellFormed()}…` : path
 }

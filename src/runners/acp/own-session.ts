@@ -1,9 +1,9 @@
-import { objectOf, textOf } from '../agents/foreign.ts'
+import { asRecord, asString } from '../agents/unknown-record.ts'
 
-/** The one session of a conversation that is ours: an agent may have more, such as those of its helpers. */
+/** Recognizes our session of a connection: an agent may send updates of others, such as those of its subagents. */
 export interface OwnSession {
   is(id: string): void
-  /** Whether what the agent sent is of another session; said once in the log. */
+  /** Whether a message belongs to another session. The first time, it adds a line to the log. */
   isForeign(params: unknown): boolean
 }
 
@@ -15,9 +15,9 @@ export function createOwnSession(line: (text: string) => void): OwnSession {
       own = id
     },
     isForeign(params) {
-      const id = textOf(objectOf(params).sessionId)
+      const id = asString(asRecord(params).sessionId)
       if (own === null || id === null || id === own) return false
-      if (!isTold) line(`[casefile] not heard: another session, ${id.slice(0, 100)}`)
+      if (!isTold) line(`[casefile] ignored messages of another session: ${id.slice(0, 100)}`)
       isTold = true
       return true
     },

@@ -1,9 +1,9 @@
-import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
+import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
-import { askWithin } from './ask-within.ts'
-import { clientInfo, type Link } from './link.ts'
-import { isLoginMissing, loginHint } from './link-failure.ts'
+import { type AgentConnection, clientInfo } from './connection.ts'
+import { isLoginMissing, loginHint } from './connection-failure.ts'
 import { type ModeOffer, offerIn } from './modes.ts'
+import { requestWithTimeout } from './request-with-timeout.ts'
 import { modelIn } from './usage.ts'
 
 const PROTOCOL_VERSION = 1
@@ -14,7 +14,7 @@ export interface SessionOptions {
   title: string
   cwd: string
   meta: Readonly<Record<string, unknown>> | null
-  /** The id of a conversation to go on with, where the agent can and still has it. */
+  /** The id of a conversation to resume, if the agent supports that and still has it. */
   resume: string | null
   signal: AbortSignal
 }
@@ -23,19 +23,22 @@ export interface AcpSession {
   sessionId: string
   offer: ModeOffer | null
   version: string | null
-  /** What it calls the model of the session; null where it does not say. */
+  /** The model of the session; null if the agent does not say. */
   model: string | null
 }
 
-/** Introduces us to an agent, and opens a conversation. */
-export async function openSession(link: Link, options: SessionOptions): Promise<AcpSession> {
-  const agent = objectOf(
-    await askWithin(INITIALIZE_MS, { link, ...options }, 'initialize', {
+/** Initializes the connection to an agent and opens a session. */
+export async function openSession(
+  link: AgentConnection,
+  options: SessionOptions,
+): Promise<AcpSession> {
+  const agent = asRecord(
+    await requestWithTimeout(INITIALIZE_MS, { link, ...options }, 'initialize', {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: {
         fs: { readTextFile: false, writeTextFile: false },
         terminal: false,
-        // so that what an agent says of itself does not come as a part of its answer
+        // with this, the agent's notices do not appear inside its answer
         session: { notices: {} },
       },
       clientInfo: clientInfo(),
@@ -45,12 +48,12 @@ export async function openSession(link: Link, options: SessionOptions): Promise<
   if (agent.protocolVersion !== PROTOCOL_VERSION) {
     const theirs = JSON.stringify(agent.protocolVersion) ?? 'none'
     throw new RunnerFailure(
-      `${title} speaks version ${theirs.slice(0, 20)} of the Agent Client Protocol, and casefile version ${PROTOCOL_VERSION}`,
+      `${title} speaks version ${theirs.slice(0, 20)} of the Agent Client Protocol, but casefile speaks version ${PROTOCOL_VERSION}`,
     )
   }
   try {
     const session = (await resumed(link, options, agent)) ?? (await created(link, options))
-    const version = textOf(objectOf(agent.agentInfo).version)
+    const version = asString(asRecord(agent.agentInfo).version)
     return { ...session, version }
   } catch (error) {
     if (!isLoginMissing(error)) throw error
@@ -61,31 +64,31 @@ export async function openSession(link: Link, options: SessionOptions): Promise<
 
 type Conversation = Omit<AcpSession, 'version'>
 
-async function created(link: Link, options: SessionOptions): Promise<Conversation> {
-  const answer = await askWithin(
+async function created(link: AgentConnection, options: SessionOptions): Promise<Conversation> {
+  const answer = await requestWithTimeout(
     SESSION_MS,
     { link, ...options },
     'session/new',
     sessionParams(options),
   )
-  const sessionId = textOf(objectOf(answer).sessionId)
+  const sessionId = asString(asRecord(answer).sessionId)
   if (!sessionId) throw new RunnerFailure(`${options.title} gave its session no id`)
   return { sessionId, offer: offerIn(answer), model: modelIn(answer) }
 }
 
-/** Null where the agent cannot, or will not: then the prompt alone has to say what was before. */
+/** Null if the agent cannot resume the conversation. The prompt then has to carry all context. */
 async function resumed(
-  link: Link,
+  link: AgentConnection,
   options: SessionOptions,
-  { agentCapabilities }: Foreign,
+  { agentCapabilities }: UnknownRecord,
 ): Promise<Conversation | null> {
-  const { loadSession, sessionCapabilities } = objectOf(agentCapabilities)
-  const canResume = Boolean(objectOf(sessionCapabilities).resume)
+  const { loadSession, sessionCapabilities } = asRecord(agentCapabilities)
+  const canResume = Boolean(asRecord(sessionCapabilities).resume)
   if (options.resume === null || !(canResume || loadSession === true)) return null
   const method = canResume ? 'session/resume' : 'session/load'
   const params = { sessionId: options.resume, ...sessionParams(options) }
   try {
-    const answer = await askWithin(SESSION_MS, { link, ...options }, method, params)
+    const answer = await requestWithTimeout(SESSION_MS, { link, ...options }, method, params)
     const offer = offerIn(answer)
     return offer && { sessionId: options.resume, offer, model: modelIn(answer) }
   } catch (error) {

@@ -1,32 +1,38 @@
 import { beginningOf } from '../agents/cut-text.ts'
-import { type Foreign, listOf, numberOf, objectOf, textOf } from '../agents/foreign.ts'
 import { isPlanFile } from '../agents/plan-file.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
+import {
+  asArray,
+  asNumber,
+  asRecord,
+  asString,
+  type UnknownRecord,
+} from '../agents/unknown-record.ts'
 import { asCommand } from './command-words.ts'
 
-/** What is known of a tool call: the parts that its updates told, together, and no more than is needed. */
+/** What is known of a tool call, merged from all of its updates. */
 export interface ToolCall {
   id: string
-  /** The tool's own name where it is told, else its kind. */
+  /** The tool's own name if it is known, else its kind. */
   tool: string
   kind: string | null
   title: string | null
   status: string | null
-  /** Every path that it names, as written. */
+  /** Every path it names, as written. */
   paths: readonly string[]
-  /** What it would have a shell do, where it says so. */
+  /** The shell commands it would run, if known. */
   commands: readonly string[]
-  /** Where, if it says so. */
+  /** The folder of the commands, if known. */
   folder: string | null
-  /** Words that may tell which tool it is. */
+  /** Words that may identify the tool. */
   words: readonly string[]
-  /** The text of a plan that it wants approved. */
+  /** The text of a plan that it asks to approve. */
   plan: string | null
-  /** All that it says is a list of things to do. */
+  /** Whether its input is nothing but a to-do list. */
   isTodoList: boolean
-  /** A file of plans that it writes: the whole new text. */
+  /** If it writes a plan file: the new text. */
   planFile: string | null
-  /** False where it names more than is looked at. */
+  /** False if it names more than is parsed. */
   isWhole: boolean
 }
 
@@ -40,27 +46,27 @@ const FOLDER_NAMES = /^(?:cwd|workdir|working_directory)$/
 const PATH_NAMES =
   /(?:^|_)(?:paths?|files?|filename|filepath|dir|directory|cwd|workdir|folder|root|target|source|src|destination|dest|uri|notebook)$/
 
-/** `before` is what earlier updates told of the same call: what is not told again still holds. */
+/** `before` is the call from earlier updates: fields that an update omits keep their value. */
 export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
-  const call = objectOf(update)
-  const content = listOf(call.content).map(objectOf)
+  const call = asRecord(update)
+  const content = asArray(call.content).map(asRecord)
   const diffs = content.filter(({ type }) => type === 'diff')
   const named = namedIn(call.rawInput)
-  const locations = listOf(call.locations).map((each) => textOf(objectOf(each).path))
-  const found = [...locations, ...diffs.map(({ path }) => textOf(path)), ...named.paths]
+  const locations = asArray(call.locations).map((each) => asString(asRecord(each).path))
+  const found = [...locations, ...diffs.map(({ path }) => asString(path)), ...named.paths]
   const paths = [...new Set([...(before?.paths ?? []), ...found.filter((path) => path !== null)])]
-  const kind = textOf(call.kind) ?? before?.kind ?? null
+  const kind = asString(call.kind) ?? before?.kind ?? null
   return {
     id: idOf(update),
     tool: beginningOf(toolName(call) ?? before?.tool ?? kind ?? 'tool', MAX_WORD),
     kind,
     title: titleOf(call) ?? before?.title ?? null,
-    status: textOf(call.status) ?? before?.status ?? null,
+    status: asString(call.status) ?? before?.status ?? null,
     paths: paths.slice(0, MAX_PATHS),
     commands: named.commands.length > 0 ? named.commands : (before?.commands ?? []),
     folder: named.folder ?? before?.folder ?? null,
     words: [...new Set([...(before?.words ?? []), ...named.words])].slice(0, MAX_PATHS),
-    plan: textOf(objectOf(call.rawInput).plan) ?? before?.plan ?? null,
+    plan: asString(asRecord(call.rawInput).plan) ?? before?.plan ?? null,
     isTodoList: isTodoList(call.rawInput) || before?.isTodoList === true,
     planFile: planFileIn(diffs) ?? before?.planFile ?? null,
     isWhole: paths.length <= MAX_PATHS && named.isWhole && before?.isWhole !== false,
@@ -68,33 +74,33 @@ export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
 }
 
 export function idOf(update: unknown): string {
-  return beginningOf(textOf(objectOf(update).toolCallId) ?? '', MAX_WORD)
+  return beginningOf(asString(asRecord(update).toolCallId) ?? '', MAX_WORD)
 }
 
-function titleOf({ title }: Foreign): string | null {
+function titleOf({ title }: UnknownRecord): string | null {
   return typeof title === 'string' ? beginningOf(title, MAX_TITLE) : null
 }
 
-/** The texts of its content, which of a plan to be approved are the plan. */
+/** The text of the call's content. For a plan approval, this is the plan. */
 export function contentText(update: unknown): string {
-  return listOf(objectOf(update).content)
-    .map((each) => textOf(objectOf(objectOf(each).content).text))
+  return asArray(asRecord(update).content)
+    .map((each) => asString(asRecord(asRecord(each).content).text))
     .filter((text) => text !== null)
     .join('\n\n')
 }
 
-/** Gemini CLI names the tool only in the id of its call. */
+/** Gemini CLI includes the tool's name only in the call id. */
 const GEMINI_ID = /^(\w+)__[0-9a-f]{8}-[0-9a-f-]{27}$/
 const MAX_ANSWER = 100_000
-/** Of Copilot, for its model. */
+/** A line that Copilot adds for its model. */
 const SHELL_NOTE = /\n?<shellId: \d+ completed with exit code (\d+)>\s*$/
 const ANSWER_NAMES = ['formatted_output', 'output', 'content', 'stdout', 'error', 'message']
 
-/** What the tool answered, in the update that ends a call; `before` is what came before, in pieces. */
+/** The tool's answer, from the update that ends the call; `before` is the output streamed earlier. */
 export function resultIn(update: unknown, status: string | null, before: string): ToolResult {
-  const { rawOutput } = objectOf(update)
-  const raw = objectOf(rawOutput)
-  const said = [textOf(rawOutput), ...ANSWER_NAMES.map((name) => textOf(raw[name]))]
+  const { rawOutput } = asRecord(update)
+  const raw = asRecord(rawOutput)
+  const said = [asString(rawOutput), ...ANSWER_NAMES.map((name) => asString(raw[name]))]
   const whole = said.find((text) => text) || contentText(update) || before
   const text = whole.replace(/<\/?tool_use_error>/g, '').replace(SHELL_NOTE, '')
   const noted = SHELL_NOTE.exec(whole)?.[1]
@@ -105,41 +111,41 @@ export function resultIn(update: unknown, status: string | null, before: string)
   return { status: 'failed', text: exit === undefined ? text : `exit ${exit}\n${text}` }
 }
 
-/** Some call a command that failed completed. */
+/** Some agents report a failed command as completed. */
 function exitIn(update: unknown): number | undefined {
-  const { rawOutput, _meta } = objectOf(update)
-  const { terminal_exit } = objectOf(_meta)
-  const { metadata } = objectOf(rawOutput)
-  return numberOf(objectOf(terminal_exit).exit_code) ?? numberOf(objectOf(metadata).exit)
+  const { rawOutput, _meta } = asRecord(update)
+  const { terminal_exit } = asRecord(_meta)
+  const { metadata } = asRecord(rawOutput)
+  return asNumber(asRecord(terminal_exit).exit_code) ?? asNumber(asRecord(metadata).exit)
 }
 
-/** What a command printed, as codex-acp sends it piece by piece. */
+/** The output of a command, which codex-acp sends in pieces. */
 export function printedIn(update: unknown, before: string): string {
-  const { terminal_output_delta } = objectOf(objectOf(update)._meta)
-  const more = textOf(objectOf(terminal_output_delta).data) ?? ''
+  const { terminal_output_delta } = asRecord(asRecord(update)._meta)
+  const more = asString(asRecord(terminal_output_delta).data) ?? ''
   return more === '' ? before : (before + more).slice(-MAX_ANSWER)
 }
 
-/** The agent's own list of things to do, where a call keeps it. */
+/** The agent's to-do list, if this call carries it. */
 export function todosIn(update: unknown): readonly unknown[] | null {
-  const { todos } = objectOf(objectOf(update).rawInput)
-  const items = listOf(todos)
-  return items.length > 0 && items.every((item) => textOf(objectOf(item).status)) ? items : null
+  const { todos } = asRecord(asRecord(update).rawInput)
+  const items = asArray(todos)
+  return items.length > 0 && items.every((item) => asString(asRecord(item).status)) ? items : null
 }
 
-function toolName(call: Foreign): string | null {
-  const meta = objectOf(call._meta)
+function toolName(call: UnknownRecord): string | null {
+  const meta = asRecord(call._meta)
   const named =
-    textOf(call.name) ?? textOf(objectOf(meta.claudeCode).toolName) ?? textOf(meta.toolName)
+    asString(call.name) ?? asString(asRecord(meta.claudeCode).toolName) ?? asString(meta.toolName)
   return named ?? GEMINI_ID.exec(idOf(call))?.[1] ?? null
 }
 
 const TODO_LIST = /^(?:todos|plan|items|entries|tasks)$/
 const TODO_TEXT = ['content', 'description', 'step', 'title', 'text', 'subject']
 
-/** A list of things to do with their states, and nothing else: no path, no command. */
+/** Whether the input is a list of items with states, without a path or command. */
 function isTodoList(input: unknown): boolean {
-  const fields = Object.entries(objectOf(input))
+  const fields = Object.entries(asRecord(input))
   const lists = fields.filter(
     ([, value]) => typeof value !== 'string' && typeof value !== 'boolean',
   )
@@ -148,18 +154,18 @@ function isTodoList(input: unknown): boolean {
   return (
     lists.length === 1 &&
     TODO_LIST.test(name) &&
-    listOf(list).length > 0 &&
+    asArray(list).length > 0 &&
     paths.length + commands.length === 0 &&
-    listOf(list).every((item) => {
-      const fields = objectOf(item)
-      return typeof fields.status === 'string' && TODO_TEXT.some((key) => textOf(fields[key]))
+    asArray(list).every((item) => {
+      const fields = asRecord(item)
+      return typeof fields.status === 'string' && TODO_TEXT.some((key) => asString(fields[key]))
     })
   )
 }
 
-function planFileIn(diffs: readonly Foreign[]): string | null {
+function planFileIn(diffs: readonly UnknownRecord[]): string | null {
   const last = diffs.findLast(({ path }) => isPlanFile(path))
-  return last ? textOf(last.newText) : null
+  return last ? asString(last.newText) : null
 }
 
 interface Named {
@@ -170,7 +176,10 @@ interface Named {
   isWhole: boolean
 }
 
-/** Agents name their inputs as they like: what is named like a path, and keys that are paths, count. */
+/**
+ * Collects paths from an input. Agents name their inputs differently, so any key that sounds like a path counts,
+ * and so does a key that is a path.
+ */
 function namedIn(input: unknown): Named {
   const named: Named = { paths: [], commands: [], folder: null, words: [], isWhole: true }
   const visit = (value: unknown, name: string, depth: number): void => {
@@ -183,8 +192,8 @@ function namedIn(input: unknown): Named {
     } else if (Array.isArray(value)) {
       for (const item of value) visit(item, name, depth + 1)
     } else {
-      named.commands.push(...commandsIn(objectOf(value)))
-      for (const [key, item] of Object.entries(objectOf(value))) {
+      named.commands.push(...commandsIn(asRecord(value)))
+      for (const [key, item] of Object.entries(asRecord(value))) {
         if (/^(?:[/\\~]|\.{1,2}[/\\]|[a-z]:[/\\])/i.test(key)) named.paths.push(key)
         visit(item, snakeCase(key), depth + 1)
       }
@@ -194,8 +203,8 @@ function namedIn(input: unknown): Named {
   return named
 }
 
-/** As one text, or as a list of words, which may also stand behind the program. */
-function commandsIn(input: Foreign): string[] {
+/** The command of an input, given as a text or as a list of words, possibly with separate `args`. */
+function commandsIn(input: UnknownRecord): string[] {
   const behind = ARGUMENT_NAMES.flatMap((name) => stringsIn(input[name]))
   return Object.entries(input).flatMap(([key, value]) => {
     if (!COMMAND_NAMES.test(snakeCase(key))) return []
@@ -206,7 +215,7 @@ function commandsIn(input: Foreign): string[] {
 }
 
 function stringsIn(value: unknown): string[] {
-  return listOf(value).filter((item) => typeof item === 'string')
+  return asArray(value).filter((item) => typeof item === 'string')
 }
 
 function snakeCase(key: string): string {

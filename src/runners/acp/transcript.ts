@@ -1,13 +1,13 @@
 import { basename } from 'node:path'
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { refusalText } from '../agents/denials.ts'
-import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { denialReason } from '../agents/denials.ts'
+import { errorText } from '../agents/error-text.ts'
 import { FROM_RECORD, type RecordedAction } from '../agents/own-record.ts'
 import { PLAN_MARKS } from '../agents/plan-marks.ts'
 import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
-import { saidError } from '../agents/said-error.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
 import { endsPlanning } from './permission.ts'
@@ -22,7 +22,7 @@ import {
   todosIn,
 } from './tool-call.ts'
 
-/** Far more than any plan may have. */
+/** Far longer than any plan may be. */
 const MAX_TEXT = 4 * 1024 * 1024
 const ENDED = ['completed', 'failed']
 const MODE_KINDS = ['current_mode_update', 'config_option_update']
@@ -35,9 +35,9 @@ const WITHOUT_USE = [
   'compaction_summary_chunk',
   'plan_removed',
 ]
-/** Copilot's notices, each in a separate piece. */
+/** Copilot's notices, each of which is a separate chunk. */
 const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*|Operation cancelled by user)$/
-/** Gemini's way to tell its mode: a message of its own. */
+/** Gemini reports its mode as a separate message. */
 const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
 export interface TranscriptDeps {
@@ -47,45 +47,45 @@ export interface TranscriptDeps {
   /** See `AcpSpec`. */
   saysInWords: boolean
   refusalIn: (printed: string) => string | null
-  /** Paths in this folder are noted relative to it. */
+  /** Paths in this folder are shown relative to it. */
   workdir: string
 }
 
-/** What an agent says and does in its turn, as it tells it. */
+/** Follows an agent's turn from its updates: what it says, does and is denied. */
 export interface Transcript {
-  /** From here on it counts: what comes before is of an earlier turn, or a greeting; but for its mode. */
+  /** Starts recording. Earlier updates (a resumed turn, a greeting) are ignored, except for the mode. */
   begin(): void
-  /** A `session/update`, of whatever shape. */
+  /** Handles a `session/update` of any shape. */
   take(params: unknown): void
-  /** That it asks its model again, where it says it in another way than by an update. */
+  /** Handles a retry that was not reported by an update. */
   takeRetry(retry: AgentRetry | null): void
-  /** The actions that the agent's own record has, at the end: those that it did not send are reported. */
+  /** Reports actions from the agent's own record that it did not send. */
   takeUnsent(actions: readonly RecordedAction[]): void
-  /** The call of a request for permission, with what was told of it before. */
+  /** The call in a permission request, merged with earlier updates. */
   call(update: unknown): ToolCall
-  /** A call that was refused, and why: what its tool says to that is not shown again. */
+  /** Records a denied call and the reason; the tool's answer to that is not shown. */
   refused(call: ToolCall, reason: string): void
-  /** What was refused, where the agent has said and done nothing since. */
-  lastRefused(): string | null
-  /** The plan in its request to begin (null where it ended its turn), else in what it wrote and said. */
+  /** The last denied action, if the agent has said and done nothing since. */
+  lastDenied(): string | null
+  /** The plan: from its request to start working if there was one, else from what it wrote and said. */
   plan(request: { plan: string | null } | null): PlanResult | null
-  /** Why there is none, for a sentence that begins with the agent's name. */
+  /** Why there is no plan, as a predicate for a sentence about the agent. */
   noPlan(): string
-  /** How it says that its turn failed; null where it does not. */
+  /** How it reports that its turn failed; null if it does not. */
   failure(): string | null
-  /** It said nothing, called no tool and kept no list. */
+  /** Whether it said nothing, called no tool and kept no list. */
   isEmpty(): boolean
   isTooLong(): boolean
 }
 
 interface KnownCall {
   present: ToolCall
-  /** That it began is in the trail and in the output: its end is given in the same words. */
+  /** Set once its start is recorded and shown: its end then uses the same words. */
   noted: ToolFacts | null
   isRefused: boolean
-  /** It keeps the agent's to-do list, and is reported as that. */
+  /** It updates the agent's to-do list, and is reported as that. */
   isList: boolean
-  /** What its command printed so far. */
+  /** The output of its command so far. */
   printed: string
 }
 
@@ -100,12 +100,12 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   let hasActed = false
   let planFile: string | null = null
   let planUpdate: string | null = null
-  /** The plan of a tool that ends planning, whether or not it asks for permission. */
+  /** The plan from the tool that ends planning, even without a permission request. */
   let handedIn: string | null = null
-  /** The last piece of a message, until something else happens. */
+  /** The last chunk of a message, until something else happens. */
   let lastWords = ''
   let isBroken = false
-  let lastRefused: string | null = null
+  let lastDenied: string | null = null
 
   function call(update: unknown, isAsked: boolean): ToolCall {
     const id = idOf(update)
@@ -115,7 +115,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     planFile = present.planFile ?? planFile
     if (endsPlanning(present)) handedIn = present.plan ?? handedIn
     const todos = present.isTodoList ? todosIn(update) : null
-    if (!before) lastRefused = null
+    if (!before) lastDenied = null
     if (todos !== null || before?.isList) {
       const noted = factsOf(present)
       calls.set(id, { present, noted, isRefused: false, isList: true, printed: '' })
@@ -123,7 +123,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
       return present
     }
     const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.present.status
-    // many begin a call before they know what it works on: one more update is waited for
+    // many agents announce a call before they know its subject, so wait for one more update
     const isTelling = isAsked || before !== undefined || isOnSomething(present)
     const facts = factsOf(present)
     const isFirst = !before?.noted && isTelling
@@ -131,7 +131,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
       noteCall(present, facts)
       shown.call(id, facts)
     }
-    // what was noted before it was known what it works on is noted better at its end
+    // if the call was recorded before its subject was known, its end is recorded in full
     const noted = before?.noted && isOnSomething(before.present) ? before.noted : facts
     const isRefused = before?.isRefused ?? false
     const printed = printedIn(update, before?.printed ?? '')
@@ -155,17 +155,17 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   function factsOf(call: ToolCall): ToolFacts {
     const facts = toolFacts(call)
     const { title } = facts
-    // a command stays as it was given
+    // keep a command as it was given
     if (title === undefined || call.commands.length > 0) return facts
     return { ...facts, title: title.replaceAll(`${workdir}/`, '') }
   }
 
   function refused(present: ToolCall, said: string): void {
-    const reason = refusalText(said)
+    const reason = denialReason(said)
     const { title: _, ...facts } = factsOf(present)
     const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
     const named = { ...facts, ...(action === null ? {} : { title: action }) }
-    lastRefused = action ?? present.tool
+    lastDenied = action ?? present.tool
     note({ event: 'denied', fields: { ...named, reason } })
     shown.result(present.id, named, { status: 'denied', text: reason })
     calls.set(present.id, {
@@ -177,13 +177,13 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     })
   }
 
-  function say({ content, messageId }: Foreign): void {
-    const text = textOf(objectOf(content).text)
+  function say({ content, messageId }: UnknownRecord): void {
+    const text = asString(asRecord(content).text)
     if (text === null) return
     const mode = MODE_TEXT.exec(text)?.[1]
     if (mode !== undefined) onMode(mode)
     if (mode !== undefined || !isTurn) return
-    const id = textOf(messageId)
+    const id = asString(messageId)
     const isNotice = saysInWords && OWN_NOTICE.test(text.trim())
     const isOwn = isNotice || (saysInWords && isErrorAlone(text))
     if (isOwn) message = null
@@ -192,7 +192,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     else shown.part(text, id === null ? '' : `message ${id}`)
     if (isOwn && !isErrorAlone(text)) return
     lastWords = text
-    if (text.trim() !== '') lastRefused = null
+    if (text.trim() !== '') lastDenied = null
     length += text.length + 1
     if (length > MAX_TEXT) return
     if (message !== null && message.id === id) messages[messages.length - 1] += text
@@ -201,11 +201,11 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   }
 
   function plan(entries: unknown): void {
-    const read = listOf(entries).map((entry) => {
-      const { content, description, status } = objectOf(entry)
+    const read = asArray(entries).map((entry) => {
+      const { content, description, status } = asRecord(entry)
       return {
-        content: textOf(content) ?? textOf(description) ?? '',
-        status: textOf(status) ?? 'pending',
+        content: asString(content) ?? asString(description) ?? '',
+        status: asString(status) ?? 'pending',
       }
     })
     const text = JSON.stringify(read)
@@ -215,22 +215,22 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     note({ event: 'agent_plan', fields: { entries: read } })
   }
 
-  /** Only of the unstable protocol, and the plan itself where it is markdown. */
-  function planDocument({ plan: document }: Foreign): void {
-    const { type, content, entries } = objectOf(document)
+  /** A plan as a markdown document, which only the unstable protocol has. */
+  function planDocument({ plan: document }: UnknownRecord): void {
+    const { type, content, entries } = asRecord(document)
     if (type === 'items') plan(entries)
-    else planUpdate = textOf(content) ?? planUpdate
+    else planUpdate = asString(content) ?? planUpdate
   }
 
   function take(params: unknown): void {
-    const update = objectOf(objectOf(params).update)
-    const kind = textOf(update.sessionUpdate) ?? ''
+    const update = asRecord(asRecord(params).update)
+    const kind = asString(update.sessionUpdate) ?? ''
     takeRetry(retryIn(update))
     if (kind === 'agent_message_chunk') say(update)
     else if (MODE_KINDS.includes(kind)) tellMode(update)
     else if (isTurn && kind === 'session_info_update') tellStatus(update)
     else if (isTurn && !WITHOUT_USE.includes(kind)) {
-      // What follows is another message, whether or not the agent numbers them.
+      // the next chunk starts a new message, even if the agent does not number its messages
       message = null
       lastWords = ''
       takeOther(kind, update)
@@ -252,14 +252,14 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     }
   }
 
-  function tellMode({ currentModeId, configOptions }: Foreign): void {
-    const mode = textOf(currentModeId) ?? modeIn(configOptions)
+  function tellMode({ currentModeId, configOptions }: UnknownRecord): void {
+    const mode = asString(currentModeId) ?? modeIn(configOptions)
     if (mode !== null) onMode(mode)
   }
 
-  /** Of codex: the words of the error come behind it. */
-  function tellStatus({ _meta }: Foreign): void {
-    const { type } = objectOf(objectOf(objectOf(_meta).codex).threadStatus)
+  /** Codex reports that its turn failed; the error's text follows. */
+  function tellStatus({ _meta }: UnknownRecord): void {
+    const { type } = asRecord(asRecord(asRecord(_meta).codex).threadStatus)
     if (type === 'systemError') isBroken = true
     if (type === 'active') isBroken = false
   }
@@ -268,18 +268,18 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     const said = messages.join('\n\n')
     const isError = isBroken || (saysInWords && isErrorAlone(lastWords)) || isErrorAlone(said)
     if (!isError) return null
-    const words = saidError(lastWords || said).replace(/^error: /i, '')
+    const words = errorText(lastWords || said).replace(/^error: /i, '')
     return words === '' ? 'failed without saying why' : `failed: ${words}`
   }
 
-  function takeOther(kind: string, update: Foreign): void {
+  function takeOther(kind: string, update: UnknownRecord): void {
     switch (kind) {
       case 'tool_call':
       case 'tool_call_update':
         call(update, false)
         return
       case 'agent_thought_chunk':
-        shown.part(textOf(objectOf(update.content).text) ?? '', 'thought')
+        shown.part(asString(asRecord(update.content).text) ?? '', 'thought')
         return
       case 'plan':
         plan(update.entries)
@@ -288,12 +288,12 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
         planDocument(update)
         return
       case 'notice': {
-        const texts = [update.title, update.description].map(textOf).filter((text) => text)
+        const texts = [update.title, update.description].map(asString).filter((text) => text)
         shown.line(texts.join(': '))
         return
       }
       default:
-        shown.line(`[casefile] an update of a kind that is not known: ${kind.slice(0, 100)}`)
+        shown.line(`[casefile] an update of unknown kind: ${kind.slice(0, 100)}`)
     }
   }
 
@@ -312,7 +312,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
       return written ? planOf(written) : planAmong(messages)
     },
     refused,
-    lastRefused: () => lastRefused,
+    lastDenied: () => lastDenied,
     noPlan: () => noPlan(messages),
     failure,
     isEmpty: () => !hasActed && messages.every((text) => text.trim() === ''),
@@ -328,37 +328,40 @@ export function toolFacts(call: ToolCall): ToolFacts {
   return { tool, ...(kind === null ? {} : { kind }), ...(title === null ? {} : { title }) }
 }
 
-/** opencode's title is the name of the tool, until the call has ended. */
+/** opencode uses the tool's name as the title until the call has ended. */
 function titleIsTool({ tool, kind, title, paths }: ToolCall): boolean {
   return (
     tool === kind && ON_FILES.includes(kind) && paths.length > 0 && /^[a-z_]+$/.test(title ?? '')
   )
 }
 
-/** What it would do, where it says so: the command, or the paths. */
+/** What the call would do: its command or its paths; null if unknown. */
 function actionOf({ commands, paths }: ToolCall): string | null {
   return commands[0] ?? (paths.length > 0 ? paths.join(', ') : null)
 }
 
-/** Gemini CLI names the path in its reason only. */
+/** Gemini CLI names the path only in its reason. */
 const ATTEMPTED = /Attempted path "([^"]+)"/
 
-/** How agents say that a rule of theirs refused a call: it begins with that, as what a tool prints does not. */
+/**
+ * How agents report that one of their own rules denied a call. The text must begin with it, since a tool may print
+ * the same words later on.
+ */
 const REFUSAL =
   /^(?:`{3,}\s*)?(?:Path not in workspace:|Tool execution denied by policy|Permission denied:|Permission to use \S+ has been denied|Claude requested permissions?\b|The user has specified a rule which prevents you from using|The user rejected permission)/i
 const REFUSED_CODES = ['denied', 'permission_denied', 'rejected']
 
 function refusalIn(update: unknown): string | null {
-  const { rawOutput } = objectOf(update)
-  const { code, error, message } = objectOf(rawOutput)
-  const said = [contentText(update), error, message, rawOutput].map((each) => textOf(each) ?? '')
-  if (REFUSED_CODES.includes(String(code))) return textOf(message) ?? String(code)
+  const { rawOutput } = asRecord(update)
+  const { code, error, message } = asRecord(rawOutput)
+  const said = [contentText(update), error, message, rawOutput].map((each) => asString(each) ?? '')
+  if (REFUSED_CODES.includes(String(code))) return asString(message) ?? String(code)
   return said.find((text) => REFUSAL.test(text.trim()))?.trim() ?? null
 }
 
 const ON_FILES = ['edit', 'read', 'delete', 'move']
 
-/** A title need not say on what file a tool works, or what a shell is to do. */
+/** The title, plus the path or command if the title does not mention it. */
 function titleWithPlace({ kind, title, paths, commands }: ToolCall): string | null {
   const [command] = commands
   if (kind === 'execute' && command !== undefined) {
@@ -370,7 +373,7 @@ function titleWithPlace({ kind, title, paths, commands }: ToolCall): string | nu
 }
 
 function isOnSomething({ kind, title, paths, commands }: ToolCall): boolean {
-  // a title of more than one word is a command itself
+  // a title of several words is a command itself
   if (kind === 'execute') return commands.length > 0 || /\S\s+\S/.test(title ?? '')
   return paths.length > 0 || commands.length > 0 || kind === 'switch_mode'
 }

@@ -1,82 +1,88 @@
 import { type AgentUsage, NO_USAGE } from '../agents/agent-usage.ts'
 import { beginningOf, clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
-import { listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { DID_NOTHING } from '../agents/error-text.ts'
 import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
-import { unlessAborted, within } from '../agents/patience.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
-import { DID_NOTHING } from '../agents/said-error.ts'
+import { abortable, withTimeout } from '../agents/timeouts.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { type AgentNote, type PlanResult, RunnerFailure } from '../contract.ts'
-import type { Ground } from './ground.ts'
-import type { Link, PermissionAnswer } from './link.ts'
+import type { AllowedPaths } from './allowed-paths.ts'
+import type { AgentConnection, PermissionAnswer } from './connection.ts'
 import { type ModeWatch, watchMode } from './mode-setting.ts'
 import { createOwnSession } from './own-session.ts'
-import { answerWith, CANCELLED, judgePlanning, judgeWork, type Verdict } from './permission.ts'
+import {
+  answerWith,
+  CANCELLED,
+  type PermissionDecision,
+  planPolicy,
+  workPolicy,
+} from './permission.ts'
 import { retryInClaude } from './retry.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 import { createUsageReader } from './usage.ts'
 
-/** For an agent to end its turn once it was told to. */
+/** How long an agent may take to end its turn after a cancel. */
 const CANCEL_MS = 5000
 
-/** An agent that ends its turn at a refusal is asked so often to go on without the action. */
-const MAX_GO_ON = 3
-const MAX_REFUSED = 1000
-const ENDS_AT_REFUSAL = ['end_turn', 'cancelled', 'refusal']
+/** How often an agent that ends its turn at a denied action is asked to continue without it. */
+const MAX_CONTINUES = 3
+const MAX_DENIED_TEXT = 1000
+const ENDS_AT_DENIAL = ['end_turn', 'cancelled', 'refusal']
 
 export interface TurnDeps {
   title: string
-  /** Null while planning. */
-  ground: Ground | null
+  /** Null in plan mode. */
+  allowedPaths: AllowedPaths | null
   /** See `AcpSpec`. */
   planTools: readonly string[] | null
   saysInWords: boolean
   refusalIn: (printed: string) => string | null
-  /** Reads the agent's own record of a conversation, what came after a time: see `AgentSpec`. */
+  /** Reads the agent's own record of a conversation, from a time on; see `AgentSpec`. */
   readRecord(conversation: string, since: number): ReturnType<ReadOwnRecord>
-  /** Whether the `usage` of its answer counts the whole turn. */
+  /** Whether the `usage` of its answer covers the whole turn. */
   countsTurn: boolean
-  endsAtRefusal: boolean
+  endsAtDenial: boolean
   workdir: string
   note(note: AgentNote): void
-  /** Resolves when the notes are on disk. */
+  /** Resolves when all notes are on disk. */
   noted(): Promise<void>
   shown: ReadableOutput
   signal: AbortSignal
 }
 
-/** One turn of a conversation: what the agent asks for is judged, what it tells is kept. */
+/** One turn of a conversation: decides the agent's permission requests and records what it says and does. */
 export interface Turn {
   onUpdate(params: unknown): void
-  /** A notification of the agent's own. */
+  /** Another notification that the agent sends. */
   onOwn(method: string, params: unknown): void
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
-  /** From here on nothing counts that is of another session. `model` is that which it says it begins with. */
+  /** Accepts only messages of this session from now on. `model` is the one the session starts with. */
   holdSession(id: string, model: string | null): void
-  /** From here on any other mode ends the turn; rejects one that was left again already. */
+  /** Any other mode ends the turn from now on. Throws if the agent has left this mode already. */
   holdMode(mode: string): void
-  /** Sends the prompt, and waits for the end of the turn. */
-  run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd>
-  /** What it said so far of its use; nothing before it got the prompt. */
+  /** Sends the prompt and waits for the end of the turn. */
+  run(link: AgentConnection, sessionId: string, prompt: string): Promise<TurnEnd>
+  /** The usage reported so far; none before the prompt was sent. */
   usage(): AgentUsage
 }
 
 export interface TurnEnd {
   plan: PlanResult | null
-  /** Why there is none, for a sentence that begins with the agent's name. */
+  /** Why there is no plan, as a predicate for a sentence about the agent. */
   noPlan: string
   denials: Denials
 }
 
 type Stop = 'signal' | 'leave' | { left: string; mode: string } | { tool: string }
 
-/** Claude's own messages, which claude-agent-acp passes on where it is asked to. */
+/** Claude's own messages, which claude-agent-acp forwards if asked to. */
 const CLAUDE_MESSAGE = '_claude/sdkMessage'
 
 export function createTurn(deps: TurnDeps): Turn {
-  const { title, ground, planTools, saysInWords, note, signal } = deps
+  const { title, allowedPaths, planTools, saysInWords, note, signal } = deps
   const denials = createDenials()
   const stopping = new AbortController()
   let stopped: Stop | null = null
@@ -105,32 +111,36 @@ export function createTurn(deps: TurnDeps): Turn {
 
   function onOwn(method: string, params: unknown): void {
     if (method !== CLAUDE_MESSAGE || session.isForeign(params)) return
-    const message = objectOf(objectOf(params).message)
+    const message = asRecord(asRecord(params).message)
     transcript.takeRetry(retryInClaude(message))
     if (message.type === 'system' && message.subtype === 'init') hearTools(message.tools)
   }
 
-  /** What it says of its tools at the beginning of a turn, before it asks its model. */
+  /**
+   * Stops the agent if it reports a tool that is not allowed in plan mode. It reports its tools before it asks its
+   * model.
+   */
   function hearTools(tools: unknown): void {
     if (planTools === null) return
     hasSaidTools = true
-    const more = listOf(tools).find((tool) => !planTools.includes(String(tool)))
+    const more = asArray(tools).find((tool) => !planTools.includes(String(tool)))
     if (more !== undefined) stop({ tool: String(more) })
   }
 
-  async function judge(call: ToolCall): Promise<Verdict> {
-    return ground ? judgeWork(call, ground) : judgePlanning(call)
+  async function judge(call: ToolCall): Promise<PermissionDecision> {
+    return allowedPaths ? workPolicy(call, allowedPaths) : planPolicy(call)
   }
 
-  async function deny(call: ToolCall, verdict: Verdict): Promise<void> {
-    const reason = verdict.is === 'denied' ? verdict.reason : 'it cannot be allowed for once only'
+  async function deny(call: ToolCall, verdict: PermissionDecision): Promise<void> {
+    const reason =
+      verdict.is === 'denied' ? verdict.reason : 'the agent offers no way to allow it only once'
     denials.add(call.title ?? call.tool)
     transcript.refused(call, reason)
     await deps.noted()
   }
 
   async function onPermission(params: unknown): Promise<PermissionAnswer> {
-    const { toolCall, options } = objectOf(params)
+    const { toolCall, options } = asRecord(params)
     if (stopped !== null || session.isForeign(params)) return CANCELLED
     const call = transcript.call(toolCall)
     const verdict = await judge(call)
@@ -140,13 +150,17 @@ export function createTurn(deps: TurnDeps): Turn {
       stop('leave')
     }
     if (stopped !== null) return CANCELLED
-    const { response, isAllowed } = answerWith(verdict, listOf(options))
+    const { response, isAllowed } = answerWith(verdict, asArray(options))
     if (!isAllowed) await deny(call, verdict)
     return stopped === null ? response : CANCELLED
   }
 
-  /** Why the turn that answers a prompt ended; null where it was stopped from here. */
-  async function ask(link: Link, sessionId: string, text: string): Promise<string | null> {
+  /** The stop reason of the turn; null if we stopped it. */
+  async function ask(
+    link: AgentConnection,
+    sessionId: string,
+    text: string,
+  ): Promise<string | null> {
     if (stopped !== null) return null
     isAsked = true
     const params = { sessionId, prompt: [{ type: 'text', text }] }
@@ -159,22 +173,22 @@ export function createTurn(deps: TurnDeps): Turn {
     return reason
   }
 
-  /** What was refused, where the turn ended with that alone, and the agent might go on without it. */
-  function refusedAtEnd(reason: string | null): string | null {
-    if (!deps.endsAtRefusal || stopped !== null) return null
-    if (reason === null || !ENDS_AT_REFUSAL.includes(reason)) return null
+  /** The denied action at which the turn ended, if the agent may continue without it. */
+  function deniedAtEnd(reason: string | null): string | null {
+    if (!deps.endsAtDenial || stopped !== null) return null
+    if (reason === null || !ENDS_AT_DENIAL.includes(reason)) return null
     if (transcript.failure() !== null || planOf(transcript) !== null) return null
-    return transcript.lastRefused()
+    return transcript.lastDenied()
   }
 
-  function goOnPrompt(refused: string): string {
-    const what = `That action was refused: ${beginningOf(refused, MAX_REFUSED)}`
-    return ground
-      ? `${what}\n\nGo on without it, or end with what could not be done.`
-      : `${what}\n\nGo on without it, and end with the plan as it was asked for.`
+  function continuePrompt(refused: string): string {
+    const what = `That action was denied: ${beginningOf(refused, MAX_DENIED_TEXT)}`
+    return allowedPaths
+      ? `${what}\n\nContinue without it, or end and say what could not be done.`
+      : `${what}\n\nContinue without it, and end with the plan as requested.`
   }
 
-  async function run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd> {
+  async function run(link: AgentConnection, sessionId: string, prompt: string): Promise<TurnEnd> {
     const onAbort = () => stop('signal')
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()
@@ -182,29 +196,28 @@ export function createTurn(deps: TurnDeps): Turn {
       transcript.begin()
       const since = Date.now()
       let reason = await ask(link, sessionId, prompt)
-      for (let asked = 0; asked < MAX_GO_ON; asked++) {
-        const refused = refusedAtEnd(reason)
+      for (let asked = 0; asked < MAX_CONTINUES; asked++) {
+        const refused = deniedAtEnd(reason)
         if (refused === null) break
-        deps.shown.line(`[casefile] asked to go on without: ${clauseOf(refused)}`)
-        reason = await ask(link, sessionId, goOnPrompt(refused))
+        deps.shown.line(`[casefile] asked the agent to continue without: ${clauseOf(refused)}`)
+        reason = await ask(link, sessionId, continuePrompt(refused))
       }
       await takeRecord(sessionId, since)
       await deps.noted()
-      const refused = stopped === null ? transcript.lastRefused() : null
-      // some cancel their turn when an action is refused
-      const isEndedByRefusal =
-        refused !== null && (reason === 'cancelled' || (ground !== null && reason === 'end_turn'))
-      if (!isEndedByRefusal) mustHaveEnded(title, stopped, reason)
+      const refused = stopped === null ? transcript.lastDenied() : null
+      // some agents cancel their turn when an action is denied
+      const isEndedByDenial =
+        refused !== null &&
+        (reason === 'cancelled' || (allowedPaths !== null && reason === 'end_turn'))
+      if (!isEndedByDenial) mustHaveEnded(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
-      if (isEndedByRefusal)
-        throw new RunnerFailure(`${title} ended its turn when ${refused} was refused`)
-      if (ground && stopped === null && transcript.isEmpty())
+      if (isEndedByDenial)
+        throw new RunnerFailure(`${title} ended its turn when ${refused} was denied`)
+      if (allowedPaths && stopped === null && transcript.isEmpty())
         throw new RunnerFailure(`${title} ${DID_NOTHING}`)
       if (planTools !== null && !hasSaidTools) {
-        throw new RunnerFailure(
-          `${title} did not say which tools it has, so it may not plan; update it`,
-        )
+        throw new RunnerFailure(`${title} did not report its tools, so it may not plan. Update it`)
       }
       return { plan: planOf(transcript), noPlan: transcript.noPlan(), denials }
     } finally {
@@ -219,7 +232,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   function planOf(transcript: Transcript): PlanResult | null {
-    if (ground) return null
+    if (allowedPaths) return null
     if (!transcript.isTooLong()) return transcript.plan(request)
     throw new RunnerFailure(`${title} said more than 4 MiB`)
   }
@@ -227,7 +240,7 @@ export function createTurn(deps: TurnDeps): Turn {
   return {
     onUpdate(params) {
       if (session.isForeign(params)) return
-      usage.update(objectOf(objectOf(params).update))
+      usage.update(asRecord(asRecord(params).update))
       transcript.take(params)
     },
     onOwn,
@@ -247,20 +260,20 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 }
 
-/** Null where the turn was stopped from here: then what the agent calls its end does not matter. */
+/** Null if we stopped the turn: the agent's stop reason does not matter then. */
 async function stopReason(
-  link: Link,
+  link: AgentConnection,
   sessionId: string,
   answered: Promise<unknown>,
   stopping: AbortSignal,
 ): Promise<string | null> {
   try {
-    const answer = await unlessAborted(stopping, answered)
-    return textOf(objectOf(answer).stopReason) ?? 'nothing'
+    const answer = await abortable(stopping, answered)
+    return asString(asRecord(answer).stopReason) ?? 'nothing'
   } catch (error) {
     if (!stopping.aborted) throw error
     const ended = Promise.allSettled([link.notify('session/cancel', { sessionId }), answered])
-    await within(CANCEL_MS, ended)
+    await withTimeout(CANCEL_MS, ended)
     return null
   }
 }
@@ -268,15 +281,15 @@ async function stopReason(
 const NEVER = new AbortController().signal
 
 const BAD_ENDS: Record<string, string> = {
-  refusal: 'refused to go on',
-  max_tokens: 'ran into the limit of tokens of its model',
-  max_turn_requests: 'ran into the limit of requests of one turn',
-  cancelled: 'says that its turn was cancelled, which nobody asked for',
+  refusal: 'refused to continue',
+  max_tokens: 'reached the token limit of its model',
+  max_turn_requests: 'reached the limit of requests per turn',
+  cancelled: 'cancelled its turn without being asked to',
 }
 
 function leftMode(title: string, left: string, mode: string): RunnerFailure {
   const [from, to] = [left, mode].map((each) => each.slice(0, 100))
-  return new RunnerFailure(`${title} left its mode ${from} for ${to}, so it was stopped`)
+  return new RunnerFailure(`${title} switched from mode ${from} to ${to}, so it was stopped`)
 }
 
 function mustHaveEnded(title: string, stopped: Stop | null, reason: string | null): void {
@@ -284,7 +297,7 @@ function mustHaveEnded(title: string, stopped: Stop | null, reason: string | nul
   if (stopped !== null && stopped !== 'leave') {
     if ('mode' in stopped) throw leftMode(title, stopped.left, stopped.mode)
     throw new RunnerFailure(
-      `${title} has the tool ${stopped.tool.slice(0, 100)} although it is to plan only, so it was stopped`,
+      `${title} has the tool ${stopped.tool.slice(0, 100)}, which is not allowed while planning, so it was stopped`,
     )
   }
   if (reason === null || reason === 'end_turn') return

@@ -7,44 +7,44 @@ import {
   summed,
   sumOf,
 } from '../agents/agent-usage.ts'
-import { type Foreign, listOf, objectOf } from '../agents/foreign.ts'
+import { asArray, asRecord, type UnknownRecord } from '../agents/unknown-record.ts'
 
-/** What an agent says of its use, in its updates and in the answer to a prompt. */
+/** Reads an agent's usage from its updates and from the answer to a prompt. */
 export interface UsageReader {
-  /** The model that the session began with. */
+  /** The model that the session started with. */
   session(model: string | null): void
-  /** A `session/update`'s update. */
-  update(update: Foreign): void
+  /** The `update` of a `session/update`. */
+  update(update: UnknownRecord): void
   /** The answer to session/prompt. */
   answer(answer: unknown): void
   end(): AgentUsage
 }
 
-/** `countsTurn`: whether the answer counts the whole turn, as the protocol has it, or its last request only. */
+/** `countsTurn`: whether the answer covers the whole turn, as the protocol requires, or only its last request. */
 export function createUsageReader({ countsTurn }: { countsTurn: boolean }): UsageReader {
   let model: string | null = null
   let named: string | null = null
   let cost: unknown = null
   let tokens: UsageCounts | null = null
 
-  function update(update: Foreign): void {
+  function update(update: UnknownRecord): void {
     if (update.sessionUpdate === 'config_option_update') model = modelIn(update) ?? model
-    // `used` and `size` say how full its context is, not what it spent
+    // `used` and `size` describe the context window, not the tokens spent
     if (update.sessionUpdate !== 'usage_update') return
-    const { amount, currency } = objectOf(update.cost)
+    const { amount, currency } = asRecord(update.cost)
     if (currency === 'USD') cost = amount
-    named = modelName(objectOf(update._meta)['_claude/model']) ?? named
+    named = modelName(asRecord(update._meta)['_claude/model']) ?? named
   }
 
   function answer(answer: unknown): void {
-    const { usage, _meta } = objectOf(answer)
-    const rows = listOf(objectOf(objectOf(_meta).quota).model_usage).map(objectOf)
-    // these count its subagents too, `usage` does not
-    const parts = rows.map(({ token_count }) => countsIn(objectOf(token_count)))
+    const { usage, _meta } = asRecord(answer)
+    const rows = asArray(asRecord(asRecord(_meta).quota).model_usage).map(asRecord)
+    // these include subagents, `usage` does not
+    const parts = rows.map(({ token_count }) => countsIn(asRecord(token_count)))
     named =
       modelNames(rows.map(({ model }, index) => ({ model, tokens: parts[index]!.input_tokens }))) ??
       named
-    if (countsTurn) tokens = parts.length > 0 ? summed(parts) : countsIn(objectOf(usage))
+    if (countsTurn) tokens = parts.length > 0 ? summed(parts) : countsIn(asRecord(usage))
   }
 
   function end(): AgentUsage {
@@ -63,21 +63,18 @@ export function createUsageReader({ countsTurn }: { countsTurn: boolean }): Usag
   }
 }
 
-/** The model that an answer or an update names; null where none is. */
+/** The model in an answer or an update; null if there is none. */
 export function modelIn(session: unknown): string | null {
-  const { configOptions, models } = objectOf(session)
-  const options = listOf(configOptions).map(objectOf)
+  const { configOptions, models } = asRecord(session)
+  const options = asArray(configOptions).map(asRecord)
   const option =
     options.find(({ category }) => category === 'model') ?? options.find(({ id }) => id === 'model')
-  const name = modelName(option?.currentValue) ?? modelName(objectOf(models).currentModelId)
+  const name = modelName(option?.currentValue) ?? modelName(asRecord(models).currentModelId)
   return name === 'default' ? null : name
 }
 
-/**
- * Agents differ in what they count apart from the input (what came from a cache and went there) and the output (the
- * thoughts): their total shows it.
- */
-function countsIn(counts: Foreign): UsageCounts {
+/** Agents differ in whether input includes cached tokens and output includes thinking. Their total shows which. */
+function countsIn(counts: UnknownRecord): UsageCounts {
   const input = counts.inputTokens ?? counts.input_tokens
   const output = counts.outputTokens ?? counts.output_tokens
   const cached = counts.cachedReadTokens ?? counts.cachedInputTokens

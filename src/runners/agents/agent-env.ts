@@ -1,11 +1,11 @@
 import { type EnvRule, NETWORK_ENV } from './agent-spec.ts'
 
-/** Models and where they are reached; shared by agents that talk to several providers. */
+/** Model credentials and endpoints, shared by agents that support several providers. */
 const OPENAI_ENV = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_ORG_ID', 'OPENAI_PROJECT_ID']
 const ANTHROPIC_ENV = ['ANTHROPIC_*']
 const GOOGLE_ENV = ['GEMINI_*', 'GOOGLE_*']
 
-/** Its login and its model; those of a cloud only where it is told to reach its model there. */
+/** Login and model settings. Cloud credentials are passed only if Claude is set to use that cloud. */
 const CLAUDE_ENV: readonly EnvRule[] = [
   ...ANTHROPIC_ENV,
   'CLAUDE_CONFIG_DIR',
@@ -31,7 +31,7 @@ const CLAUDE_ENV: readonly EnvRule[] = [
   { where: 'CLAUDE_CODE_USE_FOUNDRY', names: ['AZURE_*', 'CLAUDE_CODE_SKIP_FOUNDRY_AUTH'] },
 ]
 
-/** What each agent gets of the service's variables, by either of its runners. */
+/** The service's variables that each agent gets, with either of its runners. */
 export const AGENT_ENV: Record<
   'claude' | 'codex' | 'gemini' | 'opencode' | 'copilot',
   readonly EnvRule[]
@@ -39,12 +39,12 @@ export const AGENT_ENV: Record<
   claude: [...CLAUDE_ENV, ...NETWORK_ENV],
   codex: ['CODEX_HOME', 'CODEX_API_KEY', ...OPENAI_ENV, ...NETWORK_ENV],
   gemini: [...GOOGLE_ENV, ...NETWORK_ENV],
-  // It finds the providers that it can use by their keys.
+  // it detects usable providers by their keys
   opencode: ['OPENCODE_*', ...OPENAI_ENV, ...ANTHROPIC_ENV, ...GOOGLE_ENV, ...NETWORK_ENV],
   copilot: ['COPILOT_*', 'GH_TOKEN', 'GITHUB_TOKEN', 'GH_HOST', ...NETWORK_ENV],
 }
 
-/** Tells of a name whether these rules let it through, in this environment. */
+/** A predicate: whether these rules pass a variable on in this environment. */
 export function agentVariables(
   rules: readonly EnvRule[],
   service: NodeJS.ProcessEnv,

@@ -1,42 +1,42 @@
 import type { ReadOwnRecord } from './own-record.ts'
 
-/** An agent that the service knows by name, as data: what is needed to find it, run it and judge it. */
+/** A known agent, described as data: how to find, run and judge it. */
 export interface AgentSpec {
   /** The provider's name. */
   id: string
   kind: 'command' | 'acp'
   title: string
-  /** Found on the PATH. */
+  /** The program's name on the PATH. */
   program: string
-  /** How a person gets it, as a command. */
+  /** The command that installs it. */
   install: string
-  /** Variables of the service that it gets, besides those that every step gets. */
+  /** Variables of the service that it gets in addition to those of every step. */
   env: readonly EnvRule[]
-  /** Arguments that make it print its version. */
+  /** Arguments that print its version. */
   version: readonly string[]
   /**
-   * Files of a project that it acts on by itself (hooks, servers, addresses) and cannot be told to leave alone: they count
-   * only once the operator trusts them. Looked up in the working folder and above; a name that ends in `/` is a folder
-   * with all that is in it. Measured, see docs/security.md.
+   * Files of a project that it acts on by itself (hooks, servers, endpoints) and that it cannot be told to ignore.
+   * The operator must trust them first. They are looked up in the working folder and above; a name ending in `/` is
+   * a folder with everything in it. Measured, see docs/security.md.
    */
   projectFiles: readonly string[]
   /**
-   * Names of the files in which a project instructs it, where it is kept from reading them by itself: the prompt has
-   * them instead. Of each group the first that is there counts, in the working folder and in those above it.
+   * Names of instruction files that it cannot read by itself, so that the prompt includes them. The first existing
+   * file of each group is used, in the working folder and in each folder above.
    */
   instructions: readonly (readonly string[])[]
-  /** Versions below one that are known for something bad; `advice` is a sentence on what to do. */
+  /** Old versions with a known problem; `advice` is a sentence on what to do. */
   bad: readonly { below: string; why: string; advice?: string }[]
-  /** Its own record of a conversation, where it has actions that the agent does not report. */
+  /** Reads its own record of a conversation, if that has actions the agent does not report. */
   readRecord?: ReadOwnRecord
-  /** How strongly its own plan mode holds, as measured (docs/agents.md). */
+  /** How strict its own plan mode is, as measured (docs/agents.md). */
   planMode: PlanModeStrength
 }
 
 export interface PlanModeStrength {
   /**
-   * `sandbox`: the operating system refuses writes; `tools`: the tools that write are taken away;
-   * `asks`: it asks us before it writes; `advice`: nothing but words; `none`: it has no plan mode.
+   * `sandbox`: the operating system blocks writes; `tools`: tools that write are removed; `asks`: it asks before it
+   * writes; `advice`: only instructions; `none`: no plan mode.
    */
   holds: 'sandbox' | 'tools' | 'asks' | 'advice' | 'none'
   /** One sentence. */
@@ -44,8 +44,8 @@ export interface PlanModeStrength {
 }
 
 /**
- * The name of a variable, or the beginning of names: `X_*`. With `where` such names count only while a
- * variable of the service's is on, which says what they are for.
+ * A variable's name, or a prefix: `X_*`. With `where`, the names apply only while that variable of the service is
+ * turned on.
  */
 export type EnvRule = string | { where: string; names: readonly string[] }
 

@@ -6,30 +6,30 @@ import {
   type UsageCounts,
 } from '../../model/usage.ts'
 import type { AgentFacts, AgentNote } from '../contract.ts'
-import { type Foreign, objectOf } from './foreign.ts'
+import { asRecord, type UnknownRecord } from './unknown-record.ts'
 
-/** What an agent said it used in a run. */
+/** An agent's reported usage in a run. */
 export interface AgentUsage extends UsageCounts {
   model: string | null
-  /** Which numbers count the whole conversation, the runs before this one too. */
+  /** Which numbers cover the whole conversation, including earlier runs. */
   cumulative: 'tokens' | 'cost' | null
 }
 
 export const NO_USAGE: Readonly<AgentUsage> = { model: null, ...NO_COUNTS, cumulative: null }
 
-/** The note of a run's use; none where nothing is known of it. */
+/** The note about a run's usage; none if nothing is known. */
 export function usageNotes(mode: AgentFacts['mode'], usage: AgentUsage): AgentNote[] {
   const { cumulative, ...known } = usage
   if (Object.values(known).every((value) => value === null)) return []
   return [{ event: 'agent_usage', fields: { mode, ...known }, cumulative }]
 }
 
-/** Counts, each the sum of those that are named; null where one of them is no count. */
+/** Adds up the named counts; null if one of them is not a count. */
 export function tokenSums(
   from: unknown,
   names: { input: readonly string[]; output: readonly string[]; cached: string },
 ): Pick<UsageCounts, 'input_tokens' | 'output_tokens' | 'cached_tokens'> {
-  const counts = objectOf(from)
+  const counts = asRecord(from)
   return {
     input_tokens: sumOf(names.input.map((name) => counts[name])),
     output_tokens: sumOf(names.output.map((name) => counts[name])),
@@ -37,14 +37,14 @@ export function tokenSums(
   }
 }
 
-/** Null where one of them is no count. */
+/** Null if one of the values is not a count. */
 export function sumOf(values: readonly unknown[]): number | null {
   const counts = values.map(tokenCount)
   if (counts.length === 0 || counts.includes(null)) return null
   return tokenCount(counts.reduce<number>((sum, count) => sum + (count ?? 0), 0))
 }
 
-/** Counts of parts that make up a run; where a part does not say one, the sum is not known. */
+/** Adds up the parts of a run. If one part lacks a count, the sum of that count is unknown. */
 export function summed(parts: readonly UsageCounts[]): UsageCounts {
   const sum = (name: keyof UsageCounts) => sumOf(parts.map((part) => part[name]))
   const costs = parts.map(({ cost_usd }) => cost_usd)
@@ -60,8 +60,8 @@ export function summed(parts: readonly UsageCounts[]): UsageCounts {
 }
 
 /**
- * A cost as an agent said it. Zero for tokens that were used is what agents say where they know no price: that is
- * no cost.
+ * The cost an agent reports. Agents report zero if they do not know the price, so zero for used tokens means
+ * unknown.
  */
 export function costOf(
   value: unknown,
@@ -73,7 +73,7 @@ export function costOf(
 
 const MAX_MODELS = 5
 
-/** Names of models, those with most tokens first, in one line. */
+/** The names of the models on one line, most tokens first. */
 export function modelNames(
   models: readonly { model: unknown; tokens: number | null }[],
 ): string | null {
@@ -86,7 +86,7 @@ export function modelNames(
   return modelName([...names.slice(0, MAX_MODELS), ...rest].join(', '))
 }
 
-/** The values of an object by their keys, as rows. */
-export function rowsOf(value: unknown): { model: string; row: Foreign }[] {
-  return Object.entries(objectOf(value)).map(([model, row]) => ({ model, row: objectOf(row) }))
+/** The entries of an object as rows. */
+export function rowsOf(value: unknown): { model: string; row: UnknownRecord }[] {
+  return Object.entries(asRecord(value)).map(([model, row]) => ({ model, row: asRecord(row) }))
 }

@@ -4,21 +4,21 @@ import { readJsonFile } from '../../files/json-file.ts'
 import { programStamp, realProgram } from '../../files/program-file.ts'
 import { runStepProcess, type StepProcessOptions } from '../process/step-process.ts'
 import type { AgentSpec } from './agent-spec.ts'
-import { objectOf, textOf } from './foreign.ts'
+import { asRecord, asString } from './unknown-record.ts'
 
 const TIMEOUT_MS = 5_000
 const MAX_OUTPUT = 16 * 1024
 const MAX_KNOWN = 100
 
 export interface AgentVersion {
-  /** Null where it does not say. */
+  /** Null if the program does not report one. */
   version: string | null
-  /** What is known against it. */
+  /** A known problem of this version. */
   warning?: string
 }
 
-export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd' | 'guard'> {
-  /** The program, as it was found. */
+export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd' | 'sandbox'> {
+  /** The program's path as it was found. */
   path: string
   signal?: AbortSignal
 }
@@ -26,8 +26,8 @@ export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd' | 'gu
 const known = new Map<string, string>()
 
 /**
- * Asks a program for its version, within 5 s and once for each state of its file; where it does not say, that
- * of the package that it is in counts.
+ * Asks a program for its version, within 5 s and once per state of its file. If it does not answer, uses the
+ * version of the package that contains it.
  */
 export async function agentVersion(
   { version: args, bad, title }: Pick<AgentSpec, 'version' | 'bad' | 'title'>,
@@ -45,7 +45,7 @@ export async function agentVersion(
   return { version, ...warningAbout({ bad, title }, version) }
 }
 
-/** What is known against a version, however the agent writes it. */
+/** The known problem of a version, in whatever format the agent reports it. */
 export function warningAbout(
   { bad, title }: Pick<AgentSpec, 'bad' | 'title'>,
   version: string | null,
@@ -74,20 +74,20 @@ async function askedVersion(argv: string[], place: AgentPlace): Promise<string |
   return versionIn(text)
 }
 
-/** Of the package whose command it is, up to four folders above its file. */
+/** The version of the npm package that the command belongs to, up to four folders above its file. */
 async function packageVersion(program: string): Promise<string | null> {
   const file = await realProgram(program)
   for (let folder = dirname(file), step = 0; step < 5; folder = dirname(folder), step++) {
     const found = await readJsonFile(join(folder, 'package.json'))
-    const { bin, version } = objectOf(found)
-    const commands = typeof bin === 'string' ? [bin] : Object.values(objectOf(bin))
+    const { bin, version } = asRecord(found)
+    const commands = typeof bin === 'string' ? [bin] : Object.values(asRecord(bin))
     const isOf = commands.some((each) => resolve(folder, String(each)) === file)
-    if (isOf) return valid(textOf(version))
+    if (isOf) return valid(asString(version))
   }
   return null
 }
 
-/** The first that looks like one: `codex-cli 0.169.0`, `2.1.328 (Claude Code)`. */
+/** The first text that looks like a version: `codex-cli 0.169.0`, `2.1.328 (Claude Code)`. */
 function versionIn(text: string): string | null {
   const found = /(?<![\w.])v?(\d+\.\d+\.\d+(?:-[\w.-]+)?)/.exec(text)?.[1]
   return found ? valid(found) : null

@@ -1,7 +1,7 @@
 import type { AllowsUserPlaces } from './user-places.ts'
 import { claudeServers, copilotServers } from './user-servers.ts'
 
-/** In its lists of allowed tools a server takes no wildcard. */
+/** Claude's lists of allowed tools accept no wildcard for a server, so servers are listed by name. */
 export const CLAUDE_PLACES: AllowsUserPlaces = {
   findServers: claudeServers,
   allow: ({ scratch, servers }) => ({
@@ -14,13 +14,13 @@ export const CLAUDE_PLACES: AllowsUserPlaces = {
   }),
 }
 
-/** It lets each run write into the temporary folder anyway. */
+/** Copilot allows writing to the temporary folder by default. */
 export const COPILOT_PLACES: AllowsUserPlaces = {
   findServers: copilotServers,
   allow: ({ servers }) => ({ args: servers.map((name) => `--allow-tool=${name}`) }),
 }
 
-/** Of servers of MCP it has none in a folder that is not trusted. */
+/** Gemini CLI has no MCP servers in an untrusted folder. */
 export const GEMINI_PLACES: AllowsUserPlaces = {
   allow: ({ scratch }) => ({ args: scratch === null ? [] : ['--include-directories', scratch] }),
 }
@@ -31,7 +31,7 @@ export const OPENCODE_PLACES: AllowsUserPlaces = {
   }),
 }
 
-/** What is outside of the folder it refuses by itself, and goes on. */
+/** opencode denies access outside of the folder by itself, and continues. */
 export function opencodeFolders(scratch: string | null): Record<string, string> {
   return { '*': 'deny', ...(scratch === null ? {} : { [`${scratch}/*`]: 'allow' }) }
 }

@@ -1,6 +1,6 @@
 import { beginningOf } from './cut-text.ts'
 
-/** What is known of the newest things only: whoever tells of them does so without end. */
+/** A map with a limited number of entries, for data that an agent may send endlessly. */
 export interface BoundedMap<Value> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
@@ -12,7 +12,7 @@ export interface BoundedMap<Value> {
 const MOST = 500
 const MAX_KEY = 200
 
-/** Keeps the `most` that were set last for the first time. Of a longer key only the beginning counts. */
+/** Keeps the `most` entries that were added last. Keys are cut to a fixed length. */
 export function createBoundedMap<Value>(most = MOST): BoundedMap<Value> {
   const map = new Map<string, Value>()
   const short = (key: string) => (key.length > MAX_KEY ? beginningOf(key, MAX_KEY) : key)

@@ -1,11 +1,11 @@
 const SENTENCE = 300
 
-/** The first characters of a text, as a copy: a slice would keep the whole of it in memory. */
+/** The first characters of a text, as a copy: a slice would keep the whole text in memory. */
 export function beginningOf(text: string, characters: number): string {
   return Buffer.from(text.slice(0, characters)).toString()
 }
 
-/** What a program said as a part of a sentence: in one line, not too long, without its full stop. */
+/** A program's text as part of a sentence: on one line, shortened, without its final period. */
 export function clauseOf(text: string, part: 'beginning' | 'end' = 'beginning'): string {
   const line = text.replace(/\s+/g, ' ').trim().toWellFormed()
   if (line.length <= SENTENCE) return withoutStop(line)

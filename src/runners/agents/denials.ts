@@ -4,15 +4,17 @@ import { beginningOf, clauseOf } from './cut-text.ts'
 const MAX_NAMES = 8
 const MAX_NAME = 100
 
-/** What an agent wanted to do, and was not let. */
+/** The actions that an agent was denied. */
 export interface Denials {
   add(action: string): void
-  /** How many of which, for a sentence about the agent; null where there was none. */
+  /**
+   * The number and names of the actions, as a predicate for a sentence about the agent; null if there were none.
+   */
   complaint(): string | null
 }
 
-/** Why an action was refused, as its agent says it: without the list of rules that opencode appends. */
-export function refusalText(text: string): string {
+/** The reason for a denial, without the list of rules that opencode appends. */
+export function denialReason(text: string): string {
   return text.replace(/\s*Here are some of the relevant rules\s*\[[\s\S]*$/, '')
 }
 

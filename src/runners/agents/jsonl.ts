@@ -1,20 +1,20 @@
-/** One message of an agent may hold a whole file; what is longer is none. */
+/** One message may contain a whole file. A longer line is not a message. */
 export const MAX_LINE_MIB = 8
 const LF = 0x0a
 
 export interface LineSink {
   line(text: string): void
-  /** A line is too long: none of it is kept, and this is told as soon as it is known. */
+  /** Called as soon as a line is known to be too long; the line is discarded. */
   dropped(): void
 }
 
 export interface Lines {
   write(bytes: Buffer): void
-  /** What stands behind the last line ending is a line too. */
+  /** Ends the input: text after the last line ending is a line, too. */
   end(): void
 }
 
-/** Cuts bytes, however they are chunked, into lines of text without LF or CRLF. */
+/** Splits chunks of bytes into lines of text, without LF or CRLF. */
 export function createLines(sink: LineSink, maxBytes = MAX_LINE_MIB * 1024 * 1024): Lines {
   let parts: Buffer[] = []
   let size = 0

@@ -2,16 +2,19 @@ import type { AgentNote } from '../contract.ts'
 
 const MAX_WAITING = 50
 
-/** The notes of a run on their way to disk, in order, while its agent goes on. */
+/** Writes the notes of a run to disk in order, while its agent continues. */
 export interface NoteQueue {
   add(note: AgentNote): void
-  /** Resolves when all are on disk; rejects once one could not be written. */
+  /** Resolves when all notes are on disk; rejects if one could not be written. */
   idle(): Promise<void>
-  /** Resolves when few are waiting: what an agent says must not pile up in memory. */
+  /** Resolves when few notes are waiting, so that they do not pile up in memory. */
   room(): Promise<void>
 }
 
-/** `onFailure` is told of the first note that cannot be written; none is tried after it, and whoever waits gets its error. */
+/**
+ * After the first note that cannot be written, `onFailure` gets its error, no more notes are written, and both
+ * methods reject with it.
+ */
 export function createNoteQueue(
   write: (note: AgentNote) => Promise<void>,
   onFailure: () => void,

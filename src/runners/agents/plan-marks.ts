@@ -1,2 +1,2 @@
-/** Between these the prompt asks an agent to put its plan, apart from whatever else it says. */
+/** The prompt asks the agent to put its plan between these marks. */
 export const PLAN_MARKS = { begin: '<!-- casefile:plan -->', end: '<!-- /casefile:plan -->' }

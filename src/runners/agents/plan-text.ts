@@ -5,9 +5,9 @@ import { clauseOf } from './cut-text.ts'
 import { PLAN_MARKS } from './plan-marks.ts'
 
 /**
- * The plan in a text that is meant as one: what stands between the last pair of plan marks, else all of it.
- * Without the headings `Hypothesis` and `Plan` (of depth 1 to 3) all of that is the plan; with them,
- * what stands before is chatter. Null where no plan is left.
+ * Parses a text that should contain a plan: the last marked part, else the whole text. Headings `Hypothesis` and
+ * `Plan` (levels 1 to 3) split it, and text before them is dropped; without them all of it is the plan. Null if no
+ * plan is left.
  */
 export function planOf(markdown: string): PlanResult | null {
   const text = withoutFence((marked(markdown) ?? markdown).toWellFormed())
@@ -18,9 +18,8 @@ export function planOf(markdown: string): PlanResult | null {
 }
 
 /**
- * The plan in all messages of an agent's turn, of which the last need not be the one that has it:
- * the marked text, else the last message with a heading `Plan`, else the last with a list or a fenced block.
- * Other words are no plan, and neither is half of one.
+ * Finds the plan among all messages of a turn: the marked text, else the last message with a heading `Plan`, else
+ * the last one with a list or a fenced block. Other text and incomplete plans do not count.
  */
 export function planAmong(messages: readonly string[]): PlanResult | null {
   const whole = messages.join('\n\n')
@@ -31,30 +30,30 @@ export function planAmong(messages: readonly string[]): PlanResult | null {
   return chosen === undefined ? null : planOf(chosen)
 }
 
-/** The plan in a text of a program of which nothing is known: all of it, unless it is an error or half a plan. */
+/** The plan of an unknown program: its whole text, unless that is an error or an incomplete plan. */
 export function planOfWords(text: string): PlanResult | null {
   if (marked(text) === null && (isHalf(text) || isErrorAlone(text))) return null
   return planOf(text)
 }
 
-/** Why there is no plan in what an agent said, for a sentence that begins with its name. */
+/** Why an agent's messages have no plan, as a predicate for a sentence about the agent. */
 export function noPlan(messages: readonly string[]): string {
   const whole = messages.join('\n\n')
   if (marked(whole) === null && isHalf(whole))
-    return 'ended in the middle of its plan: the mark at its end is missing. It can be asked again'
+    return 'ended in the middle of its plan: the end mark is missing. Try again'
   const words = clauseOf(messages.findLast((message) => message.trim() !== '') ?? '')
-  if (words === '') return 'ended without a plan, and said nothing. It can be asked again'
-  return `ended without a plan. It said: "${words}". It can be asked again`
+  if (words === '') return 'ended without a plan, and said nothing. Try again'
+  return `ended without a plan. It said: "${words}". Try again`
 }
 
-/** Whether a text says nothing but that something failed. */
+/** Whether a text consists only of an error. */
 export function isErrorAlone(text: string): boolean {
   return ERROR.test(text) && marked(text) === null && !hasHeading(text) && !hasSteps(text)
 }
 
 const ERROR = /^\s*(?:\[?(?:api )?error\b\s*[:\]]|fatal:|\{\s*"(?:error"|type"\s*:\s*"error"))/i
 
-/** It begins, and does not end: cut off, or forgotten. */
+/** Whether the plan's begin mark has no end mark. */
 function isHalf(text: string): boolean {
   return new RegExp(`${PLAN_MARKS.begin}[ \\t]*(?:[\\r\\n]|$)`).test(text)
 }
@@ -63,12 +62,12 @@ function hasHeading(message: string): boolean {
   return placesOf(withoutFence(message)).plan !== undefined
 }
 
-/** A list item, or a fenced block, at the beginning of a line. */
+/** Whether a line begins a list item or a fenced block. */
 function hasSteps(message: string): boolean {
   return /^ {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+\S|`{3,}|~{3,})/m.test(message)
 }
 
-/** The last complete pair with anything in it counts: an agent may name the marks before it uses them. */
+/** The last complete pair of marks with text between them: an agent may mention the marks earlier. */
 function marked(text: string): string | null {
   for (let end = text.lastIndexOf(PLAN_MARKS.end); end >= 0; ) {
     const begin = text.lastIndexOf(PLAN_MARKS.begin, end)
@@ -80,7 +79,7 @@ function marked(text: string): string | null {
   return null
 }
 
-/** Agents like to put their whole answer into one fence: its content then, with the fences inside. */
+/** If the whole answer is one markdown fence, returns its content, including inner fences. */
 function withoutFence(text: string): string {
   const lines = [...linesOf(trimLines(text))]
   const [first, last] = [lines[0], lines.at(-1)]
@@ -107,7 +106,7 @@ interface Place extends Line {
   depth: number
 }
 
-/** Nothing that stands behind the first of the two headings is lost. */
+/** Splits a text at the headings. Nothing after the first of them is lost. */
 function partsOf(text: string): PlanResult | null {
   const { hypothesis, plan, headings } = placesOf(text)
   if (!hypothesis) return plan ? { hypothesis: '', plan: text.slice(plan.next) } : null
@@ -129,7 +128,7 @@ function partsOf(text: string): PlanResult | null {
 interface Places {
   headings: Place[]
   hypothesis: Place | undefined
-  /** The first behind the hypothesis, else the first: a title may say Plan as well. */
+  /** The first `Plan` heading after the hypothesis, else the first one: a title may also say Plan. */
   plan: Place | undefined
 }
 
@@ -157,13 +156,13 @@ function headingsOf(text: string): Place[] {
   return headings
 }
 
-/** Of one that may be ours: people put emphasis and a colon around a name. */
+/** A heading's text without the emphasis and colon that people add. */
 function nameOf(heading: string): string {
   const text = headingText(heading)
   return text.length > 40 ? '' : text.replace(/^[*_]+|[*_:]+$/g, '').toLowerCase()
 }
 
-/** Without the blank lines around it: the first line may be indented code. */
+/** Removes blank lines at both ends, but keeps the first line's indentation, which may mark code. */
 function trimLines(text: string): string {
   return text.replace(/^(?:[^\S\r\n]*(?:\r\n|\n|\r))+/, '').trimEnd()
 }

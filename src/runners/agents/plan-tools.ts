@@ -1,6 +1,6 @@
 /**
- * Gemini CLI's tools while it plans, as a policy: what is denied is not offered to its model. In its own plan
- * mode its instructions are to write the plan into a file, one phase at a time, and to ask.
+ * A policy that limits Gemini CLI's tools in plan mode: denied tools are not offered to its model. Its own plan
+ * mode is not used, because it tells the model to write the plan to a file, in phases, and to ask questions.
  */
 export const GEMINI_PLAN = `[[rule]]
 toolName = "*"
@@ -13,7 +13,7 @@ decision = "allow"
 priority = 999
 `
 
-/** Those of opencode: the rest by name too, since what the user's own settings allow by name would win. */
+/** The same for opencode. Tools are also denied by name, because a user's setting for a name would win over `*`. */
 export const OPENCODE_PLAN = {
   '*': 'deny',
   read: 'allow',

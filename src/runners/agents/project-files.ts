@@ -1,6 +1,6 @@
 /**
- * For `AgentSpec.projectFiles`. Copilot starts the servers of custom agents in a folder that it does not trust, too, and
- * over ACP runs the hooks.
+ * Values for `AgentSpec.projectFiles`. In an untrusted folder Copilot still starts the servers of custom agents,
+ * and over ACP it runs hooks.
  */
 export const COPILOT_FILES: readonly string[] = [
   '.github/hooks/',
@@ -16,7 +16,7 @@ export const COPILOT_FILES: readonly string[] = [
   '.claude/agents/',
 ]
 
-/** What Gemini CLI reads with `--skip-trust`; 0.61 has its policies switched off. */
+/** What Gemini CLI reads with `--skip-trust`. In 0.61 its policies are turned off. */
 export const GEMINI_FILES: readonly string[] = [
   '.env',
   '.gemini/.env',
@@ -25,8 +25,8 @@ export const GEMINI_FILES: readonly string[] = [
 ]
 
 /**
- * opencode 1.18 reads these even with the project's configuration switched off: it imports the plugins,
- * installs those that are named, and clones the references.
+ * What opencode 1.18 reads even with project configuration turned off: it imports plugins, installs the ones named,
+ * and clones references.
  */
 export const OPENCODE_FILES: readonly string[] = [
   'opencode.json',
@@ -37,32 +37,32 @@ export const OPENCODE_FILES: readonly string[] = [
   '.opencode/plugins/',
 ]
 
-/** Over the service's own variables: the rest of the project's configuration, and the skills of the project. */
+/** Overrides the service's variables: turns off the rest of the project's configuration, and its skills. */
 export const OPENCODE_OWN_ENV = {
   OPENCODE_DISABLE_PROJECT_CONFIG: '1',
   OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
 } as const
 
 /**
- * Where the user's own configuration turns them on, opencode starts the language servers and formatters of the
- * project. This is a whole configuration, so one of the service's environment counts instead.
+ * Turns off language servers and formatters, which opencode starts in the project if the user's configuration turns
+ * them on. This is a complete configuration, so one in the service's environment replaces it.
  */
 export const OPENCODE_DEFAULT_ENV = {
   OPENCODE_CONFIG_CONTENT: JSON.stringify({
     lsp: false,
     formatter: false,
-    // else its turn ends with the first request that is refused
+    // without this, its turn ends at the first denied request
     experimental: { continue_loop_on_deny: true },
   }),
 } as const
 
 /**
- * Claude Code reads the project's scheduled tasks whatever its setting sources are: it sends their prompts to its model, and
- * writes into `.git/info/exclude`.
+ * Claude Code runs the project's scheduled tasks whatever its settings say: it sends their prompts to its model and
+ * writes to `.git/info/exclude`. This turns that off.
  */
 export const CLAUDE_OWN_ENV = { CLAUDE_CODE_DISABLE_CRON: '1' } as const
 
-/** For `AgentSpec.instructions`. */
+/** Values for `AgentSpec.instructions`. */
 export const CLAUDE_INSTRUCTIONS = [
   ['CLAUDE.md', 'AGENTS.md'],
   ['.claude/CLAUDE.md'],

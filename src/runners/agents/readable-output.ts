@@ -5,25 +5,25 @@ import { createBoundedMap } from './bounded-map.ts'
 import { beginningOf } from './cut-text.ts'
 
 /**
- * What an agent says and does, as text for people: the output of its step. Messages are paragraphs, a
- * tool call is a line, and its result is the line below.
+ * Formats what an agent says and does as readable step output: messages as paragraphs, each tool call as a line
+ * with its result below.
  */
 export interface ReadableOutput {
-  /** A whole message. One that repeats the last is not shown again. */
+  /** A whole message. An exact repetition is not shown. */
   message(text: string): void
   /**
-   * A part of a message, shown at once. Parts with another key are another message; without a key, so
-   * is what begins like a sentence right behind the end of one.
+   * A chunk of a message, shown at once. Another key starts a new message. Without keys, so does a capital letter
+   * directly after the end of a sentence.
    */
   part(text: string, key?: string): void
   call(id: string, facts: ToolFacts): void
-  /** A call has ended; one that never began is shown now. */
+  /** The end of a call. If its start was not shown, it is shown now. */
   result(id: string, facts: ToolFacts, result: ToolResult): void
-  /** A line by itself. */
+  /** A separate line. */
   line(text: string): void
-  /** How it all ended. */
+  /** The closing line: how the run ended. */
   end(text: string): void
-  /** Of what is noted in the trail: the agent's own list, and that its model did not answer. */
+  /** Shows a note that is also in the audit trail, such as the to-do list or a retry. */
   note(note: AgentNote): void
 }
 
@@ -39,14 +39,14 @@ export interface ReadableDeps {
   clean(text: string): string
   /** Paths in this folder are shown relative to it. */
   workdir: string
-  /** The agent has said or done something. */
+  /** Called when the agent has said or done something. */
   onProgress?(): void
 }
 
 const MAX_CALL = 300
 const MAX_ITEMS = 20
 const MAX_ITEM = 80
-/** More of a result is not looked at, from its beginning or its end. */
+/** Results are read only up to this many characters from each end. */
 const MAX_RESULT = 50_000
 const SENTENCE_END = /\S[.!?:]$/
 const SENTENCE_BEGINNING = /^[A-Z#*]/
@@ -54,7 +54,7 @@ const WORDS = { completed: 'ok', failed: 'failed', denied: 'denied' } as const
 
 export function createReadableOutput(deps: ReadableDeps): ReadableOutput {
   const { write, clean, workdir, onProgress = () => {} } = deps
-  /** The last two characters of the output; it begins as if behind a blank line. */
+  /** The last two characters of the output, initially as if after a blank line. */
   let behind = '\n\n'
   let isMessage = false
   let openKey: string | null = null
@@ -153,17 +153,17 @@ export function createReadableOutput(deps: ReadableDeps): ReadableOutput {
   }
 }
 
-/** A tool call in one line: the tool, and what it is to work on. */
+/** A tool call on one line: the tool and its subject. */
 export function callText({ tool, kind, title }: ToolFacts): string {
   const what = oneLine(title ?? '', MAX_CALL)
   if (what === '') return oneLine(tool, MAX_CALL)
   const isNamed = what.toLowerCase().startsWith(tool.toLowerCase())
-  // some agents name only the kind of a tool, and say in the title what it does
+  // some agents report only the kind of a tool, and describe the call in the title
   const isSaid = tool === kind && (kind === 'other' || /^[A-Z][a-z]+ /.test(what))
   return isNamed || isSaid ? what : `${oneLine(tool, MAX_CALL)} ${what}`
 }
 
-/** What a tool answered, in one line. Of what a command printed the end counts most. */
+/** A tool's answer on one line. For a command, the end of the output is shown. */
 function resultText({ kind }: ToolFacts, status: ToolResult['status'], text: string): string {
   const lines = plainText(text)
     .split('\n')
@@ -176,14 +176,14 @@ function resultText({ kind }: ToolFacts, status: ToolResult['status'], text: str
   return kind === 'execute' ? `${count}, the last: ${oneLine(last, MAX_CALL)}` : count
 }
 
-/** A long failure begins with what went wrong, and ends with how it ended. */
+/** Shortens a long failure in the middle: it begins with the cause and ends with the outcome. */
 function bothEnds(text: string): string {
   const line = text.replace(/\s+/g, ' ')
   if (line.length <= 2 * MAX_CALL) return line
   return `${line.slice(0, MAX_CALL).toWellFormed()} … ${line.slice(-MAX_CALL).toWellFormed()}`
 }
 
-/** Cut at the ends of lines, so that no secret is cut. */
+/** Cuts at line ends, so that no secret is cut in two. */
 function withoutMiddle(text: string): string {
   if (text.length <= 2 * MAX_RESULT) return text
   const head = text.slice(0, MAX_RESULT)

@@ -1,13 +1,13 @@
-/** As many retries without a word from the model end a run as well, however fast they are. */
+/** A run is also ended after this many retries without an answer, however fast they are. */
 const MOST = 100
 
-/** Finds out when an agent does nothing any more but ask its model again and again. */
+/** Detects an agent that does nothing but retry its model request. */
 export interface RetryLimit {
-  /** The agent says that it asks again. An agent that only thinks says nothing, and is never ended. */
+  /** The agent reports a retry. An agent that is only thinking reports nothing, and is not ended. */
   retry(text: string): void
-  /** The model has answered: the agent says or does something. */
+  /** The model has answered: the agent said or did something. */
   progress(): void
-  /** Why the run was ended, as a part of a sentence about the agent; null where it was not. */
+  /** Why the run was ended, as a predicate for a sentence about the agent; null if it was not. */
   reached(): string | null
 }
 
@@ -26,7 +26,7 @@ export function createRetryLimit(
       count += 1
       const passed = now() - first
       if (passed < limitMs && count < MOST) return
-      reached = `was ended: for ${durationText(passed)} it did nothing but ask its model again, ${count === 1 ? 'once' : `${count} times`}; the last time: ${text}`
+      reached = `was ended: for ${durationText(passed)} it only retried its model request (${count === 1 ? 'once' : `${count} times`}). Last error: ${text}`
       onReached()
     },
     progress() {

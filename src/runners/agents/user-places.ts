@@ -1,25 +1,25 @@
 import { isAbsolute } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
-import { realOf } from '../acp/named-path.ts'
+import { resolveNamedPath } from '../acp/named-path.ts'
 
 type Env = Readonly<Record<string, string>>
 
-/** What an agent may use at work besides the working folder, because its user set it up. */
+/** What an agent may use in work mode besides the working folder, because the user set it up. */
 export interface UserPlaces {
-  /** For files of no lasting value; null where there is none. */
+  /** A folder for temporary files; null if there is none. */
   scratch: string | null
-  /** Names of MCP servers, for agents that need a list of those that they may use. */
+  /** Names of MCP servers, for agents that need a list of the allowed ones. */
   servers: readonly string[]
 }
 
-/** How an agent is started with them: further words of its command, and variables. */
+/** How to start an agent with these permissions: additional arguments and variables. */
 export interface Allowance {
   args?: readonly string[]
   env?: Env
 }
 
 export interface AllowsUserPlaces {
-  /** The MCP servers in the user's own configuration, for agents that know no pattern for all of them. */
+  /** The MCP servers in the user's own configuration, for agents that have no wildcard for all servers. */
   findServers?: (env: Env, workdir: string) => Promise<string[]>
   allow: (places: UserPlaces) => Allowance
 }
@@ -38,11 +38,11 @@ export async function allowanceOf(
 }
 
 /**
- * The folder of `TMPDIR`, without links; null where there is none, or where the working folder lies in it: then it
- * is where everything else lies too.
+ * The folder of `TMPDIR`, with links resolved. Null if there is none, or if the working folder is inside it, since
+ * other projects may be there as well.
  */
 export async function scratchFolder({ TMPDIR }: Env, workdir: string): Promise<string | null> {
   if (!TMPDIR || !isAbsolute(TMPDIR)) return null
-  const real = await realOf(TMPDIR, '/')
+  const real = await resolveNamedPath(TMPDIR, '/')
   return real === null || isWithin(real, workdir) ? null : real
 }

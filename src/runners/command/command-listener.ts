@@ -7,45 +7,48 @@ import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
 import { createReadableOutput } from '../agents/readable-output.ts'
 import { createRetryLimit } from '../agents/retry-limit.ts'
 import type { RunReport } from '../contract.ts'
-import type { StreamEnd, StreamNote } from '../streams/agent-stream.ts'
-import { STREAM_FORMATS } from '../streams/formats.ts'
+import type { ParsedEnd, ParsedNote } from '../streams/output-parser.ts'
+import { PARSERS } from '../streams/parsers.ts'
 
 const MAX_TAIL = 2_000
-const ACTIONS: readonly StreamNote['event'][] = ['tool_call', 'agent_plan', 'denied']
+const ACTIONS: readonly ParsedNote['event'][] = ['tool_call', 'agent_plan', 'denied']
 
 export interface Listener {
-  /** Aborted once the run has to end: a note could not be written, or there is nothing but retries. */
+  /** Aborted when the run must end: a note could not be written, or the agent only retries. */
   broken: AbortSignal
   output(stream: 'stdout' | 'stderr', bytes: Buffer): void
-  /** Resolves when all is noted, and rejects if it could not be. `readRecord` reads the agent's record of a conversation. */
+  /**
+   * Resolves when all notes are on disk; rejects if one could not be written. `readRecord` reads the agent's record
+   * of a conversation.
+   */
   end(readRecord?: (conversation: string) => ReturnType<ReadOwnRecord>): Promise<Heard>
-  /** The last line of the output: how it ended. */
+  /** Writes the last line of the output: how the run ended. */
   showEnd(text: string): void
 }
 
 export interface Heard {
-  stream: StreamEnd
+  stream: ParsedEnd
   denials: Denials
-  /** It called a tool, kept a list of things to do, or was refused something. */
+  /** Whether it called a tool, kept a to-do list, or was denied something. */
   hasActed: boolean
-  /** A line of its standard output was too long, and none of it is known. */
+  /** Whether a line of its standard output was too long and was discarded. */
   hasDropped: boolean
-  /** The last of what it wrote to its standard error. */
+  /** The end of its standard error. */
   errors: string
-  /** Why it was ended, where it did nothing but ask its model again. */
+  /** Why it was ended, if it only retried its model request. */
   retries: string | null
 }
 
 export interface ListenerDeps {
   format: StreamName
   report: RunReport
-  /** The id of its conversation where it is known already. */
+  /** The id of its conversation, if it is already known. */
   session: string | null
   workdir: string
   retriesMs: number
 }
 
-/** Reads what an agent prints: reports it while it runs, readable, and finds out what it means. */
+/** Reads an agent's output: reports it in readable form while the agent runs, and finds the result. */
 export function createListener(deps: ListenerDeps): Listener {
   const { format, report, session, workdir } = deps
   const broken = new AbortController()
@@ -62,7 +65,7 @@ export function createListener(deps: ListenerDeps): Listener {
     workdir,
     onProgress: limit.progress,
   })
-  const stream = STREAM_FORMATS[format](shown)
+  const stream = PARSERS[format](shown)
   const isNew = createNewsFilter(session)
   let conversation = session
   let errors = ''
@@ -70,7 +73,7 @@ export function createListener(deps: ListenerDeps): Listener {
   let hasDropped = false
   let isDropTold = false
 
-  function tell(notes: readonly StreamNote[]): void {
+  function tell(notes: readonly ParsedNote[]): void {
     for (const note of notes.filter(isNew)) {
       if (note.event === 'agent_session') conversation = note.fields.agent_session
       if (ACTIONS.includes(note.event)) hasActed = true
@@ -84,7 +87,7 @@ export function createListener(deps: ListenerDeps): Listener {
   function dropped(): void {
     if (isDropTold) return
     isDropTold = true
-    const note = '[casefile: a line of this output is too long, and was not read]\n'
+    const note = '[casefile: a line of this output was too long and was skipped]\n'
     report.output('stderr', Buffer.from(note))
   }
 
@@ -113,7 +116,7 @@ export function createListener(deps: ListenerDeps): Listener {
   return {
     broken: broken.signal,
     output(name, bytes) {
-      // what is read line by line is shown line by line
+      // otherwise each line is shown once it has been read
       if (!isMadeReadable) report.output(name, bytes)
       else if (name === 'stdout') raw.bytes(bytes)
       lines[name].write(bytes)
@@ -133,7 +136,7 @@ export function createListener(deps: ListenerDeps): Listener {
   }
 }
 
-/** Standard output as it comes; lines from elsewhere stand between its lines, never within one. */
+/** Shows standard output as it arrives. Lines from elsewhere are inserted only between its lines. */
 function createRaw(report: RunReport) {
   let waiting = ''
   let isMidLine = false
@@ -159,8 +162,8 @@ function createRaw(report: RunReport) {
   }
 }
 
-/** Agents repeat the id of their conversation, and lists in which nothing has changed. */
-function createNewsFilter(session: string | null): (note: StreamNote) => boolean {
+/** Drops repeated notes: agents repeat their conversation's id, and to-do lists that have not changed. */
+function createNewsFilter(session: string | null): (note: ParsedNote) => boolean {
   let known = session
   let plan = ''
   return ({ event, fields }) => {

@@ -6,21 +6,21 @@ import { allowanceOf } from '../agents/user-places.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
 import { runStepProcess } from '../process/step-process.ts'
-import { type CommandEnd, complaintAbout, complaintAtWork } from './command-complaint.ts'
 import { createListener } from './command-listener.ts'
 import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
+import { type CommandEnd, failureReason, workFailureReason } from './failure-reason.ts'
 
 export interface CommandRun {
   spec: CommandSpec
   line: CommandLine
-  /** The user's own words. */
+  /** The user's own arguments. */
   args: readonly string[]
   mode: AgentFacts['mode']
-  /** The agent's own id of the conversation that this run goes on with; null for a new one. */
+  /** The id of the conversation to resume; null for a new one. */
   session: string | null
   workdir: string
   timeoutMs: number
-  /** A folder of ours for the names of pipes. */
+  /** A folder of the service for named pipes. */
   scratch: string
   agent: AgentRun
   signal: AbortSignal
@@ -29,13 +29,13 @@ export interface CommandRun {
 const PROMPT_FILE = 'prompt.md'
 
 /**
- * Runs an agent's command from beginning to end, and tells of it as it goes. Rejects with a
- * `RunnerFailure` where there is no such program; how else it went is for the caller to judge.
+ * Runs an agent's command from start to end and reports it. Rejects with a `RunnerFailure` if there is no such
+ * program. The caller decides whether the run succeeded.
  */
 export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
   const run = await withUserPlaces(asked)
   const { spec, line, mode, agent } = run
-  const { report, guard, prompt } = agent
+  const { report, sandbox, prompt } = agent
   const env = { ...line.defaultEnv, ...agent.env, ...line.env }
   const facts = await startFacts(run, env)
   await writeFiles(run)
@@ -61,11 +61,11 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
     argv: commandOf(run, prompt),
     cwd: run.workdir,
     env,
-    guard,
+    sandbox,
     scratch: run.scratch,
     ...(line.prompt === 'stdin' ? { input: prompt } : {}),
     endsGroup: true,
-    // its time limit is the signal's
+    // the signal has the time limit
     timeoutMs: Number.POSITIVE_INFINITY,
     signal: AbortSignal.any([run.signal, listener.broken]),
     onStart: (pid) => report.processStarted(pid),
@@ -84,7 +84,7 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
 
 function howEnded({ spec, mode, signal }: CommandRun, end: CommandEnd): string {
   if (signal.aborted) return 'was stopped'
-  return (mode === 'work' ? complaintAtWork(spec, end) : complaintAbout(end)) ?? 'ended well'
+  return (mode === 'work' ? workFailureReason(spec, end) : failureReason(end)) ?? 'ended well'
 }
 
 async function withUserPlaces(run: CommandRun): Promise<CommandRun> {
@@ -97,8 +97,8 @@ async function withUserPlaces(run: CommandRun): Promise<CommandRun> {
 async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {
   const { spec, mode, agent, signal } = run
   const path = await programOf(run, env.PATH)
-  const { folder: cwd, guard } = agent
-  const { version, warning } = await agentVersion(spec, { path, env, cwd, guard, signal })
+  const { folder: cwd, sandbox } = agent
+  const { version, warning } = await agentVersion(spec, { path, env, cwd, sandbox, signal })
   return {
     mode,
     command: commandOf(run, '{prompt}'),
@@ -127,7 +127,7 @@ function commandOf(run: CommandRun, prompt: string): string[] {
   return wordsOf(line, values, args)
 }
 
-/** Those whose conversation we name are known by it before they run, whatever they print. */
+/** The conversation's id, if we chose it: known before the agent prints it. */
 function knownSession({ line, session, agent }: CommandRun): string | null {
   const isNamed = !line.isLiteral && line.argv.some((word) => word.includes('{id}'))
   return isNamed ? agent.newId : session
@@ -141,12 +141,12 @@ async function writeFiles({ line, agent }: CommandRun): Promise<void> {
   }
 }
 
-/** A folder that Codex does not know takes the trust of the repository above it: so all of them are named. */
+/** Codex applies the trust of a repository above to an unknown folder, so every folder above is listed. */
 function untrustedProjects(workdir: string): string {
   const folders = [workdir]
   for (let each = dirname(workdir); each !== folders.at(-1); each = dirname(each))
     folders.push(each)
-  // the escapes of a JSON text are those of TOML
+  // JSON and TOML use the same escapes in strings
   const entries = folders.map((folder) => `${JSON.stringify(folder)}={trust_level="untrusted"}`)
   return `{${entries.join(',')}}`
 }

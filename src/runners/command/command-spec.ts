@@ -2,33 +2,33 @@ import type { PromptBy, StreamName } from '../../model/settings.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
 import type { AllowsUserPlaces } from '../agents/user-places.ts'
 
-/** A program that gets a prompt, does what it says, prints what it has to say, and ends. */
+/** A program that gets a prompt, does the work, prints its answer, and exits. */
 export interface CommandSpec extends AgentSpec {
   kind: 'command'
   stream: StreamName
   plan: CommandLine
-  /** Plans again, in an earlier conversation; null where it cannot. */
+  /** The command that resumes an earlier conversation to plan again; null if it cannot. */
   resume: CommandLine | null
-  /** Null for one that only plans. */
+  /** Null for a program that only plans. */
   work: CommandLine | null
 }
 
 export interface CommandLine {
   /**
-   * The program and its arguments. In place of `{args}` come the user's own; `{id}` is a new UUID for
-   * the conversation, `{session}` the agent's id of an earlier one, `{folder}` that of `files`, `{untrusted_projects}`
-   * a TOML table in which Codex is told to trust no folder from the working folder upwards.
+   * The program and its arguments, with placeholders. `{args}`: the user's own arguments. `{id}`: a new UUID for
+   * the conversation. `{session}`: the id of an earlier one. `{folder}`: the folder with `files`.
+   * `{untrusted_projects}`: a TOML table that tells Codex to trust no folder from the working folder upwards.
    */
   argv: readonly string[]
   prompt: PromptBy
-  /** Nothing is replaced in it but `{prompt}` or `{prompt_file}`, whichever `prompt` asks for. */
+  /** Only `{prompt}` or `{prompt_file}` is replaced, whichever `prompt` asks for. */
   isLiteral?: true
   env?: Readonly<Record<string, string>>
-  /** Lets it use what its user set up. */
+  /** How it gets access to what the user set up. */
   userPlaces?: AllowsUserPlaces
-  /** Environment that it gets where the service has no such variable. */
+  /** Environment variables that apply only if the service does not set them. */
   defaultEnv?: Readonly<Record<string, string>>
-  /** Texts of files that it needs, by name. */
+  /** Files it needs: name to text. */
   files?: Readonly<Record<string, string>>
 }
 
@@ -40,7 +40,7 @@ export type Placeholder =
   | 'folder'
   | 'untrusted_projects'
 
-/** The words of a command with everything in its place; a prompt that has none comes last. */
+/** The command's words with placeholders filled in. A prompt without a placeholder comes last. */
 export function wordsOf(
   { argv, prompt, isLiteral }: CommandLine,
   values: Readonly<Record<Placeholder, string>>,

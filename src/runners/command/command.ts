@@ -9,11 +9,11 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { type CommandEnd, complaintAbout, complaintAtWork, DROPPED } from './command-complaint.ts'
 import { runCommand } from './command-run.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
+import { type CommandEnd, DROPPED, failureReason, workFailureReason } from './failure-reason.ts'
 
-/** Runs a program that gets a prompt and prints its answer; `args` are the user's own words for it. */
+/** Runs a program that gets a prompt and prints its answer; `args` are the user's own arguments for it. */
 export function commandRunner(spec: CommandSpec, args: readonly string[] = []): Runner {
   return {
     kind: 'command',
@@ -49,7 +49,7 @@ async function plan(
     if (complaint === null && messages.length > 0) {
       throw new RunnerFailure(`${spec.title} ${noPlan(messages)}`)
     }
-    // It may have forgotten the conversation; the prompt says all that it needs.
+    // it may no longer have the conversation; the prompt contains everything it needs
     agent = { ...first, folder: await resume.anew() }
   }
   const { result, complaint, messages } = await run(spec.plan, null, agent)
@@ -63,18 +63,21 @@ interface Planned {
   messages: readonly string[]
 }
 
-/** What it was denied while planning is no failure: it was to plan only. */
+/** Denied actions do not matter here, because the agent should only plan. */
 function plannedIn(end: CommandEnd): Planned {
   const { plan, messages, overlong } = end.stream
   const result = plan === null ? planAmong(messages) : planOf(plan)
-  const complaint = complaintAbout(end)
+  const complaint = failureReason(end)
   const planned = { result, complaint, messages }
   if (result || complaint !== null) return planned
   if (end.hasDropped && !overlong) {
     return { ...planned, complaint: `ended without a plan; ${DROPPED}` }
   }
   if (!overlong) return planned
-  return { ...planned, complaint: 'said more than a plan may have, 1 MiB in one message' }
+  return {
+    ...planned,
+    complaint: 'sent a message of more than 1 MiB, which is too long for a plan',
+  }
 }
 
 async function execute(
@@ -91,8 +94,8 @@ async function execute(
   try {
     const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
     if (signal.aborted) return { ok: false, reason: `${title} was stopped` }
-    const complaint = complaintAtWork(spec, end)
-    // what it was refused is in the trail, and does not undo what it did without it
+    const complaint = workFailureReason(spec, end)
+    // denied actions are in the audit trail; the agent may have succeeded without them
     if (complaint === null) return { ok: true }
     const reasons = [complaint, end.denials.complaint()].filter((each) => each !== null)
     return { ok: false, reason: `${title} ${reasons.join(', and ')}` }
@@ -102,7 +105,7 @@ async function execute(
   }
 }
 
-/** A command of casefile.md, of which nothing is known but its words. */
+/** A command from casefile.md, of which nothing else is known. */
 export function customCommandSpec(
   id: string,
   settings: Extract<ProviderSettings, { kind: 'command' }>,
@@ -121,7 +124,10 @@ export function customCommandSpec(
     projectFiles: [],
     instructions: [],
     stream,
-    planMode: { holds: 'none', note: 'What keeps it from writing while it plans is not known.' },
+    planMode: {
+      holds: 'none',
+      note: 'It is not known what prevents it from writing while it plans.',
+    },
     plan: line(plan),
     resume: null,
     work: work === null ? null : line(work),

@@ -21,7 +21,7 @@ import { readCodexRecord } from '../streams/codex-record.ts'
 import { OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
-/** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
+/** The mode `auto_edit` has no shell. The first rule adds one; `yolo` would allow much more. */
 const GEMINI_WORK = `[[rule]]
 toolName = ["run_shell_command", "web_fetch"]
 decision = "allow"
@@ -34,29 +34,28 @@ priority = 900
 `
 
 /**
- * The non-interactive modes of well-known agents, as measured with the versions of docs/agents.md. Each
- * reads its prompt from its standard input: an argument may have 128 KiB at most, and shows in `ps`.
- *
- * In Work mode no person can be asked, so what is not allowed is refused. Each gets the narrowest setting
- * in which it edits files and runs commands in the working folder, and none that allows everything.
+ * The non-interactive modes of well-known agents, as measured with the versions in docs/agents.md. Each reads its
+ * prompt from standard input, because an argument is limited to 128 KiB and visible in `ps`. In Work mode nobody
+ * can be asked, so anything not allowed is denied. Each gets the narrowest setting that lets it edit files and run
+ * commands in the working folder; none allows everything.
  */
 export const PRESETS: readonly CommandSpec[] = [claude(), codex(), copilot(), gemini(), opencode()]
 
 function claude(): CommandSpec {
-  // The settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it.
+  // the user's settings and none of the project's: no project hooks, servers, endpoints, skills or agents
   const own = ['--setting-sources', 'user']
   const start = ['claude', '-p', '{args}', '--output-format', 'stream-json', '--verbose', ...own]
-  // With servers of MCP it would have tools again that nobody has looked at.
-  // In its plan mode its instructions are to write the plan into a file, to ask, and to begin.
+  // MCP servers would give it tools that nobody has checked
+  // its own plan mode would tell it to write the plan to a file, ask questions, and begin
   const only = ['--permission-mode', 'default', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
-  // It writes in its folder alone. Whoever may run commands has the network anyway.
+  // it can write only in its folder; a program that can run commands has network access anyway
   const all = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
   const env = { ...CLAUDE_OWN_ENV, DISABLE_AUTOUPDATER: '1' }
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
     ...preset('claude', 'Claude Code', 'npm install -g @anthropic-ai/claude-code'),
     instructions: CLAUDE_INSTRUCTIONS,
-    planMode: { holds: 'tools', note: 'It is given no tools but Read, Grep and Glob.' },
+    planMode: { holds: 'tools', note: 'It has only the tools Read, Grep and Glob.' },
     plan: line(...start, ...only, '--session-id', '{id}'),
     resume: line(...start, ...only, '--resume', '{session}'),
     work: {
@@ -67,7 +66,7 @@ function claude(): CommandSpec {
 }
 
 function codex(): CommandSpec {
-  // Then it leaves the project's settings, servers, hooks and rules alone, also where the user's own settings trust it.
+  // makes it ignore the project's settings, servers, hooks and rules, even if the user's settings trust the project
   const untrusted = ['-c', 'projects={untrusted_projects}']
   const end = ['--json', '--skip-git-repo-check', ...untrusted]
   const line = (...argv: string[]): CommandLine => ({ argv: ['codex', ...argv], prompt: 'stdin' })
@@ -77,10 +76,10 @@ function codex(): CommandSpec {
     readRecord: readCodexRecord,
     planMode: {
       holds: 'sandbox',
-      note: 'Its commands run in a sandbox of the operating system that refuses writes; servers of MCP that you configured run outside of it.',
+      note: 'Its commands run in an operating system sandbox that blocks writes; MCP servers that you configured run outside of it.',
     },
     plan: line('exec', '{args}', ...end, '--sandbox', 'read-only', '-'),
-    // Here it takes no --sandbox.
+    // `resume` accepts no --sandbox
     resume: line(
       'exec',
       'resume',
@@ -99,13 +98,13 @@ function copilot(): CommandSpec {
   const start = ['copilot', '{args}', '--output-format', 'json', '--no-ask-user']
   const only = ['--no-auto-update', '--available-tools', 'view', 'grep', 'glob']
   const all = ['--no-auto-update', '--allow-tool=write', '--allow-tool=shell']
-  // Outside of a terminal this variable of the user's would allow everything.
+  // without a terminal, this variable in the user's environment would allow everything
   const env = { COPILOT_ALLOW_ALL: 'false' }
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
     ...preset('copilot', 'GitHub Copilot CLI', 'npm install -g @github/copilot'),
     projectFiles: COPILOT_FILES,
-    planMode: { holds: 'tools', note: 'It is given no tools but view, grep and glob.' },
+    planMode: { holds: 'tools', note: 'It has only the tools view, grep and glob.' },
     plan: line(...start, ...only, '--session-id={id}'),
     resume: line(...start, ...only, '--resume={session}'),
     work: { ...line(...start, ...all, '--session-id={id}'), userPlaces: COPILOT_PLACES },
@@ -113,12 +112,12 @@ function copilot(): CommandSpec {
 }
 
 function gemini(): CommandSpec {
-  // Without --skip-trust it ends at once if the folder was never trusted.
+  // without --skip-trust it exits at once in a folder that was never trusted
   const start = ['gemini', '{args}', '-o', 'stream-json', '--skip-trust']
   const line = (policy: string, ...argv: string[]): CommandLine => ({
     argv: [...start, '--policy', '{folder}/policy.toml', ...argv],
     prompt: 'stdin',
-    // At the moment in which it reads its settings: so it has none of the project's, whatever the user's own trust.
+    // set while it reads its settings, so that it uses none of the project's, whatever the user trusts
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
     files: { 'policy.toml': policy },
   })
@@ -128,7 +127,7 @@ function gemini(): CommandSpec {
     projectFiles: GEMINI_FILES,
     planMode: {
       holds: 'tools',
-      note: 'By a policy it is given no tools but those that read files and search in them.',
+      note: 'A policy allows only tools that read and search files.',
     },
     plan: line(GEMINI_PLAN, ...plan, '--session-id', '{id}'),
     resume: line(GEMINI_PLAN, ...plan, '--resume', '{session}'),
@@ -153,7 +152,7 @@ function opencode(): CommandSpec {
       ...OPENCODE_LOGS,
     },
   })
-  // --auto allows what would be asked, and so all that the user's own settings do not deny.
+  // --auto allows whatever would be asked, so everything that the user's settings do not deny
   const all = { external_directory: 'deny' }
   return {
     ...preset('opencode', 'opencode', 'npm install -g opencode-ai'),
@@ -161,14 +160,14 @@ function opencode(): CommandSpec {
     instructions: OPENCODE_INSTRUCTIONS,
     bad: [
       // anomalyco/opencode#43888
-      { below: '1.18.19', why: 'when a subagent asks for a permission, it can wait for ever' },
+      { below: '1.18.19', why: 'it can wait forever when a subagent asks for a permission' },
     ],
     planMode: {
       holds: 'tools',
-      note: 'It is given no tools but those that read; its own plan mode alone would leave it the shell.',
+      note: 'It has only tools that read. Its own plan mode alone would leave it the shell.',
     },
     plan: line(OPENCODE_PLAN, 'build'),
-    // In another folder than that of the conversation it would never end; a session plans in one.
+    // outside the conversation's folder it would never exit, and a session always plans in the same folder
     resume: line(OPENCODE_PLAN, 'build', '-s', '{session}'),
     work: {
       ...line(all, 'build', '--auto'),

@@ -12,7 +12,7 @@ export interface ArtifactFile {
 
 const { S_IFMT, S_IFREG } = constants
 
-/** The artifacts of a session that are on this machine, by name; that of a step under way still grows. */
+/** The artifacts of a session on this machine, by name. Those of a running step are still growing. */
 export async function listArtifacts(
   layout: Layout,
   id: string,
@@ -22,7 +22,7 @@ export async function listArtifacts(
   const files: ArtifactFile[] = []
   for (const artifact of names.filter((name) => isArtifactOf(name, number)).sort()) {
     const stamp = await stampOf(artifactPath(layout, id, artifact))
-    // gone meanwhile, as an empty log is dropped; or a link, a pipe
+    // deleted meanwhile (empty logs are), or a link or a pipe
     if (stamp === null || (stamp.mode & S_IFMT) !== S_IFREG) continue
     const updated_at = new Date(stamp.mtimeMs).toISOString()
     files.push({ artifact, size: stamp.size, updated_at })

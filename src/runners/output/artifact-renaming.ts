@@ -12,8 +12,8 @@ export async function artifactsOf(layout: Layout, id: string, number: number): P
 }
 
 /**
- * Gives all artifacts of one number another, which must be free: where one has it already, nothing
- * is renamed. Says what was renamed.
+ * Renames all artifacts of one session number to another. If one of the new names is taken, nothing is renamed.
+ * Returns what was renamed.
  */
 export async function renameArtifacts(
   layout: Layout,

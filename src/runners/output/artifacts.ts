@@ -10,10 +10,10 @@ import type { Layout } from '../../workspace/layout.ts'
 export const MAX_ARTIFACT_BYTES = 10 * 1024 * 1024
 const ARTIFACT = /^[1-9][0-9]{0,5}-[A-Za-z0-9][A-Za-z0-9._-]{0,80}$/
 
-/** The raw output of sessions, `artifacts/<n>-<name>`: candidates for proof. */
+/** The path of a session's raw output, `artifacts/<n>-<name>`, which may become proof. */
 export function artifactPath(layout: Layout, id: string, name: string): string {
   if (!ARTIFACT.test(name)) {
-    throw new AppError('bad_request', `"${name.slice(0, 120)}" is no artifact name.`, {
+    throw new AppError('bad_request', `"${name.slice(0, 120)}" is not an artifact name.`, {
       errors: [
         {
           path: 'artifact',
@@ -25,7 +25,7 @@ export function artifactPath(layout: Layout, id: string, name: string): string {
   return join(layout.artifacts(id), name)
 }
 
-/** Whether the name is one that an artifact of the session with this number may have. */
+/** Whether an artifact of the session with this number may have this name. */
 export function isArtifactOf(name: string, number: number): boolean {
   return ARTIFACT.test(name) && name.startsWith(`${number}-`)
 }
@@ -34,7 +34,7 @@ export async function makeArtifacts(layout: Layout, id: string): Promise<void> {
   await makeInnerFolder(layout.artifacts(id))
 }
 
-/** Writes a whole artifact; one of that name must not be there. */
+/** Writes a whole artifact. Fails if the name is taken. */
 export async function createArtifact(
   layout: Layout,
   id: string,
@@ -46,13 +46,13 @@ export async function createArtifact(
   await createDurable(artifactPath(layout, id, name), Buffer.from(text), { within })
 }
 
-/** An artifact as text, for proof and for reading results: null when it is not there. */
+/** An artifact as text, for proof and for reading test results; null if it does not exist. */
 export async function readArtifact(
   layout: Layout,
   id: string,
   name: string,
   maxBytes = MAX_ARTIFACT_BYTES,
-  /** Take bytes that are not UTF-8 as U+FFFD: for reading results, not for proof. */
+  /** Decode invalid UTF-8 as U+FFFD: for reading results, not for proof. */
   lenient = false,
 ): Promise<string | null> {
   const read = await readRegular(artifactPath(layout, id, name), {
@@ -65,19 +65,19 @@ export async function readArtifact(
     if (lenient) return new TextDecoder().decode(read.bytes)
     throw new AppError(
       'bad_request',
-      `The artifact ${name} is not UTF-8 text, so it cannot be proof as it is.`,
+      `The artifact ${name} is not UTF-8 text, so it cannot be used as proof.`,
     )
   }
   if (read.reason === 'missing') return null
   throw new AppError('bad_request', `The artifact ${name} cannot be read (${read.reason}).`)
 }
 
-/** Deletes an artifact of ours that turned out empty; a folder that somebody put in its place stays. */
+/** Deletes an empty artifact; a folder of that name, which is not ours, stays. */
 export async function dropArtifact(layout: Layout, id: string, name: string): Promise<void> {
   try {
     await unlink(artifactPath(layout, id, name))
   } catch (error) {
-    // gone with its folder, by a branch switch say
+    // gone with its folder, for example after a branch switch
     if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'EPERM')) throw error
   }
 }

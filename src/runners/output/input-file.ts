@@ -4,17 +4,17 @@ import { unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from '../../files/errno.ts'
 
-/** To be read from its beginning by a child. */
+/** A file for a child process to read from its beginning. */
 export interface InputFile {
   descriptor: number
-  /** To be called once the child has the descriptor. */
+  /** Call this once the child has the descriptor. */
   close(): void
 }
 
 /**
- * A file that holds `text`, whose name in `folder` is gone when this resolves. As a standard input it
- * can be opened again as `/dev/stdin`, which a socket of node's cannot, and a named pipe only while
- * somebody writes to it. Null where it cannot be made.
+ * A file that contains `text`, already unlinked from `folder` when this resolves. Unlike one of Node's sockets, it
+ * can be reopened as `/dev/stdin`; a named pipe can only while something writes to it. Null if it cannot be
+ * created.
  */
 export async function openInputFile(folder: string, text: string): Promise<InputFile | null> {
   const name = `${join(folder, randomBytes(8).toString('hex'))}.in`

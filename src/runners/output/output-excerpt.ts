@@ -1,7 +1,7 @@
 /**
- * The text, or its beginning and end with a line between them that says how much is missing and
- * that the whole is in `where`. At most `maxBytes` bytes of UTF-8. Cuts between lines if there is a
- * line end in the half of the part that is next to the cut, else between characters.
+ * The text, or its beginning and end with a line between them that says how much was cut and that `where` has all
+ * of it. At most `maxBytes` bytes of UTF-8. Cuts at a line end if there is one in the half next to the cut, else
+ * between characters.
  */
 export function headAndTail(text: string, maxBytes: number, where: string): string {
   const bytes = Buffer.from(text)
@@ -16,14 +16,14 @@ export interface ExcerptSource {
   size: number
 }
 
-/** As `headAndTail` for bytes; `show` makes the text of a part, and may shorten or lengthen it. */
+/** Like `headAndTail`, for bytes. `show` converts a part to text, which may change its length. */
 export function excerpt(
   source: ExcerptSource,
   maxBytes: number,
   where: string,
   show: (bytes: Buffer) => string,
 ): string {
-  const note = (cut: number) => `[casefile: ${cut} bytes cut here; the whole is in ${where}]\n`
+  const note = (cut: number) => `[casefile: ${cut} bytes cut here; full text is in ${where}]\n`
   const room = Math.floor((maxBytes - Buffer.byteLength(note(source.size)) - 1) / 2)
   if (room <= 0) {
     const line = Buffer.from(note(source.size))
@@ -39,14 +39,14 @@ export function excerpt(
   return head.text + gap + note(source.size - head.length - tail.length) + tail.text
 }
 
-/** U+FFFD is longer than the byte it stands for: then a smaller part is taken. */
+/** Takes a smaller part if needed: U+FFFD is longer than the byte it replaces. */
 function fitting(
   { size }: ExcerptSource,
   room: number,
   show: (bytes: Buffer) => string,
   take: (length: number) => Buffer,
 ): { text: string; length: number } {
-  // No more than half of the source, or the two parts would overlap.
+  // no more than half of the source, or the two parts would overlap
   let length = Math.min(room, Math.floor(size / 2))
   for (; length > 0; length = Math.floor(length / 2)) {
     const part = take(length)

@@ -9,25 +9,25 @@ const READ_WHOLE_FACTOR = 4
 
 export interface OutputLog {
   /**
-   * What it returns from outlives the end of this process, though not of the machine. Never throws for
-   * the disk: `close` tells.
+   * Written bytes survive the end of this process, but not a crash of the machine. Disk errors are not thrown here
+   * but by `close`.
    */
   write(bytes: Uint8Array): void
-  /** Puts everything on the disk. Rejects with the first disk error there was. */
+  /** Flushes everything to disk. Rejects with the first disk error. */
   close(): Promise<OutputLogResult>
 }
 
 export interface OutputLogResult {
-  /** All that was written to the log. */
+  /** The number of bytes written to the log. */
   bytes: number
-  /** What of it the file holds, without the line that says where it was cut. */
+  /** The number of bytes in the file, without the line that says where it was cut. */
   kept: number
   truncated: boolean
 }
 
 /**
- * A new file for the output of one step. Past `maxBytes` the rest is dropped, and `close` ends the
- * file with a line that says how much. Rejects with EEXIST if anything is at `path`, a link included.
+ * A new file for the output of one step. Bytes after `maxBytes` are dropped, and `close` adds a line that says how
+ * many. Rejects with EEXIST if `path` exists, even as a link.
  */
 export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<OutputLog> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_APPEND } = constants
@@ -37,7 +37,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
   let closing: Promise<OutputLogResult> | undefined
   let failed: { error: unknown } | undefined
 
-  // At once, into the system's memory: what a watcher is told next must outlive the end of this process.
+  // synchronous, so that output published next is in the file even if this process dies
   const append = (part: Uint8Array) => {
     failed ??= attempt(() => {
       for (let at = 0; at < part.length; ) at += writeSync(file.fd, part, at)
@@ -58,7 +58,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
 
   return {
     write(part) {
-      if (closing !== undefined) throw new Error(`${path} is closed: write before close()`)
+      if (closing !== undefined) throw new Error(`${path} is closed: call write() before close()`)
       bytes += part.length
       const room = part.subarray(0, maxBytes - kept)
       if (room.length === 0) return
@@ -73,9 +73,9 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
 }
 
 /**
- * The beginning and end of a log, as `headAndTail` cuts it, as plain text for markdown. Bytes that are
- * no UTF-8 become U+FFFD. No more than four times `maxBytes` are read, however long the file. Rejects
- * with the system's error for what is no file of its own: ELOOP, EISDIR, EINVAL for a pipe or device.
+ * The beginning and end of a log as plain text for markdown, cut as by `headAndTail`. Invalid UTF-8 becomes U+FFFD.
+ * Reads at most four times `maxBytes`. Rejects with the system's error if it is not a regular file: ELOOP, EISDIR,
+ * EINVAL for a pipe or device.
  */
 export async function headAndTailOfFile(
   path: string,
@@ -87,7 +87,7 @@ export async function headAndTailOfFile(
   try {
     const stats = await file.stat()
     if (!stats.isFile() && !stats.isDirectory()) {
-      throw Object.assign(new Error(`${path} is no regular file`), { code: 'EINVAL' })
+      throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL' })
     }
     const { size } = stats
     if (size <= maxBytes * READ_WHOLE_FACTOR) {
@@ -106,10 +106,10 @@ export async function headAndTailOfFile(
 
 function cutLine(maxBytes: number, dropped: number): string {
   const limit = maxBytes % MIB === 0 ? `${maxBytes / MIB} MiB` : `${maxBytes} bytes`
-  return `\n[casefile: output cut here at ${limit}; ${dropped} more bytes were not kept]\n`
+  return `\n[casefile: output cut here at ${limit}; ${dropped} more bytes were dropped]\n`
 }
 
-/** The failure as a value, so that it can wait for `close`. */
+/** Returns the error, so that it can be thrown later by `close`. */
 function attempt(work: () => void): { error: unknown } | undefined {
   try {
     work()

@@ -8,30 +8,30 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { codeOf } from '../../files/errno.ts'
 
-/** A true pipe: what a child writes to `descriptor` is read from `stream`. */
+/** A real pipe: what a child writes to `descriptor` can be read from `stream`. */
 export interface OutputPipe {
   stream: Readable
   descriptor: number
-  /** To be called once the child has the descriptor; else the stream would never end. */
+  /** Call this once the child has the descriptor; otherwise the stream would never end. */
   closeWriter(): void
 }
 
-/** For a child's standard output and error. */
+/** Pipes for a child's standard output and standard error. */
 export type OutputPipes = [OutputPipe, OutputPipe]
 
 /** Pipes for children that are started one after the other. */
 export interface PipeSupply {
-  /** Null where the system cannot make them: no `mkfifo`, no such folder, no descriptor left. */
+  /** Null if the system cannot create them: no `mkfifo`, no such folder, no descriptor left. */
   next(): Promise<OutputPipes | null>
-  /** Gives up those that nobody asked for. */
+  /** Closes the unused pipes. */
   close(): void
 }
 
-/** So many pairs are made by one program, since to start it takes longer than all the rest. */
+/** How many pairs one `mkfifo` call creates: starting the program is the slow part. */
 const AT_ONCE = 8
 
 /**
- * Made by way of named pipes in `folder`, whose names are gone when they are given. Node itself gives a child
+ * Creates pipes through named pipes in `folder`, which are unlinked before use. Node itself would give a child
  * sockets, which a script cannot open as `/dev/stderr`.
  */
 export function createPipeSupply(folder: string, count: number): PipeSupply {
@@ -52,7 +52,7 @@ export function createPipeSupply(folder: string, count: number): PipeSupply {
   }
 }
 
-/** Those for one child alone. */
+/** Creates the pipes of one child. */
 export function openOutputPipes(folder: string): Promise<OutputPipes | null> {
   return createPipeSupply(folder, 1).next()
 }
@@ -85,7 +85,7 @@ function drop({ closeWriter, stream }: OutputPipe): void {
   stream.destroy()
 }
 
-/** A name that stays is only that: nothing is ever written there. */
+/** If the name cannot be removed, that does no harm: nothing is ever written there. */
 async function removeName(name: string): Promise<void> {
   try {
     await unlink(name)
@@ -94,7 +94,7 @@ async function removeName(name: string): Promise<void> {
   }
 }
 
-/** The reader first, without waiting for a writer; then the writer finds it and does not wait either. */
+/** Opens the reading end first, without blocking; then opening the writing end does not block either. */
 function openPipe(name: string): OutputPipe {
   const { O_RDONLY, O_NONBLOCK, O_WRONLY, O_NOFOLLOW } = constants
   const reader = openSync(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)

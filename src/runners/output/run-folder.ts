@@ -5,19 +5,19 @@ import { hasCode } from '../../files/errno.ts'
 import { removeStubborn } from '../../files/remove-stubborn.ts'
 import { storageError } from '../../files/storage-error.ts'
 
-/** A folder of ours that the programs of one run may see: their copy of the project, their prompt. */
+/** A folder that the programs of one run may see: with their copy of the project and their prompt. */
 export interface RunFolder {
-  /** Without symbolic links. */
+  /** With symbolic links resolved. */
   path: string
-  /** A new folder in it. */
+  /** Creates a folder in it. */
   inner(name: string): Promise<string>
-  /** Removes it. What cannot be removed stays: the next start tries again, and tells. */
+  /** Removes it. If that fails, the next start tries again and logs a failure. */
   close(): Promise<void>
 }
 
 /**
- * Empty, for this user alone; what a run of the same name has left is removed. Its path begins with the
- * name.
+ * Creates an empty folder, accessible to this user only, after removing one left by an earlier run of that name.
+ * Its path begins with the name.
  */
 export async function openRunFolder(scratch: string, name: string): Promise<RunFolder> {
   await makeFolder(scratch, 0o700)
@@ -46,7 +46,7 @@ async function newFolder(path: string): Promise<string> {
     return path
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw storageError(error, path)
-    // what cannot be removed keeps the name
+    // a folder that cannot be removed keeps its name
     return mkdtemp(`${path}-`)
   }
 }

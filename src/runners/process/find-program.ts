@@ -4,21 +4,21 @@ import { codeOf } from '../../files/errno.ts'
 import { stampOf } from '../../files/safe-read.ts'
 
 export interface Whereabouts {
-  /** As in PATH; without one, where the system looks by default. */
+  /** The value of PATH; if undefined, the system's default folders. */
   path: string | undefined
-  /** What a name with a slash starts from. */
+  /** The folder that a relative program path starts from. */
   cwd: string
 }
 
 const DEFAULT_PATH = '/usr/bin:/bin'
 
-/** The absolute path of a program that may be executed; null if there is none. */
+/** The absolute path of an executable program; null if there is none. */
 export function findProgram(name: string, where: Whereabouts): Promise<string | null> {
   const files = candidates(name, where)
   return firstOf(files.map((file) => () => which(file, { nothrow: true })))
 }
 
-/** Why it was not found, as the system would say: `EACCES` where a file is there, else `ENOENT`. */
+/** The error code the system would report: `EACCES` if a file exists but is not executable, else `ENOENT`. */
 export async function whyNotFound(name: string, where: Whereabouts): Promise<string> {
   try {
     const files = candidates(name, where)
@@ -32,7 +32,7 @@ export async function whyNotFound(name: string, where: Whereabouts): Promise<str
 
 function candidates(name: string, { path = DEFAULT_PATH, cwd }: Whereabouts): string[] {
   if (name.includes('/')) return [resolve(cwd, name)]
-  // a relative entry would find a program of the working folder, which may be the repository's
+  // a relative entry would find programs in the working folder, which may come with a repository
   const folders = path.split(':').filter(isAbsolute)
   return folders.map((folder) => join(folder, name))
 }

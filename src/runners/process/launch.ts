@@ -4,21 +4,21 @@ import { resolve } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { PipeSupply } from '../output/output-pipe.ts'
 import { findProgram, whyNotFound } from './find-program.ts'
-import type { Guard } from './guard.ts'
 import { signalGroup } from './process-group.ts'
+import type { Sandbox } from './sandbox.ts'
 import { openStandardPipes, type StandardInput, type StandardStreams } from './standard-pipes.ts'
 
-/** What a launcher needs is a few milliseconds; a mount of a dead file server may take for ever. */
+/** The launcher needs a few milliseconds, but a mount on a dead file server may hang forever. */
 const READY_WITHIN_MS = 30_000
 const READY = 'ready\n'
 
-/** What the launcher has to say is for us alone, on descriptor 3. */
+/** Sends the launcher's own messages to descriptor 3, which only this service reads. */
 const ASIDE = 'exec 4>&2 2>&3'
 
 /**
- * Holds the program until we say so on descriptor 3, which it does not inherit. If we are gone by then
- * there is nothing to read, and it never runs. The folder is entered here: one that was entered
- * before the mounts were made is not below them.
+ * The start barrier: waits for a line on descriptor 3 before it executes the program, which does not inherit the
+ * descriptor. If this service is gone, the read ends and the program never runs. The script enters the folder
+ * itself, because one entered before the mounts were made would not be below them.
  */
 const HOLD = `
 cd -P -- "$1" || exit
@@ -30,37 +30,37 @@ exec 2>&4 3<&- 4>&-
 exec "$@"`
 
 export interface LaunchOptions {
-  /** The program and its arguments. No shell interprets them unless this names one. */
+  /** The program and its arguments. No shell is involved unless this names one. */
   argv: readonly string[]
   cwd: string
-  /** All of the environment but PWD: nothing of this process is inherited. */
+  /** The whole environment except PWD: nothing is inherited from this process. */
   env: Record<string, string>
-  guard?: Guard
+  sandbox?: Sandbox
   stdin: StandardInput
-  /** A folder of ours that exists, see `openStandardPipes`. */
+  /** An existing folder of the service, see `openStandardPipes`. */
   scratch?: string
   pipes?: PipeSupply
-  /** Ends the wait for the launcher; nothing runs then. */
+  /** Aborts the wait for the launcher; then nothing runs. */
   signal?: AbortSignal
 }
 
 export interface Launched extends StandardStreams {
-  /** Of the program too, and of a process group of its own. */
+  /** The process id of the launcher, which the program keeps; also its process group. */
   pid: number
   child: ChildProcess
-  /** Lets the program run; until then it is held. To be called once. */
+  /** Releases the start barrier. Call it once. */
   begin(): void
 }
 
 /**
- * Why nothing was started: `ENOENT` (the program, or `cwd`, does not exist), `EACCES`, `E2BIG`, …;
- * or `ELAUNCH: ` and what the launcher said, where the guard's mounts could not be made, or why it was ended.
+ * Why nothing was started: `ENOENT` (the program or `cwd` does not exist), `EACCES`, `E2BIG`, …; or `ELAUNCH: `
+ * with the launcher's message if the sandbox could not be set up or the wait was aborted.
  */
 export interface NotLaunched {
   startError: string
 }
 
-/** Starts a process that becomes the program, under the guard, as soon as `begin` is called. */
+/** Starts a process in the sandbox that waits until `begin` is called, and then becomes the program. */
 export async function launch(options: LaunchOptions): Promise<Launched | NotLaunched> {
   const [name, ...args] = options.argv
   if (name === undefined) throw new TypeError('argv is empty: it must name a program')
@@ -72,7 +72,7 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
   return 'startError' in started ? started : whenReady(started, options.signal)
 }
 
-function wordsFor(argv: string[], { cwd, guard }: LaunchOptions): string[] {
+function wordsFor(argv: string[], { cwd, sandbox }: LaunchOptions): string[] {
   const shell = (script: string, ...args: string[]) => [
     '/bin/sh',
     '-c',
@@ -80,8 +80,8 @@ function wordsFor(argv: string[], { cwd, guard }: LaunchOptions): string[] {
     'launcher',
     ...args,
   ]
-  if (guard?.kind !== 'mount') return shell(`${ASIDE}${HOLD}`, resolve(cwd), ...argv)
-  return shell(`${ASIDE}; exec "$@"`, ...guard.wrap(shell(HOLD, resolve(cwd), ...argv)))
+  if (sandbox?.kind !== 'mount') return shell(`${ASIDE}${HOLD}`, resolve(cwd), ...argv)
+  return shell(`${ASIDE}; exec "$@"`, ...sandbox.wrap(shell(HOLD, resolve(cwd), ...argv)))
 }
 
 type Started = Omit<Launched, 'begin'>
@@ -104,7 +104,7 @@ async function start(words: string[], options: LaunchOptions): Promise<Started |
   }
 }
 
-/** Node emits some failures to start and throws others (E2BIG, a NUL byte in an argument). */
+/** Node emits some start failures and throws others (E2BIG, a NUL byte in an argument). */
 function startErrorCode(error: unknown): string {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (code !== undefined && (syscall?.startsWith('spawn') || code === 'ERR_INVALID_ARG_VALUE')) {
@@ -116,7 +116,7 @@ function startErrorCode(error: unknown): string {
 async function whenReady(started: Started, signal?: AbortSignal): Promise<Launched | NotLaunched> {
   const { pid, child, stdin, stdout, stderr } = started
   const hold = child.stdio[3] as Duplex
-  // Whoever is ended while it is held reads nothing any more.
+  // a process killed while it waits closes this pipe
   hold.on('error', () => {})
   const said = await sayingOf(hold, pid, signal)
   if (said.endsWith(READY)) return { ...started, begin: () => void hold.end('\n') }
@@ -125,7 +125,7 @@ async function whenReady(started: Started, signal?: AbortSignal): Promise<Launch
   return { startError: `ELAUNCH: ${said.trim().replace(/\s+/g, ' ')}` }
 }
 
-/** All up to the word that it is ready, or to its end, which comes in time. */
+/** The launcher's output up to its ready message, or until it ends or times out. */
 function sayingOf(hold: Duplex, pid: number, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     let said = ''

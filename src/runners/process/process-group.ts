@@ -1,22 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { processIds, processStat } from './process-facts.ts'
+import { processIds, processStat } from './procfs.ts'
 
 const GRACE_MS = 2_000
-/** After KILL only a process in an uninterruptible system call is left. */
+/** After SIGKILL only a process in an uninterruptible system call is left. */
 const KILL_WAIT_MS = 500
 const POLL_MS = 20
 
 /**
- * Ends every process of a group: TERM, and KILL for those that are left then. Resolves when none is left,
- * at the latest half a second after KILL. A child that made a session or group of its own is not part of it.
- *
- * To be called while the first of the group lives, or as soon as it has exited: an id that nobody
- * has any more is given to others in time.
+ * Ends every process of a group: SIGTERM, then SIGKILL for the rest. Resolves when none is left, at the latest half
+ * a second after SIGKILL. Children that started their own session or group are not included. Call this while the
+ * group's leader lives or right after it exited, since the id can be reused later.
  */
 export async function endProcessGroup(group: number, graceMs = GRACE_MS): Promise<void> {
   if (!signalGroup(group, 'SIGTERM')) return
   await isGone(group, graceMs)
-  // In any case: one that forks all the time can be missed by the look at /proc.
+  // always, because the look at /proc can miss a process that keeps forking
   if (signalGroup(group, 'SIGKILL')) await isGone(group, KILL_WAIT_MS)
 }
 
@@ -31,8 +29,8 @@ async function isGone(group: number, withinMs: number): Promise<boolean> {
 }
 
 /**
- * Orphans stay zombies until the first process of a container asks for them, which may be never. All
- * processes of the machine are looked through only when none of `known`, kept between calls, is alive.
+ * Orphans stay zombies until the container's first process collects them, which may be never. All processes are
+ * searched only if none of `known`, kept between calls, is alive.
  */
 function areAllZombies(group: number, known: number[]): boolean {
   if (process.platform !== 'linux') return false
@@ -45,7 +43,7 @@ function areAllZombies(group: number, known: number[]): boolean {
   return known.length === 0
 }
 
-/** Whether there was anyone to signal. EPERM: someone, but of another user (or a zombie, on macOS). */
+/** Whether there was a process to signal. EPERM means there is one of another user (or a zombie, on macOS). */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-group, signal)

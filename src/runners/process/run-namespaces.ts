@@ -1,20 +1,18 @@
-import { mountNamespace, mountPathsOf } from './process-facts.ts'
+import { mountNamespace, mountPathsOf } from './procfs.ts'
 
 export interface RunNamespaces {
   processes: readonly { namespace: string | null }[]
-  /** A UUID: the folder that its guard shows to its processes alone has it at the end of its name. */
+  /** A UUID at the end of the name of the folder that only the run's sandbox shows. */
   folderId?: string
 }
 
 /**
- * Of these processes those that live in a mount namespace of a run: in one that a process had which was started
- * for it, or in one where the run's own folder is mounted, which every guard does and nobody else. The
- * latter finds also what made one more namespace inside, and what a service has left that died.
- *
- * What a program enters in the course of a run does not count by itself: others may live there too, as in that
- * of a snap.
+ * Finds the processes in a run's mount namespaces: a namespace of a process started for the run, or one in which
+ * the run's own folder is mounted, as every sandbox does. The latter also finds nested namespaces, and processes
+ * that a dead service left. A namespace that a program enters later does not count by itself, because other
+ * processes may use it as well, as with a snap.
  */
-export function inNamespacesOf<R extends RunNamespaces>(
+export function findInNamespaces<R extends RunNamespaces>(
   runs: readonly R[],
   pids: Iterable<number>,
 ): Map<number, R> {
@@ -33,7 +31,7 @@ export function inNamespacesOf<R extends RunNamespaces>(
     const namespace = mountNamespace(pid)
     if (namespace === null || namespace === own) continue
     elsewhere.push([pid, namespace])
-    // each of them is asked: one that has changed its root sees few of the mounts
+    // check every process: one with another root folder sees few of the mounts
     const run = known.has(namespace) ? undefined : shownTo(pid, folders)
     if (run) known.set(namespace, run)
   }
@@ -41,7 +39,7 @@ export function inNamespacesOf<R extends RunNamespaces>(
   return new Map(found.filter((entry): entry is [number, R] => entry[1] !== undefined))
 }
 
-/** Whose folder is mounted where a process sees it. */
+/** The run whose folder is mounted where this process sees it. */
 function shownTo<R>(pid: number, folders: ReadonlyMap<string, R>): R | undefined {
   for (const path of folders.size > 0 ? mountPathsOf(pid) : []) {
     for (const [id, run] of folders) if (path.endsWith(`-${id}`)) return run

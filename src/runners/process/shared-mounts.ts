@@ -1,34 +1,34 @@
 import { spawn } from 'node:child_process'
 import { identityOf } from '../../files/mount-points.ts'
-import { mountTable, type NamespacePin, pinNamespace } from './process-facts.ts'
+import { mountTable, type NamespacePin, pinNamespace } from './procfs.ts'
 
-/** Mounts that are made once, for all processes of a run: to make them takes longer than many a step. */
+/** Mounts made once for all processes of a run, because making them takes longer than many a step. */
 export interface SharedMounts {
   /**
-   * The words that start a program among them. Null where another folder stands by now in the place of
-   * one of those they are made on, or the machine's own mounts are others: what was made then may not hold.
+   * The words that start a program inside. Null if a mounted folder was replaced or the machine's mounts changed,
+   * since the protection may no longer be complete.
    */
   enter(): string[] | null
-  /** Processes that have entered stay. */
+  /** Processes already inside are not affected. */
   close(): void
 }
 
 export interface MountMaker {
-  /** The program that enters a namespace. */
+  /** The path of the `nsenter` program. */
   nsenter: string
-  /** Makes the mounts, in a namespace of its own, and becomes a program. */
+  /** The command that makes the mounts in a new namespace and then runs a program. */
   wordsFor(argv: readonly string[]): string[]
-  /** What they are made on. */
+  /** The mount points. */
   paths: readonly string[]
   env: Record<string, string>
   timeoutMs: number
   signal?: AbortSignal | undefined
 }
 
-/** Lives until the namespace has been taken from it; or we are gone, and nobody will. */
+/** A process that keeps the namespace alive until it is pinned, and exits if this service dies. */
 const KEEPER = ['/bin/sh', '-c', 'echo made; read -r _']
 
-/** Null where that does not work; why is not known. */
+/** Null if mounts cannot be shared here; the reason is not known. */
 export async function shareMounts(maker: MountMaker): Promise<SharedMounts | null> {
   const seen = sightOf(maker.paths)
   const pins = await captureBaseline(maker)
@@ -45,7 +45,7 @@ export async function shareMounts(maker: MountMaker): Promise<SharedMounts | nul
   }
 }
 
-/** The second is null where the mounts belong to our own user namespace. */
+/** The second pin is null if the mounts belong to our own user namespace. */
 async function captureBaseline(
   maker: MountMaker,
 ): Promise<[NamespacePin, NamespacePin | null] | null> {
@@ -86,7 +86,7 @@ function pinned(pid: number): [NamespacePin, NamespacePin | null] | null {
   return null
 }
 
-/** Which folders stand at these paths, and what is mounted. */
+/** A fingerprint of the folders at these paths and of the mount table. */
 function sightOf(paths: readonly string[]): string {
   return [...paths.map(identityOf), mountTable()].join('\n')
 }

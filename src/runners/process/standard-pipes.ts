@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { openInputFile } from '../output/input-file.ts'
 import { openOutputPipes, type PipeSupply } from '../output/output-pipe.ts'
 
-/** `none` reads as empty, a text is all that there is to read. */
+/** `none` reads as empty; `text` is the complete input. */
 export type StandardInput = 'none' | 'pipe' | { text: string }
 
 export interface StandardStreams {
@@ -14,19 +14,20 @@ export interface StandardStreams {
 }
 
 export interface StandardPipes {
-  /** For `spawn`. */
+  /** The value for `spawn`. */
   stdio: ('ignore' | 'pipe' | number)[]
-  /** Our ends; null where the child was not started. */
+  /** Our ends; null if the child was not started. */
   streamsOf(child: ChildProcess): StandardStreams | null
-  /** To be called once the child has its ends, or never will. */
+  /** Call this once the child has its ends, or will never get them. */
   closeTheirs(): void
-  /** To be called where there is no child. */
+  /** Call this if no child was started. */
   closeOurs(): void
 }
 
 /**
- * With `scratch`, a folder of ours, true pipes for the output, those of `supply` if there is one, and a file
- * for a text; without, or where they cannot be made, sockets of node's, which a child cannot open as `/dev/stdin` and the like.
+ * With `scratch`, a folder of the service, uses real pipes for the output (from `supply` if given) and a file for a
+ * text. Without it, or if they cannot be created, uses Node's sockets, which a child cannot open as `/dev/stdin`
+ * and the like.
  */
 export async function openStandardPipes(
   input: StandardInput,
@@ -57,7 +58,7 @@ export async function openStandardPipes(
   }
 }
 
-/** A child that does not read is nothing to complain of: it may end at any time. */
+/** Ignores errors: a child may exit without reading its input. */
 function feed(stdin: Writable, text: string): void {
   stdin.on('error', () => {})
   stdin.end(text)

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { PipeSupply } from '../output/output-pipe.ts'
-import type { Guard } from './guard.ts'
 import { launch } from './launch.ts'
 import { endProcessGroup } from './process-group.ts'
+import type { Sandbox } from './sandbox.ts'
 
-/** How long output may still come in after the process has exited. */
+/** How long to wait for remaining output after the process exits. */
 const DRAIN_MS = 250
 /** A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -15,22 +15,22 @@ export interface StepProcessOptions {
   /** The program and its arguments. No shell is involved unless this names one. */
   argv: string[]
   cwd: string
-  /** All of the environment: nothing of this process is inherited. */
+  /** The whole environment: nothing is inherited from this process. */
   env: Record<string, string>
   timeoutMs: number
   signal: AbortSignal
-  /** A folder of ours for the names of pipes. Without it the output goes through sockets. */
+  /** A folder of the service for named pipes. Without it, output goes through sockets. */
   scratch?: string
-  /** Made for several processes together. */
+  /** Pipes prepared for several processes. */
   pipes?: PipeSupply
-  guard?: Guard
-  /** Whether what it left in the background in its group ends when it exits. */
+  sandbox?: Sandbox
+  /** Whether its background processes in the group end when it exits. */
   endsGroup?: boolean
-  /** What it reads from its standard input; without it there is nothing to read. */
+  /** Its standard input; empty if not given. */
   input?: string
-  /** The program begins once this has resolved. If it fails, nothing runs and the failure is rethrown. */
+  /** The program runs once this resolves. If it fails, nothing runs and the error is rethrown. */
   onStart?(pid: number): Promise<void> | void
-  /** Called in the order of arrival, never after the result is there; a failure is treated as above. */
+  /** Called in order of arrival, never after the result is there. An error is treated as above. */
   onOutput(stream: 'stdout' | 'stderr', bytes: Buffer): void
 }
 
@@ -45,11 +45,9 @@ export interface StepProcessResult {
 }
 
 /**
- * Runs one program in a process group of its own.
- *
- * A time-out or an abort ends the whole group: TERM, 2 s of grace, KILL. Otherwise what the program
- * left in the background stays alive, unless `endsGroup` is set, and its output is no longer read (`endRun` finds it).
- * Nothing the program does makes this reject; only `onStart` and `onOutput` can.
+ * Runs one program in its own process group. A timeout or an abort ends the whole group: SIGTERM, 2 s of grace,
+ * SIGKILL. Otherwise background processes stay alive unless `endsGroup` is set, and their output is no longer read
+ * (`killRun` ends them later). Nothing the program does makes this reject; only `onStart` and `onOutput` can.
  */
 export async function runStepProcess(options: StepProcessOptions): Promise<StepProcessResult> {
   const began = performance.now()
@@ -83,7 +81,7 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
         fail(error)
       }
     })
-    // A connection reset is how a killed writer looks from here.
+    // a killed writer shows up as a connection reset
     stream.on('error', () => {})
   }
   const closed = Promise.all(Object.values(streams).map(closeOf))
@@ -106,7 +104,7 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
 
 type EndReason = 'timedOut' | 'aborted' | 'failed'
 
-/** Ends the group at the first reason; the later ones change nothing. */
+/** Ends the group for the first reason; later ones are ignored. */
 function endOnDemand(
   pid: number,
   options: Pick<StepProcessOptions, 'timeoutMs' | 'signal' | 'endsGroup'>,
@@ -125,7 +123,7 @@ function endOnDemand(
   if (options.signal.aborted) onAbort()
   return {
     now,
-    /** Call it as soon as the process has exited: from then on its id may belong to another one. */
+    /** Call it as soon as the process has exited: later its id may belong to another process. */
     async settled(): Promise<EndReason | undefined> {
       settled = true
       clearTimeout(timer)
@@ -137,12 +135,12 @@ function endOnDemand(
   }
 }
 
-/** Not `once`, which rejects where a stream fails before it closes. */
+/** Not `once`, which rejects if a stream fails before it closes. */
 function closeOf(stream: Readable): Promise<void> {
   return new Promise((resolve) => stream.once('close', resolve))
 }
 
-/** The last turn lets output in that is there already when a busy event loop makes the timer late. */
+/** The extra turn reads output that had arrived when a busy event loop delayed the timer. */
 async function drain(closed: Promise<unknown>): Promise<void> {
   const timer = new AbortController()
   const late = delay(DRAIN_MS, undefined, { signal: timer.signal }).catch(ignoreAbort)

@@ -5,7 +5,7 @@ const MAX_NAME = 200
 const MAX_MESSAGE = 500
 const MAX_FILE = 300
 
-/** A failed test before its texts are cleaned and cut: `path` names its parents, then the test. */
+/** A failed test before its texts are cleaned and shortened. `path` has the names of its parents, then its own. */
 export interface Failure {
   path: string[]
   message: string | null
@@ -13,13 +13,13 @@ export interface Failure {
   line: number | null
 }
 
-/** Both lists as one, as far as failed tests are kept. */
+/** Concatenates both lists, up to the maximum number of failed tests. */
 export function firstOf<T>(before: T[], more: readonly T[]): T[] {
   const room = MAX_FAILED_TESTS - before.length
   return room <= 0 || more.length === 0 ? before : before.concat(more.slice(0, room))
 }
 
-/** The first failed tests of a report, each text in one line that is not too long. */
+/** The first failed tests of a report, each text shortened to one line. */
 export function failedTests(failures: readonly Failure[]): FailedTest[] {
   return failures.slice(0, MAX_FAILED_TESTS).map(({ path, message, file, line }) => {
     const names = path.map((name) => oneLine(name, MAX_NAME)).filter((name) => name !== '')
@@ -32,18 +32,18 @@ export function failedTests(failures: readonly Failure[]): FailedTest[] {
   })
 }
 
-/** The test's own name is at the end, so the cut is at the beginning. */
+/** Cuts at the beginning, because the test's own name is at the end. */
 function nameOf(names: readonly string[]): string {
-  const name = names.join(' > ') || 'a test without a name'
+  const name = names.join(' > ') || 'unnamed test'
   if (name.length <= MAX_NAME) return name
   return `…${wholeCharacters(name.slice(1 - MAX_NAME))}`
 }
 
-/** Colours and other sequences for a terminal. */
+/** Terminal escape sequences, such as colours. */
 const COLOUR = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\^_])/g
 
 function oneLine(text: string, most: number): string {
-  // far more than is left over, so that a text of megabytes is not cleaned as a whole
+  // cut generously first, so that megabytes of text are not cleaned
   const line = text
     .slice(0, 8 * most)
     .replace(COLOUR, '')
@@ -54,7 +54,7 @@ function oneLine(text: string, most: number): string {
   return line.length <= most ? line : `${wholeCharacters(line.slice(0, most - 1)).trimEnd()}…`
 }
 
-/** Without the half of a pair at either end. */
+/** Removes half of a surrogate pair at either end. */
 function wholeCharacters(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
 }

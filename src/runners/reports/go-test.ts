@@ -2,15 +2,15 @@ import { type Failure, failedTests, firstOf } from './failures.ts'
 import { findLocation } from './locations.ts'
 import type { TestResults } from './test-results.ts'
 
-/** An event of `go test -json`, with what is read of it. */
+/** The fields used of a `go test -json` event. */
 interface GoEvent {
   action: string
-  /** Empty for the events of a build. */
+  /** Empty for build events. */
   package: string
   /** Empty for the package as a whole. */
   test: string
   output: string
-  /** The build that an event of a build is about, or that failed the package. */
+  /** The import path of a build event, or of the build that failed the package. */
   build: string
 }
 
@@ -44,22 +44,22 @@ const ACTIONS: ReadonlySet<string> = new Set([
   'build-fail',
 ])
 
-/** What a test prints can be megabytes; a message is found at its beginning. */
+/** A test may print megabytes; its message is near the beginning. */
 const MAX_OUTPUT = 16 * 1024
 
 const EVENT_LINE = /^\{[^\n]*"Action"[ \t]*:[ \t]*"/m
-/** Before Go 1.20, a build that failed was no event. */
+/** Before Go 1.20, a failed build was plain text instead of an event. */
 const PLAIN_FAILURE = /^FAIL\t(\S+) \[((?:build|setup) failed)\]\s*$/
 
-/** Where the events of `go test -json` seem to begin; -1 where there are none. */
+/** The offset at which `go test -json` events seem to begin; -1 if there are none. */
 export function findGoTest(text: string): number {
   return text.search(EVENT_LINE)
 }
 
 /**
- * Counts the tests in the events of `go test -json`; other lines may stand between them. A test with subtests counts only
- * where it failed and none of them did. A package that failed without a failed test (its build, a
- * panic, an exit) counts as a failed test, and so does a test without an end in a package that failed. Null if there is no event.
+ * Counts the tests in `go test -json` events; other lines may be mixed in. A test with subtests counts only if it
+ * failed although none of them did. A package that failed without a failed test (build error, panic, exit) counts
+ * as one failed test, and so does an unfinished test in a failed package. Null if there is no event.
  */
 export function readGoTest(text: string): TestResults | null {
   const { events, plainFailures } = readEvents(text)
@@ -110,7 +110,7 @@ function readEvents(text: string): { events: GoEvent[]; plainFailures: Map<strin
   return { events, plainFailures }
 }
 
-/** Null for any other line, also for JSON that a program logs. */
+/** Null for any other line, including JSON that a program logs. */
 function readEvent(line: string): GoEvent | null {
   let value: Record<string, unknown>
   try {
@@ -154,7 +154,7 @@ function newPackage(): GoPackage {
   return { tests: new Map(), end: null, output: '', build: '' }
 }
 
-/** A test that is run again (`-count`) is one test, which failed if it failed once. */
+/** A test that runs several times (`-count`) is one test, which failed if it failed once. */
 function addTestEvent(tests: Map<string, GoTest>, { action, test, output }: GoEvent): void {
   const found = tests.get(test) ?? { end: null, output: '' }
   tests.set(test, found)
@@ -178,7 +178,7 @@ function begun(before: string, more: string): string {
 function parentsOf(tests: ReadonlyMap<string, GoTest>): Map<string, string[]> {
   const parents = new Map<string, string[]>()
   for (const test of tests.keys()) {
-    // a name may itself hold a slash: the nearest that is a test is the parent
+    // a name may contain slashes: the longest prefix that is a test is the parent
     for (let at = test.lastIndexOf('/'); at > 0; at = test.lastIndexOf('/', at - 1)) {
       const parent = test.slice(0, at)
       if (!tests.has(parent)) continue
@@ -191,7 +191,7 @@ function parentsOf(tests: ReadonlyMap<string, GoTest>): Map<string, string[]> {
   return parents
 }
 
-/** Whether one of these tests failed. A failure of theirs fails their parent too. */
+/** Whether one of these tests failed. A failed subtest also fails its parent. */
 function hasFailed(tests: readonly string[] | undefined, found: GoPackage): boolean {
   return (tests ?? []).some((test) => {
     const end = found.tests.get(test)!.end
@@ -199,12 +199,12 @@ function hasFailed(tests: readonly string[] | undefined, found: GoPackage): bool
   })
 }
 
-/** Benchmarks have no end of their own. */
+/** Benchmarks report no end. */
 function isUnfinished(test: string, { end }: GoPackage): boolean {
   return end === 'fail' && !test.startsWith('Benchmark')
 }
 
-/** What `go test` says around the output of a test. */
+/** Lines that `go test` prints around a test's output. */
 const FRAME = /^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- (?:FAIL|PASS|SKIP|BENCH):|(?:FAIL|PASS|ok)\b)/
 const LOG_LINE = /^\s+(\S+\.go):(\d{1,9}): ?(.*)$/
 
@@ -234,7 +234,7 @@ function panicLine(output: string): string | null {
   return /^(?:panic|fatal error): .*/m.exec(output)?.[0] ?? null
 }
 
-/** A package that failed for another reason than a failed test. */
+/** Describes a package that failed without a failed test. */
 function describePackage(name: string, build: string, found: GoPackage): Failure {
   const lines = (build || found.output).split('\n')
   const panic = lines.findIndex((line) => /^panic: |^fatal error: /.test(line))

@@ -5,19 +5,19 @@ import type { TestResults } from './test-results.ts'
 
 type Outcome = 'passed' | 'skipped' | { failure: Failure }
 
-/** fast-xml-parser's ordered form: the one key that is a tag name has the children as its value. */
+/** fast-xml-parser's ordered form: the key that is a tag name has the children as its value. */
 type XmlNode = Record<string, unknown>
 
-/** Where JUnit XML seems to begin; -1 where there is none. */
+/** The offset at which JUnit XML seems to begin; -1 if there is none. */
 export function findJunit(text: string): number {
   return text.search(/<(?:[\w.-]+:)?testsuites?[\s/>]/)
 }
 
 /**
- * Counts the test cases of JUnit XML, at any depth: one report, or several files one after the other, with
- * other output around them. An error counts as a failure. No document type is read and no entity expanded.
- * Null if there is no report. The format cannot say that a parent failed though its cases passed (Node's
- * reporter, for an error after the last subtest): only the exit code tells.
+ * Counts the test cases in JUnit XML, at any depth: one report or several concatenated files, with other output
+ * around them. An error counts as a failure. Document types are not read and entities not expanded. Null if there
+ * is no report. The format cannot say that a parent failed although its cases passed (Node's reporter, for an error
+ * after the last subtest); only the exit code shows that.
  */
 export function readJunit(text: string): TestResults | null {
   let seen = false
@@ -37,7 +37,7 @@ export function readJunit(text: string): TestResults | null {
         failures = firstOf(failures, [outcome.failure])
       }
     }
-    // a todo test that fails is among the skipped ones
+    // a failing todo test is among the skipped ones
     complete &&= statedFailures(nodes) <= counts.failed + counts.skipped - before
   }
   if (!seen) return null
@@ -46,13 +46,13 @@ export function readJunit(text: string): TestResults | null {
   return { run: passed + failed, passed, failed, skipped, ok, failures: failedTests(failures) }
 }
 
-/** What decides where a report begins and ends; a tag in character data or a comment is none. */
+/** Matches what begins or ends a report. Tags in character data or comments do not count. */
 const PARTS =
   /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?xml\s|<(\/?)(?:[\w.-]+:)?testsuites?(?=[\s/>])(?:[^"'>]|"[^"]*"|'[^']*')*>/g
 
 /**
- * Each report from its root element on, so that no prolog with its document type is parsed. One that breaks off
- * ends where the next file begins, else with the text.
+ * Yields each report from its root element on, so that no prolog with a document type is parsed. A truncated report
+ * ends where the next file begins, or with the text.
  */
 function* reportsIn(text: string): Generator<string> {
   let start = -1
@@ -73,7 +73,7 @@ function* reportsIn(text: string): Generator<string> {
   if (depth > 0) yield text.slice(start)
 }
 
-/** Nothing for text that breaks off within a tag: it is reported as not complete anyway. */
+/** Empty for text that ends inside a tag, which is reported as incomplete anyway. */
 function parse(report: string): XmlNode[] {
   const parser = new XMLParser({
     preserveOrder: true,
@@ -86,12 +86,12 @@ function parse(report: string): XmlNode[] {
   try {
     return parser.parse(report)
   } catch {
-    // It throws plain errors, without a code, and only for what it reads.
+    // the parser throws plain errors without a code, and only for bad input
     return []
   }
 }
 
-/** How many failures and errors the outermost suites state, whatever they list. */
+/** The number of failures and errors that the outermost suites declare. */
 function statedFailures(nodes: readonly XmlNode[]): number {
   let stated = 0
   for (const node of nodes) {
@@ -104,7 +104,7 @@ function statedFailures(nodes: readonly XmlNode[]): number {
   return stated
 }
 
-/** `suites` are the names of the suites around. */
+/** `suites` are the names of the enclosing suites. */
 function* outcomes(nodes: XmlNode[], suites: readonly string[]): Generator<Outcome> {
   for (const node of nodes) {
     const [tag, children] = element(node)
@@ -117,7 +117,7 @@ function* outcomes(nodes: XmlNode[], suites: readonly string[]): Generator<Outco
   }
 }
 
-/** Skipped comes first: a todo test that fails is both in Node's reports, and does not count. */
+/** Skipped is checked first: Node reports a failing todo test as both, and it does not count as failed. */
 function caseOutcome(node: XmlNode, children: XmlNode[], suites: readonly string[]): Outcome {
   const status = attribute(node, 'status')
   const child = (...tags: string[]) => children.find((each) => tags.includes(element(each)[0]))
@@ -130,7 +130,7 @@ function caseOutcome(node: XmlNode, children: XmlNode[], suites: readonly string
   return { failure: describe(pathOf(node, suites), node, message, failed) }
 }
 
-/** The class counts as a parent where it says more than the suite; Node's reporter calls every class `test`. */
+/** Uses the class as a parent if it adds something to the suite; Node's reporter calls every class `test`. */
 function pathOf(node: XmlNode, suites: readonly string[]): string[] {
   const name = attribute(node, 'name') ?? ''
   const group = attribute(node, 'classname') ?? ''
@@ -160,22 +160,25 @@ function describe(
     path,
     message: message || beforeStack(text) || type || null,
     file: file ?? found?.file ?? null,
-    // an assertion is a better place than the line where its test begins
+    // the failed assertion is a better location than the first line of the test
     line: found?.line ?? (line !== null && /^\d{1,9}$/.test(line) ? Number(line) : null),
   }
 }
 
-/** The message for a text that has none. */
+/** A message for a failure that has none: the text before its stack trace. */
 function beforeStack(text: string): string {
   return text.trim().split(/\n\s+at /, 1)[0]!
 }
 
-/** Node prints the error of its runner first, and below it the one that the test threw. */
+/** Node prints its runner's error first, followed by the error that the test threw. */
 function causeIn(text: string): string {
   return text.slice(text.lastIndexOf('\n  cause: ') + 1)
 }
 
-/** `com.example.LoginTest` is in `LoginTest.java` or `LoginTest.kt`: the stack also names what it calls. */
+/**
+ * The file name stem of a class: the class `com.example.LoginTest` is in `LoginTest.java` or `LoginTest.kt`. A
+ * stack trace also lists other files.
+ */
 function fileOfClass(test: XmlNode | null): string | null {
   const name = (test && attribute(test, 'classname')) ?? ''
   const last = /^(?:[\w$]+\.)+([A-Z]\w*)/.exec(name)?.[1]
@@ -188,7 +191,7 @@ function element(node: XmlNode): [tag: string, children: XmlNode[]] {
   return [tag, Array.isArray(children) ? children : []]
 }
 
-/** Also `''`, where it stands without a value. */
+/** Also `''` for an attribute without a value. */
 function attribute(node: XmlNode, name: string): string | null {
   const attributes = (node[':@'] ?? {}) as Record<string, unknown>
   const value = Object.hasOwn(attributes, `@_${name}`) ? attributes[`@_${name}`] : undefined
@@ -211,7 +214,10 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['apos', "'"],
 ])
 
-/** XML's own five and characters by number. Those that a document declares stay as they are written. */
+/**
+ * Decodes XML's five predefined entities and numeric characters. Entities that a document declares stay as they
+ * are.
+ */
 function decode(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(\w{2,4}));/g,

@@ -18,8 +18,8 @@ const READERS: readonly Reader[] = [
 ]
 
 /**
- * Reads the report in a text, whatever its format. The format whose report begins first is the one: a report of
- * another format further on is what a test printed.
+ * Reads the test report in a text, in any supported format. The report that begins first decides the format; a
+ * later one in another format is output of a test.
  */
 export function readReport(text: string): ReportReading {
   const found = READERS.map((reader) => ({ reader, at: reader.find(text) }))

@@ -2,26 +2,26 @@ import { Worker } from 'node:worker_threads'
 import { workerFile } from '../../package-files.ts'
 import type { ReportFormat, TestResults } from './test-results.ts'
 
-/** For all reports of a run together: who reads them waits. */
+/** The time limit for all reports of a run together, since the operator is waiting. */
 const BUDGET_MS = 10_000
 const START_LIMIT_MS = 120_000
-/** As the worker posts it. */
+/** What the worker posts. */
 export type ReportAnswer = 'ready' | ReportReading
 
-/** `reason` says why a report could not be read, as in `the report took too long to read`. */
+/** `reason` says why a report could not be read, such as `the report took too long to read`. */
 export type ReportReading =
   | { format: ReportFormat; results: TestResults }
   | { results: null; reason?: string }
 
 export interface ReportReader {
-  /** Reads the report in a text, in whatever format. One at a time. Never rejects, whatever the text is. */
+  /** Reads the report in a text, in any format. One at a time. Never rejects. */
   read(text: string): Promise<ReportReading>
   close(): Promise<void>
 }
 
 const TOO_LONG: ReportReading = { results: null, reason: 'the report took too long to read' }
 
-/** Reads test reports in a separate thread: the parser may need minutes for a hostile one. */
+/** Reads test reports in a worker thread, because a hostile report may take the parser minutes. */
 export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
   let worker: Worker | null = null
   let ready = false
@@ -56,7 +56,7 @@ export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
         timer = setTimeout(tooLong, left)
       }
       const onError = (error: Error) => finish(unread(error), false)
-      const onExit = () => finish(unread(new Error('the reader has ended')), false)
+      const onExit = () => finish(unread(new Error('the worker has exited')), false)
       timer = setTimeout(tooLong, ready ? left : START_LIMIT_MS)
       asked.on('message', onMessage).on('error', onError).on('exit', onExit)
       asked.postMessage(text)
@@ -76,7 +76,7 @@ export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
   }
 }
 
-/** Out of stack or memory, as a rule. */
+/** Usually out of stack or memory. */
 function unread(error: Error): ReportReading {
   return { results: null, reason: `the report could not be read (${error.message})` }
 }

@@ -1,10 +1,10 @@
-/** Lines that TAP gives a meaning to, at the margin or one level below. */
+/** Lines with a meaning in TAP, at the margin or one level below. */
 const LINES =
   /^(?:(?<version>TAP version 1[34])|1\.\.(?<plan>\d{1,9})|(?<point>(?:not )?ok)(?<number> \d+)?|(?<bail>Bail out!)|(?<below># Subtest: | {4}(?:# Subtest: |(?:not )?ok |1\.\.))|(?<block> +---)|(?<blockEnd> +\.\.\.))(?=\s|$|(?<=[ .]))/gm
 
 /**
- * The TAP reports that follow each other in a text: the parser reads only one, and passes over all that comes after a plan
- * at its end. A report goes on until it has what it planned.
+ * Splits a text into its TAP reports. The parser reads only one, and ignores everything after a plan at its end. A
+ * report continues until it has the planned number of tests.
  */
 export function tapDocuments(text: string): string[] {
   const documents: string[] = []

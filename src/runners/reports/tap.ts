@@ -4,15 +4,15 @@ import { findLocation } from './locations.ts'
 import { tapDocuments } from './tap-documents.ts'
 import type { TestResults } from './test-results.ts'
 
-/** As many as a person would write by hand, and more; the parser's effort grows with their square. */
+/** Deeper than anyone nests tests by hand. The parser's time grows with the square of the depth. */
 const MAX_DEPTH = 100
 const TOO_DEEP = new RegExp(`^ {${4 * MAX_DEPTH},}(?:# Subtest|(?:not )?ok\\b|1\\.\\.)`, 'm')
 
-/** Prose, and what `go test` prints for a package, has no number behind `ok`. */
+/** Requires a number after `ok`, unlike prose and the package lines of `go test`. */
 const MARKS =
   /^(?:TAP version 1[34]|1\.\.\d+| *(?:not )?ok \d+|not ok|Bail out!|# Subtest:)(?=\s|$)/m
 
-/** Where a TAP report seems to begin; -1 where there is none. */
+/** The offset at which a TAP report seems to begin; -1 if there is none. */
 export function findTap(text: string): number {
   return text.search(MARKS)
 }
@@ -23,9 +23,9 @@ export function tapObstacle(text: string): string | null {
 }
 
 /**
- * Counts the leaves of a TAP report; lines that are no TAP may stand around it, and several reports may follow
- * each other. A test whose subtests all passed and that failed nevertheless (an error after them) is a
- * failed test; one without subtests is a test. Null if there is no TAP: no plan, no test point and no bail out.
+ * Counts the leaf tests of a TAP report. Other lines may be mixed in, and several reports may follow each other. A
+ * test that failed although all of its subtests passed (an error after them) is a failed test; a test without
+ * subtests is a test. Null if there is no TAP: no plan, no test point and no bail out.
  */
 export function readTap(text: string): TestResults | null {
   const documents = tapDocuments(text).map(readDocument)
@@ -88,7 +88,7 @@ function watch(parser: Parser): () => Watched {
     broken ||= below?.broken === true
     if (point.closingTestPoint) child = undefined
   })
-  // Its own `ok` does not know that a failure below a todo is none, nor that the last plan is missing.
+  // the parser's own `ok` ignores that a failure below a todo does not count, and that the last plan is missing
   parser.on('complete', ({ failures }: FinalResults) => {
     broken ||= failures.some((failure) => failure.tapError)
   })
@@ -116,13 +116,13 @@ function pointCounts(point: Result, inner: Level | undefined): Level {
     : below(point.name, inner)
 }
 
-/** The counts of a subtest's tests, which get its name. */
+/** The counts of a subtest, with its name added to its failures. */
 function below(name: string, inner: Level): Level {
   const failures = inner.failures.map((each) => ({ ...each, path: [name, ...each.path] }))
   return { ...inner, failures }
 }
 
-/** What Node, tap and others write into the YAML below a test point. */
+/** Reads the YAML that Node, tap and others write below a test point. */
 function failureOf({ name, diag }: Result): Failure {
   const value = typeof diag === 'object' && diag !== null ? (diag as Record<string, unknown>) : {}
   const stack = textOf(value.stack)
@@ -134,13 +134,13 @@ function failureOf({ name, diag }: Result): Failure {
   return { path: [name], message, file, line }
 }
 
-/** The lines of a diff that differ, as tap writes it for most assertions. */
+/** The changed lines of a diff, which tap writes for most assertions. */
 function differenceIn(diff: string | null): string | null {
   const lines = diff?.split('\n').filter((line) => /^[+-](?![+-]{2} )/.test(line))
   return lines ? lines.join('\n') : null
 }
 
-/** tap's `at`, a map; others write a place or a line of a stack. */
+/** A location in `at`: a map in tap; a path or a stack line in others. */
 function placeAt(at: unknown): { file: string; line: number | null } | null {
   if (typeof at === 'string') return findLocation(at)
   if (typeof at !== 'object' || at === null) return null

@@ -3,10 +3,9 @@ import type { FailedTest } from '../../model/failed-test.ts'
 export type ReportFormat = 'tap' | 'junit' | 'go'
 
 /**
- * What a test report says, in tests as a person counts them: a test that only sums up its subtests
- * is not counted. `run` is `passed + failed`; skipped and todo tests are only in `skipped`.
- * `ok` is false if a test failed or the report is incomplete: a truncated plan, a bail out, XML that
- * breaks off, a Go package without its end. `failures` names the first failed tests.
+ * The result of a test report. A test that only groups its subtests is not counted. `run` is `passed + failed`;
+ * skipped and todo tests are only in `skipped`. `ok` is false if a test failed or the report is incomplete: a
+ * truncated plan, a bail out, truncated XML, a Go package without its end. `failures` has the first failed tests.
  */
 export interface TestResults {
   run: number
@@ -17,7 +16,7 @@ export interface TestResults {
   failures: FailedTest[]
 }
 
-/** As in `47 of 47 tests passed` and `2 of 47 tests failed, 3 skipped`. */
+/** For example `47 of 47 tests passed` or `2 of 47 tests failed, 3 skipped`. */
 export function testNote(results: Omit<TestResults, 'failures'>): string {
   const { run, passed, failed, skipped, ok } = results
   const counted =

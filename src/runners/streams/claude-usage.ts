@@ -8,11 +8,11 @@ import {
   summed,
   tokenSums,
 } from '../agents/agent-usage.ts'
-import type { Foreign } from '../agents/foreign.ts'
+import type { UnknownRecord } from '../agents/unknown-record.ts'
 
 export interface ClaudeUsage {
-  init(event: Foreign): void
-  result(event: Foreign): void
+  init(event: UnknownRecord): void
+  result(event: UnknownRecord): void
   end(): AgentUsage
 }
 
@@ -32,16 +32,16 @@ interface Row extends UsageCounts {
 }
 
 /**
- * What Claude Code used. `usage` leaves out its subagents and side requests, `modelUsage` counts them. In newer
- * versions (2.1.330) that and the cost go on from the conversation that is resumed, so they say besides what was
- * added since the last result; older ones (2.1.197) count from the start of the program.
+ * Claude Code's usage. `usage` excludes subagents and side requests, `modelUsage` includes them. In newer versions
+ * (2.1.330) `modelUsage` and the cost continue from a resumed conversation, and the result also has what was added;
+ * older ones (2.1.197) count from the start of the program.
  */
 export function createClaudeUsage(): ClaudeUsage {
   let asked: string | null = null
   let rows: Row[] = []
   let own: UsageCounts | null = null
 
-  function result(event: Foreign): void {
+  function result(event: UnknownRecord): void {
     const { model_usage_since_last_result: since, modelUsage } = event
     if (since !== undefined) rows.push(...rowsOf(since).map(rowIn))
     else rows = rowsOf(modelUsage).map(rowIn)
@@ -67,9 +67,9 @@ export function createClaudeUsage(): ClaudeUsage {
   }
 }
 
-function rowIn({ model, row }: { model: string; row: Foreign }): Row {
+function rowIn({ model, row }: { model: string; row: UnknownRecord }): Row {
   const tokens = tokenSums(row, BY_MODEL)
-  // for a model whose price it does not know it takes that of another one
+  // if it does not know a model's price, it uses another model's
   const isPriced = row.costBasis !== 'unknown'
   return { model, ...tokens, cost_usd: isPriced ? costOf(row.costUSD, tokens) : null }
 }

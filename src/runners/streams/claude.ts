@@ -1,34 +1,40 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { type Foreign, listOf, numberOf, objectOf, textOf } from '../agents/foreign.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
-import type { ToolFacts } from '../contract.ts'
 import {
-  type AgentStream,
-  NO_VERDICT,
-  type StreamNote,
-  said,
-  type Verdict,
-} from './agent-stream.ts'
+  asArray,
+  asNumber,
+  asRecord,
+  asString,
+  type UnknownRecord,
+} from '../agents/unknown-record.ts'
+import type { ToolFacts } from '../contract.ts'
 import { createClaudeUsage } from './claude-usage.ts'
-import { createDenialNews } from './denial-news.ts'
+import { createDenialDeduplicator } from './denial-deduplicator.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
+import {
+  failedOutcome,
+  NO_VERDICT,
+  type OutputParser,
+  type ParsedNote,
+  type RunOutcome,
+} from './output-parser.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const EXIT_PLAN_MODE = 'ExitPlanMode'
 const NOT_GRANTED = /^Claude requested permissions?\b[\s\S]{0,4000}\byou haven't granted it yet\b/
 
-/** `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.328. */
-export function createClaudeStream(shown: ReadableOutput): AgentStream {
+/** Parses `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.328. */
+export function createClaudeParser(shown: ReadableOutput): OutputParser {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
-  const news = createDenialNews()
+  const news = createDenialDeduplicator()
   const usage = createClaudeUsage()
   let plan: string | null = null
   let verdict = NO_VERDICT
 
-  function line(text: string): StreamNote[] {
+  function line(text: string): ParsedNote[] {
     const event = readEvent(text)
     if (event === null) shown.line(text)
     switch (event?.type) {
@@ -45,7 +51,7 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     }
   }
 
-  function onSystem(event: Foreign): StreamNote[] {
+  function onSystem(event: UnknownRecord): ParsedNote[] {
     if (event.subtype === 'init') {
       usage.init(event)
       return session(event.session_id)
@@ -54,14 +60,14 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     return event.subtype === 'permission_denied' ? onDenied('at once', event, event.message) : []
   }
 
-  function onBlock(block: Foreign, event: Foreign): StreamNote[] {
-    // what a subagent says, it says to the agent
-    if (block.type === 'text' && !event.parent_tool_use_id) say(textOf(block.text) ?? '')
+  function onBlock(block: UnknownRecord, event: UnknownRecord): ParsedNote[] {
+    // a subagent's text is addressed to the agent
+    if (block.type === 'text' && !event.parent_tool_use_id) say(asString(block.text) ?? '')
     if (block.type !== 'tool_use') return []
-    const tool = textOf(block.name) ?? ''
-    const input = objectOf(block.input)
-    if (tool === EXIT_PLAN_MODE && textOf(input.plan)) {
-      plan = textOf(input.plan)
+    const tool = asString(block.name) ?? ''
+    const input = asRecord(block.input)
+    if (tool === EXIT_PLAN_MODE && asString(input.plan)) {
+      plan = asString(input.plan)
       shown.message(plan ?? '')
     }
     if (tool === 'TodoWrite') return agentPlan(input.todos, 'content')
@@ -77,13 +83,13 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     shown.message(text)
   }
 
-  function onToolResult(block: Foreign): StreamNote[] {
+  function onToolResult(block: UnknownRecord): ParsedNote[] {
     if (block.type !== 'tool_result') return []
     const id = String(block.tool_use_id)
     const facts = calls.get(id)
     const isError = block.is_error === true
     const words = textIn(block.content)
-    // some end without a word of it
+    // some versions end without any text in that case
     const isAppError = isError && NOT_GRANTED.test(words)
     const reported = { ...block, tool_name: facts?.tool }
     const found = isAppError ? onDenied('at once', reported, words) : []
@@ -95,24 +101,24 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     return isDenied ? found : [toolCall(facts, status)]
   }
 
-  /** The newer ones tell of it at once, all of them at the end. */
+  /** Newer versions report a denial at once, all versions at the end. */
   function onDenied(
     when: 'at once' | 'at the end',
-    reported: Foreign,
+    reported: UnknownRecord,
     reason: unknown,
-  ): StreamNote[] {
-    const id = textOf(reported.tool_use_id)
-    const tool = textOf(reported.tool_name) ?? ''
+  ): ParsedNote[] {
+    const id = asString(reported.tool_use_id)
+    const tool = asString(reported.tool_name) ?? ''
     if (!news.isNew({ id, tool, when })) return []
     const facts = (id === null ? undefined : calls.get(id)) ?? toolFacts(tool, reported.tool_input)
-    return [denied(facts, textOf(reason) ?? 'permission was not granted')]
+    return [denied(facts, asString(reason) ?? 'permission was not granted')]
   }
 
-  function onResult(event: Foreign): StreamNote[] {
+  function onResult(event: UnknownRecord): ParsedNote[] {
     usage.result(event)
-    const denials = listOf(event.permission_denials).map(objectOf)
+    const denials = asArray(event.permission_denials).map(asRecord)
     verdict = verdictOf(event, plan !== null && denials.some(isOfPlan))
-    const result = textOf(event.result)
+    const result = asString(event.result)
     if (verdict.ok && result) say(result)
     return denials.flatMap((denial) => onDenied('at the end', denial, null))
   }
@@ -120,36 +126,41 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
   return { line, end: () => ({ ...messages.end(), plan, verdict, usage: usage.end() }) }
 }
 
-function blocksOf(event: Foreign): Foreign[] {
-  return listOf(objectOf(event.message).content).map(objectOf)
+function blocksOf(event: UnknownRecord): UnknownRecord[] {
+  return asArray(asRecord(event.message).content).map(asRecord)
 }
 
-/** What a tool answered: a text, or blocks of it. */
+/** A tool's answer: a text, or blocks of text. */
 function textIn(content: unknown): string {
-  const blocks = listOf(content).map((block) => textOf(objectOf(block).text) ?? '')
-  return (textOf(content) ?? blocks.join('\n')).replace(/<\/?tool_use_error>/g, '')
+  const blocks = asArray(content).map((block) => asString(asRecord(block).text) ?? '')
+  return (asString(content) ?? blocks.join('\n')).replace(/<\/?tool_use_error>/g, '')
 }
 
-/** `error_status` is null where the model could not be reached. */
-export function claudeRetry({ attempt, max_retries, error_status, error }: Foreign): AgentRetry {
-  const status = numberOf(error_status)
-  const reason = status === undefined ? textOf(error) : null
+/** `error_status` is null if the model could not be reached. */
+export function claudeRetry({
+  attempt,
+  max_retries,
+  error_status,
+  error,
+}: UnknownRecord): AgentRetry {
+  const status = asNumber(error_status)
+  const reason = status === undefined ? asString(error) : null
   return {
     status,
-    attempt: numberOf(attempt),
-    of: numberOf(max_retries),
+    attempt: asNumber(attempt),
+    of: asNumber(max_retries),
     reason: reason ?? undefined,
   }
 }
 
-function isOfPlan(denial: Foreign): boolean {
+function isOfPlan(denial: UnknownRecord): boolean {
   return denial.tool_name === EXIT_PLAN_MODE
 }
 
-/** Being kept from leaving plan mode is how planning ends: it calls that an error, and exits with 1. */
-function verdictOf(event: Foreign, isHeldInPlan: boolean): Verdict {
+/** Planning ends with a denied request to leave plan mode. Claude reports that as an error and exits with 1. */
+function verdictOf(event: UnknownRecord, isHeldInPlan: boolean): RunOutcome {
   if (event.is_error !== true && event.subtype === 'success') return { ok: true }
   if (event.subtype === 'error_during_execution' && isHeldInPlan) return { ok: true, anyExit: true }
-  const errors = listOf(event.errors).filter((error) => typeof error === 'string')
-  return said(textOf(event.result) || errors.join('; ') || event.subtype)
+  const errors = asArray(event.errors).filter((error) => typeof error === 'string')
+  return failedOutcome(asString(event.result) || errors.join('; ') || event.subtype)
 }

@@ -1,16 +1,16 @@
 import { isAbsolute, join } from 'node:path'
 import { readDatedRecord } from '../../workspace/agent-record.ts'
 import { clauseOf } from '../agents/cut-text.ts'
-import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import type { OwnRecord, ReadOwnRecord, RecordedAction, RecordedRun } from '../agents/own-record.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
 import { readEvent } from './json-line.ts'
 import { toolFacts } from './tool-facts.ts'
 
 /**
- * Reads the file in which Codex records a conversation (its "rollout"). Codex, and codex-acp, leave some actions out of
- * what they send: a command that their sandbox refuses at once, and what their own policy rejects.
+ * Reads the file in which Codex records a conversation (its "rollout"). Codex and codex-acp do not report some
+ * actions: commands that the sandbox blocks at once, and actions that Codex's own policy rejects.
  */
 export const readCodexRecord: ReadOwnRecord = async ({ env, conversation, since }: RecordedRun) => {
   const home = env.CODEX_HOME ?? (env.HOME === undefined ? '' : join(env.HOME, '.codex'))
@@ -30,11 +30,11 @@ export function codexRecord(text: string, since: number): OwnRecord {
   const sent = new Set<string>()
   for (const line of text.split('\n')) {
     const event = readEvent(line)
-    if (!(Date.parse(textOf(event?.timestamp) ?? '') >= since)) continue
-    const payload = objectOf(event?.payload)
-    const type = textOf(payload.type) ?? ''
-    const id = textOf(payload.call_id)
-    const item = objectOf(payload.item)
+    if (!(Date.parse(asString(event?.timestamp) ?? '') >= since)) continue
+    const payload = asRecord(event?.payload)
+    const type = asString(payload.type) ?? ''
+    const id = asString(payload.call_id)
+    const item = asRecord(payload.item)
     if (type === 'item_completed') sent.add(String(item.id))
     else if (id === null) continue
     else if (OUTPUTS.includes(type)) outputs.set(id, outputText(payload.output))
@@ -51,24 +51,24 @@ export function codexRecord(text: string, since: number): OwnRecord {
   return { actions, marksSent: sent.size > 0 }
 }
 
-/** Of the tools that act on files or the system; others, such as its list of things to do, are null. */
-function factsOf(call: Foreign): ToolFacts | null {
+/** Only for tools that act on files or the system; null for others, such as the to-do list. */
+function factsOf(call: UnknownRecord): ToolFacts | null {
   const input = inputOf(call)
-  const name = textOf(call.name) ?? 'local_shell'
-  if (name === 'apply_patch') return patchFacts(textOf(call.input) ?? textOf(input.input) ?? '')
+  const name = asString(call.name) ?? 'local_shell'
+  if (name === 'apply_patch') return patchFacts(asString(call.input) ?? asString(input.input) ?? '')
   if (!/^(?:exec_command|shell|shell_command|local_shell|container\.exec)$/.test(name)) return null
   const command = commandOf(input.cmd ?? input.command)
   return /^\s*apply_patch\b/.test(command) ? patchFacts(command) : toolFacts('shell', { command })
 }
 
-function inputOf(call: Foreign): Foreign {
-  const text = textOf(call.arguments)
-  return text === null ? objectOf(call.action) : (readEvent(text) ?? {})
+function inputOf(call: UnknownRecord): UnknownRecord {
+  const text = asString(call.arguments)
+  return text === null ? asRecord(call.action) : (readEvent(text) ?? {})
 }
 
 function commandOf(command: unknown): string {
-  const words = listOf(command).map(String)
-  if (words.length === 0) return textOf(command) ?? ''
+  const words = asArray(command).map(String)
+  if (words.length === 0) return asString(command) ?? ''
   return /^-l?c$/.test(words[1] ?? '') ? (words[2] ?? '') : words.join(' ')
 }
 
@@ -78,11 +78,11 @@ function patchFacts(patch: string): ToolFacts {
 }
 
 function outputText(output: unknown): string {
-  const parts = listOf(output).map((part) => textOf(objectOf(part).text) ?? '')
-  return textOf(output) ?? (textOf(objectOf(output).content) || parts.join('\n'))
+  const parts = asArray(output).map((part) => asString(asRecord(part).text) ?? '')
+  return asString(output) ?? (asString(asRecord(output).content) || parts.join('\n'))
 }
 
-/** Null for a command that still ran: that it began was sent. */
+/** Null for a command that was still running: its start was reported. */
 function resultOf(output: string): ToolResult | null {
   const [head = '', ...rest] = output.split(/^Output:\n/m)
   const printed = rest.join('Output:\n')
@@ -91,13 +91,13 @@ function resultOf(output: string): ToolResult | null {
   if (rejection !== null) return { status: 'denied', text: rejection }
   const exit = /^Process exited with code (-?\d+)$/m.exec(head)?.[1]
   if (exit === '0') return { status: 'completed', text: printed }
-  // a command that it left out is one that its sandbox refused, by the same words
+  // an unreported command was blocked by the sandbox, recognizable by the same words
   const refusal = sandboxError(printed) ?? lineWith(/Permission denied/, printed)
   if (refusal !== null) return { status: 'denied', text: refusal }
   return { status: 'failed', text: exit === undefined ? output : `exit ${exit}\n${printed}` }
 }
 
-/** Why Codex did not run something, from the words that its model and its log get; null where it did. */
+/** Why Codex did not run something, from the text that its model and its log get; null if it ran it. */
 export function codexRejection(text: string): string | null {
   if (!/^(?:exec_command failed: .*\breject|patch rejected\b|.*\breject command\b)/i.test(text)) {
     return null
@@ -105,7 +105,7 @@ export function codexRejection(text: string): string | null {
   return clauseOf(/Rejected\(\\*"`.*` rejected: (.*?)\\*"\)/.exec(text)?.[1] ?? text)
 }
 
-/** The line of a failed command in which the system says that the sandbox refused it; null where there is none. */
+/** The line of a failed command that shows the sandbox blocked it; null if there is none. */
 export function sandboxError(printed: string): string | null {
   return lineWith(/: (?:Read-only file system|Operation not permitted)\W*$/, printed)
 }

@@ -1,26 +1,26 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
-import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { FROM_RECORD, type OwnRecord } from '../agents/own-record.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
-import { type AgentStream, NO_VERDICT, type StreamNote, said } from './agent-stream.ts'
 import { codexRejection, sandboxError } from './codex-record.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
+import { failedOutcome, NO_VERDICT, type OutputParser, type ParsedNote } from './output-parser.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
-/** `codex exec --json`, as of 0.169. */
-export function createCodexStream(shown: ReadableOutput): AgentStream {
+/** Parses `codex exec --json`, as of 0.169. */
+export function createCodexParser(shown: ReadableOutput): OutputParser {
   const messages = createMessages()
   let verdict = NO_VERDICT
   let usage = NO_USAGE
-  /** Whether it reported an action at all. */
+  /** Whether it reported any action. */
   let hasActions = false
   const rejections: string[] = []
 
-  function line(text: string): StreamNote[] {
+  function line(text: string): ParsedNote[] {
     const event = readEvent(text)
     if (event === null) shown.line(text)
     switch (event?.type) {
@@ -29,36 +29,36 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
       case 'item.started':
       case 'item.updated':
       case 'item.completed':
-        return onItem(objectOf(event.item), event.type === 'item.completed')
+        return onItem(asRecord(event.item), event.type === 'item.completed')
       case 'turn.completed':
         verdict = { ok: true }
         usage = usageIn(event.usage)
         return []
       case 'turn.failed':
-        verdict = said(objectOf(event.error).message)
+        verdict = failedOutcome(asRecord(event.error).message)
         return []
       case 'error':
-        // also told of a connection that is made again: what the turn says counts
-        verdict = said(event.message)
-        return onError(textOf(event.message) ?? '')
+        // also sent for a connection that is retried; the end of the turn overrides it
+        verdict = failedOutcome(event.message)
+        return onError(asString(event.message) ?? '')
       default:
         return []
     }
   }
 
-  function onItem(item: Foreign, isDone: boolean): StreamNote[] {
+  function onItem(item: UnknownRecord, isDone: boolean): ParsedNote[] {
     if (item.type === 'todo_list') return agentPlan(item.items, 'text')
     if (item.type === 'agent_message') {
-      if (isDone) say(textOf(item.text) ?? '')
+      if (isDone) say(asString(item.text) ?? '')
       return []
     }
-    // a warning: the turn goes on, and says itself how it ended
-    if (item.type === 'error') shown.line(`warning: ${clauseOf(textOf(item.message) ?? '')}`)
+    // only a warning: the end of the turn says how it ended
+    if (item.type === 'error') shown.line(`warning: ${clauseOf(asString(item.message) ?? '')}`)
     const facts = factsOf(item)
     if (!facts) return []
     hasActions = true
     const id = String(item.id)
-    const status = textOf(item.status) ?? (isDone ? 'completed' : 'in_progress')
+    const status = asString(item.status) ?? (isDone ? 'completed' : 'in_progress')
     const refusal = refusalIn(item, status)
     if (refusal !== null) {
       shown.result(id, facts, { status: 'denied', text: refusal })
@@ -70,7 +70,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
     return [toolCall(facts, status)]
   }
 
-  function onError(message: string): StreamNote[] {
+  function onError(message: string): ParsedNote[] {
     const again = codexRetry(message)
     return again === null ? [] : retry(again)
   }
@@ -80,14 +80,14 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
     shown.message(text)
   }
 
-  /** Its log has no command or path: they are in its record, if there is one. */
-  function errorLine(text: string): StreamNote[] {
+  /** Its log has no command or path; its record of the conversation may have them. */
+  function errorLine(text: string): ParsedNote[] {
     const reason = REJECTION.exec(text)?.[1]
     if (reason !== undefined) rejections.push(reason)
     return []
   }
 
-  function unsent(record: OwnRecord | null): StreamNote[] {
+  function unsent(record: OwnRecord | null): ParsedNote[] {
     const isComparable = record !== null && (record.marksSent || !hasActions)
     const actions = isComparable ? record.actions : []
     if (actions.length > 0) shown.line(FROM_RECORD)
@@ -110,7 +110,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
   return { line, errorLine, unsent, end }
 }
 
-/** It counts a conversation from its beginning, also where it is resumed; it does not name its model. */
+/** It counts a conversation from its beginning, even if resumed, and does not name its model. */
 function usageIn(usage: unknown): AgentUsage {
   const names = {
     input: ['input_tokens'],
@@ -123,7 +123,7 @@ function usageIn(usage: unknown): AgentUsage {
 const RECONNECTING = /^Reconnecting\.{3} (\d+)\/(\d+)(?: \((.*)\))?$/s
 const STATUS = /\bstatus (\d{3})\b/
 
-/** That it connects again; what it repeats on the same connection is in its own log alone. */
+/** A reconnection. Retries on the same connection are only in its own log. */
 export function codexRetry(message: string, details = ''): AgentRetry | null {
   const [found, attempt, of, inside = ''] = RECONNECTING.exec(message) ?? []
   if (found === undefined) return null
@@ -136,19 +136,22 @@ export function codexRetry(message: string, details = ''): AgentRetry | null {
   }
 }
 
-function resultOf({ exit_code, aggregated_output, error }: Foreign, status: string): ToolResult {
-  const said = textOf(aggregated_output) ?? textOf(objectOf(error).message) ?? ''
-  if (status !== 'failed') return { status: 'completed', text: said }
+function resultOf(
+  { exit_code, aggregated_output, error }: UnknownRecord,
+  status: string,
+): ToolResult {
+  const printed = asString(aggregated_output) ?? asString(asRecord(error).message) ?? ''
+  if (status !== 'failed') return { status: 'completed', text: printed }
   const code = typeof exit_code === 'number' ? `exit ${exit_code}\n` : ''
-  return { status: 'failed', text: code + said }
+  return { status: 'failed', text: code + printed }
 }
 
-function factsOf(item: Foreign): ToolFacts | null {
+function factsOf(item: UnknownRecord): ToolFacts | null {
   switch (item.type) {
     case 'command_execution':
-      return toolFacts('shell', { command: innerCommand(textOf(item.command) ?? '') })
+      return toolFacts('shell', { command: innerCommand(asString(item.command) ?? '') })
     case 'file_change': {
-      const paths = listOf(item.changes).map((change) => textOf(objectOf(change).path))
+      const paths = asArray(item.changes).map((change) => asString(asRecord(change).path))
       return toolFacts('patch', { path: paths.join(', ') })
     }
     case 'mcp_tool_call':
@@ -162,21 +165,24 @@ function factsOf(item: Foreign): ToolFacts | null {
 
 const WITHIN_SHELL = /^\S*\b(?:ba|z)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)")$/
 
-/** Without the shell that it puts around every command. */
+/** Removes the shell that Codex wraps around every command. */
 function innerCommand(command: string): string {
   const [, single, double] = WITHIN_SHELL.exec(command) ?? []
   return single ?? double ?? command
 }
 
-/** A command that was not run says so in place of what it prints, in one line; one that ran into the sandbox, in any line. */
-function refusalIn({ type, aggregated_output }: Foreign, status: string): string | null {
+/**
+ * Why a command was blocked. If it was not run, its whole output is one line that says so; if the sandbox blocked
+ * it, any line may say so.
+ */
+function refusalIn({ type, aggregated_output }: UnknownRecord, status: string): string | null {
   if (status === 'declined') return 'declined by its own policy'
   if (status !== 'failed') return null
-  const words = textOf(aggregated_output)?.trim() ?? ''
+  const words = asString(aggregated_output)?.trim() ?? ''
   const isOwn = /^[^\n]{0,2000}\brejected by user(?: approval settings)?\W{0,5}$/.test(words)
   if (type !== 'command_execution') return null
   return isOwn ? words : sandboxError(words)
 }
 
-/** What its policy refuses is in no event, and neither in its exit code. */
+/** A rejection by its policy is in no event and does not change its exit code; only the log has it. */
 const REJECTION = /codex_core::\S*router: error=(.*\breject.*)$/i

@@ -1,39 +1,39 @@
 import { modelName } from '../../model/usage.ts'
 import { NO_USAGE } from '../agents/agent-usage.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { type Foreign, numberOf, objectOf, textOf } from '../agents/foreign.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
+import { asNumber, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
-import { type AgentStream, NO_VERDICT, type StreamNote, said } from './agent-stream.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
+import { failedOutcome, NO_VERDICT, type OutputParser, type ParsedNote } from './output-parser.ts'
 import { denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REFUSALS = ['denied', 'permission_denied', 'rejected']
-/** Its own words, for where it tells no code. */
+/** Its wording of a denial, if it sends no code. */
 const REFUSAL = /\bno interactive user response\b|\bcould not request permission from user\b/i
 
-/** `copilot --output-format json`, as of 1.0.102. Its `ephemeral` events are told again, whole. */
-export function createCopilotStream(shown: ReadableOutput): AgentStream {
+/** Parses `copilot --output-format json`, as of 1.0.102. Its `ephemeral` events are repeated later as a whole. */
+export function createCopilotParser(shown: ReadableOutput): OutputParser {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
   let error: unknown = null
-  /** The last request of its model that failed. */
-  let failure: Foreign = {}
+  /** The last failed request to its model. */
+  let failure: UnknownRecord = {}
   let model: string | null = null
   let verdict = NO_VERDICT
 
-  function line(text: string): StreamNote[] {
+  function line(text: string): ParsedNote[] {
     const event = readEvent(text)
     if (event === null) shown.line(text)
-    const data = objectOf(event?.data)
+    const data = asRecord(event?.data)
     switch (event?.type) {
       case 'assistant.message':
-        // what a subagent says, it says to the agent
+        // a subagent's text is addressed to the agent
         if (data.parentToolCallId) return []
         model = modelName(data.model) ?? model
-        messages.add(textOf(data.content) ?? '')
-        shown.message(textOf(data.content) ?? '')
+        messages.add(asString(data.content) ?? '')
+        shown.message(asString(data.content) ?? '')
         return []
       case 'tool.execution_start':
         return onStart(data)
@@ -43,7 +43,7 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
         failure = data
         return []
       case 'assistant.turn_retry':
-        return onRetry(textOf(data.reason))
+        return onRetry(asString(data.reason))
       case 'session.error':
         error = data.message
         return []
@@ -54,7 +54,7 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
     }
   }
 
-  function onStart(data: Foreign): StreamNote[] {
+  function onStart(data: UnknownRecord): ParsedNote[] {
     const facts = factsOf(data)
     const id = String(data.toolCallId)
     calls.set(id, facts)
@@ -62,22 +62,22 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
     return [toolCall(facts, 'in_progress')]
   }
 
-  function onComplete(data: Foreign): StreamNote[] {
+  function onComplete(data: UnknownRecord): ParsedNote[] {
     const id = String(data.toolCallId)
     const begun = calls.get(id)
     calls.delete(id)
-    const refusal = data.success === true ? null : refusalIn(objectOf(data.error))
+    const refusal = data.success === true ? null : refusalIn(asRecord(data.error))
     const facts = begun ?? factsOf(data)
-    // what is refused is not always begun
+    // a denied call may have no start event
     if (begun || refusal !== null) shown.result(id, facts, resultOf(data, refusal))
     if (refusal !== null) return [denied(facts, refusal)]
     return begun ? [toolCall(begun, data.success === true ? 'completed' : 'failed')] : []
   }
 
-  /** Which one it is is in the failure before it. */
-  function onRetry(reason: string | null): StreamNote[] {
+  /** The reason is in the failure before the retry. */
+  function onRetry(reason: string | null): ParsedNote[] {
     const { statusCode, retryAttempt } = failure
-    const status = numberOf(statusCode)
+    const status = asNumber(statusCode)
     const attempt = typeof retryAttempt === 'number' ? retryAttempt + 1 : undefined
     failure = {}
     return retry({
@@ -87,39 +87,39 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
     })
   }
 
-  function onResult(event: Foreign): StreamNote[] {
+  function onResult(event: UnknownRecord): ParsedNote[] {
     const { exitCode } = event
-    verdict = exitCode === 0 ? { ok: true } : said(error ?? `exit code ${exitCode}`)
+    verdict = exitCode === 0 ? { ok: true } : failedOutcome(error ?? `exit code ${exitCode}`)
     return session(event.sessionId)
   }
 
   function end() {
-    // it counts no tokens, only premium requests
+    // it reports no tokens, only premium requests
     return { ...messages.end(), plan: null, verdict, usage: { ...NO_USAGE, model } }
   }
 
   return { line, end }
 }
 
-function factsOf(data: Foreign): ToolFacts {
-  return toolFacts(textOf(data.toolName) ?? '', data.arguments)
+function factsOf(data: UnknownRecord): ToolFacts {
+  return toolFacts(asString(data.toolName) ?? '', data.arguments)
 }
 
-/** It calls a command that failed a success. */
-function resultOf(data: Foreign, refusal: string | null): ToolResult {
+/** It reports a failed command as success. */
+function resultOf(data: UnknownRecord, refusal: string | null): ToolResult {
   if (refusal !== null) return { status: 'denied', text: refusal }
-  const { message } = objectOf(data.error)
-  if (data.success !== true) return { status: 'failed', text: textOf(message) ?? '' }
-  const { exitCode } = objectOf(data.shellExecution)
-  const text = (textOf(objectOf(data.result).content) ?? '').replace(SHELL_NOTE, '')
+  const { message } = asRecord(data.error)
+  if (data.success !== true) return { status: 'failed', text: asString(message) ?? '' }
+  const { exitCode } = asRecord(data.shellExecution)
+  const text = (asString(asRecord(data.result).content) ?? '').replace(SHELL_NOTE, '')
   if (typeof exitCode !== 'number' || exitCode === 0) return { status: 'completed', text }
   return { status: 'failed', text: `exit ${exitCode}\n${text}` }
 }
 
-/** What it adds for its model. */
+/** A line that it adds for its model. */
 const SHELL_NOTE = /\n?<shellId: [^>\n]*>\s*$/
 
-function refusalIn({ code, message }: Foreign): string | null {
-  const words = textOf(message) ?? ''
+function refusalIn({ code, message }: UnknownRecord): string | null {
+  const words = asString(message) ?? ''
   return REFUSALS.includes(String(code)) || REFUSAL.test(words) ? words : null
 }

@@ -1,12 +1,12 @@
-import type { Foreign } from '../agents/foreign.ts'
+import type { UnknownRecord } from '../agents/unknown-record.ts'
 
-/** The event that a line of JSON is; null for any other line. */
-export function readEvent(line: string): Foreign | null {
+/** Parses a line as a JSON event; null for any other line. */
+export function readEvent(line: string): UnknownRecord | null {
   const text = line.trim()
   if (!text.startsWith('{')) return null
   try {
-    return JSON.parse(text) as Foreign
+    return JSON.parse(text) as UnknownRecord
   } catch {
-    return null // a line for people, or one that was cut: it is in the log
+    return null // text for people, or a truncated line: the log has it
   }
 }

@@ -1,19 +1,19 @@
-/** More than any plan may have: a message is kept whole or not at all. */
+/** Longer than any plan may be. A message is kept completely or not at all. */
 const MAX_CHARACTERS = 1024 * 1024
 
 export interface Messages {
-  /** A whole message. */
+  /** Adds a whole message. */
   add(text: string): void
-  /** A part of one. */
+  /** Adds a chunk to the current message. */
   append(text: string): void
-  /** The parts so far are a message. */
+  /** Completes the current message. */
   close(): void
-  /** The message that is being appended to lacks a part: none of it counts. */
+  /** Discards the current message, because a chunk of it is missing. */
   spoil(): void
   end(): { messages: string[]; overlong: boolean }
 }
 
-/** What an agent said. The oldest messages are dropped where it says too much. */
+/** Collects an agent's messages. Drops the oldest if there are too many. */
 export function createMessages(): Messages {
   const messages: string[] = []
   let parts = ''

@@ -1,7 +1,7 @@
-import type { StreamNote } from './agent-stream.ts'
+import type { ParsedNote } from './output-parser.ts'
 import { retry } from './tool-facts.ts'
 
-/** The log of opencode, which it writes to its standard error if asked: only there it says that it asks its model again. */
+/** Makes opencode write its log to standard error, the only place where it reports retries. */
 export const OPENCODE_LOGS = { OPENCODE_PRINT_LOGS: '1', OPENCODE_LOG_LEVEL: 'INFO' }
 
 const LOG_LINE = /^timestamp=\S+ level=\w+ run=\w+ message=/
@@ -10,11 +10,14 @@ const REQUEST = /^\S+ \S+ \S+ message=stream .*\bsmall=false\b/
 const FAILURE = /^\S+ \S+ \S+ message="stream error" .*\bsmall=false\b.*?(?: error\.error="(.*)")?$/
 
 export interface OpencodeLog {
-  /** Null for a line that is no line of its log. */
-  line(text: string): StreamNote[] | null
+  /** Null for a line that is not part of its log. */
+  line(text: string): ParsedNote[] | null
 }
 
-/** `hasProgress`: whether the agent has said or done anything since the last call; left out where that is seen elsewhere. */
+/**
+ * `hasProgress`: whether the agent said or did anything since the last call; omit it if the caller checks that
+ * itself.
+ */
 export function createOpencodeLog(hasProgress = () => true): OpencodeLog {
   let isFirst = true
   let failure: string | null = null
@@ -29,7 +32,7 @@ export function createOpencodeLog(hasProgress = () => true): OpencodeLog {
       }
       if (!REQUEST.test(text)) return []
       const isSilent = !hasProgress() && !isFirst
-      const reason = failure ?? (isSilent ? 'its answer had nothing in it' : null)
+      const reason = failure ?? (isSilent ? 'its answer was empty' : null)
       failure = null
       isFirst = false
       attempt = reason === null ? 0 : attempt + 1

@@ -1,13 +1,18 @@
 import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../model/usage.ts'
 import { costOf, NO_USAGE, summed, sumOf } from '../agents/agent-usage.ts'
-import { refusalText } from '../agents/denials.ts'
-import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
+import { denialReason } from '../agents/denials.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
+import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
-import { type AgentStream, type StreamNote, said, type Verdict } from './agent-stream.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
 import { createOpencodeLog } from './opencode-log.ts'
+import {
+  failedOutcome,
+  type OutputParser,
+  type ParsedNote,
+  type RunOutcome,
+} from './output-parser.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REJECTED = /rejected permission/i
@@ -15,26 +20,26 @@ const FORBIDDEN = /\brule which prevents you from using\b|^permission denied by 
 const AUTO_REJECTED = /permission requested: (\S+)(?: \((.*)\))?; auto-rejecting/
 
 /**
- * `opencode run --format json`, as of 1.18: parts of messages once they are finished, and no last
- * event. So a good end is that there was an answer, and no error.
+ * Parses `opencode run --format json`, as of 1.18. It prints finished parts of messages and no final event, so a
+ * run succeeded if there was an answer and no error.
  */
-export function createOpencodeStream(shown: ReadableOutput): AgentStream {
+export function createOpencodeParser(shown: ReadableOutput): OutputParser {
   const messages = createMessages()
-  /** A rejection is told in a line for people as well as in the tool's result: it counts once. */
+  /** A rejection is reported twice, as a line of text and in the tool's result; it counts once. */
   const rejections = { line: 0, result: 0 }
-  let failure: Verdict | null = null
+  let failure: RunOutcome | null = null
   const log = createOpencodeLog()
-  /** Nothing came of this request of its model so far. */
+  /** The present request to its model has had no answer so far. */
   let isSilent = false
   let counts: UsageCounts | null = null
 
-  function rejection(by: 'line' | 'result', facts: ToolFacts, reason: string): StreamNote[] {
+  function rejection(by: 'line' | 'result', facts: ToolFacts, reason: string): ParsedNote[] {
     const reported = Math.max(rejections.line, rejections.result)
     rejections[by]++
     return rejections[by] > reported ? [denied(facts, reason)] : []
   }
 
-  function line(text: string): StreamNote[] {
+  function line(text: string): ParsedNote[] {
     const event = readEvent(text)
     if (!event) {
       shown.line(text)
@@ -43,17 +48,17 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
     return [...session(event.sessionID), ...onEvent(event)]
   }
 
-  function onEvent(event: Foreign): StreamNote[] {
-    const part = objectOf(event.part)
+  function onEvent(event: UnknownRecord): ParsedNote[] {
+    const part = asRecord(event.part)
     if (event.type === 'text') {
-      messages.add(textOf(part.text) ?? '')
-      shown.message(textOf(part.text) ?? '')
+      messages.add(asString(part.text) ?? '')
+      shown.message(asString(part.text) ?? '')
     }
     if (event.type === 'step_finish' && isSilent && part.reason === 'unknown') {
-      return retry({ reason: 'its answer had nothing in it' })
+      return retry({ reason: 'its answer was empty' })
     }
     isSilent = event.type === 'step_start'
-    if (event.type === 'error') failure = said(messageOf(objectOf(event.error)))
+    if (event.type === 'error') failure = failedOutcome(messageOf(asRecord(event.error)))
     if (event.type === 'step_finish') {
       const step = countsIn(part)
       counts = counts ? summed([counts, step]) : step
@@ -61,12 +66,12 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
     return event.type === 'tool_use' ? onTool(part) : []
   }
 
-  function onTool(part: Foreign): StreamNote[] {
-    const tool = textOf(part.tool) ?? ''
-    const state = objectOf(part.state)
-    if (tool === 'todowrite') return agentPlan(objectOf(state.input).todos, 'content')
+  function onTool(part: UnknownRecord): ParsedNote[] {
+    const tool = asString(part.tool) ?? ''
+    const state = asRecord(part.state)
+    if (tool === 'todowrite') return agentPlan(asRecord(state.input).todos, 'content')
     const facts = toolFacts(tool, state.input)
-    const error = refusalText(textOf(state.error) ?? '')
+    const error = denialReason(asString(state.error) ?? '')
     const isDenied = REJECTED.test(error) || FORBIDDEN.test(error)
     shown.result(String(part.callID), facts, resultOf(state, isDenied))
     if (state.status !== 'error') return [toolCall(facts, 'completed')]
@@ -74,13 +79,13 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
     return [isDenied ? denied(facts, error) : toolCall(facts, 'failed')]
   }
 
-  function errorLine(text: string): StreamNote[] | null {
+  function errorLine(text: string): ParsedNote[] | null {
     const notes = log.line(text)
     if (notes === null) return permissionLine(text)
     return notes.length > 0 ? notes : null
   }
 
-  function permissionLine(text: string): StreamNote[] {
+  function permissionLine(text: string): ParsedNote[] {
     const [reason, tool = '', title] = AUTO_REJECTED.exec(text) ?? []
     if (reason === undefined) return []
     return rejection('line', toolFacts(tool, title ? { description: title } : {}), reason)
@@ -88,8 +93,8 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
 
   function end() {
     const ended = messages.end()
-    const none: Verdict = { ok: false, reason: 'ended without an answer' }
-    const verdict: Verdict = failure ?? (ended.messages.length > 0 ? { ok: true } : none)
+    const none: RunOutcome = { ok: false, reason: 'ended without an answer' }
+    const verdict: RunOutcome = failure ?? (ended.messages.length > 0 ? { ok: true } : none)
     const { cost_usd, ...tokens } = counts ?? NO_COUNTS
     const usage = { ...NO_USAGE, ...tokens, cost_usd: costOf(cost_usd, tokens) }
     return { ...ended, plan: null, verdict, usage }
@@ -98,21 +103,24 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
   return { line, errorLine, end }
 }
 
-/** It calls a command that failed completed. */
-function resultOf({ status, output, error, metadata }: Foreign, isDenied: boolean): ToolResult {
+/** It reports a failed command as completed. */
+function resultOf(
+  { status, output, error, metadata }: UnknownRecord,
+  isDenied: boolean,
+): ToolResult {
   if (status === 'error') {
-    return { status: isDenied ? 'denied' : 'failed', text: refusalText(textOf(error) ?? '') }
+    return { status: isDenied ? 'denied' : 'failed', text: denialReason(asString(error) ?? '') }
   }
-  const text = textOf(output) ?? ''
-  const { exit } = objectOf(metadata)
+  const text = asString(output) ?? ''
+  const { exit } = asRecord(metadata)
   if (typeof exit !== 'number' || exit === 0) return { status: 'completed', text }
   return { status: 'failed', text: `exit ${exit}\n${text}` }
 }
 
-/** It counts apart what came from a cache, what went there, and the reasoning. */
-function countsIn({ tokens, cost }: Foreign): UsageCounts {
-  const { input, output, reasoning, cache } = objectOf(tokens)
-  const { read, write } = objectOf(cache)
+/** It counts cache reads, cache writes and reasoning separately. */
+function countsIn({ tokens, cost }: UnknownRecord): UsageCounts {
+  const { input, output, reasoning, cache } = asRecord(tokens)
+  const { read, write } = asRecord(cache)
   return {
     input_tokens: sumOf([input, read, write]),
     output_tokens: sumOf([output, reasoning]),
@@ -121,6 +129,6 @@ function countsIn({ tokens, cost }: Foreign): UsageCounts {
   }
 }
 
-function messageOf(error: Foreign): unknown {
-  return objectOf(error.data).message ?? error.message ?? error.name
+function messageOf(error: UnknownRecord): unknown {
+  return asRecord(error.data).message ?? error.message ?? error.name
 }

@@ -1,10 +1,10 @@
 import { NO_USAGE } from '../agents/agent-usage.ts'
 import { planOfWords } from '../agents/plan-text.ts'
-import type { AgentStream } from './agent-stream.ts'
 import { createMessages } from './messages.ts'
+import type { OutputParser } from './output-parser.ts'
 
-/** Markdown on standard output; the exit code tells whether it succeeded. */
-export function createPlainStream(): AgentStream {
+/** Markdown on standard output; the exit code says whether it succeeded. */
+export function createPlainParser(): OutputParser {
   const messages = createMessages()
   return {
     line(text) {

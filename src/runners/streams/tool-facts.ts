@@ -1,10 +1,10 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { beginningOf } from '../agents/cut-text.ts'
-import { listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
-import type { StreamNote } from './agent-stream.ts'
+import type { ParsedNote } from './output-parser.ts'
 
-/** Inputs that tell a person best what a tool is to do, the first that there is. */
+/** Inputs that best describe a tool call to a person; the first existing one is used. */
 const TELLING = [
   'command',
   'cmd',
@@ -19,7 +19,7 @@ const TELLING = [
 ]
 const MAX_TITLE = 1000
 
-/** In the words of the Agent Client Protocol. */
+/** The kinds of the Agent Client Protocol, by tool name. */
 const KINDS: readonly [kind: string, tools: RegExp][] = [
   ['execute', /^(?:bash|shell|run_shell_command|exec_command|command_execution)$/],
   ['edit', /^(?:edit|multiedit|write|write_file|replace|create|notebookedit|(?:apply_)?patch)$/],
@@ -35,35 +35,35 @@ export function toolFacts(tool: string, input: unknown): ToolFacts {
 }
 
 function titleOf(input: unknown): string {
-  const fields = objectOf(input)
-  const reported = TELLING.map((name) => textOf(fields[name])).find((text) => text)
+  const fields = asRecord(input)
+  const reported = TELLING.map((name) => asString(fields[name])).find((text) => text)
   if (reported) return beginningOf(reported, MAX_TITLE)
   return Object.keys(fields).length === 0 ? '' : beginningOf(JSON.stringify(fields), MAX_TITLE)
 }
 
-export function toolCall(facts: ToolFacts, status: string): StreamNote {
+export function toolCall(facts: ToolFacts, status: string): ParsedNote {
   return { event: 'tool_call', fields: { ...facts, status } }
 }
 
-export function denied(facts: ToolFacts, reason: string): StreamNote {
+export function denied(facts: ToolFacts, reason: string): ParsedNote {
   return { event: 'denied', fields: { ...facts, reason } }
 }
 
-export function retry(fields: AgentRetry): StreamNote[] {
+export function retry(fields: AgentRetry): ParsedNote[] {
   return [{ event: 'agent_retry', fields }]
 }
 
-export function session(id: unknown): StreamNote[] {
-  const agent_session = textOf(id)
+export function session(id: unknown): ParsedNote[] {
+  const agent_session = asString(id)
   return agent_session ? [{ event: 'agent_session', fields: { agent_session } }] : []
 }
 
-/** An agent's to-do list: `text` names the field of an item that says what is to be done. */
-export function agentPlan(items: unknown, text: string): StreamNote[] {
-  const entries = listOf(items).map((item) => {
-    const { [text]: content, status, completed } = objectOf(item)
+/** An agent's to-do list. `text` names the field with an item's text. */
+export function agentPlan(items: unknown, text: string): ParsedNote[] {
+  const entries = asArray(items).map((item) => {
+    const { [text]: content, status, completed } = asRecord(item)
     const plain = completed === true ? 'completed' : 'pending'
-    return { content: textOf(content) ?? '', status: textOf(status) ?? plain }
+    return { content: asString(content) ?? '', status: asString(status) ?? plain }
   })
   return entries.length > 0 ? [{ event: 'agent_plan', fields: { entries } }] : []
 }

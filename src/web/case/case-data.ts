@@ -12,9 +12,13 @@ import { isBreaking, type Problem } from '../../model/problem.ts'
 import type { Session } from '../../model/session.ts'
 import { unansweredFailure } from '../../model/session-failure.ts'
 import { isOver } from '../../model/session-state.ts'
-import { type StartObjections, startObjection, startObjections } from '../../sessions/objections.ts'
 import { listProviders } from '../../sessions/providers.ts'
-import { type ResolvedCase, resolvedLike } from '../../sessions/resolved-like.ts'
+import { type ResolvedCase, similarResolvedCases } from '../../sessions/similar-resolved-cases.ts'
+import {
+  type StartObjections,
+  startObjection,
+  startObjections,
+} from '../../sessions/start-objections.ts'
 import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { loadProofRows, type ProofRow } from '../proof/proof-data.ts'
@@ -163,7 +167,7 @@ export async function loadSimilarCases(
   const isQuick = service.catalog.size() <= FEW_CASES || service.search.isReady()
   if (!isAsked && !isQuick) return null
   try {
-    return await resolvedLike(service, id, MAX_SIMILAR)
+    return await similarResolvedCases(service, id, MAX_SIMILAR)
   } catch (error) {
     service.log(`the page of case ${id} is without similar cases: ${String(error)}`)
     return null

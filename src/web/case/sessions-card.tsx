@@ -5,7 +5,7 @@ import { durationsText, sessionDurations } from '../../model/session-durations.t
 import { failureText } from '../../model/session-failure.ts'
 import { sessionUsage, usageText, usageTotal } from '../../model/usage.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import type { StartObjections } from '../../sessions/objections.ts'
+import type { StartObjections } from '../../sessions/start-objections.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'

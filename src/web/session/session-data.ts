@@ -10,14 +10,14 @@ import { hasEnded, type Session } from '../../model/session.ts'
 import type { Patch } from '../../rendering/diff/patch.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
-import { startObjection } from '../../sessions/objections.ts'
+import { type ExecutionSummary, executionSummary } from '../../sessions/execution-summary.ts'
 import {
   type KeptRevision,
   revisionsOf,
   revisionText,
   savedAt,
 } from '../../sessions/plan-history.ts'
-import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
+import { startObjection } from '../../sessions/start-objections.ts'
 import type { PlanTexts } from '../../state/plans.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
@@ -57,7 +57,7 @@ export interface SessionPageData extends RenderedPlan {
   isBroken: boolean
   status: SessionStatus
   plan: PlanReading
-  undertaking: Undertaking
+  undertaking: ExecutionSummary
   /** Why it can't be planned again, here or in a new session; null if it can, or if that doesn't come next. */
   planObjection: string | null
   revisions: KeptRevision[]
@@ -85,7 +85,7 @@ export async function loadSessionPage(
   const place = { root: service.layout.root, workdir: folder.case.workdir, settings }
   const waits = session.state === 'plan_ready'
   const objectionTo = (isRunbook: boolean) => startObjection(session.provider, place, { isRunbook })
-  const executed = undertaking(session.provider, plan, settings)
+  const executed = executionSummary(session.provider, plan, settings)
   const objection = executed.objection ?? (waits ? await objectionTo(plan.isRunbook) : null)
   const carried = { ...executed, objection }
   const isPlannedNext = waits || mayPlanAgain({ folder, session })

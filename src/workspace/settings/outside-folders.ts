@@ -5,7 +5,7 @@ import { entriesIn } from '../../files/folder-names.ts'
 import { isWithin } from '../../files/real-path.ts'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { CASE_FILE, MAX_CASE_BYTES } from '../../markdown/case-file.ts'
-import { fieldReader, recordHead } from '../../markdown/fields.ts'
+import { fieldReader, readRecord } from '../../markdown/fields.ts'
 import { UUID } from '../../model/words.ts'
 import type { Layout } from '../layout.ts'
 import { realFolder } from '../workdir.ts'
@@ -51,9 +51,9 @@ async function workdirOf(
   const read = await readRegular(layout.caseFile(id), { maxBytes: MAX_CASE_BYTES, within })
   const text = read.ok ? decodeUtf8(read.bytes) : null
   if (!text?.ok || !text.text.includes('workdir')) return null
-  const head = recordHead(text.text, CASE_FILE)
-  if (!head.ok) return null
-  const fields = fieldReader(head.head, CASE_FILE)
+  const record = readRecord(text.text, CASE_FILE)
+  if (!record.ok) return null
+  const fields = fieldReader(record.document, CASE_FILE)
   const workdir = fields.text('workdir')
   return workdir === null ? null : { title: fields.text('title') ?? id, workdir }
 }

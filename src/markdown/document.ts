@@ -1,0 +1,122 @@
+import { lazyPackage } from '../package-files.ts'
+import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
+import { nearFront } from './near-front.ts'
+import type { YamlProblem } from './yaml-document.ts'
+import { readYaml, type YamlMap } from './yaml-map.ts'
+import { isNode } from './yaml-package.ts'
+import type { YamlValue } from './yaml-scalar.ts'
+import { plainNode, scalarText } from './yaml-value.ts'
+
+const MAX_FRONTMATTER_BYTES = 64 * 1024
+
+/** A value of the frontmatter. `text` is a scalar as it is written; null for a list, a mapping or an empty value. */
+export interface Field {
+  value: YamlValue
+  text: string | null
+  /** Offset of the key in the file. */
+  at: number
+}
+
+/** A markdown file, split into frontmatter and body. The offsets are into `text`, which keeps its BOM. */
+export interface MarkdownDocument {
+  text: string
+  eol: LineEnding
+  /** The YAML between the two `---` lines; null for a file without frontmatter. */
+  front: { map: YamlMap; start: number; end: number } | null
+  /** The values of the frontmatter, in the file's order; null for a file without frontmatter. */
+  fields: ReadonlyMap<string, Field> | null
+  bodyStart: number
+}
+
+export type DocumentResult =
+  | { ok: true; document: MarkdownDocument }
+  | { ok: false; code: YamlProblem['code']; line: number; message: string }
+
+/**
+ * Splits frontmatter from body. gray-matter only splits, and the YAML goes to our one engine: its
+ * other engines execute what a file says, and its own cache returns shared objects, so they are
+ * shut off and options are always passed.
+ */
+export function readDocument(text: string): DocumentResult {
+  const start = text.startsWith('\ufeff') ? 1 : 0
+  const eol = lineEnding(text)
+  if (!text.startsWith('---', start) || text.startsWith('----', start)) {
+    const near = nearFront(text, start)
+    if (!near) {
+      return { ok: true, document: { text, eol, front: null, fields: null, bodyStart: start } }
+    }
+    const line = lineAt(text, near.at)
+    return { ok: false, code: 'bad_frontmatter', line, message: near.message }
+  }
+  const span = frontSpan(text, start)
+  if (typeof span === 'string')
+    return { ok: false, code: 'bad_frontmatter', line: 1, message: span }
+  const { from, to, bodyStart } = span
+  const source = text.slice(from, to)
+  if (Buffer.byteLength(source) > MAX_FRONTMATTER_BYTES) {
+    return { ok: false, code: 'too_large', line: 1, message: 'the frontmatter is over 64 KiB' }
+  }
+  const wrong = (at: number, message: string, code: YamlProblem['code'] = 'bad_frontmatter') => ({
+    ok: false as const,
+    code,
+    line: lineAt(text, at),
+    message,
+  })
+  const lone = text.slice(start, bodyStart).search(/\r(?!\n)/)
+  if (lone >= 0) return wrong(start + lone, 'a line of the frontmatter ends with CR alone: use LF')
+  if (splitByGrayMatter(text.slice(start, bodyStart)) !== dense(source).trim()) {
+    const at = from + Math.max(0, source.search(/(?<![^\n])---/))
+    return wrong(at, 'this line starts with ---, which other readers take for the end')
+  }
+  const read = readYaml(source)
+  if (!read.ok) return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
+  const front = { map: read.map, start: from, end: to }
+  return { ok: true, document: { text, eol, front, fields: fieldsOf(front), bodyStart } }
+}
+
+function fieldsOf({ map, start }: { map: YamlMap; start: number }): Map<string, Field> {
+  const fields = new Map<string, Field>()
+  for (const [key, { key: node, value }] of map.pairs) {
+    const at = start + (isNode(node) ? node.range![0] : 0)
+    fields.set(key, { value: plainNode(value), text: scalarText(value), at })
+  }
+  return fields
+}
+
+/** Offset of the body; null when the frontmatter cannot be read. */
+export function findBodyStart(text: string): number | null {
+  const read = readDocument(text)
+  return read.ok ? read.document.bodyStart : null
+}
+
+type Span = { from: number; to: number; bodyStart: number }
+
+function frontSpan(text: string, start: number): Span | string {
+  const lines = linesOf(text, start)
+  const opener = lines.next().value!
+  if (!/^---[ \t]*$/.test(opener.text)) {
+    return `the file starts with "${opener.text.slice(0, 20)}": frontmatter is YAML between two lines that hold only ---`
+  }
+  for (const line of lines) {
+    if (/^---[ \t]*$/.test(line.text))
+      return { from: opener.next, to: line.start, bodyStart: line.next }
+  }
+  return 'the frontmatter that starts here has no closing --- line'
+}
+
+/** What gray-matter takes for the frontmatter of `head`; no engine of its own ever runs. */
+function splitByGrayMatter(head: string): string {
+  const engine = { parse: () => ({}), stringify: () => '' }
+  const engines = { yaml: engine, json: engine, javascript: engine }
+  const matter = lazyPackage('gray-matter') as typeof import('gray-matter')
+  return matter(dense(head), { language: 'yaml', delimiters: '---', engines }).matter.trim()
+}
+
+/**
+ * Without blank lines: gray-matter looks for a block of nothing but comments in a time that is
+ * quadratic in them, and in line separators (2 s for 64 KiB).
+ */
+function dense(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return lines.join('\n').replace(/[\u2028\u2029]/g, ' ')
+}

@@ -1,0 +1,257 @@
+import { AppError } from '../model/app-error.ts'
+import { conflictLine } from './conflict-markers.ts'
+import { type LineEnding, lineEnding } from './lines.ts'
+import { type Heading, outline, shortOutline } from './outline.ts'
+
+/** Which part of a file is cut into sections, and at which headings. */
+export interface SectionLayout {
+  names: readonly string[]
+  /** Sections whose text is output: always in a fence, so that it reads as such. */
+  fenced?: readonly string[]
+  /**
+   * Where the sectioned part starts and ends; null when the file cannot be read at all. `bodyStart`
+   * is that of its document, if the caller has read it already.
+   */
+  bounds(text: string, bodyStart?: number): { from: number; to: number } | null
+  /** Whether the text that was written into a section, plainly, says nothing to who reads the whole file. */
+  isContained?(after: Sectioned, name: string): Promise<boolean>
+}
+
+/** The text before the first reserved heading. */
+export const LEAD = ''
+
+interface SectionRange {
+  name: string
+  /** Of the heading line; of the text for the lead. */
+  start: number
+  from: number
+  to: number
+  last: boolean
+}
+
+export interface Sectioned {
+  text: string
+  eol: LineEnding
+  ranges: SectionRange[]
+}
+
+/**
+ * Finds the sections; null when the text is too complex to parse or has no readable frame.
+ * `bodyStart` as for `bounds`.
+ */
+export async function readSections(
+  text: string,
+  layout: SectionLayout,
+  bodyStart?: number,
+): Promise<Sectioned | null> {
+  const bounds = layout.bounds(text, bodyStart)
+  if (!bounds) return null
+  const headings = await outline(text.slice(bounds.from, bounds.to), layout.names)
+  return headings && sectioned(text, bounds, headings)
+}
+
+/** The same at once; null also where only the parser, in its worker, can be sure. */
+export function readSectionsNow(
+  text: string,
+  layout: SectionLayout,
+  bodyStart?: number,
+): Sectioned | null {
+  const bounds = layout.bounds(text, bodyStart)
+  if (!bounds) return null
+  const headings = shortOutline(text.slice(bounds.from, bounds.to), layout.names)
+  return headings && sectioned(text, bounds, headings)
+}
+
+function sectioned(
+  text: string,
+  bounds: { from: number; to: number },
+  headings: readonly Heading[],
+): Sectioned {
+  const starts = [...headings.map((heading) => bounds.from + heading.start), bounds.to]
+  const range = (name: string, start: number, from: number, index: number): SectionRange => ({
+    name,
+    start,
+    from,
+    to: starts[index]!,
+    last: starts[index] === text.length,
+  })
+  return {
+    text,
+    eol: lineEnding(text),
+    ranges: [
+      range(LEAD, bounds.from, bounds.from, 0),
+      ...headings.map(({ name, start, next }, index) =>
+        range(name, bounds.from + start, bounds.from + next, index + 1),
+      ),
+    ],
+  }
+}
+
+/** The same for a text that was made of one already read, and has all that stands before the body from it. */
+export function readEdited(
+  { ranges }: Sectioned,
+  text: string,
+  layout: SectionLayout,
+): Promise<Sectioned | null> {
+  const { from } = ranges[0]!
+  const hasFront = from > 1 // else an edit of the body's beginning can make a frontmatter of it
+  return readSections(text, layout, hasFront ? from : undefined)
+}
+
+/** The text of one section; null when its heading is not there. */
+export function sectionText(sections: Sectioned, name: string): string | null {
+  const range = sections.ranges.find((each) => each.name === name)
+  if (!range) return null
+  return regionText(sections.text.slice(range.from, range.to), range.last, sections.eol)
+}
+
+/**
+ * The file with one section's text replaced and every other byte as it was: plainly where re-reading
+ * the whole gives back exactly this text and its neighbours', else in a verbatim fence.
+ */
+export async function withSection(
+  text: string,
+  layout: SectionLayout,
+  name: string,
+  value: string,
+): Promise<string> {
+  const present = await readSections(text, layout)
+  if (!present) throw unwritable(name)
+  if (sectionText(present, name) === value) return text
+  const { head, tail, last } = opening(present, layout, name)
+  const fenced = value !== '' && layout.fenced?.includes(name)
+  for (const region of fenced ? [verbatimRegion] : [plainRegion, verbatimRegion]) {
+    const candidate = head + region(value, last, present.eol) + tail
+    if (await holds(present, candidate, layout, name, value)) return candidate
+  }
+  throw unwritable(name)
+}
+
+function opening(
+  present: Sectioned,
+  layout: SectionLayout,
+  name: string,
+): { head: string; tail: string; last: boolean } {
+  const { text, eol, ranges } = present
+  const range = ranges.find((each) => each.name === name)
+  if (range) {
+    return { head: text.slice(0, range.from), tail: text.slice(range.to), last: range.last }
+  }
+  const following = layout.names.slice(layout.names.indexOf(name) + 1)
+  const next = ranges.find((each) => following.includes(each.name))
+  const at = next ? next.start : ranges.at(-1)!.to
+  const before = text.slice(0, at)
+  const last = at === text.length
+  const gap = !last && before.endsWith(eol + eol) ? '' : gapAtEnd(before, eol)
+  return { head: `${before}${gap}## ${name}${eol}`, tail: text.slice(at), last }
+}
+
+/**
+ * What is needed at the end of a file before a heading. A blank line that stands there already is
+ * the last section's own: without one more, that section would be read back shorter.
+ */
+export function gapAtEnd(text: string, eol: LineEnding): string {
+  if (text === '') return ''
+  return /[\r\n]$/.test(text) ? eol : eol + eol
+}
+
+async function holds(
+  before: Sectioned,
+  candidate: string,
+  layout: SectionLayout,
+  name: string,
+  value: string,
+): Promise<boolean> {
+  if (conflictLine(candidate) !== null && conflictLine(before.text) === null) return false
+  const after = await readEdited(before, candidate, layout)
+  if (!after || sectionText(after, name) !== value) return false
+  const names = new Set([...before.ranges, ...after.ranges].map((range) => range.name))
+  names.delete(name)
+  for (const other of names) {
+    if (sectionText(before, other) !== sectionText(after, other)) return false
+  }
+  if (layout.isContained && !(await layout.isContained(after, name))) return false
+  return closed(after, layout, name)
+}
+
+/** Whether a heading appended later would be seen: the last text must not end in an open fence. */
+async function closed(after: Sectioned, layout: SectionLayout, name: string): Promise<boolean> {
+  const range = after.ranges.at(-1)!
+  const absent = layout.names.find((each) => !after.ranges.some((other) => other.name === each))
+  if (range.name !== name || absent === undefined) return true
+  const { text, eol } = after
+  const head = text.slice(0, range.to)
+  const heading = `${gapAtEnd(head, eol)}## ${absent}${eol}${eol}`
+  const probe = await readEdited(after, head + heading + text.slice(range.to), layout)
+  return probe?.ranges.some((each) => each.name === absent) ?? false
+}
+
+function unwritable(name: string): AppError {
+  const part = name === LEAD ? 'the description' : `"## ${name}"`
+  return new AppError(
+    'unreadable_file',
+    `${part} cannot be written without harming what else stands in the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
+  )
+}
+
+/**
+ * A section's text stands between one blank line after its heading and one before the next heading;
+ * the last one ends with the file's last line ending. These two functions are each other's inverse:
+ * the text in a `verbatim` fence, and the text of any other section, come back exactly.
+ */
+export function regionText(region: string, last: boolean, eol: LineEnding): string {
+  let text = region.startsWith(eol) ? region.slice(eol.length) : region.replace(/^[\r\n]/, '')
+  text = withoutEnding(text, eol)
+  if (!last) text = withoutEnding(text, eol)
+  const verbatim = verbatimText(text, eol)
+  if (verbatim !== null) return verbatim
+  const plain = text.replaceAll('\r\n', '\n')
+  // a CRLF file's sections are CRLF throughout: callers see and send LF
+  return eol === '\r\n' && !plain.includes('\r') && !/(?<!\r)\n/.test(text) ? plain : text
+}
+
+/** The region that holds `text` plainly. Only re-reading the whole file tells whether it may stand so. */
+export function plainRegion(text: string, last: boolean, eol: LineEnding): string {
+  if (text === '') return last ? '' : eol
+  const lines = eol === '\r\n' && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text
+  return eol + lines + (last ? eol : eol + eol)
+}
+
+/** The region that holds any text: one fence, longer than every run of backticks in it. */
+export function verbatimRegion(text: string, last: boolean, eol: LineEnding): string {
+  const fence = fenceFor(text)
+  return `${eol}${fence}verbatim${eol}${text}${eol}${fence}${last ? eol : eol + eol}`
+}
+
+/** A fence of this character that no line of the text can close. */
+export function fenceFor(text: string, character: '`' | '~' = '`'): string {
+  let longest = 2
+  let run = 0
+  for (let at = text.indexOf(character); at >= 0; ) {
+    run++
+    longest = Math.max(longest, run)
+    const next = text.indexOf(character, at + 1)
+    if (next !== at + 1) run = 0
+    at = next
+  }
+  return character.repeat(longest + 1)
+}
+
+const VERBATIM = /^(`{3,})verbatim[ \t]*(?:\r\n|\n|\r)/
+
+/** The content when the whole text is one verbatim fence, else null. */
+function verbatimText(text: string, eol: LineEnding): string | null {
+  const opening = VERBATIM.exec(text)
+  if (!opening) return null
+  const fence = opening[1]!
+  if (!text.endsWith(fence)) return null
+  const content = text.slice(opening[0].length, -fence.length)
+  if (content !== '' && !/[\r\n]$/.test(content)) return null
+  const inner = withoutEnding(content, eol)
+  return inner.includes(fence) ? null : inner
+}
+
+function withoutEnding(text: string, eol: LineEnding): string {
+  if (text.endsWith(eol)) return text.slice(0, -eol.length)
+  return /[\r\n]$/.test(text) ? text.slice(0, -1) : text
+}

@@ -1,0 +1,134 @@
+import type { TrailLine } from '../model/trail.ts'
+import { linesOf } from './lines.ts'
+
+export const TRAIL_HEADING = 'Audit trail'
+
+/** `<number>. <time> <event> key=value…`, always on one line. `readTrailLine` reads it back exactly. */
+export function trailLineText(line: TrailLine): string {
+  const fields = Object.entries(line.fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}=${valueText(value)}`)
+  return `${line.number}. ${line.time} ${line.event}${fields.join('')}`
+}
+
+const BARE = /^[A-Za-z0-9._:/+@,-]+$/
+const LINE = /^(\d{1,9})\. (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([a-z_]+)(?=( |$))/
+const FIELD = / ([a-z_][a-z0-9_]*)=((?=["[{])|[^ ]*)/y
+
+function valueText(value: unknown): string {
+  if (typeof value === 'string' && BARE.test(value) && readValue(value) === value) return value
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Reads one line, without its line ending. Null if it is not a line of a trail. */
+export function readTrailLine(text: string): TrailLine | null {
+  const match = LINE.exec(text)
+  if (!match || /[\r\n\u2028\u2029]/.test(text)) return null
+  const [start, number, time, event] = match
+  const fields: Record<string, unknown> = {}
+  for (let at = start.length; at < text.length; ) {
+    FIELD.lastIndex = at
+    const field = FIELD.exec(text)
+    if (!field || field[1] === '__proto__') return null
+    const from = FIELD.lastIndex - field[2]!.length
+    at = field[2] === '' ? findJsonEnd(text, from) : FIELD.lastIndex
+    const value = readValue(text.slice(from, at))
+    if (value === undefined) return null
+    fields[field[1]!] = value
+  }
+  return { number: Number(number), time: time!, event: event!, fields }
+}
+
+/** JSON.stringify recurses, so a deeper value could be parsed but not written again. */
+const MAX_DEPTH = 100
+
+/** Where the JSON string, list or mapping that starts here ends; `from` if it is too deep. */
+function findJsonEnd(text: string, from: number): number {
+  // a string that is never closed is one token too: else each quote in it is tried again
+  const tokens = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[[{]|[\]}]/g
+  tokens.lastIndex = from
+  let depth = 0
+  for (let token = tokens.exec(text); token; token = tokens.exec(text)) {
+    if ('[{'.includes(token[0])) depth++
+    else if (']}'.includes(token[0])) depth--
+    if (depth === 0) return tokens.lastIndex
+    if (depth > MAX_DEPTH) return from
+  }
+  return text.length
+}
+
+const JSON_VALUE = /^\s*(?:["[{]|-?\d[\d.eE+-]*\s*$|(?:true|false|null)\s*$)/
+
+/** A JSON value, or a word without quotes; undefined for anything else. */
+function readValue(source: string): unknown {
+  // most words are not JSON, and an exception for each costs more than the rest of the file
+  if (JSON_VALUE.test(source)) {
+    try {
+      return JSON.parse(source)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+  }
+  return BARE.test(source) ? source : undefined
+}
+
+/** Where the trail's heading starts, and its lines with their offsets; null when there is no trail. */
+export interface TrailPart {
+  start: number
+  lines: { line: TrailLine; start: number; next: number }[]
+}
+
+/**
+ * Splits off the audit trail: the last `## Audit trail` with a trail line below it, and every trail
+ * line from there to the end. It is found without a parser, so that whatever a person does to the
+ * sections above, the journal stays readable; and since it is last, no text of a section can pass
+ * for it.
+ */
+export function readTrail(text: string): TrailPart | null {
+  let to = text.length
+  for (let start = headingBefore(text, to); start >= 0; start = headingBefore(text, start)) {
+    const lines = linesBetween(text, start, to)
+    if (lines.length > 0) return { start, lines }
+    to = start
+  }
+  return lastLines(text)
+}
+
+/** The trail lines that end a file whose heading a person has removed or changed. */
+function lastLines(text: string): TrailPart | null {
+  const end = text.trimEnd()
+  const last = Math.max(end.lastIndexOf('\n'), end.lastIndexOf('\r')) + 1
+  if (!readTrailLine(end.slice(last))) return null
+  let lines: TrailPart['lines'] = []
+  for (const { text: source, start, next } of linesOf(text)) {
+    const line = readTrailLine(source)
+    if (line) lines.push({ line, start, next })
+    else if (source.trim() !== '') lines = []
+  }
+  return { start: lines[0]!.start, lines }
+}
+
+const HEADING = `## ${TRAIL_HEADING}`
+
+/** Offset of the last heading of the trail that starts before `before`; -1 when there is none. */
+function headingBefore(text: string, before: number): number {
+  let start = before === 0 ? -1 : text.lastIndexOf(HEADING, before - 1)
+  while (start >= 0) {
+    const whole = /^[ \t]*(?:[\r\n]|$)/.test(text.slice(start + HEADING.length, start + 200))
+    if (whole && (start === 0 || /[\r\n]/.test(text[start - 1]!))) return start
+    start = start === 0 ? -1 : text.lastIndexOf(HEADING, start - 1)
+  }
+  return -1
+}
+
+function linesBetween(text: string, from: number, to: number): TrailPart['lines'] {
+  const lines: TrailPart['lines'] = []
+  for (const { text: source, start, next } of linesOf(text, from, to)) {
+    const line = readTrailLine(source)
+    if (line) lines.push({ line, start, next })
+  }
+  return lines
+}

@@ -1,0 +1,190 @@
+import { once } from 'node:events'
+import type { ClientConnection, RequestPermissionResponse } from '@agentclientprotocol/sdk'
+import { packageVersion } from '../../package-files.ts'
+import { createLines } from '../agents/jsonl.ts'
+import { abortable, withTimeout } from '../agents/timeouts.ts'
+import type { StepOutcome } from '../contract.ts'
+import { type Launched, launch } from '../process/launch.ts'
+import { endProcessGroup } from '../process/process-group.ts'
+import type { Sandbox } from '../process/sandbox.ts'
+import { type ConnectionExit, type ConnectionFacts, failureOf } from './connection-failure.ts'
+import { openMessageStream } from './message-stream.ts'
+
+/** How long to wait for remaining output after the process exits. */
+const DRAIN_MS = 250
+/**
+ * The limit for a process that exited by itself, whose output is processed slowly because notes are written to
+ * disk.
+ */
+const LAST_WORDS_MS = 5000
+/** How long a process may take to exit after its input is closed. codex-acp takes a little more than 2 s. */
+const LEAVE_MS = 4000
+/** After SIGKILL only a process in an uninterruptible system call is left. */
+const KILLED_MS = 1000
+const TAIL_CHARACTERS = 2000
+const METHOD_NOT_FOUND = -32601
+
+export interface ConnectionOptions {
+  /** The agent's name in messages. */
+  title: string
+  argv: readonly string[]
+  cwd: string
+  env: Record<string, string>
+  sandbox: Sandbox
+  /** Aborts the start. After the start, use `end` of the connection. */
+  signal: AbortSignal
+  /** Awaited before the program runs. */
+  onStart(pid: number): Promise<void>
+  /** Every line the program sends; a line of standard error is wrapped as JSON. */
+  onRaw(line: string): void
+  /** A line that is not a protocol message, such as the program's own logging. */
+  onNoise(line: string): void
+  onUpdate(params: unknown): void
+  /** Any other notification that the agent sends. */
+  onOwn(method: string, params: unknown): void
+  /** The parameters may have any shape. */
+  onPermission(params: unknown): Promise<PermissionAnswer>
+  /** See `MessageStreamDeps`. */
+  room(): Promise<void>
+}
+
+export type PermissionAnswer = RequestPermissionResponse
+
+/** An agent's process and the ACP connection to it. Every failure of the agent is a `RunnerFailure`. */
+export interface AgentConnection {
+  /** Rejects when `signal` aborts, when the agent returns an error, or when it exits. */
+  ask(method: string, params: object, signal: AbortSignal): Promise<unknown>
+  notify(method: string, params: object): Promise<void>
+  /**
+   * Ends the process group. `politely` first closes its input and waits for it to exit; if it does not, ending it
+   * is not an error.
+   */
+  end(politely: boolean): Promise<ConnectionEnd>
+}
+
+export type ConnectionEnd = Pick<StepOutcome, 'exit' | 'signal' | 'endedByService'>
+export type NotConnected = { startError: string }
+
+/** Starts an agent, held until `onStart` resolves, and connects to it. */
+export async function openConnection(
+  options: ConnectionOptions,
+): Promise<AgentConnection | NotConnected> {
+  const launched = await launch({ ...options, stdin: 'pipe' })
+  if ('startError' in launched) return launched
+  const exited = exitOf(launched)
+  const ended = exited.then(() => endProcessGroup(launched.pid))
+  const tail = followErrors(launched, options)
+  try {
+    await options.onStart(launched.pid)
+    const connection = await connect(launched, options)
+    launched.begin()
+    return linked(launched, connection, { title: options.title, tail, exited, ended })
+  } catch (error) {
+    await endProcessGroup(launched.pid)
+    throw error
+  }
+}
+
+function linked(
+  launched: Launched,
+  connection: ClientConnection,
+  facts: ConnectionFacts & { ended: Promise<void> },
+): AgentConnection {
+  return {
+    async ask(method, params, signal) {
+      const request = connection.agent.request(method, params)
+      try {
+        return await abortable(signal, request)
+      } catch (error) {
+        if (error === signal.reason && signal.aborted) throw error
+        throw await failureOf(error, method, connection.signal, facts)
+      }
+    },
+    async notify(method, params) {
+      if (!connection.signal.aborted) await connection.agent.notify(method, params)
+    },
+    async end(politely) {
+      launched.stdin?.end()
+      if (politely) await withTimeout(LEAVE_MS, facts.exited)
+      const endedByService = politely && !hasExited(launched)
+      // after its exit a signal is already on its way; later its id may belong to another process
+      if (!hasExited(launched)) await endProcessGroup(launched.pid)
+      const gone = await withTimeout(KILLED_MS, facts.exited)
+      if (gone) await facts.ended
+      await withTimeout(DRAIN_MS, connection.closed)
+      connection.close()
+      for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream?.destroy()
+      if (endedByService) return { exit: 0, signal: null, endedByService }
+      return gone ?? { exit: null, signal: 'SIGKILL' }
+    },
+  }
+}
+
+async function connect(launched: Launched, options: ConnectionOptions): Promise<ClientConnection> {
+  // loading this takes 100 ms, so it is loaded only if an agent uses it
+  const { client, methods, RequestError } = await import('@agentclientprotocol/sdk')
+  const stream = openMessageStream({
+    stdout: launched.stdout,
+    stdin: launched.stdin!,
+    onNotification(method, params) {
+      if (method === methods.client.session.update) options.onUpdate(params)
+      else options.onOwn(method, params)
+    },
+    onLine: options.onRaw,
+    onOther: options.onNoise,
+    room: options.room,
+  })
+  return client({ name: 'casefile' })
+    .onRequest(methods.client.session.requestPermission, asItIs, ({ params }) =>
+      options.onPermission(params),
+    )
+    .onRequest('*', ({ method }) => {
+      options.onNoise(
+        `[casefile] the agent requested ${method.slice(0, 100)}, which is not supported`,
+      )
+      throw new RequestError(METHOD_NOT_FOUND, `casefile does not support ${method}`)
+    })
+    .connect(stream)
+}
+
+/** Skips the SDK's schema, so that a request that does not match it is answered, too. */
+function asItIs(params: unknown): unknown {
+  return params
+}
+
+export function clientInfo(): { name: string; version: string } {
+  return { name: 'casefile', version: packageVersion() }
+}
+
+function hasExited({ child }: Launched): boolean {
+  return child.exitCode !== null || child.signalCode !== null
+}
+
+function exitOf({ child, stdout }: Launched): Promise<ConnectionExit> {
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  return exited.then(async ([exit, signal]) => {
+    // a child process may hold the pipe open, and then it never ends
+    setTimeout(() => stdout.destroy(), LAST_WORDS_MS).unref()
+    return { exit, signal }
+  })
+}
+
+function followErrors({ stderr }: Launched, { onRaw, onNoise }: ConnectionOptions): () => string {
+  let tail = ''
+  const lines = createLines({
+    line(text) {
+      if (text.trim() === '') return
+      onRaw(JSON.stringify({ stderr: text }))
+      onNoise(text)
+    },
+    dropped() {},
+  })
+  stderr.on('data', (bytes: Buffer) => {
+    lines.write(bytes)
+    tail = (tail + bytes.toString()).slice(-TAIL_CHARACTERS)
+  })
+  stderr.on('end', lines.end)
+  // a killed writer shows up as a connection reset
+  stderr.on('error', () => {})
+  return () => tail
+}

@@ -1,0 +1,266 @@
+/** Records changes made by hand in history.md. */
+
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Compared } from '../events/publisher.ts'
+import { stampNow } from '../files/read-now.ts'
+import { readRegular } from '../files/safe-read.ts'
+import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
+import { AppError } from '../model/app-error.ts'
+import type { CaseFacts } from '../model/case-facts.ts'
+import { type CaseFolder, shownState } from '../model/case-folder.ts'
+import { type CaseState, isCaseState } from '../model/case-state.ts'
+import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
+import { proofName } from '../model/history-acts.ts'
+import type { CaseChange } from '../workspace/case-entry.ts'
+import { gitNamesOf } from '../workspace/git/git-contents.ts'
+import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
+import type { Layout } from '../workspace/layout.ts'
+import type { Store } from '../workspace/store.ts'
+
+/**
+ * Records in history.md what people change in the case files, once nobody has saved them for a while. Changes that
+ * git brings are not recorded: git also brings the history lines of the machine that made them.
+ */
+export interface HandEditHistory {
+  /** Call this before `changed`, when records of a case were read again and differ. */
+  saw(change: CaseChange): void
+  /** Call this when the published facts of a case changed. */
+  changed(compared: Compared): void
+  /** Writes the entries that an earlier service left unwritten. */
+  begin(): void
+  close(): Promise<void>
+}
+
+export interface HandEditHistoryDeps {
+  store: Pick<Store, 'record' | 'isWriting'>
+  layout: Layout
+  journal: HistoryJournal
+  operator(): Promise<string>
+  /** Whether git changed the file at this time. */
+  isGits(ctimeMs: number, path: string): boolean
+  /** Whether the workspace's repository contains an object with one of these names. */
+  isInGit(names: readonly string[]): Promise<boolean>
+  now(): string
+  log(line: string): void
+}
+
+/** Wait this long after a person saves before writing to the case. */
+const QUIET_MS = 2000
+const RETRY_MS = 10_000
+
+export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistory {
+  const { store, layout, journal, log } = deps
+  const seen = new Map<string, Seen>()
+  const timers = new Map<string, NodeJS.Timeout>()
+  const writing = new Set<Promise<void>>()
+  let closed = false
+
+  function saw({ caseId, found, source: by }: CaseChange): void {
+    if (by !== 'editor') return
+    for (const change of found) {
+      const known = seen.get(caseId) ?? { fields: new Set(), sessions: new Map() }
+      if (change.kind === 'case' && change.before && change.after) {
+        for (const name of changedKeys(change.before, change.after)) known.fields.add(name)
+      } else if (change.kind === 'session' && change.before && !change.after) {
+        known.sessions.set(change.before.id, change.before.number)
+      } else continue
+      seen.set(caseId, known)
+    }
+  }
+
+  function changed({ caseId, before, after, source }: Compared): void {
+    const what = seen.get(caseId)
+    seen.delete(caseId)
+    if (!before || !after || source === 'service') return
+    if (store.isWriting(caseId)) return
+    const isOffline = source === 'offline'
+    const isOther = before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
+    const isRecorded = isOffline && (isOther || journal.due(caseId).lines.length > 0)
+    for (const act of actsBetween(before, after, what)) {
+      // recorded already by another machine (git brought its history) or by a service that was killed
+      if (isRecorded && act.key !== 'state') continue
+      const { file, folder, ...noted } = act
+      const path = file === undefined ? folderOf(caseId, folder) : pathOf(caseId, file)
+      const at = isOffline || file ? timeOf(path, deps.now()) : deps.now()
+      journal.note(caseId, { ...noted, path, at, isOffline })
+    }
+    if (journal.noted(caseId).length > 0) arm(caseId, isOffline ? 0 : QUIET_MS)
+  }
+
+  const pathOf = (caseId: string, file: string) => `${layout.caseFolder(caseId)}/${file}`
+
+  /** The folder a file was deleted from. Git also removes a folder that becomes empty. */
+  function folderOf(caseId: string, folder: string | undefined): string {
+    const inside = folder === undefined ? null : pathOf(caseId, folder)
+    return inside !== null && stampNow(inside) !== null ? inside : layout.caseFolder(caseId)
+  }
+
+  function arm(caseId: string, ms: number): void {
+    if (closed) return
+    clearTimeout(timers.get(caseId))
+    timers.set(
+      caseId,
+      setTimeout(() => {
+        timers.delete(caseId)
+        write(caseId)
+      }, ms),
+    )
+  }
+
+  function write(caseId: string): void {
+    const done: Promise<void> = record(caseId)
+      .catch((error: unknown) => {
+        const isGone = error instanceof AppError && error.code === 'not_found'
+        if (isGone) journal.forget(caseId)
+        if (isGone || closed) return
+        log(
+          `could not record an edit by hand in the history of case ${caseId}, will retry: ${String(error)}`,
+        )
+        arm(caseId, RETRY_MS)
+      })
+      .finally(() => writing.delete(done))
+    writing.add(done)
+  }
+
+  async function record(caseId: string): Promise<void> {
+    const noted = journal.noted(caseId)
+    const by = { who: await deps.operator(), from: 'api' as const }
+    const acts: NotedAct[] = []
+    for (const act of noted) if (act.isOffline || !(await isInGit(act.path))) acts.push(act)
+    await store.record(caseId, (folder) => acts.flatMap((act) => actOf(folder, act)), by)
+    journal.settled(caseId, noted)
+  }
+
+  function actOf(
+    folder: CaseFolder,
+    { key, at, what, from, hasReason, path }: NotedAct,
+  ): TimedAct[] {
+    if (path !== undefined && isGits(path)) return []
+    if (key === 'state') return stateAct(folder, at, from, hasReason === true)
+    // a session that git removed is not reported as missing
+    const isMissing = folder.problems.some(({ code }) => code === 'session_missing')
+    return key.startsWith('session ') && !isMissing ? [] : [{ at, what }]
+  }
+
+  /** A short git command may end before it is noticed. Its repository then contains the file. */
+  async function isInGit(path: string | undefined): Promise<boolean> {
+    const read = path === undefined ? null : await readRegular(path, { maxBytes: MAX_PROOF_BYTES })
+    return read?.ok === true && deps.isInGit(gitNamesOf(read.bytes))
+  }
+
+  function isGits(path: string): boolean {
+    const stamp = stampNow(path)
+    return stamp !== null && deps.isGits(stamp.ctimeMs, path)
+  }
+
+  return {
+    saw,
+    changed,
+    begin() {
+      for (const caseId of journal.cases()) arm(caseId, 0)
+    },
+    async close() {
+      const waiting = [...timers.keys()]
+      for (const timer of timers.values()) clearTimeout(timer)
+      closed = true
+      for (const caseId of waiting) if (isQuiet(journal.noted(caseId))) write(caseId)
+      while (writing.size > 0) await Promise.race([Promise.allSettled(writing), delay(50)])
+    },
+  }
+}
+
+interface Seen {
+  /** Names of the changed fields of case.md. */
+  fields: Set<string>
+  /** The numbers of deleted sessions, by id. */
+  sessions: Map<string, number>
+}
+
+function changedKeys<T extends object>(before: T, after: T): string[] {
+  const keys = Object.keys(after) as (keyof T & string)[]
+  return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+}
+
+type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {
+  /** Relative to the folder of the case; none for a file that is gone. */
+  file?: string
+  /** The folder of a file that is gone. */
+  folder?: string
+}
+
+function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined): FoundAct[] {
+  const acts: FoundAct[] = []
+  const fields = seen?.fields ?? new Set<string>()
+  const isMoved = before.state !== null && after.state !== null && before.state !== after.state
+  if (isMoved) {
+    const hasReason = fields.has('reason')
+    acts.push({ key: 'state', what: '', from: before.state!, hasReason, file: 'case.md' })
+  }
+  const names = [...fields].filter(
+    (name) => name !== 'state' && !(isMoved && FIELDS_IN_STATE_LINE.has(name)),
+  )
+  const isOnlyMoved = isMoved && fields.size > 0 && names.length === 0
+  if (before.state && before.fields !== after.fields && !isOnlyMoved) {
+    const what = `edited case.md by hand${names.length === 0 ? '' : ` (${names.join(', ')})`}`
+    acts.push({ key: 'fields', what, file: 'case.md' })
+  }
+  for (const [id, { type, verified, hash }] of Object.entries(after.proofs)) {
+    const old = before.proofs[id]
+    if (old?.hash === hash && old.verified === verified) continue
+    const done = !old ? 'attached' : verified && !old.verified ? 'verified' : 'changed'
+    const what = `${proofName({ id, type })} ${done} by hand`
+    acts.push({ key: `proof ${id}`, what, file: `proof/${id}.md` })
+  }
+  for (const [id, { type }] of Object.entries(before.proofs)) {
+    if (Object.hasOwn(after.proofs, id)) continue
+    const what = `${proofName({ id, type })} deleted by hand`
+    acts.push({ key: `proof ${id}`, what, folder: 'proof' })
+  }
+  for (const id of Object.keys(before.sessions)) {
+    if (Object.hasOwn(after.sessions, id)) continue
+    const number = seen?.sessions.get(id)
+    const what = `${number === undefined ? 'a session' : `session ${number}`} deleted by hand`
+    acts.push({ key: `session ${id}`, what, folder: 'sessions' })
+  }
+  return acts
+}
+
+/** Fields that the history line of a state change already mentions. */
+const FIELDS_IN_STATE_LINE: ReadonlySet<string> = new Set(['state', 'reason', 'outcome'])
+/** States whose line always quotes the reason, even if it was written earlier. */
+const STATES_WITH_REASON: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_USER_INPUT'])
+
+/** The state change that the history does not have yet, if there is one. */
+function stateAct(
+  folder: CaseFolder,
+  at: string,
+  noted: string | undefined,
+  hasReason: boolean,
+): TimedAct[] {
+  const state = shownState(folder)
+  const from = lastStateChange(folder.history ?? [])?.to ?? noted
+  if (from === undefined || !isCaseState(from) || from === state) return []
+  const isGateClosed = folder.case.state !== state
+  const text = isGateClosed
+    ? `case.md says ${folder.case.state}, which takes effect once the proof gate is open`
+    : hasReason || STATES_WITH_REASON.has(state)
+      ? folder.case.reason
+      : null
+  const named = namedOutcome(folder, state)
+  return [{ at, what: `${from} → ${state}${named} by hand`, ...(text ? { text } : {}) }]
+}
+
+function namedOutcome({ case: { outcome } }: CaseFolder, state: CaseState): string {
+  return state === 'RESOLVED' && outcome ? ` (${outcome})` : ''
+}
+
+/** When the file was saved, but never later than now. */
+function timeOf(path: string, now: string): string {
+  const stamp = stampNow(path)
+  const saved = stamp ? new Date(stamp.mtimeMs).toISOString() : now
+  return saved < now ? saved : now
+}
+
+function isQuiet(acts: readonly NotedAct[]): boolean {
+  return acts.every(({ at }) => Date.now() - Date.parse(at) > QUIET_MS)
+}

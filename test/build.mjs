@@ -1,0 +1,74 @@
+/**
+ * Makes plain JavaScript of TypeScript files, with what they import, so that Node starts them without a loader. Each
+ * module keeps the `import.meta.url` of its source; types are the concern of `npm run check`.
+ */
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+
+export const ROOT = fileURLToPath(new URL('../', import.meta.url))
+
+/** What has files beside it, or must be there once, or is large and seldom needed, stays outside. */
+const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+const { zod: _, ...dependencies } = manifest.dependencies
+const EXTERNAL = [
+  ...Object.keys({ ...dependencies, ...manifest.optionalDependencies }),
+  'tap',
+  'tap-parser',
+  'fast-check',
+  'typescript',
+  'esbuild',
+  'playwright-core',
+  'ajv',
+  'ajv-formats',
+  '@seriousme/openapi-schema-validator',
+  'casefile',
+  'casefile-api',
+  'openapi-fetch',
+]
+
+/** The paths are from the root. The programs are below `folder` at the same paths, with `.js`. */
+export async function buildPrograms(paths, folder) {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: paths,
+    outbase: ROOT,
+    outdir: folder,
+    chunkNames: 'chunks/[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    sourcemap: true,
+    sourcesContent: false,
+    external: EXTERNAL,
+    define: {
+      'import.meta.url': 'sourceUrl',
+      'import.meta.dirname': 'sourceFolder',
+      BUILT_FOLDER: JSON.stringify(folder),
+    },
+    plugins: [{ name: 'source-url', setup: keepSourceUrl }],
+    // for packages in CommonJS: a module has no `require`
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    },
+    legalComments: 'none',
+    logLevel: 'warning',
+  })
+}
+
+/** In one line, for the places in errors. */
+function keepSourceUrl({ onLoad }) {
+  onLoad({ filter: /\.(tsx?|mjs)$/ }, async ({ path }) => {
+    if (!path.startsWith(ROOT) || path.includes('/node_modules/')) return undefined
+    const text = await readFile(path, 'utf8')
+    const loader = path.endsWith('.mjs') ? 'js' : path.endsWith('x') ? 'tsx' : 'ts'
+    if (!text.includes('import.meta.')) return { contents: text, loader }
+    const url = JSON.stringify(pathToFileURL(path).href)
+    const folder = JSON.stringify(dirname(path))
+    const names = `const sourceUrl = ${url}, sourceFolder = ${folder};`
+    return { contents: `${names}${text}`, loader }
+  })
+}

@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * The parts of the long lane: what takes long, or needs programs that are seldom there. `paths` are files, and folders that
+ * end with a slash; `short` are those of them that `npm test` runs too, with smaller numbers. In full a part takes at most
+ * 30 minutes on two cores, `soak` an hour; with the numbers of CI it takes 4. `node test/long-lane.mjs` prints the part
+ * that CI runs at this commit.
+ */
+export const PARTS = {
+  browser: {
+    paths: ['test/browser/'],
+    short: [
+      'test/browser/approve-held.ts',
+      'test/browser/every-page.ts',
+      'test/browser/whole-flow.ts',
+    ],
+  },
+  faults: {
+    paths: [
+      'test/faults/',
+      'test/events/event-log.ts',
+      'test/events/kills.ts',
+      'test/sessions/agent-kills.ts',
+      'test/sessions/restart.ts',
+      'test/webhooks/kills.ts',
+      'test/workspace/ownership.ts',
+    ],
+    short: [
+      'test/events/event-log.ts',
+      'test/faults/damaged-state.ts',
+      'test/faults/replace-seen.ts',
+      'test/faults/short-of-means.ts',
+      'test/sessions/restart.ts',
+      'test/workspace/ownership.ts',
+    ],
+  },
+  random: {
+    paths: [
+      'test/histories.ts',
+      'test/http/fuzz.ts',
+      'test/markdown/reading-again.ts',
+      'test/markdown/sections.ts',
+      'test/workspace/byte-edits.ts',
+      'test/workspace/lost-update.ts',
+    ],
+    short: [
+      'test/histories.ts',
+      'test/http/fuzz.ts',
+      'test/markdown/sections.ts',
+      'test/workspace/byte-edits.ts',
+    ],
+  },
+  files: {
+    paths: [
+      'test/check/two-clones.ts',
+      'test/cli/exchange.ts',
+      'test/cli/large-proofs.ts',
+      'test/events/editors.ts',
+      'test/events/git.ts',
+      'test/events/old-buffers.ts',
+      'test/timed/',
+      'test/workspace/files.ts',
+      'test/workspace/plan-folders.ts',
+    ],
+    short: [
+      'test/cli/exchange.ts',
+      'test/events/old-buffers.ts',
+      'test/timed/complex-texts.ts',
+      'test/workspace/files.ts',
+      'test/workspace/plan-folders.ts',
+    ],
+  },
+  agents: {
+    paths: [
+      'test/cli/mcp-clients.ts',
+      'test/http/self-approval.ts',
+      'test/runners/contract.ts',
+      'test/runners/real-agents.ts',
+      'test/sessions/hostile-projects.ts',
+      'test/sessions/hostile-texts.ts',
+      'test/sessions/project-instructions.ts',
+      'test/sessions/real-agents.ts',
+    ],
+    short: [
+      'test/http/self-approval.ts',
+      'test/runners/contract.ts',
+      'test/sessions/hostile-texts.ts',
+    ],
+  },
+  documents: {
+    paths: [
+      'test/case-fields.ts',
+      'test/cli/terminal.ts',
+      'test/demo/demo.ts',
+      'test/docs.ts',
+      'test/http/api-tools.ts',
+      'test/package.ts',
+      'test/readme.ts',
+      'test/webhooks/docs.ts',
+    ],
+    short: ['test/docs.ts', 'test/readme.ts'],
+  },
+  soak: {
+    paths: [
+      'test/http/event-stream.ts',
+      'test/http/large-bodies.ts',
+      'test/http/server.ts',
+      'test/soak.ts',
+    ],
+    short: ['test/http/event-stream.ts', 'test/http/large-bodies.ts', 'test/http/server.ts'],
+  },
+}
+
+const isBelow = (file, paths) =>
+  paths.some((path) => path === file || (path.endsWith('/') && file.startsWith(path)))
+
+/** The names of the parts that a file is in. */
+export const partsOf = (file) =>
+  Object.keys(PARTS).filter((name) => isBelow(file, PARTS[name].paths))
+
+/** Whether `npm test` runs the file. */
+export const isShort = (file) => partsOf(file).every((name) => isBelow(file, PARTS[name].short))
+
+/** By the time of the commit, which a clone without its history has too. */
+function partOfCommit() {
+  const git = ['-c', 'safe.directory=*', 'log', '-1', '--format=%ct']
+  const cwd = fileURLToPath(new URL('.', import.meta.url))
+  const seconds = Number(execFileSync('git', git, { cwd, encoding: 'utf8' }))
+  return Object.keys(PARTS)[seconds % Object.keys(PARTS).length]
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(partOfCommit())

@@ -1,0 +1,134 @@
+/**
+ * Runs test files side by side, and prints TAP: `node test/run.mjs` what `npm test` runs; with files or folders these; with
+ * `--long [part...]` parts of the long lane in full, with `--slice part` one of them with the numbers of CI.
+ */
+import { spawn } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buildPrograms, ROOT } from './build.mjs'
+import { isShort, PARTS, partsOf } from './long-lane.mjs'
+
+const JOBS = 4
+const SHORT_LIMIT_MS = 300_000
+const FULL_LIMIT_MS = 3 * 3_600_000
+/** What measures time, and so runs alone. */
+const isAlone = (file) => file.startsWith('test/timed/')
+
+/** What tests start besides test files, by `built()`. */
+const PROGRAMS = [
+  'test/fixtures/busy-worker.ts',
+  'test/fixtures/guarded-process.ts',
+  'test/fixtures/log-process.ts',
+  'test/fixtures/owner-process.ts',
+  ...filesBelow('src/runners/process', /\.ts$/),
+]
+
+const BUILT = join(ROOT, '.tap/built')
+const { files, isBrief = false, isFull = false, withCheck = false } = chosen(process.argv.slice(2))
+if (files.length === 0) throw new Error('no test file is chosen')
+
+const began = performance.now()
+const results = []
+const check = withCheck ? [runJob('npm run check', ['npm', 'run', '--silent', 'check'])] : []
+const bundle = await run('node', ['bundle.mjs'])
+if (bundle.code !== 0) throw new Error(`the program could not be built: ${bundle.output}`)
+await rm(BUILT, { recursive: true, force: true })
+await buildPrograms([...files, ...PROGRAMS], BUILT)
+
+console.log('TAP version 14')
+// the largest first, for they take longest
+const bySize = files.toSorted((a, b) => statSync(join(ROOT, b)).size - statSync(join(ROOT, a)).size)
+const together = bySize.filter((file) => !isAlone(file))
+await Promise.all(Array.from({ length: JOBS }, () => runFrom(together)).concat(check))
+await runFrom(bySize.filter(isAlone))
+console.log(`1..${results.length}`)
+const failed = results.filter(({ isOk }) => !isOk)
+for (const { name } of failed) console.log(`# failed: ${name}`)
+console.log(`# time=${Math.round(performance.now() - began)}ms`)
+process.exitCode = failed.length ? 1 : 0
+
+function filesBelow(folder, pattern) {
+  return readdirSync(join(ROOT, folder), { recursive: true })
+    .map((name) => `${folder}/${name}`)
+    .filter((path) => pattern.test(path))
+    .sort()
+}
+
+function chosen(words) {
+  const all = filesBelow('test', /^(?!test\/(fixtures|[^/]+\/node_modules|api-tools)\/).*\.ts$/)
+  const [first, ...names] = words
+  if (first === undefined) return { files: all.filter(isShort), isBrief: true, withCheck: true }
+  if (first === '--long' || first === '--slice') {
+    const parts = names.length > 0 ? names : Object.keys(PARTS)
+    const unknown = parts.find((name) => !PARTS[name])
+    if (unknown) throw new Error(`${unknown} is none of: ${Object.keys(PARTS).join(', ')}`)
+    console.log(`# part of the long lane: ${parts.join(', ')}`)
+    const isChosen = (file) => partsOf(file).some((name) => parts.includes(name))
+    return { files: all.filter(isChosen), isFull: first === '--long' }
+  }
+  const paths = words.map((path) => path.replace(/^\.\//, '').replace(/\/$/, ''))
+  const isBelow = (file, path) => file === path || file.startsWith(`${path}/`)
+  const missing = paths.find((path) => !all.some((file) => isBelow(file, path)))
+  if (missing) throw new Error(`${missing} is no test file, and no folder with one`)
+  const files = all.filter((file) => paths.some((path) => isBelow(file, path)))
+  return { files, isFull: process.env.CASEFILE_TEST_FULL === '1' }
+}
+
+async function runFrom(queue) {
+  for (let file = queue.shift(); file; file = queue.shift()) {
+    await runJob(file, ['node', '--enable-source-maps', join(BUILT, file.replace(/ts$/, 'js'))])
+  }
+}
+
+/** A program that prints no TAP is one test, which its exit code decides. */
+async function runJob(name, command) {
+  const start = performance.now()
+  const { code, signal, output } = await run(command[0], command.slice(1))
+  const ms = Math.round(performance.now() - start)
+  const plan = /^1\.\.(\d+)(.*)$/m.exec(output)
+  const isTest = name.endsWith('.ts')
+  const isOk = code === 0 && (plan !== null || !isTest)
+  results.push({ name, isOk })
+  const skip = plan?.[1] === '0' && isOk ? plan[2].trim() : ''
+  const line = `${isOk ? 'ok' : 'not ok'} ${results.length} - ${name} ${skip || `# time=${ms}ms`}`
+  if (isOk && process.stdout.isTTY) return console.log(line)
+  const indented = output.replaceAll(/^(?=.)/gm, isTest ? '    ' : '# ')
+  const head = isTest ? `# Subtest: ${name}\n` : ''
+  const ending = isOk ? '' : `\n  ---\n  ended: ${signal ?? `exit code ${code}`}\n  ...`
+  console.log(`${head}${indented}${line}${ending}`)
+}
+
+/** What is left of its process group when it ends is killed. */
+function run(program, args) {
+  const limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      TAP: '1',
+      TAP_TIMEOUT: String(limit / 1000),
+      CASEFILE_TEST_BRIEF: isBrief ? '1' : '',
+      CASEFILE_TEST_FULL: isFull ? '1' : '',
+    },
+  })
+  const chunks = []
+  child.stdout.on('data', (chunk) => chunks.push(chunk))
+  const end = () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error
+    }
+  }
+  const timer = setTimeout(end, limit + 10_000)
+  return new Promise((done) => {
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      done({ code, signal, output: Buffer.concat(chunks).toString() })
+    })
+    child.on('exit', end)
+  })
+}

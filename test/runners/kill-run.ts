@@ -1,0 +1,206 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { killRun } from '../../src/runners/process/kill-run.ts'
+import {
+  bootId,
+  mountNamespace,
+  processIdLimit,
+  processStat,
+} from '../../src/runners/process/procfs.ts'
+import {
+  findRunProcesses,
+  type IdentifiedRun,
+  type RunProcess,
+  runProcess,
+} from '../../src/runners/process/run-processes.ts'
+import { NO_SANDBOX, openSandbox, type Sandbox } from '../../src/runners/process/sandbox.ts'
+import { runStepProcess } from '../../src/runners/process/step-process.ts'
+import { cpuTime } from '../fixtures/cpu-time.ts'
+import { planned, step } from '../fixtures/session-client.ts'
+import { changeState, PUT_RUN, runsIn } from '../fixtures/state-rows.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const isLinux = process.platform === 'linux'
+const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
+const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const ID = '0b1e2d3c-0000-4000-8000-00000000abcd'
+
+const guarded = await guardWith(ID)
+t.teardown(guarded.remove)
+const here =
+  guarded.sandbox.kind === 'mount' ? {} : { skip: `no sandbox: ${guarded.sandbox.reason}` }
+
+/** A sandbox as a session has it: state hidden, the folder of its own run shown again. */
+async function guardWith(id: string) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'casefile-sweep-')))
+  const [state, records] = [join(base, 'state'), join(base, 'records')]
+  const run = join(state, 'scratch', `work-${id}`)
+  for (const folder of [run, records]) mkdirSync(folder, { recursive: true })
+  const sandbox = await openSandbox({ readOnly: [records], hidden: [state], open: [run] })
+  return { sandbox, run, remove: () => rmSync(base, { recursive: true, force: true }) }
+}
+
+/** Runs a shell to its end that has left `sleep` behind; both as the run knows them. */
+async function leftBehind(t: Test, words: string, sandbox: Sandbox) {
+  const processes: RunProcess[] = []
+  let said = ''
+  const result = await runStepProcess({
+    argv: ['/bin/sh', '-c', `(${words} sh -c 'echo $$; exec sleep 60' &)`],
+    cwd: '/',
+    env: { PATH, CASEFILE_RUN: 'the-mark' },
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
+    sandbox,
+    onStart: (pid) => void processes.push(runProcess(pid)),
+    onOutput(_, bytes) {
+      said += bytes
+    },
+  })
+  const orphan = Number(said)
+  t.match(result, { exit: 0 })
+  t.ok(orphan > 1, said)
+  t.teardown(() => isAlive(orphan) && process.kill(orphan, 'SIGKILL'))
+  t.teardown(() => {
+    for (const { release } of processes) release()
+  })
+  return { orphan, processes }
+}
+
+const isAlive = (pid: number) => !['Z', 'X', undefined].includes(processStat(pid)?.state)
+
+/** A process that has been killed is seen for a moment longer: it loses what it is known by before its state. */
+async function isGone(pid: number): Promise<boolean> {
+  const end = performance.now() + 5_000
+  while (isAlive(pid) && performance.now() < end) await delay(10)
+  return !isAlive(pid)
+}
+
+const SHED = 'env -i setsid'
+
+t.test('what has shed its run id under a guard', here, async (t) => {
+  const { sandbox, run: folder, remove } = await guardWith(ID)
+  t.teardown(remove)
+  const known: [name: string, words: string, run: (left: RunProcess[]) => IdentifiedRun][] = [
+    ['at the end of its run', SHED, (processes) => ({ runId: 'the-mark', processes })],
+    ['by a later service', SHED, () => ({ runId: 'the-mark', processes: [], folderId: ID })],
+    [
+      'in one more namespace',
+      `${SHED} unshare --user --map-root-user --mount`,
+      (processes) => ({ runId: 'the-mark', processes, folderId: ID }),
+    ],
+    [
+      'when the folder of the run is gone',
+      SHED,
+      () => {
+        rmSync(folder, { recursive: true })
+        return { runId: 'the-mark', processes: [], folderId: ID }
+      },
+    ],
+  ]
+  for (const [name, words, runOf] of known) {
+    await t.test(`is ended ${name}`, async (t) => {
+      const { orphan, processes } = await leftBehind(t, words, sandbox)
+      const run = runOf(processes)
+      t.ok(isAlive(orphan))
+      t.equal(await killRun(run), 1)
+      t.ok(await isGone(orphan))
+      t.equal(await killRun(run), 0)
+    })
+  }
+})
+
+t.test('strangers live on', here, async (t) => {
+  const other = await guardWith('0b1e2d3c-0000-4000-8000-00000000dcba')
+  t.teardown(other.remove)
+  const others = [
+    await leftBehind(t, SHED, NO_SANDBOX),
+    await leftBehind(t, SHED, other.sandbox),
+    await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, NO_SANDBOX),
+  ]
+  const run = { runId: 'another-mark', processes: [], folderId: ID }
+  t.equal(await killRun(run), 0)
+  for (const { orphan } of others) t.ok(isAlive(orphan))
+})
+
+t.test('without a guard', linuxOnly, async (t) => {
+  await t.test('what stays in its session is found', async (t) => {
+    const { orphan, processes } = await leftBehind(t, 'env -i', NO_SANDBOX)
+    t.equal(await killRun({ runId: 'the-mark', processes }), 1)
+    t.ok(await isGone(orphan))
+  })
+
+  await t.test('what has shed its run id, session and parents is not: a known limit', async (t) => {
+    const { orphan, processes } = await leftBehind(t, SHED, NO_SANDBOX)
+    const run = { runId: 'the-mark', processes, folderId: ID }
+    t.equal(await killRun(run), 0)
+    t.ok(isAlive(orphan))
+  })
+})
+
+t.test('the id of a leader that has ended', linuxOnly, async (t) => {
+  const { orphan, processes } = await leftBehind(t, 'env -i', NO_SANDBOX)
+  const [leader] = processes as [RunProcess]
+  const find = (noted: RunProcess) =>
+    findRunProcesses([{ runId: 'the-mark', processes: [noted] }]).has(orphan)
+  t.ok(find(leader))
+  const forks = leader.forks - processIdLimit()
+  t.notOk(find({ ...leader, forks }), 'may have been that of another one since')
+
+  const words = ['-c', 'sleep 60 & echo $!; wait']
+  const another = spawn('/bin/sh', words, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => process.kill(-another.pid!, 'SIGKILL'))
+  const [child] = await once(another.stdout, 'data')
+  const inIts = (noted: RunProcess) =>
+    findRunProcesses([{ runId: 'the-mark', processes: [noted] }]).has(Number(child))
+  t.ok(inIts(runProcess(another.pid!)))
+  t.notOk(inIts({ ...leader, pid: another.pid! }), 'is that of another one now')
+})
+
+t.test('the name of a namespace stays that of the run', here, async (t) => {
+  const { orphan, processes } = await leftBehind(t, SHED, guarded.sandbox)
+  const [{ namespace, release }] = processes as [RunProcess]
+  t.match(namespace, /^mnt:\[\d+\]$/)
+  t.equal(mountNamespace(orphan), namespace)
+  process.kill(orphan, 'SIGKILL')
+  while (isAlive(orphan)) await delay(10)
+  const next = () =>
+    spawnSync('unshare', ['-Urm', 'readlink', '/proc/self/ns/mnt'], { encoding: 'utf8' }).stdout
+  for (let round = 0; round < 20; round++) t.not(next().trim(), namespace)
+  release()
+  processes.length = 0
+})
+
+t.test('a sweep that finds nothing is short', here, async (t) => {
+  const words = ['-c', 'for i in $(seq 300); do sleep 60 & done; echo ready; wait']
+  const crowd = spawn('/bin/sh', words, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => process.kill(-crowd.pid!, 'SIGKILL'))
+  await once(crowd.stdout, 'data')
+  const { processes } = await leftBehind(t, '', guarded.sandbox)
+  await killRun({ runId: 'the-mark', processes, folderId: ID })
+  const sweep = async () =>
+    t.equal(await killRun({ runId: 'the-mark', processes, folderId: ID }), 0)
+  const took = await cpuTime(sweep, { tries: 9, enough: 250 })
+  t.ok(took < 250, `${took.toFixed(1)} ms`)
+})
+
+t.test('a start ends no process that has the pid of one that is gone', linuxOnly, async (t) => {
+  const app = await openTestService(t)
+  const { case_id, id } = await planned(app, { runbook: step('true') })
+  await app.close()
+  const other = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
+  const ended = once(other, 'exit')
+  t.teardown(() => other.kill('SIGKILL'))
+  const of = { pid: other.pid!, start: '1', boot: bootId() }
+  const record = { session_id: id, case_id, number: 1, mark: 'x', process: of }
+  await changeState(app.stateDir, PUT_RUN, id, JSON.stringify(record))
+  await app.restart()
+  t.strictSame(runsIn(app.stateDir), [], 'the record was seen')
+  t.strictSame([other.exitCode, other.signalCode], [null, null])
+  other.kill('SIGKILL')
+  await ended
+})
