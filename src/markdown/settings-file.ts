@@ -19,7 +19,7 @@ import { plainNode, scalarText } from './yaml-value.ts'
 export const SETTINGS_FILE = 'casefile.md'
 export const MAX_SETTINGS_BYTES = 256 * 1024
 
-/** What a casefile.md says, or the one problem that keeps all of it from being read. */
+/** The settings in a casefile.md, or the problem that makes it unreadable. */
 export type SettingsReading = { ok: true; settings: Settings } | { ok: false; problem: Problem }
 
 /** Never throws for bad text. A wrong or unknown setting is a problem, and counts as not set. */
