@@ -32,11 +32,7 @@ export async function demo(sample: string, options: DemoOptions): Promise<number
   if (!options.yes && (options.json || !(stdin.isTTY && stdout.isTTY))) {
     throw new AppError(
       'bad_request',
-<<<<<<< HEAD
-      'The demo asks before it approves a plan, but there is no terminal to ask on. Run casefile demo --yes (in a checkout: npm run demo -- --yes)',
-=======
       'The demo asks before it approves a plan, but there is no terminal to ask on. Run casefile demo --yes to approve in advance (in a checkout: npm run demo -- --yes)',
->>>>>>> 4618a42a1943bfcd2c0ba56264d23b72b6aab8d8
     )
   }
   const stop = stopSignal()
