@@ -310,12 +310,12 @@ t.test('targets', async (t) => {
       ['240.0.0.1', /reserved/],
       ['::ffff:169.254.169.254', /link-local/],
       ['::ffff:a9fe:a9fe', /link-local/],
-      ['::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
-      ['64:ff9b::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
-      ['64:ff9b:1::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
-      ['::ffff:0:a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
-      ['2002:a9fe:a9fe::1', /stands for 169.254.169.254, which is a link-local/],
-      ['2002::1', /stands for 0.0.0.0, which is an unspecified/],
+      ['::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
+      ['64:ff9b::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
+      ['64:ff9b:1::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
+      ['::ffff:0:a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
+      ['2002:a9fe:a9fe::1', /contains 169.254.169.254, which is a link-local/],
+      ['2002::1', /contains 0.0.0.0, which is an unspecified/],
     ]
     for (const [address, why] of denied)
       t.match(denialReason(address, 80, 7878) ?? '', why, address)

@@ -731,7 +731,7 @@ t.test('without a name it gets one', async (t) => {
   await look.idle()
   const [name = ''] = readdirSync(folder)
   t.equal(readFileSync(join(folder, name), 'utf8'), 'theirs\n')
-  t.match(log, [/is kept as/])
+  t.match(log, [/stays at/])
 })
 
 t.test('an early look lets go of nothing that is not safe', async (t) => {
