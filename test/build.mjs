@@ -3,7 +3,7 @@
  * module keeps the `import.meta.url` of its source; types are the concern of `npm run check`.
  */
 import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
@@ -61,14 +61,12 @@ export async function buildPrograms(paths, folder) {
 
 /** In one line, for the places in errors. */
 function keepSourceUrl({ onLoad }) {
-  onLoad({ filter: /\.(tsx?|mjs)$/ }, async ({ path }) => {
-    if (!path.startsWith(ROOT) || path.includes('/node_modules/')) return undefined
+  onLoad({ filter: /\.(tsx?|m?js)$/ }, async ({ path }) => {
     const text = await readFile(path, 'utf8')
-    const loader = path.endsWith('.mjs') ? 'js' : path.endsWith('x') ? 'tsx' : 'ts'
-    if (!text.includes('import.meta.')) return { contents: text, loader }
+    if (!text.includes('import.meta.')) return undefined
     const url = JSON.stringify(pathToFileURL(path).href)
     const folder = JSON.stringify(dirname(path))
     const names = `const sourceUrl = ${url}, sourceFolder = ${folder};`
-    return { contents: `${names}${text}`, loader }
+    return { contents: `${names}${text}`, loader: extname(path).slice(1).replace('mjs', 'js') }
   })
 }

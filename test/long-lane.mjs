@@ -45,6 +45,7 @@ export const PARTS = {
       'test/workspace/lost-update.ts',
     ],
     short: [
+      'test/workspace/lost-update.ts',
       'test/histories.ts',
       'test/http/fuzz.ts',
       'test/markdown/sections.ts',
@@ -54,8 +55,6 @@ export const PARTS = {
   files: {
     paths: [
       'test/check/two-clones.ts',
-      'test/cli/exchange.ts',
-      'test/cli/large-proofs.ts',
       'test/events/editors.ts',
       'test/events/git.ts',
       'test/events/old-buffers.ts',
@@ -64,7 +63,8 @@ export const PARTS = {
       'test/workspace/plan-folders.ts',
     ],
     short: [
-      'test/cli/exchange.ts',
+      'test/events/git.ts',
+      'test/events/editors.ts',
       'test/events/old-buffers.ts',
       'test/timed/complex-texts.ts',
       'test/workspace/files.ts',
@@ -86,6 +86,79 @@ export const PARTS = {
       'test/http/self-approval.ts',
       'test/runners/contract.ts',
       'test/sessions/hostile-texts.ts',
+    ],
+  },
+  runs: {
+    paths: [
+      'test/runners/acp.ts',
+      'test/runners/agent-version.ts',
+      'test/runners/command.ts',
+      'test/sessions/agents.ts',
+      'test/sessions/failures.ts',
+      'test/sessions/secrets.ts',
+      'test/sessions/stream.ts',
+    ],
+    short: [
+      'test/runners/acp.ts',
+      'test/runners/agent-version.ts',
+      'test/runners/command.ts',
+      'test/sessions/agents.ts',
+      'test/sessions/failures.ts',
+      'test/sessions/secrets.ts',
+      'test/sessions/stream.ts',
+    ],
+  },
+  requests: {
+    paths: [
+      'test/events/hand-edits.ts',
+      'test/http/events.ts',
+      'test/http/hostile.ts',
+      'test/http/lists.ts',
+      'test/http/proof.ts',
+      'test/http/triage.ts',
+      'test/markdown/odd-files.ts',
+      'test/markdown/work-limit.ts',
+      'test/search/database.ts',
+      'test/webhooks/secrets.ts',
+      'test/webhooks/sending.ts',
+      'test/webhooks/troubles.ts',
+      'test/workspace/case-rows.ts',
+      'test/workspace/store.ts',
+    ],
+    short: [
+      'test/events/hand-edits.ts',
+      'test/http/events.ts',
+      'test/http/hostile.ts',
+      'test/http/lists.ts',
+      'test/http/proof.ts',
+      'test/http/triage.ts',
+      'test/markdown/odd-files.ts',
+      'test/markdown/work-limit.ts',
+      'test/search/database.ts',
+      'test/webhooks/secrets.ts',
+      'test/webhooks/sending.ts',
+      'test/webhooks/troubles.ts',
+      'test/workspace/case-rows.ts',
+      'test/workspace/store.ts',
+    ],
+  },
+  commands: {
+    paths: [
+      'test/cli/commands.ts',
+      'test/cli/console.ts',
+      'test/cli/exchange.ts',
+      'test/cli/large-proofs.ts',
+      'test/cli/reading.ts',
+      'test/demo/sample-copy.ts',
+      'test/sample-workspace.ts',
+    ],
+    short: [
+      'test/cli/commands.ts',
+      'test/cli/console.ts',
+      'test/cli/exchange.ts',
+      'test/cli/reading.ts',
+      'test/demo/sample-copy.ts',
+      'test/sample-workspace.ts',
     ],
   },
   documents: {
@@ -118,6 +191,19 @@ const isBelow = (file, paths) =>
 /** The names of the parts that a file is in. */
 export const partsOf = (file) =>
   Object.keys(PARTS).filter((name) => isBelow(file, PARTS[name].paths))
+
+/** What is wrong in the parts; empty where nothing is. */
+export function faultsOf(files, textOf) {
+  const named = Object.values(PARTS).flatMap(({ paths, short }) => [...paths, ...short])
+  const gone = named.filter((path) => !files.some((file) => isBelow(file, [path])))
+  const lost = files.filter(
+    (file) => partsOf(file).length === 0 && /\b(isBrief|notBrief|isFull)\b/.test(textOf(file)),
+  )
+  return [
+    ...gone.map((path) => `test/long-lane.mjs names ${path}, which is not there`),
+    ...lost.map((file) => `${file} leaves something to the long lane, and is in no part of it`),
+  ]
+}
 
 /** Whether `npm test` runs the file. */
 export const isShort = (file) => partsOf(file).every((name) => isBelow(file, PARTS[name].short))

@@ -3,14 +3,15 @@
  * `--long [part...]` parts of the long lane in full, with `--slice part` one of them with the numbers of CI.
  */
 import { spawn } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildPrograms, ROOT } from './build.mjs'
-import { isShort, PARTS, partsOf } from './long-lane.mjs'
+import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 
 const JOBS = 4
 const SHORT_LIMIT_MS = 300_000
+const CHECK_LIMIT_MS = 900_000
 const FULL_LIMIT_MS = 3 * 3_600_000
 /** What measures time, and so runs alone. */
 const isAlone = (file) => file.startsWith('test/timed/')
@@ -30,7 +31,9 @@ if (files.length === 0) throw new Error('no test file is chosen')
 
 const began = performance.now()
 const results = []
-const check = withCheck ? [runJob('npm run check', ['npm', 'run', '--silent', 'check'])] : []
+const check = withCheck
+  ? [runJob('npm run check', ['npm', 'run', '--silent', 'check'], CHECK_LIMIT_MS)]
+  : []
 const bundle = await run('node', ['bundle.mjs'])
 if (bundle.code !== 0) throw new Error(`the program could not be built: ${bundle.output}`)
 await rm(BUILT, { recursive: true, force: true })
@@ -57,6 +60,8 @@ function filesBelow(folder, pattern) {
 
 function chosen(words) {
   const all = filesBelow('test', /^(?!test\/(fixtures|[^/]+\/node_modules|api-tools)\/).*\.ts$/)
+  const faults = faultsOf(all, (file) => readFileSync(join(ROOT, file), 'utf8'))
+  if (faults.length > 0) throw new Error(faults.join('\n'))
   const [first, ...names] = words
   if (first === undefined) return { files: all.filter(isShort), isBrief: true, withCheck: true }
   if (first === '--long' || first === '--slice') {
@@ -72,7 +77,8 @@ function chosen(words) {
   const missing = paths.find((path) => !all.some((file) => isBelow(file, path)))
   if (missing) throw new Error(`${missing} is no test file, and no folder with one`)
   const files = all.filter((file) => paths.some((path) => isBelow(file, path)))
-  return { files, isFull: process.env.CASEFILE_TEST_FULL === '1' }
+  const is = (length) => process.env[`CASEFILE_TEST_${length}`] === '1'
+  return { files, isBrief: is('BRIEF'), isFull: is('FULL') }
 }
 
 async function runFrom(queue) {
@@ -82,9 +88,9 @@ async function runFrom(queue) {
 }
 
 /** A program that prints no TAP is one test, which its exit code decides. */
-async function runJob(name, command) {
+async function runJob(name, command, limit) {
   const start = performance.now()
-  const { code, signal, output } = await run(command[0], command.slice(1))
+  const { code, signal, output } = await run(command[0], command.slice(1), limit)
   const ms = Math.round(performance.now() - start)
   const plan = /^1\.\.(\d+)(.*)$/m.exec(output)
   const isTest = name.endsWith('.ts')
@@ -100,8 +106,7 @@ async function runJob(name, command) {
 }
 
 /** What is left of its process group when it ends is killed. */
-function run(program, args) {
-  const limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS
+function run(program, args, limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS) {
   const child = spawn(program, args, {
     cwd: ROOT,
     detached: true,

@@ -4,7 +4,7 @@
  * path, since some pages show it.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -69,7 +69,6 @@ try {
 async function takeAll() {
   execFileSync(process.execPath, [program, 'sample', root], { stdio: 'ignore' })
   undo.push(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
-  letFilesBeAsOldAsTheySay(join(root, 'memory', 'cases'))
   const service = startChild([
     ...[program, 'serve', '--root', root, '--state-dir', join(home, 'state'), '--port', '0'],
   ])
@@ -173,23 +172,12 @@ async function request(url, method, path, body) {
   const isJson = typeof body === 'object'
   const answer = await fetch(url + path, {
     method,
-    headers: isJson ? { 'content-type': 'application/json' } : {},
+    headers: {
+      'casefile-actor': 'Ada',
+      ...(isJson ? { 'content-type': 'application/json' } : {}),
+    },
     ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
   })
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
   return answer.json()
-}
-
-/** Git and copying give a file the time of now; the record in it says when it was last changed. @param {string} cases */
-function letFilesBeAsOldAsTheySay(cases) {
-  for (const id of readdirSync(cases)) {
-    const names = readdirSync(join(cases, id), { recursive: true, encoding: 'utf8' })
-    const files = names.map((name) => join(cases, id, name)).filter((path) => path.endsWith('.md'))
-    const times = files.flatMap((file) => [
-      ...readFileSync(file, 'utf8').matchAll(/2026-\d\d-\d\dT[\d:.]+Z/g),
-    ])
-    const last = times.map(([time]) => time).sort()
-    const at = new Date(last.at(-1) ?? '2026-11-19T08:00:00Z')
-    for (const file of files) utimesSync(file, at, at)
-  }
 }

@@ -5,9 +5,11 @@ import {
   mkdir,
   mkdtemp,
   readdir,
+  readFile,
   realpath,
   rename,
   rm,
+  utimes,
   writeFile,
 } from 'node:fs/promises'
 import { devNull } from 'node:os'
@@ -68,6 +70,7 @@ export async function copySample(
     const copy = join(workshop, 'new')
     await copyFiles(await realpath(from), copy) // resolve a link to the sample, as npm link makes one
     await addGitFiles(join(copy, 'memory'))
+    await restoreTimes(join(copy, 'memory', 'cases'))
     const git = await makeRepository(copy)
     const mark = git ? GIT_MARK : PLAIN_MARK
     await writeFile(join(copy, mark), 'made by: casefile sample\n')
@@ -139,6 +142,31 @@ async function copyFiles(from: string, to: string): Promise<void> {
     verbatimSymlinks: true,
     filter: (path) => path === from || !['.git', 'node_modules'].includes(basename(path)),
   })
+}
+
+/** Sets the time of a case's files to the last time in them: a copy is new, and lists show how long cases have waited. */
+async function restoreTimes(cases: string): Promise<void> {
+  if (!(await exists(cases))) return
+  const found: { files: string[]; last: string }[] = []
+  for (const entry of await readdir(cases, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue
+    const below = { recursive: true, withFileTypes: true } as const
+    const files = (await readdir(join(cases, entry.name), below))
+      .filter((each) => each.isFile() && each.name.endsWith('.md'))
+      .map((each) => join(each.parentPath, each.name))
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')))
+    const times = texts.flatMap((text) => text.match(/\b20\d\d-\d\d-\d\dT[\d:.]+Z/g) ?? [])
+    found.push({ files, last: times.sort().at(-1) ?? '' })
+  }
+  const newest =
+    found
+      .map(({ last }) => last)
+      .sort()
+      .at(-1) ?? ''
+  for (const { files, last } of found) {
+    const time = Math.min(Date.parse(last || newest) || Date.now(), Date.now())
+    for (const file of files) await utimes(file, new Date(time), new Date(time))
+  }
 }
 
 /** The npm package does not include these files. */

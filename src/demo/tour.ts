@@ -5,7 +5,7 @@ import { AppError } from '../model/app-error.ts'
 import { readTap } from '../runners/reports/tap.ts'
 import type { Narrator } from './narrator.ts'
 
-interface Scene {
+interface TourDeps {
   client: Client
   narrator: Narrator
   /** The text of the plan, from the sample. */
@@ -25,10 +25,10 @@ const CASE = {
 }
 
 /** Plays the workflow over HTTP, from a bug to its proof, and narrates it. */
-export async function tour(scene: Scene): Promise<void> {
-  const { client, narrator, written } = scene
+export async function tour(deps: TourDeps): Promise<void> {
+  const { client, narrator, written } = deps
   /** Sends a request and prints it. */
-  async function tell(method: string, path: string, body: Body, status: number) {
+  async function send(method: string, path: string, body: Body, status: number) {
     const answer = await client.rawRequest(method, path, { body })
     if (answer.status !== status) throw refusalOf(method, path, answer.status, answer.body)
     narrator.request(method, path, typeof body === 'string' ? undefined : body, status)
@@ -37,17 +37,17 @@ export async function tour(scene: Scene): Promise<void> {
 
   narrator.chapter('A bug')
   narrator.say("Users are signed out right after they sign in. The program's own tests show it:")
-  await showTests(scene)
+  await showTests(deps)
 
   narrator.chapter('A case, and the proof it needs')
-  const { id } = await tell('POST', '/cases', CASE, 201)
+  const { id } = await send('POST', '/cases', CASE, 201)
   const item = { description: 'All tests pass', type: 'test-log', required: true }
-  await tell('POST', `/cases/${id}/proof/checklist`, item, 201)
-  await tell('PUT', `/cases/${id}/memory/runbook.md`, scene.runbook, 201)
+  await send('POST', `/cases/${id}/proof/checklist`, item, 201)
+  await send('PUT', `/cases/${id}/memory/runbook.md`, deps.runbook, 201)
   narrator.wrote(await written())
 
   narrator.chapter('A session makes a plan. Nothing runs yet')
-  const session = await tell('POST', `/cases/${id}/sessions`, { type: 'implementing' }, 201)
+  const session = await send('POST', `/cases/${id}/sessions`, { type: 'implementing' }, 201)
   const path = `/cases/${id}/sessions/${session.id}`
   const events = client.stream(`${path}/stream`)
   narrator.request('GET', `${path}/stream`, undefined, 200)
@@ -60,14 +60,14 @@ export async function tour(scene: Scene): Promise<void> {
   narrator.quote(planned.plan)
 
   narrator.chapter('You decide')
-  if (!(await scene.approve('   Approve this plan? [y/N] '))) {
-    await tell('POST', `${path}/abandon`, { reason: 'Not approved in the demo.' }, 200)
+  if (!(await deps.approve('   Approve this plan? [y/N] '))) {
+    await send('POST', `${path}/abandon`, { reason: 'Not approved in the demo.' }, 200)
     narrator.wrote(await written())
     narrator.say('', 'Not approved, so nothing ran.')
     await events.return(undefined)
     return
   }
-  await tell('POST', `${path}/approve`, { plan_sha256: planned.plan_sha256 }, 200)
+  await send('POST', `${path}/approve`, { plan_sha256: planned.plan_sha256 }, 200)
   await follow(narrator, events, null)
   const done = (await client.request('GET', path)).body
   narrator.wrote(await written())
@@ -82,28 +82,26 @@ export async function tour(scene: Scene): Promise<void> {
     narrator.say(`candidate   ${artifact.padEnd(16)} ${note}`)
   }
   narrator.command('git diff')
-  narrator.quote(
-    (await scene.run('git', '-c', 'color.ui=false', 'diff', '--no-ext-diff')).trimEnd(),
-  )
+  narrator.quote((await deps.run('git', '-c', 'color.ui=false', 'diff', '--no-ext-diff')).trimEnd())
 
   narrator.chapter('RESOLVED needs verified proof')
-  const shut = await tell('PUT', `/cases/${id}/state`, { state: 'RESOLVED' }, 422)
-  for (const missing of shut.missing) narrator.say(`missing: ${missing}`)
+  const gateError = await send('PUT', `/cases/${id}/state`, { state: 'RESOLVED' }, 422)
+  for (const missing of gateError.missing) narrator.say(`missing: ${missing}`)
   const report = { type: 'test-log', artifact: '1-test.tap' }
-  const proof = await tell('POST', `/cases/${id}/proof`, report, 201)
-  await tell('PUT', `/cases/${id}/proof/${proof.id}/verify`, undefined, 200)
-  await tell('PUT', `/cases/${id}/state`, { state: 'RESOLVED', outcome: 'ConfirmedCodeBug' }, 200)
+  const proof = await send('POST', `/cases/${id}/proof`, report, 201)
+  await send('PUT', `/cases/${id}/proof/${proof.id}/verify`, undefined, 200)
+  await send('PUT', `/cases/${id}/state`, { state: 'RESOLVED', outcome: 'ConfirmedCodeBug' }, 200)
   narrator.wrote(await written())
 
   narrator.chapter('What remains: the fixed program, and a record that anyone can read')
   narrator.command('npm test')
-  await showTests(scene)
+  await showTests(deps)
   for (const args of [
     ['diff', '--stat'],
     ['status', '--short'],
   ]) {
     narrator.command(`git ${args.join(' ')}`)
-    narrator.quote((await scene.run('git', '-c', 'color.ui=false', ...args)).trimEnd())
+    narrator.quote((await deps.run('git', '-c', 'color.ui=false', ...args)).trimEnd())
   }
 }
 
@@ -121,7 +119,7 @@ async function follow(
   }
 }
 
-async function showTests({ narrator, run }: Scene): Promise<void> {
+async function showTests({ narrator, run }: TourDeps): Promise<void> {
   const report = await run('npm', 'test', '--silent')
   const results = readTap(report)
   const failed = report.split('\n').filter((line) => line.startsWith('not ok'))

@@ -21,15 +21,15 @@ import {
 import { offerHook } from './hook-offer.ts'
 
 /** `casefile init`: turns a folder into a workspace. Existing files stay; a second run changes nothing. */
-export async function init(options: InitOptions, needs: InitDeps): Promise<void> {
-  const { say } = needs
+export async function init(options: InitOptions, deps: InitDeps): Promise<void> {
+  const { say } = deps
   const root = await workspaceRoot(options.root)
   const { memoryRoot: set } = await createSettings(root)()
   const memoryRoot = await memoryRootAt(resolve(root, set ?? 'memory'))
   const name = relative(root, memoryRoot) || '.'
   const found = await findRepository(root, {})
   const code = 'reason' in found ? null : found
-  const kind = code && (await chosenKind(memoryRoot, code, options, needs))
+  const kind = code && (await chosenKind(memoryRoot, code, options, deps))
 
   await makeSettings(root, say)
   if (code && kind) await keepInGit(kind, memoryRoot, code, name, say)
@@ -39,7 +39,7 @@ export async function init(options: InitOptions, needs: InitDeps): Promise<void>
     say(`Skipped the git setup: ${found.reason}. Run this again once there is a repository`)
   } else if (kind === null) {
     say(`Skipped the git setup: ${name} is outside of the repository ${found.top}`)
-  } else await offerHook({ root, memoryRoot, top: found.top, kind }, options, needs)
+  } else await offerHook({ root, memoryRoot, top: found.top, kind }, options, deps)
 }
 
 /** Null if the memory root is outside of this repository. */

@@ -3,6 +3,11 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
+/** Formats a number: `5,000`. */
+export function numberText(count: number): string {
+  return count.toLocaleString('en')
+}
+
 /** Formats a number of bytes: `812 B`, `4.1 KiB`, `2.0 MiB`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`

@@ -122,8 +122,9 @@ function attentionTo(kind: AttentionKind, text: string, session?: Session): Atte
 
 function problemText({ problems }: CaseFolder): string {
   const [first] = problems
-  const where = `${first!.code} in ${first!.file === '.' ? 'its folder' : first!.file}`
-  return problems.length === 1 ? where : `${problems.length} problems, the first: ${where}`
+  const place = first!.file === '.' ? 'the case folder' : first!.file
+  const what = `${place}: ${cutLine(first!.message.replace(/\s+/g, ' '))}`
+  return problems.length === 1 ? what : `${problems.length} problems, the first: ${what}`
 }
 
 function blockedText({ case: { state, reason } }: CaseFolder): string {
@@ -133,13 +134,13 @@ function blockedText({ case: { state, reason } }: CaseFolder): string {
   return `${what}: ${cutLine(why)}`
 }
 
-/** Describes the newest of these proofs that supports nothing; null if all support their claim. */
+/** Describes the newest of these proofs that does not count; null if all count. */
 function newestWithoutSupport({ sessions }: CaseFolder, proofs: readonly Proof[]): string | null {
   for (const proof of [...proofs].reverse()) {
     const objection = objectionTo(proof, sessions)
     // a changed proof counts as unverified instead
     if (objection && objection.code !== 'changed')
-      return `proof ${proof.id.slice(0, 8)} supports nothing: ${objection.text}`
+      return `proof ${proof.id.slice(0, 8)} doesn't count: ${objection.text}`
   }
   return null
 }

@@ -19,7 +19,7 @@ const SPENT: Partial<Record<SessionState, keyof SessionDurations>> = {
 
 /**
  * Computes the durations from the audit trail. A phase that is not over is not counted, so the result changes only
- * with the trail.
+ * with the trail. A run counts once it is over.
  */
 export function sessionDurations(trail: readonly TrailLine[]): SessionDurations {
   const durations: SessionDurations = { planned_ms: null, waited_ms: null, ran_ms: null }
@@ -35,6 +35,7 @@ export function sessionDurations(trail: readonly TrailLine[]): SessionDurations 
     state = next
     since = now
   }
+  if (state === 'executing') durations.ran_ms = null
   return durations
 }
 

@@ -57,7 +57,7 @@ export interface AgentRun {
   /** A new UUID, for agents that accept an id for a new conversation. */
   newId: string
   /** The conversation that a revision resumes; null for a new one. */
-  resume: Resumption | null
+  resume: ResumedConversation | null
   /** The whole environment except for the preset's additions: nothing is inherited from this process. */
   env: Record<string, string>
   /** A folder for this run that the agent can see, with prompt and policy files. */
@@ -72,14 +72,14 @@ export interface AgentRun {
   report: RunReport
 }
 
-export interface Resumption {
+export interface ResumedConversation {
   /** The agent's id of its conversation. */
   session: string
   /**
    * Call this before another attempt if the agent no longer has the conversation. Ends all processes of the run and
    * returns a new folder that replaces `folder`.
    */
-  anew(): Promise<string>
+  restartFresh(): Promise<string>
 }
 
 export interface WorkRequest {

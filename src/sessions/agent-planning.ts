@@ -33,7 +33,7 @@ export async function planWithAgent(
   job: Job,
   planning: AgentPlanning,
 ): Promise<PlanResult> {
-  const asked = await preparePrompt(deps, job, planning)
+  const prepared = await preparePrompt(deps, job, planning)
   const run = await openRunFolder(deps.state.scratch, `plan-${job.session_id}`)
   try {
     const { workdir, signal } = planning.request
@@ -46,7 +46,7 @@ export async function planWithAgent(
         signal,
       })
       try {
-        return await plannedIn(deps, job, planning, { asked, run, folders, sandbox })
+        return await planInSandbox(deps, job, planning, { prepared, run, folders, sandbox })
       } finally {
         await folders.close()
       }
@@ -58,7 +58,7 @@ export async function planWithAgent(
   }
 }
 
-interface Asked {
+interface PreparedPrompt {
   prompt: string
   /** The id of the agent's conversation to resume. */
   resume: string | null
@@ -72,7 +72,7 @@ async function preparePrompt(
   deps: SessionDeps,
   job: Job,
   { provider, request, settings, folder }: AgentPlanning,
-): Promise<Asked> {
+): Promise<PreparedPrompt> {
   const session = sessionOf(folder, job.session_id)
   const { memory, note = '', workdir } = request
   const { instructions } = settings
@@ -96,18 +96,18 @@ async function preparePrompt(
   }
 }
 
-interface Place {
-  asked: Asked
+interface PlanningPlace {
+  prepared: PreparedPrompt
   run: RunFolder
   folders: PlanFolders
   sandbox: Sandbox
 }
 
-async function plannedIn(
+async function planInSandbox(
   deps: SessionDeps,
   job: Job,
   planning: AgentPlanning,
-  place: Place,
+  place: PlanningPlace,
 ): Promise<PlanResult> {
   const { sandbox, folders } = place
   await appendLine(deps, job, sandboxLine('plan', sandbox))
@@ -132,12 +132,12 @@ async function runPlanner(
   deps: SessionDeps,
   job: Job,
   { provider, request, settings }: AgentPlanning,
-  { asked, run, folders, sandbox }: Place,
+  { prepared, run, folders, sandbox }: PlanningPlace,
 ): Promise<PlanResult> {
   await mustTrustCopy(deps, { provider, request }, folders.copy)
   const { env } = stepEnvironment(deps.environment, job, settings, provider.spec?.env)
   const report = openRunReport(deps, job)
-  const anew = async () => {
+  const restartFresh = async () => {
     await killRun(job)
     return run.inner(`files-${deps.newId()}`)
   }
@@ -152,8 +152,8 @@ async function runPlanner(
       timeoutMs: settings.timeout.plan,
       retriesMs: settings.timeout.retries,
     }
-    const { prompt, resume: session } = asked
-    const resume = session === null ? null : { session, anew }
+    const { prompt, resume: session } = prepared
+    const resume = session === null ? null : { session, restartFresh }
     const agent = { ...own, prompt, resume }
     return await provider.runner.plan({ ...request, workdir: folders.copy, agent })
   } finally {

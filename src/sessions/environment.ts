@@ -7,7 +7,7 @@ const PASSED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_[A-Z]+|TERM|TMPDIR|TZ|X
 
 export interface StepEnvironment {
   env: Record<string, string>
-  withheld: MissingEnvironment
+  missing: MissingEnvironment
 }
 
 /**
@@ -45,7 +45,7 @@ export function stepEnvironment(
       CASEFILE_CASE: run.case_id,
       CASEFILE_SESSION: run.session_id,
     },
-    withheld: {
+    missing: {
       names: names
         .filter((name) => !isPassed(name) && !asked.includes(name) && !name.startsWith('npm_'))
         .sort(),

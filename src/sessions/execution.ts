@@ -37,7 +37,7 @@ export async function execute(
   const { session_id, case_id, number } = job
   const session = await begin(deps, job)
   const places = await rememberRunFolders(deps, job.folder!)
-  const taker = await startDiff(job.folder!, {
+  const diffRun = await startDiff(job.folder!, {
     layout,
     scratch: state.scratch,
     case_id,
@@ -47,17 +47,17 @@ export async function execute(
     redactor: deps.redactor,
   })
   try {
-    const worked = await work(deps, job, provider, plan)
+    const outcome = await work(deps, job, provider, plan)
     await killRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
     await deps.runGuard.end(session_id)
     const replaced = replacedReason(await places.replaced())
-    const found = await taker.take()
+    const folderDiff = await diffRun.finish()
     const workdir = job.folder!
     job.folder = null // no process of the run works there now; only the result remains to be recorded
-    const ended = unlessReplaced(worked, replaced)
-    await finish(deps, job, session, { ...ended, plan, found, workdir })
+    const ended = failIfReplaced(outcome, replaced)
+    await finish(deps, job, session, { ...ended, plan, folderDiff, workdir })
   } finally {
-    await taker.close()
+    await diffRun.close()
     await places.close()
   }
   await deps.runs.remove(session_id)
@@ -79,12 +79,12 @@ async function work(
   job: Job,
   provider: Provider,
   plan: string,
-): Promise<WorkResult & { withheld: MissingEnvironment }> {
+): Promise<WorkResult & { missing: MissingEnvironment }> {
   const { state } = deps
   const settings = await deps.settings()
   const { isRunbook } = await readPlan(plan)
   const agents = provider.runner.capabilities.isAgent && !isRunbook ? provider : null
-  const { env, withheld } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
+  const { env, missing } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
   const { timeout } = settings
   const limit = AbortSignal.timeout(timeout.work)
   const signal = AbortSignal.any([job.signal, limit])
@@ -111,7 +111,7 @@ async function work(
       ? await runAgentWork(deps, job, agents, { request, settings, run })
       : await runbook.execute(request)
     if (limit.aborted) job.ending ??= 'time_out'
-    return { ...(result.ok ? result : clean(deps, result)), withheld }
+    return { ...(result.ok ? result : clean(deps, result)), missing }
   } finally {
     closeSandbox(sandbox)
     await report.close()
@@ -119,10 +119,10 @@ async function work(
   }
 }
 
-function unlessReplaced<W extends WorkResult>(worked: W, replaced: string | null) {
-  if (replaced === null) return worked
-  const reason = worked.ok ? replaced : `${worked.reason}; and ${replaced}`
-  return { ...worked, ok: false as const, reason }
+function failIfReplaced<W extends WorkResult>(outcome: W, replaced: string | null) {
+  if (replaced === null) return outcome
+  const reason = outcome.ok ? replaced : `${outcome.reason}; and ${replaced}`
+  return { ...outcome, ok: false as const, reason }
 }
 
 /** Removes secrets from the reason, which may quote an agent's output. */

@@ -17,11 +17,11 @@ import { endingActor, type Job } from './jobs.ts'
 import { redactedTests } from './redacted-updates.ts'
 import { updateWithRetry } from './update-with-retry.ts'
 
-/** The outcome of a run. `plan` is the text that ran, `withheld` the variables its steps did not get. */
-export type Worked = WorkResult & {
+/** The outcome of a run. `plan` is the text that ran, `missing` the variables its steps did not get. */
+export type WorkOutcome = WorkResult & {
   plan: string
-  withheld: MissingEnvironment
-  found: FolderDiff
+  missing: MissingEnvironment
+  folderDiff: FolderDiff
   workdir: string
 }
 
@@ -30,11 +30,11 @@ export async function finish(
   deps: SessionDeps,
   job: Job,
   { type, provider }: Session,
-  worked: Worked,
+  outcome: WorkOutcome,
 ): Promise<void> {
   const { store, layout, now } = deps
   const { case_id, session_id, number } = job
-  const end = await endOf(deps, job, worked)
+  const end = await endOf(deps, job, outcome)
   const before = await readMemory(layout, case_id, { kind: 'session', number })
   const moves = (folder: CaseFolder) =>
     end.state === 'complete' ? caseMove(folder, 'completed', type) : []
@@ -51,7 +51,7 @@ export async function finish(
     if (end.state === 'complete') await moveCase(deps, case_id, type, by)
   }
   const text = before.ok ? decodeUtf8(before.bytes) : null
-  if (!before.ok || !text?.ok || !(await hasOtherTexts(text.text, worked.plan))) return
+  if (!before.ok || !text?.ok || !(await hasOtherTexts(text.text, outcome.plan))) return
   // keep what a person wrote where the run's record belongs
   const place = { time: now(), within: layout.caseFolder(case_id) }
   const path = layout.sessionFile(case_id, number)
@@ -75,18 +75,22 @@ export async function moveCase(
   await store.update(case_id, (folder) => caseMove(folder, 'completed', type), options)
 }
 
-async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, worked: Worked) {
+async function endOf(
+  { store, layout, redactor, now }: SessionDeps,
+  job: Job,
+  outcome: WorkOutcome,
+) {
   const { case_id, session_id, number } = job
-  const { plan, found, workdir } = worked
+  const { plan, folderDiff, workdir } = outcome
   const present = sessionOf(await store.read(case_id), session_id)
   const steps = await stepEvidence(layout, case_id, number, present.trail, workdir)
-  const why = failure(job, worked)
-  const hint = why !== null && job.ending === null ? missingEnvironmentNote(worked.withheld) : ''
+  const why = failure(job, outcome)
+  const hint = why !== null && job.ending === null ? missingEnvironmentNote(outcome.missing) : ''
   // redact before hashing: the evidence hash covers the text in the record
   const output = boundedOutput(number, [steps.output, why ?? '', hint].map(redactor.text))
-  const candidates = [...steps.candidates, ...('diff' in found ? found.candidates : [])]
+  const candidates = [...steps.candidates, ...('diff' in folderDiff ? folderDiff.candidates : [])]
   const evidence = {
-    diff: 'diff' in found ? found.diff : null,
+    diff: 'diff' in folderDiff ? folderDiff.diff : null,
     tests: steps.tests,
     failed_tests: redactedTests(redactor, steps.failed_tests),
   }
@@ -106,7 +110,7 @@ async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, wo
       now: now(),
       caseState: folder.case.state,
       before: [
-        ...evidenceLines(found, steps.tests),
+        ...evidenceLines(folderDiff, steps.tests),
         ...(isComplete ? [recorded] : []),
         { event: 'agent_completed', fields: { provider, mode: 'work', state } },
       ],
@@ -122,12 +126,12 @@ async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, wo
 }
 
 /** Why the run failed; null if it succeeded. */
-function failure(job: Job, worked: WorkResult): string | null {
+function failure(job: Job, outcome: WorkResult): string | null {
   if (job.ending === 'abandon') return 'The operator abandoned the session.'
   if (job.ending === 'stop') return 'The service was stopped while the session was executing.'
   if (job.ending === 'time_out')
     return 'The session reached the time limit for work (timeout.work in casefile.md).'
-  return worked.ok ? null : `The run stopped: ${worked.reason}.`
+  return outcome.ok ? null : `The run stopped: ${outcome.reason}.`
 }
 
 function overtaken(session: Session): AppError {

@@ -22,7 +22,7 @@ export type FolderDiff =
 
 export interface FolderDiffRun {
   /** What changed in the folder since the start, no matter who changed it. */
-  take(): Promise<FolderDiff>
+  finish(): Promise<FolderDiff>
   close(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Fold
     const before = await opened.take()
     const warned = opened.warnings()
     return {
-      async take() {
+      async finish() {
         const undo = abortAfter(ENDING_GIT_MS, place.signal, git)
         try {
           return redacted(place, await finishDiff(opened, before, warned, place))
@@ -77,7 +77,7 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Fold
 }
 
 function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
-  return { take: async () => redacted(place, { reason }), close: async () => undefined }
+  return { finish: async () => redacted(place, { reason }), close: async () => undefined }
 }
 
 /** Redacts before the evidence is hashed: the hash covers the text in the record. */

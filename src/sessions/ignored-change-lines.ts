@@ -24,7 +24,7 @@ export interface IgnoredChangeLines {
 /** A program that creates proofs endlessly must not fill the audit trail. */
 const MAX_NAMED = 100
 
-export function createIgnoredChangeLines(needs: {
+export function createIgnoredChangeLines(deps: {
   store: Pick<Store, 'update'>
   now(): string
   log(line: string): void
@@ -34,10 +34,10 @@ export function createIgnoredChangeLines(needs: {
   let named = 0
 
   async function append(run: GuardedRun, line: NewTrailLine): Promise<void> {
-    await updateWithRetry(needs.store, run, (folder) => {
+    await updateWithRetry(deps.store, run, (folder) => {
       const session = sessionOf(folder, run.session_id)
       if (isSealed(session) || session.trail.some((each) => isSame(each, line))) return []
-      const lines = numbered(session.trail, [line], needs.now())
+      const lines = numbered(session.trail, [line], deps.now())
       return [{ file: 'session', number: session.number, edit: { lines } }]
     })
   }
@@ -52,7 +52,7 @@ export function createIgnoredChangeLines(needs: {
           void order
             .run(run.session_id, () => append(run, line))
             .catch((error: unknown) =>
-              needs.log(
+              deps.log(
                 `could not record a change in the audit trail of session ${run.number} of case ${run.case_id}: ${String(error)}`,
               ),
             )

@@ -106,20 +106,20 @@ export function createJobs({ running, isOver, onChange, onFailure, log }: JobDep
     entry.onClosed()
   }
 
-  const inTheWay = ({ session_id, folder }: NewJob) =>
+  const conflicting = ({ session_id, folder }: NewJob) =>
     [...jobs.values()].filter(
       ({ job }) => job.session_id === session_id || (folder !== null && job.folder === folder),
     )
 
   return {
-    async open(wanted) {
-      const leaving = inTheWay(wanted).filter(({ job }) => isOver(job))
-      await Promise.all(leaving.map((entry) => entry.closed))
+    async open(newJob) {
+      const ending = conflicting(newJob).filter(({ job }) => isOver(job))
+      await Promise.all(ending.map((entry) => entry.closed))
       if (closing) throw stoppingError()
-      if (jobs.has(wanted.session_id)) {
+      if (jobs.has(newJob.session_id)) {
         throw new AppError('already_active', 'This session is already running.')
       }
-      const [busy] = inTheWay(wanted)
+      const [busy] = conflicting(newJob)
       if (busy) throw folderBusy(busy.job)
       const controller = new AbortController()
       const state = {
@@ -128,9 +128,9 @@ export function createJobs({ running, isOver, onChange, onFailure, log }: JobDep
         endedBy: undefined,
         planned: false,
         processes: [],
-        folderId: wanted.session_id,
+        folderId: newJob.session_id,
       }
-      const job: Job = { ...wanted, signal: controller.signal, ...state }
+      const job: Job = { ...newJob, signal: controller.signal, ...state }
       let onClosed = () => {}
       const closed = new Promise<void>((resolve) => {
         onClosed = resolve

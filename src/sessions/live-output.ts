@@ -24,11 +24,11 @@ export type PublishPiece = (stream: Stream, text: string, offset: number | null)
  * where the rest is, so that clients are not flooded; artifacts have everything.
  */
 export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutput {
-  const begun: Record<Stream, Buffer> = { stdout: NO_BYTES, stderr: NO_BYTES }
+  const incomplete: Record<Stream, Buffer> = { stdout: NO_BYTES, stderr: NO_BYTES }
   let sent = 0
   let silent = false
 
-  function tell(stream: Stream, bytes: Buffer): string {
+  function publishBytes(stream: Stream, bytes: Buffer): string {
     const text = bytes.toString('utf8')
     if (!silent && text !== '') publish(stream, text, sent)
     sent += bytes.length
@@ -47,9 +47,10 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
 
   return {
     write(stream, chunk) {
-      const bytes = begun[stream].length > 0 ? Buffer.concat([begun[stream], chunk]) : chunk
+      const bytes =
+        incomplete[stream].length > 0 ? Buffer.concat([incomplete[stream], chunk]) : chunk
       const end = wholeCharacters(bytes)
-      begun[stream] = Buffer.from(bytes.subarray(end)) // a copy, so that the large chunk can be freed
+      incomplete[stream] = Buffer.from(bytes.subarray(end)) // a copy, so that the large chunk can be freed
       let text = ''
       for (let from = 0; from < end; ) {
         const rest = bytes.subarray(from, end)
@@ -64,15 +65,16 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
           rest.length <= MAX_PIECE_BYTES
             ? rest.length
             : wholeCharacters(rest.subarray(0, MAX_PIECE_BYTES))
-        text += tell(stream, rest.subarray(0, size))
+        text += publishBytes(stream, rest.subarray(0, size))
         from += size
       }
       stopAtLimit(stream)
       return text
     },
     end() {
-      const rest = tell('stdout', begun.stdout) + tell('stderr', begun.stderr)
-      begun.stdout = begun.stderr = NO_BYTES
+      const rest =
+        publishBytes('stdout', incomplete.stdout) + publishBytes('stderr', incomplete.stderr)
+      incomplete.stdout = incomplete.stderr = NO_BYTES
       return rest
     },
   }

@@ -13,7 +13,7 @@ export interface PromptPart {
 const LEAST_USEFUL_BYTES = 1024
 
 /** Packs parts in order while they fit; cuts the first one that does not fit. */
-export function packed(
+export function packParts(
   required: readonly string[],
   parts: readonly PromptPart[],
   maxBytes: number,

@@ -2,7 +2,7 @@ import { fenceFor } from '../markdown/sections.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
 import type { ProjectInstructions } from '../workspace/settings/project-instructions.ts'
-import { cutText, PLAN_TASK, type PromptPart, packed, workTask } from './prompt-parts.ts'
+import { cutText, PLAN_TASK, type PromptPart, packParts, workTask } from './prompt-parts.ts'
 import type { ResolvedCase } from './similar-resolved-cases.ts'
 
 /** Everything that goes into a prompt. Texts may have any length. */
@@ -66,16 +66,19 @@ const MAX_FAILED_TESTS_BYTES = 4 * 1024
 
 /** Asks an agent for a hypothesis and a plan. If space is short, the least useful parts are dropped first. */
 export function planPrompt(context: PromptContext, request: Request | null): Prompt {
-  const asked = request ? [requestText(request)] : []
-  return fitted([PLAN_TASK, ...asked, aim(context.type), caseText(context)], context)
+  const requestParts = request ? [requestText(request)] : []
+  return fitPrompt(
+    [PLAN_TASK, ...requestParts, aimSection(context.type), caseText(context)],
+    context,
+  )
 }
 
 /** Asks an agent to carry out the approved plan, which is never cut. */
 export function workPrompt(context: PromptContext, plan: string, sha256: string): Prompt {
-  return fitted([workTask(plan, sha256), caseText(context)], context)
+  return fitPrompt([workTask(plan, sha256), caseText(context)], context)
 }
 
-function fitted(required: readonly string[], context: PromptContext): Prompt {
+function fitPrompt(required: readonly string[], context: PromptContext): Prompt {
   const { instructions, projectInstructions, notes, earlier, similar } = context
   const [newest, ...older] = earlier.map(earlierPart)
   const optional: PromptPart[] = [
@@ -93,7 +96,7 @@ function fitted(required: readonly string[], context: PromptContext): Prompt {
     ...(similar.length > 0 ? [similarPart(similar)] : []),
     ...older,
   ]
-  const { text, files, leftOut } = packed(required, optional, MAX_PROMPT_BYTES)
+  const { text, files, leftOut } = packParts(required, optional, MAX_PROMPT_BYTES)
   // a command argument cannot contain NUL
   return { text: text.replaceAll('\0', '\ufffd'), files: ['case.md', ...files], leftOut }
 }
@@ -106,8 +109,8 @@ const AIMS: Record<SessionType, string> = {
   verifying: 'Plan how to check that what this case asks for is true of the present code.',
 }
 
-function aim(type: SessionType): string {
-  return section('The aim of this session', AIMS[type])
+function aimSection(type: SessionType): string {
+  return section('The aimSection of this session', AIMS[type])
 }
 
 function caseText({ case: theCase, checklist }: PromptContext): string {
@@ -124,7 +127,7 @@ function caseText({ case: theCase, checklist }: PromptContext): string {
 
 function requestText({ plan, note }: Request): string {
   if (plan === null) return section('What the operator asks for', verbatim(note))
-  const said = note === '' ? '' : ` He says:\n\n${verbatim(note)}`
+  const said = note === '' ? '' : ` They say:\n\n${verbatim(note)}`
   return section(
     'What the operator wants changed',
     `You wrote the plan below. The operator does not approve it as it is.${said}\n\nWrite the whole plan again, changed accordingly. The plan so far:\n\n${verbatim(plan)}`,

@@ -44,14 +44,14 @@ export async function candidateContent(
   const record = session && catalog.entry(id)?.sessions.get(session.number)
   const reading = record ? await texts.session(id, record) : null
   const names = reading?.value?.candidates.map((each) => each.artifact) ?? []
-  if (!session || !names.includes(artifact)) throw noCandidate(artifact, names)
+  if (!session || !names.includes(artifact)) throw notACandidate(artifact, names)
   const content = await readArtifact(layout, id, artifact, MAX_PROOF_CONTENT_BYTES)
   if (content !== null) {
     const step = stepOf(session, artifact)
     const isReport = step !== undefined && step.proof !== null && step.proof !== 'log'
     return { content, exit_code: exitCodeOf(step), isReport }
   }
-  throw elsewhere(artifact, session.number)
+  throw notOnThisMachine(artifact, session.number)
 }
 
 /** The step that left an artifact. */
@@ -82,7 +82,7 @@ export function impliedSession(
   return session ? { session_id: session.id } : {}
 }
 
-function noCandidate(artifact: string, names: readonly string[]): AppError {
+function notACandidate(artifact: string, names: readonly string[]): AppError {
   const came = `"${artifact.slice(0, 80)}"`
   const known = names.length
     ? `expected one of ${names.join(', ')}`
@@ -93,7 +93,7 @@ function noCandidate(artifact: string, names: readonly string[]): AppError {
 }
 
 /** Artifacts are not in git, so a clone has session files that list artifacts it does not have. */
-function elsewhere(artifact: string, number: number): AppError {
+function notOnThisMachine(artifact: string, number: number): AppError {
   return new AppError(
     'bad_request',
     `Session ${number} lists ${artifact}, but the file is not here: artifacts stay on the machine that made them. Send the text as content.`,

@@ -63,17 +63,17 @@ export function createProviders(deps: RunDeps): Providers {
   const active = new Set<Active>()
   const stop = new AbortController()
 
-  async function resultOf(run: Active, wanted: Wanted): Promise<ProviderResult> {
-    const { provider, settings, signal: wish } = wanted
+  async function resultOf(run: Active, runRequest: RunRequest): Promise<ProviderResult> {
+    const { provider, settings, signal: clientSignal } = runRequest
     const limit = AbortSignal.timeout(settings.timeout.plan)
-    const signal = AbortSignal.any([wish, stop.signal, limit])
+    const signal = AbortSignal.any([clientSignal, stop.signal, limit])
     try {
-      const { hypothesis, plan } = await answered(deps, run, { ...wanted, signal })
+      const { hypothesis, plan } = await runPrompt(deps, run, { ...runRequest, signal })
       const text = hypothesis === '' ? plan : `## Hypothesis\n\n${hypothesis}\n\n## Plan\n\n${plan}`
       return { provider: provider.id, text, hypothesis, plan }
     } catch (error) {
       if (stop.signal.aborted) throw stoppingError()
-      if (wish.aborted) throw failed(provider, 'the client disconnected', error)
+      if (clientSignal.aborted) throw failed(provider, 'the client disconnected', error)
       if (limit.aborted)
         throw failed(provider, 'it reached its time limit (timeout.plan in casefile.md)', error)
       if (error instanceof RunnerFailure) throw failed(provider, clean(deps, error.message), error)
@@ -106,30 +106,30 @@ export function createProviders(deps: RunDeps): Providers {
   }
 }
 
-interface Wanted extends ProviderRun {
+interface RunRequest extends ProviderRun {
   provider: Provider
   settings: TrustedSettings
   prompt: string
 }
 
-async function answered(deps: RunDeps, run: Active, wanted: Wanted): Promise<PlanResult> {
+async function runPrompt(deps: RunDeps, run: Active, runRequest: RunRequest): Promise<PlanResult> {
   const { redactor, runs } = deps
   const { runId } = run
   // it belongs to no session, so the next start only ends its processes
   const record = { session_id: runId, case_id: runId, number: 1, mark: runId, agent_session: null }
   await runs.write({ ...record, process: null })
   const folder = await openRunFolder(deps.state.scratch, `provider-${runId}`)
-  const report = openOutputReport(redactor, wanted.onOutput, async (pid) => {
+  const report = openOutputReport(redactor, runRequest.onOutput, async (pid) => {
     const process = runProcess(pid)
     run.processes.push(process)
     await runs.write({ ...record, process: { pid, start: process.start, boot: bootId() } })
   })
   let sandbox: Sandbox = NO_SANDBOX
   try {
-    const request = await requestOf(deps, wanted, { runId, folder })
+    const request = await planRequestFor(deps, runRequest, { runId, folder })
     sandbox = request.agent.sandbox
     const agent = { ...request.agent, report }
-    const { hypothesis, plan } = await wanted.provider.runner.plan({ ...request, agent })
+    const { hypothesis, plan } = await runRequest.provider.runner.plan({ ...request, agent })
     return { hypothesis: clean(deps, hypothesis), plan: clean(deps, plan) }
   } finally {
     report.end()
@@ -141,9 +141,9 @@ async function answered(deps: RunDeps, run: Active, wanted: Wanted): Promise<Pla
 }
 
 /** The plan request that a session would make, without a case. */
-async function requestOf(
+async function planRequestFor(
   deps: RunDeps,
-  { provider, settings, prompt, signal }: Wanted,
+  { provider, settings, prompt, signal }: RunRequest,
   { runId, folder }: { runId: string; folder: RunFolder },
 ) {
   const ids = { runId, case_id: runId, session_id: runId }

@@ -22,7 +22,7 @@ export interface RedactedStream {
 export function createRedactor(environment: NodeJS.ProcessEnv): Redactor {
   const secrets = secretsIn(environment)
   if (secrets.length === 0) return NOTHING_SECRET
-  const redacted = replacerOf(secrets)
+  const redacted = createReplacer(secrets)
   const withoutCut = cutSecrets(secrets)
   return {
     text(text) {
@@ -31,19 +31,19 @@ export function createRedactor(environment: NodeJS.ProcessEnv): Redactor {
       return withoutCut(done === bytes ? text : done.toString())
     },
     stream() {
-      let held = NO_BYTES
+      let heldBack = NO_BYTES
       return {
         write(bytes) {
           const { done, rest } = redacted(
-            held.length > 0 ? Buffer.concat([held, bytes]) : bytes,
+            heldBack.length > 0 ? Buffer.concat([heldBack, bytes]) : bytes,
             false,
           )
-          held = Buffer.from(rest) // a copy, so that the large chunk can be freed
+          heldBack = Buffer.from(rest) // a copy, so that the large chunk can be freed
           return done
         },
         end() {
-          const { done } = redacted(held, true)
-          held = NO_BYTES
+          const { done } = redacted(heldBack, true)
+          heldBack = NO_BYTES
           return done
         },
       }
@@ -67,8 +67,8 @@ interface Needle {
 type Replacer = (bytes: Buffer, isEnd: boolean) => { done: Buffer; rest: Buffer }
 
 /** Replaces each secret in the bytes. Where several begin at one place, the longest wins. */
-function replacerOf(secrets: readonly Secret[]): Replacer {
-  const needles = needlesOf(secrets)
+function createReplacer(secrets: readonly Secret[]): Replacer {
+  const needles = indexSecrets(secrets)
   return (bytes, isEnd) => {
     const pieces: Buffer[] = []
     let from = 0
@@ -100,7 +100,7 @@ interface Needles {
 }
 
 /** Looks secrets up by their first two bytes, so that the time hardly depends on their number. */
-function needlesOf(secrets: readonly Secret[]): Needles {
+function indexSecrets(secrets: readonly Secret[]): Needles {
   const isStart = new Uint8Array(65536)
   const byStart = new Map<number, Needle[]>()
   const firsts = new Set<number>()
@@ -133,7 +133,7 @@ function needlesOf(secrets: readonly Secret[]): Needles {
       const start = (first << 8) | bytes[at + 1]!
       if (isStart[start] === 0) return null
       for (const needle of byStart.get(start)!) {
-        const same = sameBytes(needle.bytes, bytes, at)
+        const same = matchingLength(needle.bytes, bytes, at)
         if (same === needle.bytes.length) return needle
         if (!isEnd && at + same === bytes.length) return 'partial'
       }
@@ -143,7 +143,7 @@ function needlesOf(secrets: readonly Secret[]): Needles {
 }
 
 /** How many bytes from `at` match the needle. */
-function sameBytes(needle: Buffer, bytes: Buffer, at: number): number {
+function matchingLength(needle: Buffer, bytes: Buffer, at: number): number {
   const most = Math.min(needle.length, bytes.length - at)
   let same = 2
   while (same < most && needle[same] === bytes[at + same]) same++

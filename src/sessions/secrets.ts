@@ -52,11 +52,11 @@ export function secretsIn(environment: NodeJS.ProcessEnv): Secret[] {
 }
 
 function isSecretName(name: string): boolean {
-  return [SECRET_WORD, SECRET_END].some((secret) => secret.test(inWords(name)))
+  return [SECRET_WORD, SECRET_END].some((secret) => secret.test(upperSnakeCase(name)))
 }
 
 /** The name in capitals, with `_` between its words. */
-function inWords(name: string): string {
+function upperSnakeCase(name: string): string {
   return name.replace(/[^A-Za-z0-9]+/g, '_').toUpperCase()
 }
 
@@ -65,12 +65,12 @@ function valuesOf(name: string, value: string): string[] {
   const keys = lines.filter((line) => line.length >= MIN_LINE || KEY_LINE.test(line))
   const parts = lines.length > 1 ? keys.filter((line) => !FRAME.test(line)) : []
   const users = [...value.matchAll(USER)].map(([, user = '']) => user)
-  const texts = [value, ...parts, ...users].filter((text) => isTelling(text))
-  const isShort = SURELY_SECRET.test(inWords(name)) && NO_WORD.test(value)
-  return isShort && isTelling(value, MIN_SHORT) ? [value, ...texts] : texts
+  const texts = [value, ...parts, ...users].filter((text) => isSecretValue(text))
+  const isShort = SURELY_SECRET.test(upperSnakeCase(name)) && NO_WORD.test(value)
+  return isShort && isSecretValue(value, MIN_SHORT) ? [value, ...texts] : texts
 }
 
-function isTelling(value: string, minLength = MIN_LENGTH): boolean {
+function isSecretValue(value: string, minLength = MIN_LENGTH): boolean {
   const isOther = PATH_LIST.test(value) || NUMBER.test(value) || COMMON_WORD.test(value)
   return value.length >= minLength && !isOther
 }
@@ -79,7 +79,7 @@ function isTelling(value: string, minLength = MIN_LENGTH): boolean {
 function passwordsIn(value: string): string[] {
   return [...value.matchAll(CREDENTIALS)].flatMap(([, user = '', password = '']) => {
     const plain = decodedUri(password)
-    const telling = [password, plain].filter((text) => isTelling(text) && text !== user)
+    const telling = [password, plain].filter((text) => isSecretValue(text) && text !== user)
     return telling.length > 0 ? telling : [`${user}:${password}@`]
   })
 }

@@ -12,7 +12,7 @@ import { retryWhileUnwritable } from './update-with-retry.ts'
 export interface SessionJobs {
   jobs: Jobs
   /** Registers a job and writes its run record before anything else. */
-  start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>): Promise<Job>
+  start(newJob: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>): Promise<Job>
   begin(job: Job, change: Change): Promise<CaseFolder>
 }
 
@@ -37,8 +37,8 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     if (isOverState(change.after.state)) deps.running.delete(change.after.id)
   })
 
-  async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
-    const job = await jobs.open({ ...wanted, runId: newId() })
+  async function start(newJob: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
+    const job = await jobs.open({ ...newJob, runId: newId() })
     const { session_id, case_id, number, runId } = job
     try {
       await runs.write({

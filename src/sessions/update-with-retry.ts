@@ -44,8 +44,8 @@ export async function retryWhileUnwritable<T>(
 }
 
 function retryLimitMs(error: unknown, ending: Job['ending']): number {
-  const refusal = error instanceof AppError ? error : diskError(error)
-  switch (refusal?.code) {
+  const appError = error instanceof AppError ? error : diskError(error)
+  switch (appError?.code) {
     case 'unreadable_file':
     case 'storage_full':
     case 'storage_failed':

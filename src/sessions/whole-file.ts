@@ -44,7 +44,7 @@ function mustKeepFields(present: Uint8Array, text: string): void {
   const names = fieldNames(before.text, CASE_FILE)
   const lost = KEPT_FIELDS.filter((key) => names.has(key) && !after.has(key))
   if (lost.length === 0) return
-  throw refused(
+  throw wouldBeProblem(
     CASE_FILE,
     `its frontmatter has ${lost.join(', ')}, but the body does not. Send the whole file as GET returns it, with your changes, or send single fields to PUT /cases/:id`,
   )
@@ -95,7 +95,7 @@ export async function checkSessionFile(
   mustBeClean(file, problems)
   for (const key of Object.keys(present) as (keyof Session)[]) {
     if (JSON.stringify(value![key]) === JSON.stringify(present[key])) continue
-    throw refused(file, `it changes ${key}, which only the service may write`)
+    throw wouldBeProblem(file, `it changes ${key}, which only the service may write`)
   }
   const texts = await readSessionTexts(text, value!)
   mustBeClean(file, texts.problems)
@@ -104,15 +104,18 @@ export async function checkSessionFile(
   for (const key of Object.keys(before) as (keyof SessionTexts)[]) {
     const same = JSON.stringify(texts.value![key]) === JSON.stringify(before[key])
     if (!same && !editable.includes(key)) {
-      throw refused(file, `its ${key} cannot be changed while the session is ${present.state}`)
+      throw wouldBeProblem(
+        file,
+        `its ${key} cannot be changed while the session is ${present.state}`,
+      )
     }
   }
   if (editable.length > 0 && texts.value!.plan.trim() === '') {
-    throw refused(file, 'its plan would be blank')
+    throw wouldBeProblem(file, 'its plan would be blank')
   }
   const { errors } = await readPlan(texts.value!.plan)
   if (editable.length > 0 && errors.length > 0) {
-    throw refused(file, `line ${errors[0]!.line} of the plan: ${errors[0]!.message}`)
+    throw wouldBeProblem(file, `line ${errors[0]!.line} of the plan: ${errors[0]!.message}`)
   }
 }
 
@@ -121,16 +124,16 @@ export function checkHistoryFile(present: Buffer, bytes: Uint8Array): void {
   const before = decodeUtf8(present)
   if (!before.ok || conflictLine(before.text) !== null) return // the present file is broken, so any replacement is accepted
   const text = decodeUtf8(bytes)
-  if (!text.ok) throw refused(HISTORY_FILE, `line ${text.line} is not UTF-8`)
+  if (!text.ok) throw wouldBeProblem(HISTORY_FILE, `line ${text.line} is not UTF-8`)
   const [was, is] = [actLines(before.text), actLines(text.text)]
   if (was.some((line, index) => is[index] !== line)) {
-    throw refused(
+    throw wouldBeProblem(
       HISTORY_FILE,
       'a line written by the service is missing or different; you can only add lines of your own',
     )
   }
   if (is.length > was.length) {
-    throw refused(
+    throw wouldBeProblem(
       HISTORY_FILE,
       'a new line looks like one that the service writes; write a note as plain text',
     )
@@ -146,18 +149,18 @@ function textOf(file: string, bytes: Uint8Array, maxBytes: number): string {
   }
   const text = decodeUtf8(bytes)
   if (text.ok && /[^\s\ufeff]/.test(text.text)) return text.text
-  if (text.ok) throw refused(file, 'it would be empty')
-  throw refused(file, `line ${text.line} is not UTF-8`)
+  if (text.ok) throw wouldBeProblem(file, 'it would be empty')
+  throw wouldBeProblem(file, `line ${text.line} is not UTF-8`)
 }
 
 function mustBeClean(file: string, problems: readonly Problem[]): void {
   const [problem] = problems
   if (!problem) return
   const where = problem.line === null ? '' : ` (line ${problem.line})`
-  throw refused(file, `${problem.message}${where}`, problem)
+  throw wouldBeProblem(file, `${problem.message}${where}`, problem)
 }
 
-function refused(file: string, why: string, problem?: Problem): AppError {
+function wouldBeProblem(file: string, why: string, problem?: Problem): AppError {
   return new AppError('would_be_a_problem', `${file} was not written: ${why}.`, {
     ...(problem ? { extra: { problem } } : {}),
   })

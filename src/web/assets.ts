@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs'
 import { Hono } from 'hono'
 import { etagOf } from '../http/etag.ts'
 import { packageFile } from '../package-files.ts'
-import { FAVICON } from './shell/favicon.ts'
 
-/** Made by the build from src/web/client and src/web/style. */
+/** bundle.mjs builds them from src/web/client and src/web/style. */
 const FOLDER = packageFile('dist/web/assets/')
+
+/** A folder with a tick in it. */
+const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#3557d6" d="M3 8a3 3 0 0 1 3-3h7l3 3h10a3 3 0 0 1 3 3v13a3 3 0 0 1-3 3H6a3 3 0 0 1-3-3z"/><path fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="m10.5 17.5 4 4 7.5-8"/></svg>
+`
 
 const TYPES: Record<string, string> = {
   'console.js': 'text/javascript; charset=utf-8',
@@ -17,7 +20,7 @@ const TYPES: Record<string, string> = {
 export interface Assets {
   /** The name of the workspace, which every page shows. */
   workspace: string
-  /** The address of an asset; it changes with its content, so that it may be kept for good. */
+  /** The address of an asset; it changes with the content, so browsers may cache it forever. */
   href(name: string): string
   routes: Hono
 }

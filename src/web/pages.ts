@@ -20,8 +20,8 @@ interface Pages {
 }
 
 /**
- * The operator's pages. They read as the JSON endpoints read and change nothing themselves: their
- * script sends what the operator does to those endpoints, so that every rule holds for it too.
+ * The operator's pages. They only read. Their script sends every change to the JSON endpoints, so the same rules
+ * apply to people and programs. To add a page: a folder with its routes, and a line here.
  */
 export function pages(service: HttpDeps): Pages {
   const assets = loadAssets(visibleText(basename(service.layout.root)))

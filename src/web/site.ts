@@ -11,7 +11,7 @@ interface SiteOptions {
   hasPages: boolean
 }
 
-/** Everything that is answered: the endpoints, and the pages for people. */
+/** The whole HTTP application: the API, and the pages if there are any. */
 export function siteApp(
   service: HttpDeps,
   { port, streams, hasPages }: SiteOptions,

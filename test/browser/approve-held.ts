@@ -62,7 +62,7 @@ inBrowser('Enter that is pressed twice approves once', async (t, visitor) => {
   await eventually(async () => !(await page.locator('#approve-button').isEnabled()))
   await page.keyboard.press('Enter')
   await page.unroute(address)
-  await page.locator('#session-head .state[data-state=complete]').waitFor()
+  await page.locator('#session-head .badge[data-state=complete]').waitFor()
   t.equal(sent, 1)
 })
 

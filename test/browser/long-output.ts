@@ -37,7 +37,7 @@ inBrowser('a page opened past the end of the live output shows what comes', asyn
 
   writeFileSync(end!, '')
   await has('the end')
-  await page.locator('#session-head .state[data-state=complete]').waitFor()
+  await page.locator('#session-head .badge[data-state=complete]').waitFor()
   const shown = (await lines.textContent()) ?? ''
   t.ok(shown.endsWith('199999\n200000\ncomes early\ncomes late\nthe end'), shown.slice(-60))
 })

@@ -29,7 +29,7 @@ inBrowser(
     await service.again()
     await isLive(page)
     await eventually(
-      () => page.locator('#session-head .state').first().getAttribute('data-state'),
+      () => page.locator('#session-head .badge').first().getAttribute('data-state'),
       (state) => state === 'failed',
     )
     const session = await must(service, 'GET', ref.path)
@@ -61,7 +61,7 @@ inBrowser('a page opened in mid-run has what came before, and what comes', async
   const ref = await planned(service, { runbook })
   await must(service, 'POST', `${ref.path}/approve`)
   const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
-  await page.locator('#session-head .state[data-state=complete]').waitFor()
+  await page.locator('#session-head .badge[data-state=complete]').waitFor()
   const lines = page.locator('#terminal .lines').first()
   await lines.getByText('line 400', { exact: true }).waitFor({ state: 'attached' })
   t.equal((await lines.textContent())?.trimEnd(), numbered(400))

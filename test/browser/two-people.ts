@@ -22,7 +22,7 @@ inBrowser('what one approves, another one sees without a reload', async (t, visi
   t.match(await list.locator(`#case-${ref.case_id}`).innerText(), /plan/i)
   await ada.getByRole('button', { name: 'Approve and run 1 step' }).dblclick()
   for (const page of [ada, grace]) {
-    await page.locator('#session-head .state[data-state=complete]').waitFor()
+    await page.locator('#session-head .badge[data-state=complete]').waitFor()
     await page.locator('#terminal').getByText('the first text runs').waitFor()
     t.equal(await page.locator('#approve-button').count(), 0)
   }

@@ -48,7 +48,7 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   await approve.click()
 
   await page.locator('#terminal').getByText('hello from the step').waitFor()
-  const attach = page.getByRole('button', { name: 'Attach 1-test.tap as test-log' })
+  const attach = page.getByRole('button', { name: 'Attach as test-log (1-test.tap)' })
   await attach.waitFor()
   t.equal(
     await page.locator('#terminal .fg-2').first().innerText(),
@@ -70,7 +70,7 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   await page.locator('#proof').getByRole('button', { name: 'Verify' }).click()
   await page.getByRole('combobox', { name: 'Outcome' }).first().fill('ConfirmedCodeBug')
   await page.getByRole('button', { name: 'Resolve this case' }).click()
-  await page.locator('#state .state[data-state=RESOLVED]').waitFor()
+  await page.locator('#state .badge[data-state=RESOLVED]').waitFor()
   const found = await must(service, 'GET', `/cases/${id}`)
   t.match(found, { state: 'RESOLVED', outcome: 'ConfirmedCodeBug', tags: ['hello', 'world'] })
 })
@@ -101,7 +101,7 @@ inBrowser('by keyboard alone: from a new case to RESOLVED', async (t, visitor) =
   await eventually(() => isFocused(approve))
   t.equal((await sessionOf()).state, 'plan_ready', 'the key alone approves nothing')
   await page.keyboard.press('Enter')
-  const attach = page.getByRole('button', { name: 'Attach 1-test.tap as test-log' })
+  const attach = page.getByRole('button', { name: 'Attach as test-log (1-test.tap)' })
   await attach.waitFor()
   await tabTo(page, attach)
   await page.keyboard.press('Enter')
@@ -117,7 +117,7 @@ inBrowser('by keyboard alone: from a new case to RESOLVED', async (t, visitor) =
   await tabTo(page, page.getByRole('combobox', { name: 'Outcome' }).first())
   await page.keyboard.type('FeatureShipped')
   await page.keyboard.press('Enter')
-  await page.locator('#state .state[data-state=RESOLVED]').waitFor()
+  await page.locator('#state .badge[data-state=RESOLVED]').waitFor()
 
   await page.keyboard.press('Escape')
   await page.keyboard.press('g')

@@ -5,6 +5,7 @@ import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { cliOn } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
+import { notBrief } from '../fixtures/full.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { must, step } from '../fixtures/session-client.ts'
 
@@ -82,7 +83,7 @@ t.test('the whole job is done by commands, with a running service', async (t) =>
   t.match(await cli.run('open', 'sign', '--print'), { stdout: new RegExp(`^${url}/case/`) })
 })
 
-t.test('and by processes of their own, with the files alone', async (t) => {
+t.test('and by processes of their own, with the files alone', notBrief, async (t) => {
   const cli = cliOn(t)
   await cli.run('new', 'Sign-in fails', '-d', RUNBOOK)
   t.match(await cli.run('start', 'sign'), { code: 0, stdout: /^▶ echo fine$/m })
@@ -119,7 +120,7 @@ t.test('a report with failures is verified by no option, and accepted with a rea
   })
   t.match(await cli.run('gate', 'sign'), { code: 4, stdout: /1 of 2 tests failed: in/ })
   t.match(await cli.run('resolve', 'sign'), { code: 4, stderr: /1 of 2 tests failed: in/ })
-  t.match(await cli.run('list'), { stdout: /supports nothing: 1 of 2 tests failed: in/ })
+  t.match(await cli.run('list'), { stdout: /doesn't count: 1 of 2 tests failed: in/ })
   t.match(await cli.run('proof', 'verify', 'sign', '--all', '--accept', 'x'), { code: 2 })
   t.match(await cli.run('proof', 'verify', 'sign', id, '--accept', ' '), { code: 1 })
   const accepted = await cli.run('proof', 'verify', 'sign', id, '--accept', 'It is flaky.')
@@ -258,7 +259,7 @@ t.test('a session that fails gives its code', async (t) => {
   t.match(await cli.run('tail', 'door'), { code: 5, stdout: /! abandoned: Rain/ })
 })
 
-t.test('commands at once without a service all do their work, once', async (t) => {
+t.test('commands at once without a service all do their work, once', notBrief, async (t) => {
   const cli = cliOn(t)
   const titles = ['five', 'four', 'one', 'six', 'three', 'two']
   const said = await Promise.all(titles.map((title) => cli.run('new', title)))

@@ -15,6 +15,7 @@ import t, { type Test } from 'tap'
 import type { Said } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
 import { connect } from '../fixtures/event-source.ts'
+import { notBrief } from '../fixtures/full.ts'
 import { changeState, PUT_RUN, rowsOnDisk, runsIn } from '../fixtures/state-rows.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
@@ -115,52 +116,56 @@ function loggedTypes(stateDir: string): string[] {
   )
 }
 
-t.test('a list of many cases writes nothing, and nothing of it counts as published', async (t) => {
-  const MANY = 210
-  const cli = cliHere(t)
-  const { root, apart } = cli
-  const stateDir = cli.env.CASEFILE_STATE_DIR
-  const ids = Array.from({ length: MANY }, () => randomUUID())
-  const path = (id: string) => join(root, 'memory', 'cases', id, 'case.md')
-  const write = (id: string, title: string) => {
-    const head = `id: ${id}\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\ntype: bug`
-    mkdirSync(join(root, 'memory', 'cases', id), { recursive: true })
-    writeFileSync(path(id), `---\n${head}\n---\n\nWhat happens.\n`)
-    utimesSync(path(id), 1e9, 1e9)
-  }
-  for (const id of ids) write(id, 'As it was')
-  const titles = async () => {
-    const { json } = await apart.run('list', '--all', '--json')
-    return json.map(({ title }: { title: string }) => title)
-  }
-  const served = async () => {
-    const service = apart.start('serve', '--port', '0')
-    const [, url] = await service.says(/listening on (\S+)/)
-    const events = await connect(`${url}/events?after=now`) // once all is published
-    events.close()
-    service.signal('SIGINT')
-    await service.ended
-  }
+t.test(
+  'a list of many cases writes nothing, and nothing of it counts as published',
+  notBrief,
+  async (t) => {
+    const MANY = 210
+    const cli = cliHere(t)
+    const { root, apart } = cli
+    const stateDir = cli.env.CASEFILE_STATE_DIR
+    const ids = Array.from({ length: MANY }, () => randomUUID())
+    const path = (id: string) => join(root, 'memory', 'cases', id, 'case.md')
+    const write = (id: string, title: string) => {
+      const head = `id: ${id}\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\ntype: bug`
+      mkdirSync(join(root, 'memory', 'cases', id), { recursive: true })
+      writeFileSync(path(id), `---\n${head}\n---\n\nWhat happens.\n`)
+      utimesSync(path(id), 1e9, 1e9)
+    }
+    for (const id of ids) write(id, 'As it was')
+    const titles = async () => {
+      const { json } = await apart.run('list', '--all', '--json')
+      return json.map(({ title }: { title: string }) => title)
+    }
+    const served = async () => {
+      const service = apart.start('serve', '--port', '0')
+      const [, url] = await service.says(/listening on (\S+)/)
+      const events = await connect(`${url}/events?after=now`) // once all is published
+      events.close()
+      service.signal('SIGINT')
+      await service.ended
+    }
 
-  t.strictSame(await titles(), Array(MANY).fill('As it was'))
-  t.strictSame(tree(stateDir), [])
-  await served()
-  t.strictSame(loggedTypes(stateDir), [], 'the first service takes all as told')
+    t.strictSame(await titles(), Array(MANY).fill('As it was'))
+    t.strictSame(tree(stateDir), [])
+    await served()
+    t.strictSame(loggedTypes(stateDir), [], 'the first service takes all as told')
 
-  for (const id of ids) write(id, 'As it is now')
-  t.strictSame(await titles(), Array(MANY).fill('As it is now'))
-  await served()
-  // the history of some gets its line before the end
-  const updates = loggedTypes(stateDir).filter((type) => type !== 'memory_updated')
-  t.strictSame(updates, Array(MANY).fill('case_updated'), 'and the next tells it')
-  t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+    for (const id of ids) write(id, 'As it is now')
+    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+    await served()
+    // the history of some gets its line before the end
+    const updates = loggedTypes(stateDir).filter((type) => type !== 'memory_updated')
+    t.strictSame(updates, Array(MANY).fill('case_updated'), 'and the next tells it')
+    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
 
-  const [gone, ...there] = ids.slice(0, 8)
-  rmSync(join(path(gone!), '..'), { recursive: true })
-  for (const id of there) write(id, 'And now')
-  const expected = [...Array(MANY - 8).fill('As it is now'), ...there.map(() => 'And now')].sort()
-  t.strictSame((await titles()).sort(), expected, 'the rows of the state folder are not believed')
-  const state = tree(stateDir)
-  t.match(await apart.run('list', 'AND NOW', '--json'), { json: there.map(() => Object) })
-  t.strictSame(tree(stateDir), state)
-})
+    const [gone, ...there] = ids.slice(0, 8)
+    rmSync(join(path(gone!), '..'), { recursive: true })
+    for (const id of there) write(id, 'And now')
+    const expected = [...Array(MANY - 8).fill('As it is now'), ...there.map(() => 'And now')].sort()
+    t.strictSame((await titles()).sort(), expected, 'the rows of the state folder are not believed')
+    const state = tree(stateDir)
+    t.match(await apart.run('list', 'AND NOW', '--json'), { json: there.map(() => Object) })
+    t.strictSame(tree(stateDir), state)
+  },
+)

@@ -20,7 +20,7 @@ import { newSessionText } from '../../src/markdown/session-texts.ts'
 import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { renameOver } from '../fixtures/editors.ts'
-import { isFull } from '../fixtures/full.ts'
+import { isBrief, isFull, notBrief } from '../fixtures/full.ts'
 import { listen, type PublishedEvents } from '../fixtures/published-events.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { SESSION } from '../fixtures/records.ts'
@@ -285,7 +285,7 @@ const change = (path: string, from: string | RegExp, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replace(from, to))
 
 for (const [index, place] of Object.keys(PLACES).entries()) {
-  t.test(`what git does to cases ${place}`, async (t) => {
+  t.test(`what git does to cases ${place}`, notBrief, async (t) => {
     const repository = await openRepository(t, place, index === 0 ? MANY : FEW)
     const { app, published, ids, folder, git, run, commit, settled } = repository
     const [first, second, third, fourth] = ids as [string, string, string, string]
@@ -448,7 +448,8 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
   })
 }
 
-for (const place of [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]) {
+const places = [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]
+for (const place of isBrief ? places.slice(0, 1) : places) {
   t.test(`while git holds its lock on cases ${place}`, async (t) => {
     const repository = await openRepository(t, place, 4, { gitTimeoutMs: 1000 })
     const { app, published, ids, folder, git, settled } = repository

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { connect, type EventSourceClient } from '../fixtures/event-source.ts'
+import { notBrief } from '../fixtures/full.ts'
 import { dialogue } from '../fixtures/raw-socket.ts'
 import { envelope, finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -155,7 +156,7 @@ t.test('where a resume begins', async (t) => {
   }
 })
 
-t.test('10,000 events reach a client that comes back 50 times, each once', async (t) => {
+t.test('10,000 events reach a client that comes back 50 times, each once', notBrief, async (t) => {
   const seed = Number(process.env.CASEFILE_TEST_SEED ?? Date.now() % 1_000_000)
   t.comment(`CASEFILE_TEST_SEED=${seed}`)
   const app = await openTestService(t)

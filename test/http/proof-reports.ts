@@ -66,7 +66,7 @@ t.test('a report with failures opens no gate until it is accepted with a reason'
   const [row] = (await app.request('GET', '/triage')).json.filter(
     (each: { id: string }) => each.id === id,
   )
-  t.match(row.needs, { kind: 'proof', text: /supports nothing: 2 of 23 tests failed/ })
+  t.match(row.needs, { kind: 'proof', text: /doesn't count: 2 of 23 tests failed/ })
 
   for (const accept of ['', '  \n', 'two\nlines']) {
     const reply = await verify(id, proof.id, { accept })

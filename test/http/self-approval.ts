@@ -7,7 +7,7 @@ import type { HttpDeps } from '../../src/http/deps.ts'
 import { errorHandler } from '../../src/http/middleware/error-format.ts'
 import { notWhilePlanning, requireOperator } from '../../src/http/middleware/require-operator.ts'
 import type { DeniedRequest } from '../../src/sessions/denied-requests.ts'
-import { isFull } from '../fixtures/full.ts'
+import { isFull, notBrief } from '../fixtures/full.ts'
 import {
   agentFiles,
   committed,
@@ -78,54 +78,58 @@ const target = (service: TestService): Promise<Ref> =>
 
 const WAIT = 'while [ ! -s out ]; do sleep 0.05; done; cat out'
 
-t.test('a session cannot approve, however its process has hidden', { ...linuxOnly }, async (t) => {
-  const service = await opened(t)
-  const { path, id } = await target(service)
-  const ask = `node ask.mjs ${service.url} POST ${path}/approve`
-  const raw = (how: string) =>
-    `node raw.mjs ${service.url} ${how} 'GET /version' 'POST ${path}/approve'`
-  const ways: [name: string, script: string][] = [
-    ['as it is', ask],
-    ['in a session of its own', `setsid -w ${ask}`],
-    ['forked twice', `(setsid ${ask} > out &); ${WAIT}; rm out`],
-    ['without an environment', `env -i PATH="$PATH" ${ask}`],
-    [
-      'forked twice, without an environment',
-      `(env -i PATH="$PATH" ${ask} > out &); ${WAIT}; rm out`,
-    ],
-    ['as the second request of a connection', raw('kept')],
-    ['right behind another request', raw('pipelined')],
-  ]
-  for (const [name, script] of ways) {
-    await t.test(name, async (t) => {
-      const { output, denied } = await tried(service, script)
-      t.match(output, / 403\b/)
-      t.match(denied, [{ tool: 'approve', title: `POST ${path}/approve`, pid: Number }])
-      t.equal(denied.length, 1)
-      t.match(await must(service, 'GET', path), { id, state: 'plan_ready' })
+t.test(
+  'a session cannot approve, however its process has hidden',
+  { ...notBrief, ...linuxOnly },
+  async (t) => {
+    const service = await opened(t)
+    const { path, id } = await target(service)
+    const ask = `node ask.mjs ${service.url} POST ${path}/approve`
+    const raw = (how: string) =>
+      `node raw.mjs ${service.url} ${how} 'GET /version' 'POST ${path}/approve'`
+    const ways: [name: string, script: string][] = [
+      ['as it is', ask],
+      ['in a session of its own', `setsid -w ${ask}`],
+      ['forked twice', `(setsid ${ask} > out &); ${WAIT}; rm out`],
+      ['without an environment', `env -i PATH="$PATH" ${ask}`],
+      [
+        'forked twice, without an environment',
+        `(env -i PATH="$PATH" ${ask} > out &); ${WAIT}; rm out`,
+      ],
+      ['as the second request of a connection', raw('kept')],
+      ['right behind another request', raw('pipelined')],
+    ]
+    for (const [name, script] of ways) {
+      await t.test(name, async (t) => {
+        const { output, denied } = await tried(service, script)
+        t.match(output, / 403\b/)
+        t.match(denied, [{ tool: 'approve', title: `POST ${path}/approve`, pid: Number }])
+        t.equal(denied.length, 1)
+        t.match(await must(service, 'GET', path), { id, state: 'plan_ready' })
+      })
+    }
+
+    await t.test('without waiting for the answer', async (t) => {
+      // abandoning needs no free folder, so one that got through would show
+      const leave = `node raw.mjs ${service.url} leave 'POST ${path}/abandon'`
+      // one that is gone before it is read may never arrive at all
+      const often = `i=0; while [ $i -lt 15 ]; do ${leave}; i=$((i + 1)); done`
+      const { denied } = await tried(service, often)
+      t.ok(denied.length > 0)
+      for (const payload of denied) t.match(payload, { tool: 'abandon', reason: String })
+      t.match(await must(service, 'GET', path), { state: 'plan_ready' })
     })
-  }
 
-  await t.test('without waiting for the answer', async (t) => {
-    // abandoning needs no free folder, so one that got through would show
-    const leave = `node raw.mjs ${service.url} leave 'POST ${path}/abandon'`
-    // one that is gone before it is read may never arrive at all
-    const often = `i=0; while [ $i -lt 15 ]; do ${leave}; i=$((i + 1)); done`
-    const { denied } = await tried(service, often)
-    t.ok(denied.length > 0)
-    for (const payload of denied) t.match(payload, { tool: 'abandon', reason: String })
-    t.match(await must(service, 'GET', path), { state: 'plan_ready' })
-  })
-
-  await t.test('forked twice, in another session, without an environment', async (t) => {
-    const hidden = `env -i PATH="$PATH" setsid ${ask}`
-    const { output, events } = await tried(service, `(${hidden} > out &); ${WAIT}; rm out`)
-    const guard = events.find(({ event_type }) => event_type === 'guarded')?.payload.guard
-    if (guard !== 'mount') return t.pass('', { skip: 'it cannot be told without a mount' })
-    t.match(output, / 403\b/)
-    t.match(await must(service, 'GET', path), { state: 'plan_ready' })
-  })
-})
+    await t.test('forked twice, in another session, without an environment', async (t) => {
+      const hidden = `env -i PATH="$PATH" setsid ${ask}`
+      const { output, events } = await tried(service, `(${hidden} > out &); ${WAIT}; rm out`)
+      const guard = events.find(({ event_type }) => event_type === 'guarded')?.payload.guard
+      if (guard !== 'mount') return t.pass('', { skip: 'it cannot be told without a mount' })
+      t.match(output, / 403\b/)
+      t.match(await must(service, 'GET', path), { state: 'plan_ready' })
+    })
+  },
+)
 
 t.test('a sender who cannot be told is refused', { ...linuxOnly }, async (t) => {
   const run = { case_id: '', session_id: '', runId: 'x', processes: [], folderId: '' }

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import type { TriageRow } from '../../src/model/triage-row.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
+import { notBrief } from '../fixtures/full.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -41,7 +42,7 @@ t.test('GET /triage has every case, what needs the operator first', async (t) =>
     found.map(({ title, needs }) => [title, needs?.kind ?? null, needs?.text]),
     [
       ['plan', 'plan', 'the plan of session 1 waits for approval'],
-      ['broken', 'problem', 'bad_encoding in notes.md'],
+      ['broken', 'problem', 'notes.md: these bytes are not UTF-8: save the file in that encoding'],
       ['blocked', 'blocked', 'needs your input: Which database?'],
       ['complete', 'proof', 'session 1 is complete and has no proof'],
       ['unverified', 'proof', '1 proof is not verified yet'],
@@ -133,7 +134,7 @@ t.test('a session that runs is told, and is nobody’s turn', async (t) => {
   t.strictSame(await rows('?needs=running'), [])
 })
 
-t.test('10,000 cases', async (t) => {
+t.test('10,000 cases', notBrief, async (t) => {
   const cases = Object.fromEntries(
     Array.from({ length: 10_000 }, (_, n) => [
       `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,

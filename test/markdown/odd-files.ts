@@ -17,6 +17,7 @@ import {
 import { readTrail, readTrailLine } from '../../src/markdown/trail.ts'
 import type { Case } from '../../src/model/case.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
+import { notBrief } from '../fixtures/full.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
 
 const leave = useParser()
@@ -399,7 +400,7 @@ t.test('reading is fast where no parser is needed', async (t) => {
   }
 })
 
-t.test('no run of one character takes long', async (t) => {
+t.test('no run of one character takes long', notBrief, async (t) => {
   const size = 256 * 1024
   const runs = [
     ' ',
@@ -492,25 +493,29 @@ t.test('an outline without the parser equals the one by it where runs are long',
   }
 })
 
-t.test('a text that is too complex costs its 2 s once, and its neighbours nothing', async (t) => {
-  const hostile = (salt: string) => `${'- '.repeat(10_000)}${salt}`
-  t.ok(await parsedMarkdown('warm'))
-  const timed = async (text: string) => {
-    let parsed: unknown
-    const parse = async () => {
-      parsed = await parsedMarkdown(text)
+t.test(
+  'a text that is too complex costs its 2 s once, and its neighbours nothing',
+  notBrief,
+  async (t) => {
+    const hostile = (salt: string) => `${'- '.repeat(10_000)}${salt}`
+    t.ok(await parsedMarkdown('warm'))
+    const timed = async (text: string) => {
+      let parsed: unknown
+      const parse = async () => {
+        parsed = await parsedMarkdown(text)
+      }
+      return { took: await cpuTime(parse, { tries: 1 }), parsed }
     }
-    return { took: await cpuTime(parse, { tries: 1 }), parsed }
-  }
-  t.equal((await timed(hostile('1'))).parsed, null)
-  const again = await timed(hostile('1'))
-  t.equal(again.parsed, null)
-  t.ok(again.took < 500, `${again.took} ms: its hash is known`)
-  const other = await timed(hostile('2'))
-  t.equal(other.parsed, null)
-  t.ok(other.took < 10_000, `${other.took} ms, loading the parser again included`)
-  t.ok(await parsedMarkdown('plain'))
-})
+    t.equal((await timed(hostile('1'))).parsed, null)
+    const again = await timed(hostile('1'))
+    t.equal(again.parsed, null)
+    t.ok(again.took < 500, `${again.took} ms: its hash is known`)
+    const other = await timed(hostile('2'))
+    t.equal(other.parsed, null)
+    t.ok(other.took < 10_000, `${other.took} ms, loading the parser again included`)
+    t.ok(await parsedMarkdown('plain'))
+  },
+)
 
 t.test('closing the parser settles what is being parsed', async (t) => {
   const parsing = parsedMarkdown(`${'- '.repeat(10_000)}3`)

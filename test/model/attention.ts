@@ -96,7 +96,7 @@ const table: Row[] = [
     }),
     'problem',
     null,
-    'merge_conflict in sessions/1.md',
+    'sessions/1.md: m',
   ],
   [
     'so is one that was put there while another session ran',
@@ -109,7 +109,7 @@ const table: Row[] = [
     }),
     'problem',
     null,
-    '2 problems, the first: changed_during_run in sessions/1.md',
+    '2 problems, the first: sessions/1.md: m',
   ],
   [
     'a blocked case says why, on one line',

@@ -346,8 +346,8 @@ echo an example
     `<span class="step-facts">${facts}</span></figcaption>` +
     `<pre tabindex="0"><code>${code}\n</code></pre></figure>`
   t.strictSame(figures, [
-    step(1, 'test', 'sh · at most 2 min · reports TAP', 'npm test   &#x3C;all>'),
-    step(2, 'step-2', 'bash · in a/b · expects exit 0 or 2 · goes on if it fails', 'a [U+202E]'),
+    step(1, 'test', 'sh · at most 2 min · proves: test report (TAP)', 'npm test   &#x3C;all>'),
+    step(2, 'step-2', 'bash · in a/b · expects exit 0 or 2 · continues if it fails', 'a [U+202E]'),
     step(3, 'step-3', 'js', '1'),
   ])
   t.match(rendered, /<pre tabindex="0"><code class="language-sh">echo an/)

@@ -21,6 +21,7 @@ import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
+import { notBrief } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 
 const AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
@@ -266,7 +267,7 @@ t.test('it works in a mode in which it asks, and stays in it', async (t) => {
 t.test('a turn that failed is no success, however it ended', async (t) => {
   const failed: [variant: string, detail: string, spec: object, reason: string][] = [
     ['system-error', '', {}, 'fake failed: scripted 400'],
-    ['says-error', '', { saysInWords: true }, 'fake failed: 400 scripted 400'],
+    ['says-error', '', { sendsNoticesAsText: true }, 'fake failed: 400 scripted 400'],
     ['says', 'Error: it broke', {}, 'fake failed: it broke'],
   ]
   for (const [variant, detail, more, message] of failed) {
@@ -285,7 +286,7 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
   })
   t.test('a plan that quotes an error is one', async (t) => {
     const quoted = 'Error: 400 is what users see.\n\n## Plan\n\n1. Raise the limit.'
-    const spec = { ...fake('says', quoted), saysInWords: true }
+    const spec = { ...fake('says', quoted), sendsNoticesAsText: true }
     t.match(await scene(t, 'says', { spec }).plan(), { plan: '1. Raise the limit.' })
   })
 })
@@ -501,7 +502,7 @@ t.test('an answer has its own limit', async (t) => {
       const opened = async () => {
         const session = await openSession(link, { ...FAKE, cwd: '/', signal })
         const watch = watchMode(() => {})
-        await toPlanMode({ link, watch, ...session }, fake('plain'), signal)
+        await toPlanMode({ connection: link, watch, ...session }, fake('plain'), signal)
       }
       const message = `fake did not answer ${silent} within ${seconds} s`
       await t.rejects(opened(), { name: 'RunnerFailure', message })
@@ -575,8 +576,8 @@ t.test('a tool call has one name, with its path in the folder', async (t) => {
       workdir,
     }),
     onMode() {},
-    saysInWords: false,
-    refusalIn: () => null,
+    sendsNoticesAsText: false,
+    findDenial: () => null,
     workdir,
   })
   transcript.begin()
@@ -772,7 +773,7 @@ t.test('the words of a command are looked at', async (t) => {
   t.strictSame(await temporaryFolders('/'), [realpathSync('/tmp')], 'never all of it')
 })
 
-t.test('a hostile command is taken apart in no time', async (t) => {
+t.test('a hostile command is taken apart in no time', notBrief, async (t) => {
   const began = performance.now()
   for (const part of [
     '$(',
@@ -851,7 +852,7 @@ t.test('it does not speak as it should', async (t) => {
   })
 })
 
-t.test('it is stopped', async (t) => {
+t.test('it is stopped', notBrief, async (t) => {
   t.test('before it has answered anything', async (t) => {
     const stop = new AbortController()
     const { plan, report } = scene(t, 'never', { signal: stop.signal })
@@ -926,7 +927,7 @@ t.test('a revision goes back to its conversation', async (t) => {
     ['session-lost', 'session-1'],
   ] as const) {
     const { plan, report } = scene(t, 'resumes', {
-      run: { resume: { session: resume, anew: noOther } },
+      run: { resume: { session: resume, restartFresh: noOther } },
     })
     t.strictSame(await plan(), PLAN)
     t.match(report.notes[1], { fields: { agent_session: expected } })

@@ -17,6 +17,7 @@ import { PRESETS } from '../../src/runners/command/presets.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { notBrief } from '../fixtures/full.ts'
 
 type Custom = Extract<ProviderSettings, { kind: 'command' }>
 
@@ -53,15 +54,15 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
   const log: string[] = []
   const notes: AgentNote[] = []
   const said = { stdout: '', stderr: '', raw: '' }
-  const anew = async () => {
-    log.push('anew')
+  const restartFresh = async () => {
+    log.push('restartFresh')
     mkdirSync(`${root}/again`)
     return `${root}/again`
   }
   const agent: AgentRun = {
     prompt: run.prompt ?? 'Do it.\n',
     newId: ID,
-    resume: run.resume ? { session: run.resume, anew } : null,
+    resume: run.resume ? { session: run.resume, restartFresh } : null,
     env: { PATH, ...run.env },
     folder: `${root}/files`,
     sandbox: NO_SANDBOX,
@@ -407,13 +408,13 @@ cp "$5" policy; ${prints(
     const { plan, root, log } = recorded(t, spec, { env, resume: 'old' })
     t.match(await plan(), { plan: 'P' })
     const between = log.slice(log.indexOf('finished 1'), log.lastIndexOf('agent_started'))
-    t.strictSame(between, ['finished 1', 'anew', 'step plan-agent 5000'])
+    t.strictSame(between, ['finished 1', 'restartFresh', 'step plan-agent 5000'])
     t.match(readFileSync(`${root}/project/policy`, 'utf8'), 'read_file')
     t.notOk(existsSync(`${root}/project/policy.toml`), 'nothing was written through the link')
   })
 })
 
-t.test('nothing hangs', async (t) => {
+t.test('nothing hangs', notBrief, async (t) => {
   t.test('an abort ends it', async (t) => {
     for (const mode of ['plan', 'work'] as const) {
       const abort = new AbortController()

@@ -10,7 +10,7 @@ import {
   type Subject,
   type Trial,
 } from '../fixtures/agents/contract-subjects.ts'
-import { isFull } from '../fixtures/full.ts'
+import { isBrief, isFull } from '../fixtures/full.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'the sweep works on Linux only' }
 /** The longest way to end: an agent is asked (5 s), then TERM (2 s), then KILL. */
@@ -282,7 +282,7 @@ async function isStopped(t: Test, trial: Trial, mode: Mode): Promise<void> {
 t.test('every runner keeps the contract', linuxOnly, async (t) => {
   // most of it is waiting for processes to end
   t.jobs = 4
-  for (const subject of SUBJECTS) {
+  for (const subject of SUBJECTS.filter(({ likeAnother }) => !isBrief || !likeAnother)) {
     t.test(subject.name, { buffered: true }, async (t) => {
       for (const { name, deed, except, ofProcess, modes, proves } of CLAUSES) {
         if (ofProcess && !isFull && subject.likeAnother) continue

@@ -69,8 +69,11 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
     report,
     runId,
     plan: (resume: string | null = null) => {
-      const anew = () => Promise.reject(new Error('it knows its conversation'))
-      const agent = { ...agentRun, resume: resume === null ? null : { session: resume, anew } }
+      const restartFresh = () => Promise.reject(new Error('it knows its conversation'))
+      const agent = {
+        ...agentRun,
+        resume: resume === null ? null : { session: resume, restartFresh },
+      }
       return runner.plan({ agent, workdir, signal, case: CASE, memory: new Map(), steps: [] })
     },
     execute: () =>

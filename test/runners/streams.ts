@@ -1082,10 +1082,10 @@ t.test('an agent that calls tools without end is remembered for its last ones', 
 
   const one = createDenials()
   one.add('Delete all\nof it.')
-  t.equal(one.complaint(), 'was denied one of its actions: Delete all of it')
+  t.equal(one.summary(), 'was denied one of its actions: Delete all of it')
   const denials = createDenials()
   for (let at = 0; at < 2000; at++) denials.add(`tool-${at}`)
-  t.match(denials.complaint(), /^was denied 2000 of its actions: tool-1500, .* and 1992 more$/)
+  t.match(denials.summary(), /^was denied 2000 of its actions: tool-1500, .* and 1992 more$/)
 })
 
 t.test('lines, however the bytes are chunked', async (t) => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
+import { notBrief } from '../fixtures/full.ts'
 import {
   agentFiles,
   committed,
@@ -514,7 +515,7 @@ t.test('a conversation that stands in the file alone is not gone on with', async
   t.notMatch(words, /--resume|dangerously/)
 })
 
-t.test('an agent that never ends', linuxOnly, async (t) => {
+t.test('an agent that never ends', { ...linuxOnly, ...notBrief }, async (t) => {
   const stay = 'trap "" TERM; setsid sleep 3600 & echo begun; while :; do sleep 0.1; done'
   const agents = { plans: { plan: stay }, works: { plan: says(LIST_PLAN), work: stay } }
   await t.test('while it plans: abandoned', async (t) => {

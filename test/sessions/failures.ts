@@ -12,6 +12,7 @@ import { createStepRecorder } from '../../src/sessions/step-recorder.ts'
 import { createRunRecords } from '../../src/state/runs.ts'
 import type { StateFolder } from '../../src/state/state-folder.ts'
 import { processesOf } from '../fixtures/built-service.ts'
+import { notBrief } from '../fixtures/full.ts'
 import {
   envelope,
   git,
@@ -217,7 +218,7 @@ t.test('limits of casefile.md', async (t) => {
   t.match(long.session, { state: 'failed', output: /time limit for work/ })
 })
 
-t.test('odd output', async (t) => {
+t.test('odd output', notBrief, async (t) => {
   const service = await openTestService(t)
   const artifact = (id: string, name: string) => service.file(id, 'artifacts', name)
 
@@ -601,7 +602,7 @@ t.test('a diff that has its troubles', async (t) => {
       const place = { layout, scratch: join(service.root, scratch), exclude: [], signal }
       const redactor = createRedactor({})
       const taker = await startDiff(service.root, { ...place, redactor, case_id: 'x', number: 1 })
-      t.match(await taker.take(), { reason })
+      t.match(await taker.finish(), { reason })
       await taker.close()
     })
   }

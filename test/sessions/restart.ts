@@ -296,7 +296,7 @@ t.test('the command line', async (t) => {
   })
 })
 
-t.test('two signals are as good as one', async (t) => {
+t.test('two signals are as good as one', notBrief, async (t) => {
   const service = await startBuilt(t, folders(t))
   const ref = await planned(service, {
     runbook: step("trap '' TERM; echo begun; sleep 60; sleep 60"),

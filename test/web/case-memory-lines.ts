@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { keptText, shownText } from '../../src/web/client/memory-lines.ts'
+import { textToEdit, textToSave } from '../../src/web/client/memory-lines.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 
 const kept: { name: string; original: string; edited: string; result: string }[] = [
@@ -47,7 +47,7 @@ const kept: { name: string; original: string; edited: string; result: string }[]
 t.test('what an editor of plain lines gives back to the file', async (t) => {
   for (const { name, original, edited, result } of kept)
     await t.test(name, async (t) => {
-      t.equal(keptText(original, edited), result)
+      t.equal(textToSave(original, edited), result)
     })
 })
 
@@ -61,7 +61,7 @@ const editedText = fc.array(line).map((lines) => lines.join('\n'))
 t.test('a text that was not touched is written as it was, whatever its line ends', async (t) => {
   fc.assert(
     fc.property(fileText, (text) => {
-      t.equal(keptText(text, shownText(text)) === text, true, JSON.stringify(text))
+      t.equal(textToSave(text, textToEdit(text)) === text, true, JSON.stringify(text))
     }),
     { numRuns: 300 },
   )
@@ -73,7 +73,7 @@ t.test('what was typed is what is in the file, but for the line ends', async () 
     fc.property(
       fileText,
       editedText,
-      (text, edited) => shownText(keptText(text, edited)) === edited,
+      (text, edited) => textToEdit(textToSave(text, edited)) === edited,
     ),
     { numRuns: 500 },
   )
@@ -83,10 +83,10 @@ t.test('a large file is no matter of minutes', async (t) => {
   const original = Array.from({ length: 50_000 }, (_, n) => `${n}${n % 2 ? '\r\n' : '\n'}`).join('')
   const edited = Array.from({ length: 50_000 }, (_, n) => `other ${n}\n`).join('')
   const start = performance.now()
-  t.equal(shownText(keptText(original, edited)), edited)
+  t.equal(textToEdit(textToSave(original, edited)), edited)
   t.ok(performance.now() - start < 10_000)
 })
 
 function isKept(text: string): boolean {
-  return keptText(text, shownText(text)) === text
+  return textToSave(text, textToEdit(text)) === text
 }

@@ -139,7 +139,7 @@ t.test('a plan that waits comes first', async (t) => {
   const html = await pageOf(`/case/${id}`)
   t.match(textOf(html, 'plan-waits-1'), 'The plan of session 1 needs your approval.')
   t.ok(html.indexOf('id="plan-waits-1"') < html.indexOf('id="state"'))
-  t.match(textOf(html, 'session-1'), /1\. implementing Plan ready needs your approval runbook/)
+  t.match(textOf(html, 'session-1'), /1\. implementing Plan ready runbook/)
 })
 
 t.test('a session that failed comes next, with what to do', async (t) => {
@@ -147,7 +147,7 @@ t.test('a session that failed comes next, with what to do', async (t) => {
   const html = await pageOf(`/case/${ref.case_id}`)
   t.match(
     textOf(html, 'failed-session'),
-    /Session 1 failed: step sums exited with 3, expected 0\. implementing, by runbook, .* Failed step: sums \. .* Plan again Show the output/,
+    /Session 1 failed: step sums exited with 3, expected 0\. .* Plan again starts a new session that is told about this failure\. .* Plan again Show the output/,
   )
   t.match(html, `href="/case/${ref.case_id}/session/1#output"`)
   t.match(html, `<input type="hidden" name="again" value="${session.id}"/>`)
@@ -164,7 +164,7 @@ t.test('what a session offers is attached with one click', async (t) => {
   t.match(textOf(html, 'session-1'), /implementing Complete runbook 1 test passed/)
   const artifact = session.candidates[0].artifact as string
   t.match(textOf(html, 'candidates'), `${artifact} 1 of 1 test passed`)
-  t.match(textOf(html, 'candidates'), `Attach ${artifact} as test-log`)
+  t.match(textOf(html, 'candidates'), `Attach as test-log (${artifact})`)
   t.match(formTag(html, `attach-${artifact}`), `action="/cases/${ref.case_id}/proof"`)
   t.match(html, `name="session_id" value="${ref.id}"`)
   const fields = { artifact, session_id: ref.id, type: 'test-log' }

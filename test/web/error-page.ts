@@ -40,7 +40,7 @@ t.test('an address that there is not, opened in a browser', async (t) => {
   const page = await app.request('GET', '/nothing/here', undefined, headers)
   t.equal(page.status, 404)
   t.match(page.headers['content-type'], /^text\/html/)
-  t.match(page.text, 'There is no GET /nothing/here.')
+  t.match(page.text, 'There is no page at /nothing/here.')
   t.match(page.text, /<h1>Page not found<\/h1>.*All cases.*Search.*Docs/s)
   t.match(page.headers['content-security-policy'], "default-src 'none'")
   const json = await app.request('GET', '/nothing/here')

@@ -43,7 +43,7 @@ import { preImagePath, prunePreImages } from '../../src/workspace/late-saves/pre
 import { readReplacedFile } from '../../src/workspace/late-saves/replaced-file.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { hashOf } from '../../src/workspace/record.ts'
-import { isFull } from '../fixtures/full.ts'
+import { isFull, notBrief } from '../fixtures/full.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -54,44 +54,50 @@ const SAVES = isFull ? 1000 : 150
 const SAVES_PER_S = isFull ? 50 : 100
 const WRITES_PER_S = isFull ? 100 : 200
 
-t.test('no line that a person saves is lost beside the writes of the service', async (t) => {
-  for (const style of ['rename', 'in-place']) {
-    for (const seed of [1, 2, 3]) {
-      await t.test(`${style}, seed ${seed}`, async (t) => {
-        const app = await openTestService(t)
-        const { id } = await app.newCase({ description: 'First.' })
-        const args = [PERSON, app.file(id, 'case.md'), style, SAVES, SAVES_PER_S, seed].map(String)
-        const person = spawn(process.execPath, args, { stdio: 'inherit' })
-        const ended = once(person, 'exit')
-        const began = performance.now()
-        const statuses: number[] = []
-        for (let n = 1; person.exitCode === null && person.signalCode === null; n++) {
-          const body = n % 2 ? { title: `Title ${n}` } : { tags: [`tag-${n}`] }
-          statuses.push((await app.request('PUT', `/cases/${id}`, body)).status)
-          const ahead = began + (n * 1000) / WRITES_PER_S - performance.now()
-          if (ahead > 0) await delay(ahead)
-        }
-        t.strictSame(await ended, [0, null])
-        const seconds = (performance.now() - began) / 1000
-        await app.service.lateSaves.idle()
-        const kept = versionsOf(app, id)
-        const lines = Array.from({ length: SAVES }, (_, n) => `line ${seed}-${n + 1}.\n`)
-        const lost = lines.filter((line) => !kept.some((text) => text.includes(line)))
-        // without the system's exchange of two names a save by a rename can fall into a last gap
-        const isGapless = style === 'in-place' || systemExchange() !== null
-        if (isGapless) t.strictSame(lost, [])
-        else t.ok(lost.length <= SAVES / 100, `lost in the gap: ${lost.length}`)
-        t.ok(
-          statuses.every((status) => status === 200),
-          'and every write takes',
-        )
-        t.comment(
-          `${Math.round(SAVES / seconds)} saves and ${Math.round(statuses.length / seconds)} writes a second, ${app.log.length} rescues, ${kept.length - 1} of them conflict copies`,
-        )
-      })
+t.test(
+  'no line that a person saves is lost beside the writes of the service',
+  notBrief,
+  async (t) => {
+    for (const style of ['rename', 'in-place']) {
+      for (const seed of [1, 2, 3]) {
+        await t.test(`${style}, seed ${seed}`, async (t) => {
+          const app = await openTestService(t)
+          const { id } = await app.newCase({ description: 'First.' })
+          const args = [PERSON, app.file(id, 'case.md'), style, SAVES, SAVES_PER_S, seed].map(
+            String,
+          )
+          const person = spawn(process.execPath, args, { stdio: 'inherit' })
+          const ended = once(person, 'exit')
+          const began = performance.now()
+          const statuses: number[] = []
+          for (let n = 1; person.exitCode === null && person.signalCode === null; n++) {
+            const body = n % 2 ? { title: `Title ${n}` } : { tags: [`tag-${n}`] }
+            statuses.push((await app.request('PUT', `/cases/${id}`, body)).status)
+            const ahead = began + (n * 1000) / WRITES_PER_S - performance.now()
+            if (ahead > 0) await delay(ahead)
+          }
+          t.strictSame(await ended, [0, null])
+          const seconds = (performance.now() - began) / 1000
+          await app.service.lateSaves.idle()
+          const kept = versionsOf(app, id)
+          const lines = Array.from({ length: SAVES }, (_, n) => `line ${seed}-${n + 1}.\n`)
+          const lost = lines.filter((line) => !kept.some((text) => text.includes(line)))
+          // without the system's exchange of two names a save by a rename can fall into a last gap
+          const isGapless = style === 'in-place' || systemExchange() !== null
+          if (isGapless) t.strictSame(lost, [])
+          else t.ok(lost.length <= SAVES / 100, `lost in the gap: ${lost.length}`)
+          t.ok(
+            statuses.every((status) => status === 200),
+            'and every write takes',
+          )
+          t.comment(
+            `${Math.round(SAVES / seconds)} saves and ${Math.round(statuses.length / seconds)} writes a second, ${app.log.length} rescues, ${kept.length - 1} of them conflict copies`,
+          )
+        })
+      }
     }
-  }
-})
+  },
+)
 
 /** A file of a case and its conflict copies. */
 function versionsOf(app: TestService, id: string, stem = 'case'): string[] {
@@ -354,7 +360,7 @@ const read = (app: TestService, id: string, ...names: string[]) =>
   readFileSync(app.file(id, ...names), 'utf8')
 const preImages = (app: TestService) => readdirSync(join(app.stateDir, 'pre-images'))
 
-t.test('what an editor writes into the old file comes into the new one', async (t) => {
+t.test('what an editor writes into the old file comes into the new one', notBrief, async (t) => {
   const app = await openTestService(t)
   const { id } = await app.newCase({ title: 'Old', description: 'Text' })
   const gaps: [string, number][] = [
@@ -677,7 +683,7 @@ t.test('what is kept is kept for a day, and not too much of it', async (t) => {
   t.strictSame(readdirSync(folder).sort(), [basename(paths.at(-1)!), 'other'].sort())
 })
 
-t.test('a save in two pieces is no deletion of the second', async (t) => {
+t.test('a save in two pieces is no deletion of the second', notBrief, async (t) => {
   const app = await openTestService(t)
   const base = `${Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')}\n`
   const mine = base.replace('line 5\n', 'line 5\nMine, first\n').replace(/$/, 'Mine, last\n')

@@ -3,7 +3,7 @@ import type { StepProof } from '../../model/plan-step.ts'
 import { element, text } from './hast.ts'
 import type { MarkedStep } from './markdown.ts'
 
-/** A fence that will run, with what the operator has to know of it. `number` is its 1-based place. */
+/** A fence that will run, with what the operator needs to know about it. `number` counts from 1. */
 export function stepFigure(step: MarkedStep, number: number, pre: Element): Element {
   const caption: ElementContent[] = [
     span('step-number', String(number)),
@@ -16,22 +16,22 @@ export function stepFigure(step: MarkedStep, number: number, pre: Element): Elem
   return element('figure', properties, [element('figcaption', {}, caption), pre])
 }
 
-/** As in `sh`, `at most 2 min`, `reports TAP`: what differs from a step that says nothing. */
+/** As in `sh`, `at most 2 min`, `proves: its output`: what differs from a step that says nothing. */
 export function stepFacts(step: MarkedStep): string[] {
   const facts: string[] = [step.language]
   if (step.timeoutMs !== null) facts.push(`at most ${durationText(step.timeoutMs)}`)
   if (step.cwd !== '.') facts.push(`in ${step.cwd}`)
   if (step.expect.join() !== '0') facts.push(`expects exit ${step.expect.join(' or ')}`)
-  if (step.continue) facts.push('goes on if it fails')
+  if (step.continue) facts.push('continues if it fails')
   if (step.proof !== null) facts.push(PROOFS[step.proof])
   return facts
 }
 
 const PROOFS: Record<StepProof, string> = {
-  tap: 'reports TAP',
-  junit: 'reports JUnit',
-  go: 'reports Go tests',
-  log: 'its log is proof',
+  tap: 'proves: test report (TAP)',
+  junit: 'proves: test report (JUnit)',
+  go: 'proves: test report (Go)',
+  log: 'proves: its output',
 }
 
 function durationText(ms: number): string {

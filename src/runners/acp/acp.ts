@@ -84,7 +84,7 @@ async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promis
   }
   const { plan, noPlan, denials } = await runAgent(conversation)
   if (plan) return plan
-  const complaints = [denials.complaint(), noPlan]
+  const complaints = [denials.summary(), noPlan]
   throw new RunnerFailure(`${spec.title} ${complaints.filter((each) => each).join(', and ')}`)
 }
 

@@ -47,9 +47,9 @@ export interface AcpSpec extends AgentSpec {
    * The line of a failed command's output that shows a denial by the agent's own sandbox; null for any other
    * failure.
    */
-  refusalIn?: (printed: string) => string | null
+  findDenial?: (printed: string) => string | null
   /** It sends notices and errors as message text instead of in the protocol's fields. */
-  saysInWords: boolean
+  sendsNoticesAsText: boolean
   /** Whether the `usage` of its answer covers the whole turn; else it is ignored. */
   countsTurn: boolean
   /** It ends its turn at a denied action, and continues without the action only if asked. */
@@ -143,7 +143,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     // in its mode `agent` a model approves actions instead of us
     modes: { plan: 'read-only', work: 'workspace-write' },
     readRecord: readCodexRecord,
-    refusalIn: sandboxError,
+    findDenial: sandboxError,
     // it marks the folder as trusted for Codex
     projectFiles: ['.codex/'],
   },
@@ -154,7 +154,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     planMode: { holds: 'tools', note: 'It has only the tools view, grep and glob.' },
     modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
-    saysInWords: true,
+    sendsNoticesAsText: true,
     // it ends its turn after any negative answer: reject_once, cancelled, an error
     endsAtDenial: true,
     userPlaces: COPILOT_PLACES,
@@ -244,7 +244,7 @@ export function plainAgent(
     planArgs: [],
     planFiles: {},
     planTools: null,
-    saysInWords: false,
+    sendsNoticesAsText: false,
     userPlaces: { allow: () => ({}) },
     countsTurn: true,
     endsAtDenial: false,

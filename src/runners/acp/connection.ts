@@ -41,7 +41,7 @@ export interface ConnectionOptions {
   onNoise(line: string): void
   onUpdate(params: unknown): void
   /** Any other notification that the agent sends. */
-  onOwn(method: string, params: unknown): void
+  onOtherNotification(method: string, params: unknown): void
   /** The parameters may have any shape. */
   onPermission(params: unknown): Promise<PermissionAnswer>
   /** See `MessageStreamDeps`. */
@@ -78,14 +78,14 @@ export async function openConnection(
     await options.onStart(launched.pid)
     const connection = await connect(launched, options)
     launched.begin()
-    return linked(launched, connection, { title: options.title, tail, exited, ended })
+    return createConnection(launched, connection, { title: options.title, tail, exited, ended })
   } catch (error) {
     await endProcessGroup(launched.pid)
     throw error
   }
 }
 
-function linked(
+function createConnection(
   launched: Launched,
   connection: ClientConnection,
   facts: ConnectionFacts & { ended: Promise<void> },
@@ -128,7 +128,7 @@ async function connect(launched: Launched, options: ConnectionOptions): Promise<
     stdin: launched.stdin!,
     onNotification(method, params) {
       if (method === methods.client.session.update) options.onUpdate(params)
-      else options.onOwn(method, params)
+      else options.onOtherNotification(method, params)
     },
     onLine: options.onRaw,
     onOther: options.onNoise,

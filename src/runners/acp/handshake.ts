@@ -35,7 +35,7 @@ export async function tryHandshake(
 ): Promise<Handshake> {
   const { title } = spec
   const limit = AbortSignal.timeout(LIMIT_MS)
-  const link = await openConnection({
+  const connection = await openConnection({
     title,
     argv: [spec.program, ...spec.args, ...args],
     cwd,
@@ -46,14 +46,15 @@ export async function tryHandshake(
     onRaw: () => {},
     onNoise: () => {},
     onUpdate: () => {},
-    onOwn: () => {},
+    onOtherNotification: () => {},
     onPermission: async () => CANCELLED,
     room: async () => {},
   })
-  if ('startError' in link) return { ok: false, reason: notStarted(spec, link.startError) }
+  if ('startError' in connection)
+    return { ok: false, reason: notStarted(spec, connection.startError) }
   try {
     const asked = { title, cwd, meta: spec.meta.plan, resume: null, signal: limit }
-    const { version, offer } = await openSession(link, asked)
+    const { version, offer } = await openSession(connection, asked)
     const wanted = { known: spec.modes.plan, named: spec.named.plan }
     return {
       ok: true,
@@ -68,6 +69,6 @@ export async function tryHandshake(
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
     throw error
   } finally {
-    await link.end(true)
+    await connection.end(true)
   }
 }

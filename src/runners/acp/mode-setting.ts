@@ -11,7 +11,7 @@ const CONFIRM_MS = 5000
 
 /** Tracks the mode of a session, as reported by its agent. */
 export interface ModeWatch {
-  told(mode: string): void
+  reported(mode: string): void
   /** The last reported mode; null if none was reported. */
   last(): string | null
   /** Resolves when the agent next reports this mode; earlier reports are ignored. */
@@ -23,7 +23,7 @@ export function watchMode(onChange: (mode: string) => void): ModeWatch {
   const waiting = new Map<string, () => void>()
   let last: string | null = null
   return {
-    told(mode) {
+    reported(mode) {
       last = mode
       waiting.get(mode)?.()
       onChange(mode)
@@ -37,7 +37,7 @@ export function watchMode(onChange: (mode: string) => void): ModeWatch {
 }
 
 interface Present {
-  link: AgentConnection
+  connection: AgentConnection
   sessionId: string
   offer: ModeOffer | null
   watch: ModeWatch
@@ -100,10 +100,10 @@ async function setMode(
 ): Promise<string | null> {
   const { sessionId, watch, signal } = asked
   const set = async (method: string, params: object) => {
-    const told = watch.next(mode).then(() => true)
+    const reported = watch.next(mode).then(() => true)
     const answer = await requestWithTimeout(ANSWER_MS, asked, method, { sessionId, ...params })
     const said = modeIn(asRecord(answer).configOptions)
-    return said === null ? (await withTimeout(CONFIRM_MS, told)) === true : said === mode
+    return said === null ? (await withTimeout(CONFIRM_MS, reported)) === true : said === mode
   }
   const { option, hasModes, current } = offer
   if (current === mode && (watch.last() ?? mode) === mode) return `${mode} from the start`

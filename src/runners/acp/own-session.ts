@@ -4,21 +4,21 @@ import { asRecord, asString } from '../agents/unknown-record.ts'
 export interface OwnSession {
   is(id: string): void
   /** Whether a message belongs to another session. The first time, it adds a line to the log. */
-  isForeign(params: unknown): boolean
+  isOther(params: unknown): boolean
 }
 
 export function createOwnSession(line: (text: string) => void): OwnSession {
   let own: string | null = null
-  let isTold = false
+  let isLogged = false
   return {
     is(id) {
       own = id
     },
-    isForeign(params) {
+    isOther(params) {
       const id = asString(asRecord(params).sessionId)
       if (own === null || id === null || id === own) return false
-      if (!isTold) line(`[casefile] ignored messages of another session: ${id.slice(0, 100)}`)
-      isTold = true
+      if (!isLogged) line(`[casefile] ignored messages of another session: ${id.slice(0, 100)}`)
+      isLogged = true
       return true
     },
   }

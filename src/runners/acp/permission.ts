@@ -3,11 +3,11 @@ import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { type AllowedPaths, outsideReason } from './allowed-paths.ts'
 import type { ToolCall } from './tool-call.ts'
 
-/** `leave`: the agent asks to leave its plan mode and start working. */
+/** `exitPlanMode`: the agent asks to leave its plan mode and start working. */
 export type PermissionDecision =
   | { is: 'allowed' }
   | { is: 'denied'; reason: string }
-  | { is: 'leave' }
+  | { is: 'exitPlanMode' }
 
 const READING = ['read', 'search', 'think']
 /** These calls touch no file they would have to name, or run a command in the agent's folder. */
@@ -15,7 +15,7 @@ const WITHOUT_PATHS = [...READING, 'execute', 'fetch']
 
 /** The policy for plan mode: an agent may read, search and think. It may not start working. */
 export function planPolicy(call: ToolCall): PermissionDecision {
-  if (wantsToLeave(call)) return { is: 'leave' }
+  if (exitsPlanMode(call)) return { is: 'exitPlanMode' }
   const { kind, commands } = call
   // an agent may call `cat file` reading, but it is a command
   if ((READING.includes(kind ?? '') && commands.length === 0) || isBookkeeping(call))
@@ -67,7 +67,7 @@ export function endsPlanning({ kind, id, tool }: ToolCall): boolean {
   return kind === 'switch_mode' || LEAVING_TOOL.test(id) || LEAVING_TOOL.test(tool)
 }
 
-function wantsToLeave(call: ToolCall): boolean {
+function exitsPlanMode(call: ToolCall): boolean {
   if (endsPlanning(call)) return true
   const { kind, title, words, plan } = call
   if (kind !== null && kind !== 'other') return false
@@ -82,14 +82,14 @@ export interface Answer {
 export const CANCELLED: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } }
 
 /** Chooses the option that allows or rejects this call once; never one that applies to later calls. */
-export function answerWith(verdict: PermissionDecision, options: unknown): Answer {
+export function answerWith(decision: PermissionDecision, options: unknown): Answer {
   const option = (kind: PermissionOptionKind) =>
     asArray(options)
       .map(asRecord)
       .find((each) => each.kind === kind)
-  const allow = verdict.is === 'allowed' ? option('allow_once') : undefined
+  const allow = decision.is === 'allowed' ? option('allow_once') : undefined
   const optionId = asString((allow ?? option('reject_once'))?.optionId)
   const isAllowed = allow !== undefined && optionId !== null
-  if (verdict.is === 'leave' || optionId === null) return { response: CANCELLED, isAllowed }
+  if (decision.is === 'exitPlanMode' || optionId === null) return { response: CANCELLED, isAllowed }
   return { response: { outcome: { outcome: 'selected', optionId } }, isAllowed }
 }

@@ -20,7 +20,7 @@ import { isUnbounded } from './modes.ts'
 import { openSession } from './session.ts'
 import { createTurn, type Turn, type TurnEnd } from './turn.ts'
 
-export interface Conversation {
+export interface AcpRun {
   spec: AcpSpec
   argv: readonly string[]
   /** Where it may work; null in plan mode. */
@@ -35,16 +35,16 @@ export interface Conversation {
  * Runs an agent for one prompt and reports everything it does. Rejects with a `RunnerFailure` if the run does not
  * end well.
  */
-export async function runAgent(asked: Conversation): Promise<TurnEnd> {
+export async function runAgent(asked: AcpRun): Promise<TurnEnd> {
   // aborted if a note cannot be written: the agent must not go on unrecorded
   const ended = new AbortController()
   const signal = AbortSignal.any([asked.signal, ended.signal])
-  const conversation = { ...asked, signal }
-  const { agent, allowedPaths, spec } = conversation
+  const acpRun = { ...asked, signal }
+  const { agent, allowedPaths, spec } = acpRun
   if (signal.aborted) throw stopped(spec)
   const began = performance.now()
   const step = { id: allowedPaths ? 'agent' : 'plan-agent', cwd: '.', proof: null, hasRaw: true }
-  await agent.report.stepStarted(step, conversation.timeoutMs)
+  await agent.report.stepStarted(step, acpRun.timeoutMs)
   const finish = (outcome: Omit<StepOutcome, 'timedOut' | 'durationMs'>) => {
     const durationMs = Math.round(performance.now() - began)
     return agent.report.stepFinished({ ...outcome, timedOut: false, durationMs })
@@ -55,25 +55,27 @@ export async function runAgent(asked: Conversation): Promise<TurnEnd> {
   )
   const limit = createRetryLimit(agent.retriesMs ?? Number.POSITIVE_INFINITY, () => ended.abort())
   const progress = createProgress(limit)
-  const shown = shownOutput(conversation, progress.made)
+  const shown = createShownOutput(acpRun, progress.made)
   const note = (note: AgentNote) => {
     shown.note(note)
     if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
     queue.add(note)
   }
   const readLog = spec.openLog?.(progress.take) ?? (() => [])
-  const turn = turnOf(conversation, queue, shown, note)
-  if (!allowedPaths) await writePlanFiles(conversation)
-  const link = await connectAgent(conversation, turn, queue, (line) => {
+  const turn = createRunTurn(acpRun, queue, shown, note)
+  if (!allowedPaths) await writePlanFiles(acpRun)
+  const connection = await connectAgent(acpRun, turn, queue, (line) => {
     for (const each of readLog(line) ?? []) note(each)
   })
-  if ('startError' in link) {
-    await finish({ exit: null, signal: null, startError: link.startError })
-    throw signal.aborted ? stopped(spec) : new RunnerFailure(notStarted(spec, link.startError))
+  if ('startError' in connection) {
+    await finish({ exit: null, signal: null, startError: connection.startError })
+    throw signal.aborted
+      ? stopped(spec)
+      : new RunnerFailure(notStarted(spec, connection.startError))
   }
   let isGood = false
   try {
-    const end = await speak(link, turn, conversation)
+    const end = await runPrompt(connection, turn, acpRun)
     isGood = true
     shown.end(`${spec.title} ended its turn`)
     return end
@@ -88,7 +90,7 @@ export async function runAgent(asked: Conversation): Promise<TurnEnd> {
     if (failure instanceof RunnerFailure) shown.end(failure.message)
     throw failure
   } finally {
-    const exit = await link.end(isGood)
+    const exit = await connection.end(isGood)
     for (const note of usageNotes(allowedPaths ? 'work' : 'plan', turn.usage())) queue.add(note)
     await queue.idle()
     await finish(exit)
@@ -111,8 +113,8 @@ function createProgress(limit: RetryLimit) {
   }
 }
 
-function shownOutput(
-  { workdir, agent: { report } }: Conversation,
+function createShownOutput(
+  { workdir, agent: { report } }: AcpRun,
   onProgress: () => void,
 ): ReadableOutput {
   return createReadableOutput({
@@ -123,8 +125,8 @@ function shownOutput(
   })
 }
 
-function turnOf(
-  { spec, allowedPaths, workdir, agent, signal }: Conversation,
+function createRunTurn(
+  { spec, allowedPaths, workdir, agent, signal }: AcpRun,
   queue: NoteQueue,
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
@@ -140,8 +142,8 @@ function turnOf(
     endsAtDenial: spec.endsAtDenial,
     workdir,
     planTools: allowedPaths ? null : spec.planTools,
-    saysInWords: spec.saysInWords,
-    refusalIn: spec.refusalIn ?? (() => null),
+    sendsNoticesAsText: spec.sendsNoticesAsText,
+    findDenial: spec.findDenial ?? (() => null),
     readRecord: async (conversation, since) =>
       (await spec.readRecord?.({ env, conversation, since })) ?? null,
     noted: queue.idle,
@@ -149,7 +151,7 @@ function turnOf(
 }
 
 function connectAgent(
-  { spec, argv, allowedPaths, workdir, agent, signal }: Conversation,
+  { spec, argv, allowedPaths, workdir, agent, signal }: AcpRun,
   turn: Turn,
   queue: NoteQueue,
   onNoise: (line: string) => void,
@@ -166,7 +168,7 @@ function connectAgent(
     onRaw: (line) => report.raw(Buffer.from(`${line}\n`)),
     onNoise,
     onUpdate: turn.onUpdate,
-    onOwn: turn.onOwn,
+    onOtherNotification: turn.onOtherNotification,
     onPermission: turn.onPermission,
     room: queue.room,
   })
@@ -176,29 +178,29 @@ function connectAgent(
 export function environmentOf(
   { defaultEnv, fixedEnv, planEnv, workEnv }: AcpSpec,
   env: Record<string, string>,
-  works: boolean,
+  isWork: boolean,
 ): Record<string, string> {
-  return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? workEnv : planEnv) }
+  return { ...defaultEnv, ...env, ...fixedEnv, ...(isWork ? workEnv : planEnv) }
 }
 
 function stopped({ title }: AcpSpec): RunnerFailure {
   return new RunnerFailure(`${title} was stopped`)
 }
 
-async function speak(
-  link: AgentConnection,
+async function runPrompt(
+  connection: AgentConnection,
   turn: Turn,
-  conversation: Conversation,
+  acpRun: AcpRun,
 ): Promise<TurnEnd> {
-  const { spec, argv, allowedPaths, agent, workdir, signal } = conversation
+  const { spec, argv, allowedPaths, agent, workdir, signal } = acpRun
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, cwd: workdir, resume, signal }
-  const session = await openSession(link, { ...asked, meta: metaOf(conversation) })
-  turn.holdSession(session.sessionId, session.model)
-  const present = { link, watch: turn.watch, ...session }
+  const session = await openSession(connection, { ...asked, meta: sessionMeta(acpRun) })
+  turn.acceptSession(session.sessionId, session.model)
+  const present = { connection, watch: turn.watch, ...session }
   const planMode = allowedPaths ? null : await toPlanMode(present, spec, signal)
   const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)
-  if (mode !== null) turn.holdMode(mode)
+  if (mode !== null) turn.requireMode(mode)
   const { note } = agent.report
   const fields: AgentFacts = {
     mode: allowedPaths ? 'work' : 'plan',
@@ -210,17 +212,17 @@ async function speak(
   }
   await note({ event: 'agent_started', fields })
   await note({ event: 'agent_session', fields: { agent_session: session.sessionId } })
-  return turn.run(link, session.sessionId, agent.prompt)
+  return turn.run(connection, session.sessionId, agent.prompt)
 }
 
-async function writePlanFiles({ spec, agent }: Conversation): Promise<void> {
+async function writePlanFiles({ spec, agent }: AcpRun): Promise<void> {
   for (const [name, text] of Object.entries(spec.planFiles)) {
     await writeDurable(`${agent.folder}/${name}`, Buffer.from(text), { mode: 0o600 })
   }
 }
 
 /** An unrestricted mode is used only if the operator names it. */
-function metaOf({ spec, allowedPaths }: Conversation) {
+function sessionMeta({ spec, allowedPaths }: AcpRun) {
   if (!allowedPaths) return spec.meta.plan
   const { meta, named } = spec
   return named.work !== null && isUnbounded(named.work) ? meta.unbounded : meta.work

@@ -29,11 +29,11 @@ export interface AcpSession {
 
 /** Initializes the connection to an agent and opens a session. */
 export async function openSession(
-  link: AgentConnection,
+  connection: AgentConnection,
   options: SessionOptions,
 ): Promise<AcpSession> {
   const agent = asRecord(
-    await requestWithTimeout(INITIALIZE_MS, { link, ...options }, 'initialize', {
+    await requestWithTimeout(INITIALIZE_MS, { connection, ...options }, 'initialize', {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: {
         fs: { readTextFile: false, writeTextFile: false },
@@ -52,7 +52,8 @@ export async function openSession(
     )
   }
   try {
-    const session = (await resumed(link, options, agent)) ?? (await created(link, options))
+    const session =
+      (await resumed(connection, options, agent)) ?? (await created(connection, options))
     const version = asString(asRecord(agent.agentInfo).version)
     return { ...session, version }
   } catch (error) {
@@ -64,10 +65,13 @@ export async function openSession(
 
 type Conversation = Omit<AcpSession, 'version'>
 
-async function created(link: AgentConnection, options: SessionOptions): Promise<Conversation> {
+async function created(
+  connection: AgentConnection,
+  options: SessionOptions,
+): Promise<Conversation> {
   const answer = await requestWithTimeout(
     SESSION_MS,
-    { link, ...options },
+    { connection, ...options },
     'session/new',
     sessionParams(options),
   )
@@ -78,7 +82,7 @@ async function created(link: AgentConnection, options: SessionOptions): Promise<
 
 /** Null if the agent cannot resume the conversation. The prompt then has to carry all context. */
 async function resumed(
-  link: AgentConnection,
+  connection: AgentConnection,
   options: SessionOptions,
   { agentCapabilities }: UnknownRecord,
 ): Promise<Conversation | null> {
@@ -88,7 +92,7 @@ async function resumed(
   const method = canResume ? 'session/resume' : 'session/load'
   const params = { sessionId: options.resume, ...sessionParams(options) }
   try {
-    const answer = await requestWithTimeout(SESSION_MS, { link, ...options }, method, params)
+    const answer = await requestWithTimeout(SESSION_MS, { connection, ...options }, method, params)
     const offer = offerIn(answer)
     return offer && { sessionId: options.resume, offer, model: modelIn(answer) }
   } catch (error) {

@@ -45,8 +45,8 @@ export interface TranscriptDeps {
   shown: ReadableOutput
   onMode(mode: string): void
   /** See `AcpSpec`. */
-  saysInWords: boolean
-  refusalIn: (printed: string) => string | null
+  sendsNoticesAsText: boolean
+  findDenial: (printed: string) => string | null
   /** Paths in this folder are shown relative to it. */
   workdir: string
 }
@@ -64,7 +64,7 @@ export interface Transcript {
   /** The call in a permission request, merged with earlier updates. */
   call(update: unknown): ToolCall
   /** Records a denied call and the reason; the tool's answer to that is not shown. */
-  refused(call: ToolCall, reason: string): void
+  denied(call: ToolCall, reason: string): void
   /** The last denied action, if the agent has said and done nothing since. */
   lastDenied(): string | null
   /** The plan: from its request to start working if there was one, else from what it wrote and said. */
@@ -90,7 +90,7 @@ interface KnownCall {
 }
 
 export function createTranscript(deps: TranscriptDeps): Transcript {
-  const { note, shown, onMode, saysInWords, workdir } = deps
+  const { note, shown, onMode, sendsNoticesAsText, workdir } = deps
   const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
@@ -138,9 +138,9 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     const isNoted = before?.noted || isFirst
     calls.set(id, { present, noted: isNoted ? noted : null, isRefused, isList: false, printed })
     if (!isEnd || isRefused) return present
-    const refusal =
-      present.status === 'failed' ? (refusalIn(update) ?? deps.refusalIn(printed)) : null
-    if (refusal !== null) refused(present, refusal)
+    const denial =
+      present.status === 'failed' ? (ruleDenial(update) ?? deps.findDenial(printed)) : null
+    if (denial !== null) denied(present, denial)
     else {
       noteCall(present, noted)
       shown.result(id, noted, resultIn(update, present.status, printed))
@@ -160,7 +160,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     return { ...facts, title: title.replaceAll(`${workdir}/`, '') }
   }
 
-  function refused(present: ToolCall, said: string): void {
+  function denied(present: ToolCall, said: string): void {
     const reason = denialReason(said)
     const { title: _, ...facts } = factsOf(present)
     const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
@@ -184,8 +184,8 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     if (mode !== undefined) onMode(mode)
     if (mode !== undefined || !isTurn) return
     const id = asString(messageId)
-    const isNotice = saysInWords && OWN_NOTICE.test(text.trim())
-    const isOwn = isNotice || (saysInWords && isErrorAlone(text))
+    const isNotice = sendsNoticesAsText && OWN_NOTICE.test(text.trim())
+    const isOwn = isNotice || (sendsNoticesAsText && isErrorAlone(text))
     if (isOwn) message = null
     if (isNotice && /Retrying\.\.\.$/.test(text.trim())) takeRetry({})
     else if (isOwn) shown.message(text.trim())
@@ -266,7 +266,8 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
 
   function failure(): string | null {
     const said = messages.join('\n\n')
-    const isError = isBroken || (saysInWords && isErrorAlone(lastWords)) || isErrorAlone(said)
+    const isError =
+      isBroken || (sendsNoticesAsText && isErrorAlone(lastWords)) || isErrorAlone(said)
     if (!isError) return null
     const words = errorText(lastWords || said).replace(/^error: /i, '')
     return words === '' ? 'failed without saying why' : `failed: ${words}`
@@ -311,7 +312,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
       const written = [request?.plan, handedIn, planUpdate, file].find((text) => text?.trim())
       return written ? planOf(written) : planAmong(messages)
     },
-    refused,
+    denied,
     lastDenied: () => lastDenied,
     noPlan: () => noPlan(messages),
     failure,
@@ -347,16 +348,16 @@ const ATTEMPTED = /Attempted path "([^"]+)"/
  * How agents report that one of their own rules denied a call. The text must begin with it, since a tool may print
  * the same words later on.
  */
-const REFUSAL =
+const RULE_DENIAL =
   /^(?:`{3,}\s*)?(?:Path not in workspace:|Tool execution denied by policy|Permission denied:|Permission to use \S+ has been denied|Claude requested permissions?\b|The user has specified a rule which prevents you from using|The user rejected permission)/i
 const REFUSED_CODES = ['denied', 'permission_denied', 'rejected']
 
-function refusalIn(update: unknown): string | null {
+function ruleDenial(update: unknown): string | null {
   const { rawOutput } = asRecord(update)
   const { code, error, message } = asRecord(rawOutput)
   const said = [contentText(update), error, message, rawOutput].map((each) => asString(each) ?? '')
   if (REFUSED_CODES.includes(String(code))) return asString(message) ?? String(code)
-  return said.find((text) => REFUSAL.test(text.trim()))?.trim() ?? null
+  return said.find((text) => RULE_DENIAL.test(text.trim()))?.trim() ?? null
 }
 
 const ON_FILES = ['edit', 'read', 'delete', 'move']

@@ -37,8 +37,8 @@ export interface TurnDeps {
   allowedPaths: AllowedPaths | null
   /** See `AcpSpec`. */
   planTools: readonly string[] | null
-  saysInWords: boolean
-  refusalIn: (printed: string) => string | null
+  sendsNoticesAsText: boolean
+  findDenial: (printed: string) => string | null
   /** Reads the agent's own record of a conversation, from a time on; see `AgentSpec`. */
   readRecord(conversation: string, since: number): ReturnType<ReadOwnRecord>
   /** Whether the `usage` of its answer covers the whole turn. */
@@ -56,15 +56,15 @@ export interface TurnDeps {
 export interface Turn {
   onUpdate(params: unknown): void
   /** Another notification that the agent sends. */
-  onOwn(method: string, params: unknown): void
+  onOtherNotification(method: string, params: unknown): void
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
   /** Accepts only messages of this session from now on. `model` is the one the session starts with. */
-  holdSession(id: string, model: string | null): void
+  acceptSession(id: string, model: string | null): void
   /** Any other mode ends the turn from now on. Throws if the agent has left this mode already. */
-  holdMode(mode: string): void
+  requireMode(mode: string): void
   /** Sends the prompt and waits for the end of the turn. */
-  run(link: AgentConnection, sessionId: string, prompt: string): Promise<TurnEnd>
+  run(connection: AgentConnection, sessionId: string, prompt: string): Promise<TurnEnd>
   /** The usage reported so far; none before the prompt was sent. */
   usage(): AgentUsage
 }
@@ -76,21 +76,21 @@ export interface TurnEnd {
   denials: Denials
 }
 
-type Stop = 'signal' | 'leave' | { left: string; mode: string } | { tool: string }
+type Stop = 'signal' | 'exitPlanMode' | { left: string; mode: string } | { tool: string }
 
 /** Claude's own messages, which claude-agent-acp forwards if asked to. */
 const CLAUDE_MESSAGE = '_claude/sdkMessage'
 
 export function createTurn(deps: TurnDeps): Turn {
-  const { title, allowedPaths, planTools, saysInWords, note, signal } = deps
+  const { title, allowedPaths, planTools, sendsNoticesAsText, note, signal } = deps
   const denials = createDenials()
   const stopping = new AbortController()
   let stopped: Stop | null = null
   let request: { plan: string | null } | null = null
-  let held: string | null = null
+  let requiredMode: string | null = null
   let hasSaidTools = false
   const watch = watchMode((mode) => {
-    if (held !== null && mode !== held) stop({ left: held, mode })
+    if (requiredMode !== null && mode !== requiredMode) stop({ left: requiredMode, mode })
   })
   const session = createOwnSession(deps.shown.line)
   const usage = createUsageReader(deps)
@@ -98,9 +98,9 @@ export function createTurn(deps: TurnDeps): Turn {
   const transcript = createTranscript({
     note,
     shown: deps.shown,
-    onMode: watch.told,
-    saysInWords,
-    refusalIn: deps.refusalIn,
+    onMode: watch.reported,
+    sendsNoticesAsText,
+    findDenial: deps.findDenial,
     workdir: deps.workdir,
   })
 
@@ -109,18 +109,18 @@ export function createTurn(deps: TurnDeps): Turn {
     stopping.abort()
   }
 
-  function onOwn(method: string, params: unknown): void {
-    if (method !== CLAUDE_MESSAGE || session.isForeign(params)) return
+  function onOtherNotification(method: string, params: unknown): void {
+    if (method !== CLAUDE_MESSAGE || session.isOther(params)) return
     const message = asRecord(asRecord(params).message)
     transcript.takeRetry(retryInClaude(message))
-    if (message.type === 'system' && message.subtype === 'init') hearTools(message.tools)
+    if (message.type === 'system' && message.subtype === 'init') checkTools(message.tools)
   }
 
   /**
    * Stops the agent if it reports a tool that is not allowed in plan mode. It reports its tools before it asks its
    * model.
    */
-  function hearTools(tools: unknown): void {
+  function checkTools(tools: unknown): void {
     if (planTools === null) return
     hasSaidTools = true
     const more = asArray(tools).find((tool) => !planTools.includes(String(tool)))
@@ -131,44 +131,44 @@ export function createTurn(deps: TurnDeps): Turn {
     return allowedPaths ? workPolicy(call, allowedPaths) : planPolicy(call)
   }
 
-  async function deny(call: ToolCall, verdict: PermissionDecision): Promise<void> {
+  async function deny(call: ToolCall, decision: PermissionDecision): Promise<void> {
     const reason =
-      verdict.is === 'denied' ? verdict.reason : 'the agent offers no way to allow it only once'
+      decision.is === 'denied' ? decision.reason : 'the agent offers no way to allow it only once'
     denials.add(call.title ?? call.tool)
-    transcript.refused(call, reason)
+    transcript.denied(call, reason)
     await deps.noted()
   }
 
   async function onPermission(params: unknown): Promise<PermissionAnswer> {
     const { toolCall, options } = asRecord(params)
-    if (stopped !== null || session.isForeign(params)) return CANCELLED
+    if (stopped !== null || session.isOther(params)) return CANCELLED
     const call = transcript.call(toolCall)
-    const verdict = await judge(call)
-    if (stopped === null && verdict.is === 'leave') {
+    const decision = await judge(call)
+    if (stopped === null && decision.is === 'exitPlanMode') {
       const shown = contentText(toolCall)
       request = { plan: shown.trim() ? shown : call.plan }
-      stop('leave')
+      stop('exitPlanMode')
     }
     if (stopped !== null) return CANCELLED
-    const { response, isAllowed } = answerWith(verdict, asArray(options))
-    if (!isAllowed) await deny(call, verdict)
+    const { response, isAllowed } = answerWith(decision, asArray(options))
+    if (!isAllowed) await deny(call, decision)
     return stopped === null ? response : CANCELLED
   }
 
   /** The stop reason of the turn; null if we stopped it. */
   async function ask(
-    link: AgentConnection,
+    connection: AgentConnection,
     sessionId: string,
     text: string,
   ): Promise<string | null> {
     if (stopped !== null) return null
     isAsked = true
     const params = { sessionId, prompt: [{ type: 'text', text }] }
-    const answered = link.ask('session/prompt', params, NEVER).then((answer) => {
+    const answered = connection.ask('session/prompt', params, NEVER).then((answer) => {
       usage.answer(answer)
       return answer
     })
-    const reason = await stopReason(link, sessionId, answered, stopping.signal)
+    const reason = await stopReason(connection, sessionId, answered, stopping.signal)
     await deps.noted()
     return reason
   }
@@ -181,39 +181,43 @@ export function createTurn(deps: TurnDeps): Turn {
     return transcript.lastDenied()
   }
 
-  function continuePrompt(refused: string): string {
-    const what = `That action was denied: ${beginningOf(refused, MAX_DENIED_TEXT)}`
+  function continuePrompt(denied: string): string {
+    const what = `That action was denied: ${beginningOf(denied, MAX_DENIED_TEXT)}`
     return allowedPaths
       ? `${what}\n\nContinue without it, or end and say what could not be done.`
       : `${what}\n\nContinue without it, and end with the plan as requested.`
   }
 
-  async function run(link: AgentConnection, sessionId: string, prompt: string): Promise<TurnEnd> {
+  async function run(
+    connection: AgentConnection,
+    sessionId: string,
+    prompt: string,
+  ): Promise<TurnEnd> {
     const onAbort = () => stop('signal')
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()
     try {
       transcript.begin()
       const since = Date.now()
-      let reason = await ask(link, sessionId, prompt)
+      let reason = await ask(connection, sessionId, prompt)
       for (let asked = 0; asked < MAX_CONTINUES; asked++) {
-        const refused = deniedAtEnd(reason)
-        if (refused === null) break
-        deps.shown.line(`[casefile] asked the agent to continue without: ${clauseOf(refused)}`)
-        reason = await ask(link, sessionId, continuePrompt(refused))
+        const denied = deniedAtEnd(reason)
+        if (denied === null) break
+        deps.shown.line(`[casefile] asked the agent to continue without: ${clauseOf(denied)}`)
+        reason = await ask(connection, sessionId, continuePrompt(denied))
       }
       await takeRecord(sessionId, since)
       await deps.noted()
-      const refused = stopped === null ? transcript.lastDenied() : null
+      const denied = stopped === null ? transcript.lastDenied() : null
       // some agents cancel their turn when an action is denied
       const isEndedByDenial =
-        refused !== null &&
+        denied !== null &&
         (reason === 'cancelled' || (allowedPaths !== null && reason === 'end_turn'))
-      if (!isEndedByDenial) mustHaveEnded(title, stopped, reason)
+      if (!isEndedByDenial) requireGoodEnd(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
       if (isEndedByDenial)
-        throw new RunnerFailure(`${title} ended its turn when ${refused} was denied`)
+        throw new RunnerFailure(`${title} ended its turn when ${denied} was denied`)
       if (allowedPaths && stopped === null && transcript.isEmpty())
         throw new RunnerFailure(`${title} ${DID_NOTHING}`)
       if (planTools !== null && !hasSaidTools) {
@@ -239,21 +243,21 @@ export function createTurn(deps: TurnDeps): Turn {
 
   return {
     onUpdate(params) {
-      if (session.isForeign(params)) return
+      if (session.isOther(params)) return
       usage.update(asRecord(asRecord(params).update))
       transcript.take(params)
     },
-    onOwn,
+    onOtherNotification,
     onPermission,
     watch,
-    holdSession(id, model) {
+    acceptSession(id, model) {
       session.is(id)
       usage.session(model)
     },
-    holdMode(mode) {
-      held = mode
+    requireMode(mode) {
+      requiredMode = mode
       const last = watch.last() ?? mode
-      if (last !== mode) throw leftMode(title, mode, last)
+      if (last !== mode) throw switchedMode(title, mode, last)
     },
     run,
     usage: () => (isAsked ? usage.end() : NO_USAGE),
@@ -262,7 +266,7 @@ export function createTurn(deps: TurnDeps): Turn {
 
 /** Null if we stopped the turn: the agent's stop reason does not matter then. */
 async function stopReason(
-  link: AgentConnection,
+  connection: AgentConnection,
   sessionId: string,
   answered: Promise<unknown>,
   stopping: AbortSignal,
@@ -272,7 +276,7 @@ async function stopReason(
     return asString(asRecord(answer).stopReason) ?? 'nothing'
   } catch (error) {
     if (!stopping.aborted) throw error
-    const ended = Promise.allSettled([link.notify('session/cancel', { sessionId }), answered])
+    const ended = Promise.allSettled([connection.notify('session/cancel', { sessionId }), answered])
     await withTimeout(CANCEL_MS, ended)
     return null
   }
@@ -287,15 +291,15 @@ const BAD_ENDS: Record<string, string> = {
   cancelled: 'cancelled its turn without being asked to',
 }
 
-function leftMode(title: string, left: string, mode: string): RunnerFailure {
+function switchedMode(title: string, left: string, mode: string): RunnerFailure {
   const [from, to] = [left, mode].map((each) => each.slice(0, 100))
   return new RunnerFailure(`${title} switched from mode ${from} to ${to}, so it was stopped`)
 }
 
-function mustHaveEnded(title: string, stopped: Stop | null, reason: string | null): void {
+function requireGoodEnd(title: string, stopped: Stop | null, reason: string | null): void {
   if (stopped === 'signal') throw new RunnerFailure(`${title} was stopped`)
-  if (stopped !== null && stopped !== 'leave') {
-    if ('mode' in stopped) throw leftMode(title, stopped.left, stopped.mode)
+  if (stopped !== null && stopped !== 'exitPlanMode') {
+    if ('mode' in stopped) throw switchedMode(title, stopped.left, stopped.mode)
     throw new RunnerFailure(
       `${title} has the tool ${stopped.tool.slice(0, 100)}, which is not allowed while planning, so it was stopped`,
     )

@@ -10,7 +10,7 @@ export interface Denials {
   /**
    * The number and names of the actions, as a predicate for a sentence about the agent; null if there were none.
    */
-  complaint(): string | null
+  summary(): string | null
 }
 
 /** The reason for a denial, without the list of rules that opencode appends. */
@@ -27,7 +27,7 @@ export function createDenials(): Denials {
       const name = clauseOf(beginningOf(action, MAX_NAME)) || 'a tool'
       counts.set(name, (counts.get(name) ?? 0) + 1)
     },
-    complaint() {
+    summary() {
       if (total === 0) return null
       const shown = counts.entries().slice(0, MAX_NAMES)
       const names = shown.map(([name, count]) => (count > 1 ? `${name} ${count} times` : name))

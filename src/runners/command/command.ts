@@ -35,48 +35,48 @@ async function plan(
     line: CommandLine,
     session: string | null,
     agent = first,
-  ): Promise<Planned> => {
+  ): Promise<PlanOutcome> => {
     const own = { mode: 'plan', scratch: agent.folder, session } as const
     const end = await runCommand({ ...own, spec, line, args, workdir, timeoutMs, agent, signal })
     if (signal.aborted) throw new RunnerFailure(`${spec.title} was stopped`)
-    return plannedIn(end)
+    return findPlan(end)
   }
   let agent = first
   if (resume && spec.resume) {
-    const { result, complaint, messages } = await run(spec.resume, resume.session)
-    if (result && complaint === null) return result
-    if (result) throw new RunnerFailure(`${spec.title} ${complaint}`)
-    if (complaint === null && messages.length > 0) {
+    const { result, failure, messages } = await run(spec.resume, resume.session)
+    if (result && failure === null) return result
+    if (result) throw new RunnerFailure(`${spec.title} ${failure}`)
+    if (failure === null && messages.length > 0) {
       throw new RunnerFailure(`${spec.title} ${noPlan(messages)}`)
     }
     // it may no longer have the conversation; the prompt contains everything it needs
-    agent = { ...first, folder: await resume.anew() }
+    agent = { ...first, folder: await resume.restartFresh() }
   }
-  const { result, complaint, messages } = await run(spec.plan, null, agent)
-  if (result && complaint === null) return result
-  throw new RunnerFailure(`${spec.title} ${complaint ?? noPlan(messages)}`)
+  const { result, failure, messages } = await run(spec.plan, null, agent)
+  if (result && failure === null) return result
+  throw new RunnerFailure(`${spec.title} ${failure ?? noPlan(messages)}`)
 }
 
-interface Planned {
+interface PlanOutcome {
   result: PlanResult | null
-  complaint: string | null
+  failure: string | null
   messages: readonly string[]
 }
 
 /** Denied actions do not matter here, because the agent should only plan. */
-function plannedIn(end: CommandEnd): Planned {
+function findPlan(end: CommandEnd): PlanOutcome {
   const { plan, messages, overlong } = end.stream
   const result = plan === null ? planAmong(messages) : planOf(plan)
-  const complaint = failureReason(end)
-  const planned = { result, complaint, messages }
-  if (result || complaint !== null) return planned
+  const failure = failureReason(end)
+  const outcome = { result, failure, messages }
+  if (result || failure !== null) return outcome
   if (end.hasDropped && !overlong) {
-    return { ...planned, complaint: `ended without a plan; ${DROPPED}` }
+    return { ...outcome, failure: `ended without a plan; ${DROPPED}` }
   }
-  if (!overlong) return planned
+  if (!overlong) return outcome
   return {
-    ...planned,
-    complaint: 'sent a message of more than 1 MiB, which is too long for a plan',
+    ...outcome,
+    failure: 'sent a message of more than 1 MiB, which is too long for a plan',
   }
 }
 
@@ -94,10 +94,10 @@ async function execute(
   try {
     const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
     if (signal.aborted) return { ok: false, reason: `${title} was stopped` }
-    const complaint = workFailureReason(spec, end)
+    const failure = workFailureReason(spec, end)
     // denied actions are in the audit trail; the agent may have succeeded without them
-    if (complaint === null) return { ok: true }
-    const reasons = [complaint, end.denials.complaint()].filter((each) => each !== null)
+    if (failure === null) return { ok: true }
+    const reasons = [failure, end.denials.summary()].filter((each) => each !== null)
     return { ok: false, reason: `${title} ${reasons.join(', and ')}` }
   } catch (error) {
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }

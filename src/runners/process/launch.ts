@@ -20,7 +20,7 @@ const ASIDE = 'exec 4>&2 2>&3'
  * descriptor. If this service is gone, the read ends and the program never runs. The script enters the folder
  * itself, because one entered before the mounts were made would not be below them.
  */
-const HOLD = `
+const START_BARRIER = `
 cd -P -- "$1" || exit
 shift
 unset OLDPWD
@@ -69,7 +69,7 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
   if (program === null) return { startError: await whyNotFound(name, where) }
 
   const started = await start(wordsFor([program, ...args], options), options)
-  return 'startError' in started ? started : whenReady(started, options.signal)
+  return 'startError' in started ? started : waitUntilReady(started, options.signal)
 }
 
 function wordsFor(argv: string[], { cwd, sandbox }: LaunchOptions): string[] {
@@ -80,8 +80,8 @@ function wordsFor(argv: string[], { cwd, sandbox }: LaunchOptions): string[] {
     'launcher',
     ...args,
   ]
-  if (sandbox?.kind !== 'mount') return shell(`${ASIDE}${HOLD}`, resolve(cwd), ...argv)
-  return shell(`${ASIDE}; exec "$@"`, ...sandbox.wrap(shell(HOLD, resolve(cwd), ...argv)))
+  if (sandbox?.kind !== 'mount') return shell(`${ASIDE}${START_BARRIER}`, resolve(cwd), ...argv)
+  return shell(`${ASIDE}; exec "$@"`, ...sandbox.wrap(shell(START_BARRIER, resolve(cwd), ...argv)))
 }
 
 type Started = Omit<Launched, 'begin'>
@@ -113,20 +113,23 @@ function startErrorCode(error: unknown): string {
   throw error
 }
 
-async function whenReady(started: Started, signal?: AbortSignal): Promise<Launched | NotLaunched> {
+async function waitUntilReady(
+  started: Started,
+  signal?: AbortSignal,
+): Promise<Launched | NotLaunched> {
   const { pid, child, stdin, stdout, stderr } = started
-  const hold = child.stdio[3] as Duplex
+  const barrier = child.stdio[3] as Duplex
   // a process killed while it waits closes this pipe
-  hold.on('error', () => {})
-  const said = await sayingOf(hold, pid, signal)
-  if (said.endsWith(READY)) return { ...started, begin: () => void hold.end('\n') }
+  barrier.on('error', () => {})
+  const said = await readLauncherOutput(barrier, pid, signal)
+  if (said.endsWith(READY)) return { ...started, begin: () => void barrier.end('\n') }
 
-  for (const stream of [hold, stdin, stdout, stderr]) stream?.destroy()
+  for (const stream of [barrier, stdin, stdout, stderr]) stream?.destroy()
   return { startError: `ELAUNCH: ${said.trim().replace(/\s+/g, ' ')}` }
 }
 
 /** The launcher's output up to its ready message, or until it ends or times out. */
-function sayingOf(hold: Duplex, pid: number, signal?: AbortSignal): Promise<string> {
+function readLauncherOutput(barrier: Duplex, pid: number, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     let said = ''
     const done = () => {
@@ -144,8 +147,8 @@ function sayingOf(hold: Duplex, pid: number, signal?: AbortSignal): Promise<stri
     const timer = setTimeout(() => end(late), READY_WITHIN_MS)
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
-    hold.once('close', done)
-    hold.on('data', (bytes: Buffer) => {
+    barrier.once('close', done)
+    barrier.on('data', (bytes: Buffer) => {
       said += bytes
       if (said.endsWith(READY)) done()
     })

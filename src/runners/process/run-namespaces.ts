@@ -32,7 +32,7 @@ export function findInNamespaces<R extends RunNamespaces>(
     if (namespace === null || namespace === own) continue
     elsewhere.push([pid, namespace])
     // check every process: one with another root folder sees few of the mounts
-    const run = known.has(namespace) ? undefined : shownTo(pid, folders)
+    const run = known.has(namespace) ? undefined : runOfMounts(pid, folders)
     if (run) known.set(namespace, run)
   }
   const found = elsewhere.map(([pid, namespace]) => [pid, known.get(namespace)] as const)
@@ -40,7 +40,7 @@ export function findInNamespaces<R extends RunNamespaces>(
 }
 
 /** The run whose folder is mounted where this process sees it. */
-function shownTo<R>(pid: number, folders: ReadonlyMap<string, R>): R | undefined {
+function runOfMounts<R>(pid: number, folders: ReadonlyMap<string, R>): R | undefined {
   for (const path of folders.size > 0 ? mountPathsOf(pid) : []) {
     for (const [id, run] of folders) if (path.endsWith(`-${id}`)) return run
   }

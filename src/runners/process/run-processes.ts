@@ -60,7 +60,10 @@ export function findRunProcesses<R extends IdentifiedRun>(runs: readonly R[]): M
   const members = new Map<number, R>()
   for (const [pid, { session, group }] of table) {
     const run =
-      leaders.get(pid) ?? leaders.get(session) ?? leaders.get(group) ?? markOf(pid, runIds)
+      leaders.get(pid) ??
+      leaders.get(session) ??
+      leaders.get(group) ??
+      runFromEnvironment(pid, runIds)
     if (run) members.set(pid, run)
   }
   for (const [pid, run] of findInNamespaces(runs, table.keys())) {
@@ -104,7 +107,7 @@ function findLeaders<R extends IdentifiedRun>(runs: readonly R[]): Map<number, R
   return leaders
 }
 
-function markOf<R>(pid: number, runIds: ReadonlyMap<string, R>): R | undefined {
+function runFromEnvironment<R>(pid: number, runIds: ReadonlyMap<string, R>): R | undefined {
   for (const entry of processEnvironment(pid) ?? []) {
     const run = entry.startsWith('CASEFILE_RUN=') ? runIds.get(entry) : undefined
     if (run) return run

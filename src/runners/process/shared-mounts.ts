@@ -26,18 +26,20 @@ export interface MountMaker {
 }
 
 /** A process that keeps the namespace alive until it is pinned, and exits if this service dies. */
-const KEEPER = ['/bin/sh', '-c', 'echo made; read -r _']
+const NAMESPACE_HOLDER = ['/bin/sh', '-c', 'echo made; read -r _']
 
 /** Null if mounts cannot be shared here; the reason is not known. */
 export async function shareMounts(maker: MountMaker): Promise<SharedMounts | null> {
-  const seen = sightOf(maker.paths)
-  const pins = await captureBaseline(maker)
+  const fingerprint = mountFingerprint(maker.paths)
+  const pins = await openNamespace(maker)
   if (!pins) return null
   const [mounts, user] = pins
   const ofUser = user ? [`--user=${user.path}`, '--preserve-credentials'] : []
   return {
     enter: () =>
-      sightOf(maker.paths) === seen ? [maker.nsenter, ...ofUser, `--mount=${mounts.path}`] : null,
+      mountFingerprint(maker.paths) === fingerprint
+        ? [maker.nsenter, ...ofUser, `--mount=${mounts.path}`]
+        : null,
     close: () => {
       mounts.release()
       user?.release()
@@ -46,10 +48,10 @@ export async function shareMounts(maker: MountMaker): Promise<SharedMounts | nul
 }
 
 /** The second pin is null if the mounts belong to our own user namespace. */
-async function captureBaseline(
+async function openNamespace(
   maker: MountMaker,
 ): Promise<[NamespacePin, NamespacePin | null] | null> {
-  const [file = '', ...args] = maker.wordsFor(KEEPER)
+  const [file = '', ...args] = maker.wordsFor(NAMESPACE_HOLDER)
   const { env, timeoutMs: timeout, signal } = maker
   const child = spawn(file, args, {
     cwd: '/',
@@ -87,6 +89,6 @@ function pinned(pid: number): [NamespacePin, NamespacePin | null] | null {
 }
 
 /** A fingerprint of the folders at these paths and of the mount table. */
-function sightOf(paths: readonly string[]): string {
+function mountFingerprint(paths: readonly string[]): string {
   return [...paths.map(identityOf), mountTable()].join('\n')
 }

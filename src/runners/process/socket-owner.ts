@@ -31,7 +31,7 @@ export function findSocketOwner<R extends IdentifiedRun>(
   connection: Connection,
   runs: readonly R[],
 ): Sender<R> {
-  const socket = theirSocket(connection)
+  const socket = findPeerSocket(connection)
   if (socket === 'gone') return { kind: 'unknown', why: 'gone' }
   if (socket === 'elsewhere') return { kind: 'other' }
   const members = findRunProcesses(runs)
@@ -65,13 +65,13 @@ const LOOKS = 3
 type Socket = { inode: string; user: string } | 'gone' | 'elsewhere'
 
 /** `elsewhere`: the other end is in a namespace we cannot see, or the system shows no connections. */
-function theirSocket({ local, remote }: Connection): Socket {
+function findPeerSocket({ local, remote }: Connection): Socket {
   for (let look = 1; ; look++) {
     const table = tcpTable()
     if (table === null) return 'elsewhere'
-    const theirs = rowOf(table, remote, local)
+    const theirs = findRow(table, remote, local)
     if (theirs) return theirs.inode === '0' ? 'gone' : theirs
-    const isOpen = rowOf(table, local, remote)?.state === ESTABLISHED
+    const isOpen = findRow(table, local, remote)?.state === ESTABLISHED
     if (look === LOOKS) return isOpen ? 'elsewhere' : 'gone'
   }
 }
@@ -84,9 +84,9 @@ interface Row {
   inode: string
 }
 
-function rowOf(table: string, from: Endpoint, to: Endpoint): Row | null {
+function findRow(table: string, from: Endpoint, to: Endpoint): Row | null {
   for (const prefix of ['', MAPPED]) {
-    const start = table.indexOf(` ${prefix}${hexOf(from)} ${prefix}${hexOf(to)} `)
+    const start = table.indexOf(` ${prefix}${toHex(from)} ${prefix}${toHex(to)} `)
     if (start === -1) continue
     const fields = table.slice(start).split('\n', 1)[0]!.trim().split(/ +/)
     return { state: fields[2] ?? '', user: fields[6] ?? '', inode: fields[8] ?? '0' }
@@ -99,7 +99,7 @@ const isLittle = endianness() === 'LE'
 const MAPPED = `0000000000000000${isLittle ? 'FFFF0000' : '0000FFFF'}`
 
 /** The kernel prints the address in the machine's byte order, but not the port. */
-function hexOf({ address, port }: Endpoint): string {
+function toHex({ address, port }: Endpoint): string {
   const bytes = address
     .replace(/^::ffff:/i, '')
     .split('.')

@@ -1,5 +1,6 @@
+import { SETTABLE } from '../../model/case-fields.ts'
 import { outcomeLabel, outcomeTone } from '../../model/outcomes.ts'
-import { failedStep, failureText } from '../../model/session-failure.ts'
+import { failureText } from '../../model/session-failure.ts'
 import {
   needLabel,
   STATE_GROUP_LABELS,
@@ -12,13 +13,16 @@ import type { ResolvedCase } from '../../sessions/similar-resolved-cases.ts'
 import type { Assets } from '../assets.ts'
 import { PlanAgain } from '../session/plan-again.tsx'
 import { casesWithTag, changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
+import { Badge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
-import { ShowMore } from '../shell/disclosure.tsx'
+import { CaseFields } from '../shell/case-fields.tsx'
+import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
+import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
 import { FixFileLink, ProblemsList } from '../shell/problems.tsx'
+import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
 import type { CasePageData } from './case-data.ts'
-import { CaseForm } from './case-form.tsx'
 import { DescriptionCard } from './description-card.tsx'
 import { DeleteForm, DetailsCard, FilesCard, SimilarCard } from './details-cards.tsx'
 import { GateCard } from './gate-card.tsx'
@@ -42,6 +46,7 @@ export function CasePage({ data, similar, assets }: CasePageProps) {
       <Question data={data} />
       <WaitingPlans data={data} />
       <FailedSession data={data} />
+      <ToVerify data={data} />
       <ProblemsList
         caseId={id}
         problems={json.problems}
@@ -51,18 +56,18 @@ export function CasePage({ data, similar, assets }: CasePageProps) {
             : undefined
         }
       />
-      <div class="case-grid">
-        <div class="case-aside aside-first">
+      <div class="columns">
+        <div class="column">
           <StateCard data={data} />
           <GateCard data={data} />
         </div>
-        <div class="case-body">
+        <div class="column main">
           <DescriptionCard data={data} />
           <HistoryCard data={data} />
           <SessionsCard data={data} />
           <ProofCard data={data} />
         </div>
-        <div class="case-aside aside-rest">
+        <div class="column">
           <FilesCard data={data} />
           <SimilarCard id={id} cases={similar} />
           <DetailsCard data={data} />
@@ -79,6 +84,7 @@ const MAX_TAGS = 20
 function CaseHead({ data }: { data: CasePageData }) {
   const { id, json, parent, broken, attention } = data
   const group = stateGroup(json.state, attention?.kind)
+  const tags = json.tags.filter((tag) => tag !== json.type)
   const need = attention && needLabel(attention.kind, json.state)
   return (
     <div class="record-head" id="record-head">
@@ -91,35 +97,63 @@ function CaseHead({ data }: { data: CasePageData }) {
         {broken ? <FixFileLink caseId={id} problem={broken} /> : <CaseForm data={data} />}
       </div>
       <div class="record-tags">
-        <span class="group-badge" data-tone={STATE_GROUP_TONES[group]}>
+        <Badge tone={STATE_GROUP_TONES[group]}>
           {STATE_GROUP_LABELS[group]}
-          {need && need !== STATE_GROUP_LABELS[group] && <>: {need.toLowerCase()}</>}
-        </span>
+          {need && need !== STATE_GROUP_LABELS[group] && ` · ${need}`}
+        </Badge>
         <span class="small muted">{stateLabel(json.state)}</span>
         {json.outcome && (
-          <span class="tag outcome" data-tone={outcomeTone(json.outcome)}>
-            {visibleText(outcomeLabel(json.outcome))}
-          </span>
+          <Badge tone={outcomeTone(json.outcome)}>{visibleText(outcomeLabel(json.outcome))}</Badge>
         )}
         <span class="tag">{json.type}</span>
         <ShowMore
           id="more-tags"
-          items={json.tags}
+          items={tags}
           limit={MAX_TAGS}
-          label={`All ${json.tags.length} tags`}
-          list={(tags) =>
-            tags.map((tag) => (
+          label={`All ${tags.length} tags`}
+          list={(some) =>
+            some.map((tag) => (
               <a class="tag" href={casesWithTag(tag)} dir="auto">
                 {tag}
               </a>
             ))
           }
         />
+        {json.source && <SourceLink source={json.source} />}
         <span class="small muted">
           updated <Time at={json.updated_at} />
         </span>
       </div>
     </div>
+  )
+}
+
+const EDITED = SETTABLE.filter(({ kind }) => kind !== 'markdown')
+
+/** The form of the fields that the head shows, and of those among the details. */
+function CaseForm({ data: { id, json, etag, providers } }: { data: CasePageData }) {
+  return (
+    <FormDisclosure id="edit-case" label="Edit" about="the fields" shortcut="e">
+      <form
+        class="form card"
+        id="edit-case-form"
+        data-send="PUT"
+        action={`/cases/${id}`}
+        data-if-match={etag}
+        data-conflict="The case"
+        data-only-changed
+      >
+        <CaseFields
+          form="edit"
+          fields={EDITED}
+          values={json}
+          choices={{
+            provider: providers.map(({ id, title }) => ({ value: id, label: `${id}: ${title}` })),
+          }}
+        />
+        <FormActions submit="Save" primary />
+      </form>
+    </FormDisclosure>
   )
 }
 
@@ -129,7 +163,7 @@ function Question({ data: { id, json, broken } }: { data: CasePageData }) {
   return (
     <section
       class="notice question"
-      data-kind="warn"
+      data-tone="warn"
       id="question"
       aria-labelledby="question-title"
     >
@@ -142,8 +176,11 @@ function Question({ data: { id, json, broken } }: { data: CasePageData }) {
         data-focus="#state-title"
         action={`/cases/${id}/answer`}
       >
-        <div class="field">
-          <label for="answer-text">Your answer</label>
+        <Field
+          id="answer-text"
+          label="Your answer"
+          hint="The history keeps question and answer. The case returns to its previous state."
+        >
           <textarea
             id="answer-text"
             name="text"
@@ -152,10 +189,7 @@ function Question({ data: { id, json, broken } }: { data: CasePageData }) {
             required
             aria-describedby="answer-text-hint"
           />
-          <span class="hint" id="answer-text-hint">
-            The history keeps question and answer. The case returns to its previous state.
-          </span>
-        </div>
+        </Field>
         <div class="actions">
           <button type="submit" class="primary">
             Answer
@@ -172,7 +206,7 @@ function WaitingPlans({ data: { id, sessions } }: { data: CasePageData }) {
       {sessions
         .filter(({ state }) => state === 'plan_ready')
         .map(({ number, provider, trail, started_at }) => (
-          <div class="notice with-actions" data-kind="warn" id={`plan-waits-${number}`}>
+          <div class="notice with-actions" data-tone="warn" id={`plan-waits-${number}`}>
             <div>
               <strong>The plan of session {number} needs your approval.</strong>
               <p class="small muted">
@@ -189,27 +223,34 @@ function WaitingPlans({ data: { id, sessions } }: { data: CasePageData }) {
   )
 }
 
+/** What is missing before the case can be resolved, or that nothing is. */
+function ToVerify({ data: { attention, gate } }: { data: CasePageData }) {
+  if (attention?.kind !== 'proof' && attention?.kind !== 'gate_open') return null
+  const text = visibleText(attention.text)
+  return (
+    <div class="notice with-actions" id="to-verify">
+      <strong>{text.charAt(0).toUpperCase() + text.slice(1)}.</strong>
+      <a class="button" href={gate.open ? '#state' : '#proof'}>
+        {gate.open ? 'Go to Resolve' : 'Go to the proof'}
+      </a>
+    </div>
+  )
+}
+
 /** The newest session if it failed and nothing came after it. */
 function FailedSession({ data }: { data: CasePageData }) {
   const { id, failedSession: session, againObjection } = data
   if (!session) return null
-  const { number, type, provider, trail, started_at } = session
-  const step = failedStep(trail)
+  const { number, trail, started_at } = session
   return (
-    <div class="notice with-actions" data-kind="bad" id="failed-session">
+    <div class="notice with-actions" data-tone="bad" id="failed-session">
       <div>
         <strong>
           Session {number} failed: {failureText(session)}.
         </strong>
         <p class="small muted">
-          {type}, by {provider}, <Time at={trail.at(-1)?.time ?? started_at} />.{' '}
-          {step && (
-            <>
-              Failed step: <a href={`${sessionPage(id, number)}#output`}>{step.id}</a>.{' '}
-            </>
-          )}
-          Plan again starts a new session that knows of this failure. To dismiss it, change the
-          state of the case.
+          <Time at={trail.at(-1)?.time ?? started_at} />. Plan again starts a new session that is
+          told about this failure. To leave it for later, change the state of the case.
         </p>
       </div>
       <div class="actions">

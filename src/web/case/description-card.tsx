@@ -1,4 +1,5 @@
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
+import { Field } from '../shell/field.tsx'
 import { FixFileLink } from '../shell/problems.tsx'
 import { Prose } from '../shell/prose.tsx'
 import type { CasePageData } from './case-data.ts'
@@ -38,8 +39,11 @@ function DescriptionForm({ data: { id, json, etag } }: { data: CasePageData }) {
         data-conflict="The case"
         data-only-changed
       >
-        <div class="field">
-          <label for="description-text">Description (markdown)</label>
+        <Field
+          id="description-text"
+          label="Description (markdown)"
+          hint='Agents see this. Proof requirements have their own form, under "Proof gate".'
+        >
           <textarea
             id="description-text"
             class="code"
@@ -49,10 +53,7 @@ function DescriptionForm({ data: { id, json, etag } }: { data: CasePageData }) {
           >
             {`\n${json.description}`}
           </textarea>
-          <span class="hint" id="description-text-hint">
-            Agents see this. Proof requirements have their own form, under "Proof gate".
-          </span>
-        </div>
+        </Field>
         <FormActions submit="Save" primary />
       </form>
     </FormDisclosure>

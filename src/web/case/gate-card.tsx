@@ -2,6 +2,7 @@ import { counted } from '../../model/amounts.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage } from '../shell/addresses.ts'
+import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import type { CasePageData } from './case-data.ts'
@@ -18,9 +19,7 @@ export function GateCard({ data: { id, gate, proofs, broken } }: { data: CasePag
     <section class="card gate" id="gate" aria-labelledby="gate-title">
       <header>
         <h2 id="gate-title">Proof gate</h2>
-        <span class={gate.open ? 'gate-state complete' : 'gate-state'}>
-          {gate.open ? 'Complete' : 'Incomplete'}
-        </span>
+        <Badge tone={gate.open ? 'good' : 'muted'}>{gate.open ? 'Complete' : 'Incomplete'}</Badge>
       </header>
       <ShowMore
         id="more-items"

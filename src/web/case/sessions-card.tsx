@@ -69,7 +69,6 @@ function SessionItem({ id, session }: { id: string; session: Session }) {
         </a>
         <StateBadge state={state} />
         {state === 'failed' && <span class="bad-text">{failureText(session)}</span>}
-        {state === 'plan_ready' && <strong class="warn-text">needs your approval</strong>}
       </div>
       <p class="facts">
         <span>{provider}</span>
@@ -205,14 +204,14 @@ const MAX_FILES = 10
 function Untrusted({ objections: { folder, files } }: { objections: StartObjections }) {
   if (folder !== null) {
     return (
-      <p class="notice" data-kind="warn" id="untrusted-folder">
+      <p class="notice" data-tone="warn" id="untrusted-folder">
         {visibleText(folder)}
       </p>
     )
   }
   if (files.length === 0) return null
   return (
-    <div class="notice" data-kind="warn" id="untrusted-files">
+    <div class="notice" data-tone="warn" id="untrusted-files">
       <p>Some agents read these project files, so trust them first:</p>
       <ul>
         {files.slice(0, MAX_FILES).map(({ path, why, providers }) => (

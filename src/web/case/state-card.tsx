@@ -1,23 +1,23 @@
 import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
-import { outcomeLabel } from '../../model/outcomes.ts'
 import { stateLabel } from '../../model/state-groups.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import type { CasePageData } from './case-data.ts'
 
-/** Both are shown as they are, and an empty one is removed from the case. */
+/** The form shows their values; an empty field removes the value from the case. */
 const ENDING = FIELD_LIST.filter(({ name }) => name === 'reason' || name === 'outcome')
-const WHY = 'Why it is in this state, or what is asked. Leave it empty to have none.'
-const WHAT = `One word, e.g. ${CASE_FIELDS.outcome.example}. Leave it empty to have none.`
+const WHY = 'Why the case is in this state, or what you need to know. Empty removes it.'
+const WHAT = `One word, e.g. ${CASE_FIELDS.outcome.example}. Empty removes it.`
 
 /** The state of the case, and the forms to change it. */
 export function StateCard({ data }: { data: CasePageData }) {
   const { json, gate, broken } = data
   const hasProof = gate.open && !broken
+  // the question is at the top of the page, with the form to answer it
+  const isQuestion = json.state === 'NEEDS_USER_INPUT' && !broken
   return (
     <section class="card" id="state" aria-labelledby="state-title">
       <header>
@@ -26,11 +26,8 @@ export function StateCard({ data }: { data: CasePageData }) {
         </h2>
         <StateBadge state={json.state} />
       </header>
-      {json.reason && <LongText text={json.reason} class="state-reason" id="reason" />}
-      {json.state === 'RESOLVED' && json.outcome && (
-        <p>
-          Outcome: <strong>{visibleText(outcomeLabel(json.outcome))}</strong>
-        </p>
+      {json.reason && !isQuestion && (
+        <LongText text={json.reason} class="state-reason" id="reason" />
       )}
       {hasProof && json.state !== 'RESOLVED' && <ResolveForm data={data} />}
       {!broken && <StateForm data={data} />}
@@ -40,7 +37,7 @@ export function StateCard({ data }: { data: CasePageData }) {
 
 function StateForm({ data: { id, json, gate } }: { data: CasePageData }) {
   return (
-    <FormDisclosure id="set-state" label="Change state" shortcut="t">
+    <FormDisclosure id="set-state" label="Change state" shortcut="t" isSmall>
       <form class="form" id="set-state-form" data-send="PUT" action={`/cases/${id}/state`}>
         <Field id="new-state" label="State">
           <select id="new-state" name="state">

@@ -7,7 +7,7 @@ import { notify } from './notices.ts'
 import { beforeRefresh, refresh } from './refresh.ts'
 import type { Sent } from './send.ts'
 
-/** What somebody else changed in one field, or in the whole text, beside what the operator typed. */
+/** One field, or the whole text: what somebody else saved, and what the operator typed. */
 interface Change {
   label: string
   theirs: string
@@ -30,7 +30,7 @@ interface ConflictPanelProps {
 export function conflictPanel(props: ConflictPanelProps): HTMLElement {
   const { subject, what = 'changed', changes, onOverwrite, onUseTheirs, onKeepEditing } = props
   return element(
-    <div class="notice conflict" data-kind="warn" data-own="" role="alert">
+    <div class="notice conflict" data-tone="warn" data-own="" role="alert">
       <p>
         <strong>
           {subject} {what} while you were editing.
@@ -239,7 +239,7 @@ function setBoth(control: Control, value: string): void {
   control.value = value
 }
 
-/** What depends on what is written in a form finds out. */
+/** Tells listeners that the script changed the fields. */
 function changed(form: HTMLFormElement): void {
   form.toggleAttribute('data-dirty', isChanged(form))
   form.dispatchEvent(new Event('input', { bubbles: true }))

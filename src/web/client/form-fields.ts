@@ -50,7 +50,7 @@ export function defaultOf(control: Control): string {
   return (option ?? control.options[0])?.value ?? ''
 }
 
-/** Makes the fields read-only while the form is sent, so that the answer discards nothing. Returns the undo. */
+/** Makes the fields read-only while the form is sent: input in the meantime would be lost. Returns the undo. */
 export function lockForm(form: HTMLFormElement): () => void {
   const locked = [...form.elements].filter(
     (each): each is HTMLInputElement | HTMLTextAreaElement =>

@@ -16,8 +16,8 @@ export function startForms(): void {
   })
   document.addEventListener('input', (event) => {
     const form = formOf(event.target)
-    if (!form?.dataset.send) return
-    form.toggleAttribute('data-dirty', isChanged(form))
+    if (form?.matches('[data-send], #new-file-form'))
+      form.toggleAttribute('data-dirty', isChanged(form))
   })
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return

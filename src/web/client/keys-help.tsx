@@ -2,7 +2,7 @@
 import { render } from 'hono/jsx/dom'
 
 interface KeysHelp {
-  /** Key and meaning of the keys of one character, which can be turned off. */
+  /** Keys of one character, which can be turned off, and what they do. */
   single: [key: string, what: string][]
   areOn: boolean
   turn(on: boolean): void
@@ -14,7 +14,7 @@ const OTHERS: [key: string, what: string][] = [
   ['Ctrl Enter', 'Send the form'],
 ]
 
-/** A dialog with the keys of the page, and the switch that turns those of one character off. */
+/** A dialog with the keys of the page, and a switch for those of one character. */
 export function showKeysHelp(help: KeysHelp): void {
   const dialog = document.createElement('dialog')
   dialog.className = 'keys-help'

@@ -91,7 +91,7 @@ function nameOf(element: HTMLElement): string {
   return (label ?? byLabel ?? element.textContent ?? '').trim().replace(/\s+/g, ' ')
 }
 
-/** Tells assistive technology the keys; none while they are off. `?` belongs to the button of the help. */
+/** Announces the keys to assistive technology, unless they are off. `?` belongs to the help button. */
 function announce(): void {
   const areAnnounced = areOn()
   document.documentElement.classList.toggle('keys-off', !areAnnounced)
@@ -101,7 +101,7 @@ function announce(): void {
   }
 }
 
-/** Remembered for all pages of this browser, if it lets pages remember something. */
+/** Stored for all pages of this browser, unless it blocks storage. */
 function areOn(): boolean {
   try {
     return localStorage.getItem(OFF) !== 'off'
@@ -116,7 +116,7 @@ function turn(on: boolean): void {
     if (on) localStorage.removeItem(OFF)
     else localStorage.setItem(OFF, 'off')
   } catch {
-    // then it counts for this page alone
+    // then it applies to this page only
   }
 }
 

@@ -1,9 +1,9 @@
-import { keep, kept } from './tab-memory.ts'
+import { store, stored } from './tab-storage.ts'
 
 const ADDRESS = 'list-address'
 const ROW = 'list-row'
 const RETURN = 'list-return'
-/** The brand leads to the whole list, these to the list as it was seen last. */
+/** These links lead to the list as it was last shown; the brand leads to the whole list. */
 const LINKS = '.site nav a[data-key="g"], .crumbs a[href="/"], a[data-return]'
 
 /** The row by which the list was left. */
@@ -11,19 +11,19 @@ interface Row {
   /** The address of the list then. */
   address: string
   id: string
-  /** Its place on the page: the reader goes on from there if the case has moved meanwhile. */
+  /** Its place on the page, used if the row is gone. */
   at: number
 }
 
 /** On the list: remembers its address, with page and filters. */
-export function keepListAddress(): void {
-  keep(ADDRESS, location.pathname + location.search)
+export function storeListAddress(): void {
+  store(ADDRESS, location.pathname + location.search)
 }
 
 /** On every other page: the links to the list lead to it as it was left. */
 export function startListReturn(): void {
   if (document.body.dataset.page === 'cases') return
-  const address = kept(ADDRESS)
+  const address = stored(ADDRESS)
   if (address === null) return
   const lead = () => {
     for (const link of document.querySelectorAll<HTMLAnchorElement>(LINKS)) {
@@ -34,7 +34,7 @@ export function startListReturn(): void {
   lead()
   document.addEventListener('refreshed', lead) // which takes back what is in <main>
   document.addEventListener('click', ({ target }) => {
-    if ((target as Element).closest('[data-return]')) keep(RETURN, 'yes')
+    if ((target as Element).closest('[data-return]')) store(RETURN, 'yes')
   })
 }
 
@@ -48,7 +48,7 @@ export function startRowReturn(): void {
     if (row && (target as Element).closest('a:not([data-filter])')) remember(row)
   })
   const row = rowToFocus()
-  keep(RETURN, null)
+  store(RETURN, null)
   if (row) whenLoaded(() => focusRow(row))
 }
 
@@ -56,18 +56,18 @@ function remember({ id }: HTMLElement): void {
   const at = rows().findIndex((row) => row.id === id)
   const row: Row = { address: location.pathname + location.search, id, at }
   history.replaceState({ row }, '')
-  keep(ROW, JSON.stringify(row))
+  store(ROW, JSON.stringify(row))
 }
 
 function rowToFocus(): Row | null {
   const ofHistory = (history.state as { row?: Row } | null)?.row
   if (ofHistory) return ofHistory
-  if (kept(RETURN) === null) return null
-  const row = JSON.parse(kept(ROW) ?? 'null') as Row | null
+  if (stored(RETURN) === null) return null
+  const row = JSON.parse(stored(ROW) ?? 'null') as Row | null
   return row?.address === location.pathname + location.search ? row : null
 }
 
-/** The browser scrolls to where Back leads before that, and goes on from the focus only after it. */
+/** Back restores the scroll position only when the page has loaded; focusing a row earlier has no effect. */
 function whenLoaded(then: () => void): void {
   if (document.readyState === 'complete') then()
   else addEventListener('load', () => requestAnimationFrame(then), { once: true })

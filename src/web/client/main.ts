@@ -6,7 +6,6 @@ import { startList } from './list.ts'
 import { startListReturn } from './list-return.ts'
 import { startLive } from './live.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
-import { startNewCase } from './new-case.ts'
 import { startCopying, startNotices } from './notices.ts'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
@@ -48,7 +47,6 @@ import { startTimes } from './times.ts'
  * The list of cases (list*.ts)
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
- *   data-full-text     the link from the filter to the search of all content
  *
  * What a page is about
  *   data-page          on the body: the kind of page
@@ -60,10 +58,9 @@ import { startTimes } from './times.ts'
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
  * For the style sheets only
- *   data-kind          of a notice (`warn`, `bad`, `good`, `info`) or a history entry
+ *   data-kind          the kind of a history entry, or of what a case waits for
  *   data-state         of a case or a session
- *   data-tone          the meaning of a group of states, or of an outcome
- *   data-group-tone    the same on the heading of a group in the list
+ *   data-tone          the meaning of a notice, a badge or a heading: `good`, `info`, `active`, `warn`, `bad`, `muted`, `plain`
  *   data-method        the HTTP method of an operation
  *   data-file          the name of a changed file in a diff
  */
@@ -82,6 +79,8 @@ startMemoryEditor()
 startTimes()
 startList()
 startListReturn()
-startNewCase()
 startSession()
 startLive()
+// a form that needs the script was hidden while the page loaded, so its field did not get the focus
+if (document.activeElement === document.body)
+  document.querySelector<HTMLElement>('[autofocus]')?.focus()

@@ -1,7 +1,7 @@
 import { conflictPanel, restorePanel } from './conflicts.tsx'
 import { element } from './dom.ts'
 import { showError } from './forms.tsx'
-import { keptText, shownText } from './memory-lines.ts'
+import { textToEdit, textToSave } from './memory-lines.ts'
 import { notify } from './notices.ts'
 import { beforeRefresh, refresh } from './refresh.ts'
 import { AWAY, readResponse } from './send.ts'
@@ -21,6 +21,7 @@ export function startMemoryEditor(): void {
     if (form.id !== 'new-file-form') return
     event.preventDefault()
     const { value } = form.elements.namedItem('filename') as HTMLInputElement
+    form.removeAttribute('data-dirty')
     location.assign(form.getAttribute('action') + encodeURIComponent(value))
   })
   const container = document.getElementById('memory-editor')
@@ -90,7 +91,7 @@ function openEditor(
   )
   const area = form.querySelector('textarea')!
   const conflictPlace = form.querySelector<HTMLElement>('.conflict-place')!
-  area.value = shownText(opened.text ?? '')
+  area.value = textToEdit(opened.text ?? '')
   let unchanged = area.value
   container.replaceChildren(form)
   document.body.classList.add('editing')
@@ -133,7 +134,7 @@ function openEditor(
     }
     conflictPlace.replaceChildren(
       element(
-        <div class="notice" data-kind="warn" role="alert">
+        <div class="notice" data-tone="warn" role="alert">
           <p>Your changes are not saved.</p>
           <div class="actions">
             <button type="button" class="danger" onClick={close}>
@@ -154,7 +155,7 @@ function openEditor(
     area.readOnly = true
     form.setAttribute('data-busy', '')
     showError(form, null)
-    const text = keptText(base.text ?? '', area.value)
+    const text = textToSave(base.text ?? '', area.value)
     try {
       const sent = await readResponse(await store(api, base.etag, text))
       if (sent.ok) {
@@ -189,7 +190,7 @@ function openEditor(
     const useTheirs = () => {
       const mine = area.value
       rebase()
-      put(shownText(theirs ?? ''))
+      put(textToEdit(theirs ?? ''))
       unchanged = area.value
       markDirty()
       conflictPlace.replaceChildren(
@@ -210,7 +211,7 @@ function openEditor(
         changes:
           isDeleted || theirs === null
             ? []
-            : [{ label: 'Text', theirs: shownText(theirs), mine: area.value }],
+            : [{ label: 'Text', theirs: textToEdit(theirs), mine: area.value }],
         onOverwrite() {
           rebase()
           void save()
@@ -240,7 +241,7 @@ function openEditor(
       if (now.etag === base.etag) return
       if (isDirty() || [base.etag, now.etag, now.text].includes(null)) return ask(now)
       base = now
-      put(shownText(now.text!))
+      put(textToEdit(now.text!))
       unchanged = area.value
       markDirty()
     },

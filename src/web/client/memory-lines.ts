@@ -1,19 +1,15 @@
 import { diffArrays } from 'diff'
 
-/**
- * Pure. What a textarea shows of a file's text: it knows one kind of line end, and no byte order mark
- * is to be edited.
- */
-export function shownText(text: string): string {
+/** Pure. A file's text for a textarea, which has one kind of line end; without the byte order mark. */
+export function textToEdit(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
 }
 
 /**
- * Pure. The edited text as it belongs into the file that `original` is the text of: with its byte
- * order mark, each line that stayed with the line end that it had, and each new one with that of the
- * lines around it. `shownText` of it is `edited` again.
+ * Pure. The edited text for the file whose text was `original`: with its byte order mark, unchanged lines with their
+ * line ends, and new lines with the line end of their neighbours. `textToEdit` of it is `edited` again.
  */
-export function keptText(original: string, edited: string): string {
+export function textToSave(original: string, edited: string): string {
   const mark = original.startsWith('\ufeff') ? '\ufeff' : ''
   const before = linesOf(original.slice(mark.length))
   const usual = usualEnd(before)
@@ -49,7 +45,7 @@ function usualEnd(lines: readonly Line[]): string {
   return old > unix ? '\r' : '\n'
 }
 
-/** For each line of the edited text the end of the line that it is or replaces, else of the one before it. */
+/** The line end of each edited line: that of the line that it is or replaces, else of the line before it. */
 function endsFor(before: readonly Line[], texts: readonly string[], usual: string): string[] {
   const ends: string[] = []
   let at = 0
@@ -78,7 +74,7 @@ interface Change {
 
 const LIMITS = { maxEditLength: 5000, timeout: 1000 }
 
-/** What is too different to be compared counts as all new between what is alike at both ends. */
+/** If the texts are too different to compare, all lines between their common beginning and end count as new. */
 function changesBetween(before: readonly Line[], texts: readonly string[]): Change[] {
   const old = before.map(({ text }) => text)
   const most = Math.min(old.length, texts.length)
@@ -95,7 +91,7 @@ function changesBetween(before: readonly Line[], texts: readonly string[]): Chan
   return [{ count: head }, ...middle, { count: tail }]
 }
 
-/** A lone CR before an empty line that ends with LF would be read as one end, CRLF. */
+/** A lone CR followed by an empty line that ends with LF would be read as a single CRLF. */
 function safeEnd(ends: readonly string[], texts: readonly string[], index: number): string {
   const end = ends[index]!
   const isLast = index + 1 === texts.length - 1

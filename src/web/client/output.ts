@@ -3,7 +3,7 @@ import { onServiceEvent } from './live.ts'
 import { logOf, type OutputPane, outputPane } from './output-pane.ts'
 import { beforeRefresh, refreshFrom, refreshSoon } from './refresh.ts'
 
-/** More lines than anybody reads here, and few enough for a browser. */
+/** A browser stays fast with this many. */
 const MAX_LINES = 5000
 const MAX_PENDING = 100
 

@@ -71,7 +71,7 @@ export function startApproval(): void {
   })
   document.addEventListener('sent', (event) => {
     const { target, detail } = event as CustomEvent<Sent> & { target: HTMLElement }
-    // whoever saves a plan has read it
+    // saving a plan counts as reviewing it
     if (target.id === 'edit-form' && detail.ok) reviewed = String(detail.body.plan_sha256)
     if (target.id !== 'approve-form') return
     if (detail.ok) {
@@ -105,12 +105,12 @@ function displayedHash(): string | null {
   return input?.getAttribute('value') || null
 }
 
-/** A second notice in the place of the first ignores clicks at first: they would be meant for the first. */
+/** A notice that replaces another ignores clicks at first: they were meant for the other. */
 const IGNORE_CLICKS_MS = 600
 
 function changedNotice(reviewed: string, isAgain: boolean): HTMLElement {
   const notice = element(
-    <div id="plan-changed" class="notice with-actions" data-kind="warn" data-own="" role="alert">
+    <div id="plan-changed" class="notice with-actions" data-tone="warn" data-own="" role="alert">
       <p>
         The plan {isAgain ? 'changed again' : 'just changed'}.{' '}
         <a href={`?view=diff&against=${reviewed.slice(0, 16)}#plan`}>Review the changes</a> before
@@ -146,7 +146,7 @@ function showUnsavedWarning(form: HTMLElement): boolean {
   if (!unsaved) return false
   form.append(
     element(
-      <p class={`notice unsaved-warning ${unsaved}`} data-kind="warn" data-own="" role="status">
+      <p class={`notice unsaved-warning ${unsaved}`} data-tone="warn" data-own="" role="status">
         {UNSAVED[unsaved]} <a href={`#${unsaved}`}>Show it</a>
       </p>,
     ),
@@ -154,7 +154,7 @@ function showUnsavedWarning(form: HTMLElement): boolean {
   return true
 }
 
-/** The session in the way may belong to another case, whose events this page does not get. */
+/** The other session may belong to another case, whose events this page doesn't get. */
 const POLL_MS = 2_000
 
 /** Shows that another session runs in the same folder, with a link to it, for as long as it runs. */

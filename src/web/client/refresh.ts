@@ -28,7 +28,7 @@ export function refreshFrom(address: () => string): void {
   addressOf = address
 }
 
-/** For a page with so many events that it would do nothing else. */
+/** For a page that gets many events. */
 export function refreshAtMostEvery(milliseconds: number): void {
   pauseMs = milliseconds
 }
@@ -120,7 +120,7 @@ function beforeNodeRemoved(node: Node): boolean {
   return !(node.matches('[data-own], [data-dirty]') || node.querySelector('[data-dirty]') !== null)
 }
 
-/** Whether details or a dialog are open is up to the reader; whether a form is being sent, up to the form. */
+/** The reader opens and closes details and dialogs; a form itself says whether it is being sent. */
 function beforeAttributeUpdated(name: string, node: Element): boolean {
   if (name === 'data-busy') return false
   if (name === 'readonly') return node.closest('form[data-busy]') === null

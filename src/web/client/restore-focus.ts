@@ -1,7 +1,7 @@
 import type { Sent } from './send.ts'
 
 /**
- * A form that has worked is closed or gone, and with it the focus. The focus goes to the element that the form names in
+ * A form that was sent is closed or gone, and with it the focus. The focus goes to the element that the form names in
  * `data-focus`, else to the button that opened it.
  */
 export function startRestoringFocus(): void {
@@ -12,7 +12,7 @@ export function startRestoringFocus(): void {
   document.addEventListener('refreshed', restore)
 }
 
-/** For a form that sends by itself. */
+/** For a form that does not send through forms.tsx. */
 export function restoreFocusAfter(form: HTMLFormElement, answer: Record<string, unknown>): void {
   if (form.dataset.then) return
   const selector = form.dataset.focus?.replace(/\{(\w+)\}/g, (_, name: string) =>

@@ -10,7 +10,7 @@ export interface Problem {
   [more: string]: unknown
 }
 
-/** The longest that a request may take: ending an agent that does not want to end. */
+/** Ending an agent that ignores the signal takes longest. */
 const TIMEOUT_MS = 60_000
 
 /** Sends JSON, or nothing, to the service. Never rejects: an unreachable service is a problem too. */

@@ -46,7 +46,7 @@ function agoText(at: Date): string {
   if (Math.abs(seconds) < 60) return 'just now' // seconds would soon be wrong
   let size = 60
   for (const [limit, unit] of UNITS) {
-    if (Math.abs(seconds) < limit) return ago.format(Math.round(seconds / size), unit)
+    if (Math.abs(seconds) < limit) return ago.format(Math.trunc(seconds / size), unit)
     size = limit
   }
   return dates.format(at)

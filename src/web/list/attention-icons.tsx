@@ -1,7 +1,7 @@
 import { ATTENTION_KINDS, type AttentionKind } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
 
-/** How a row shows it: a case that is blocked by a question to the operator asks. */
+/** The kinds that rows tell apart: a case that needs the operator's input has a question. */
 export type ShownKind = AttentionKind | 'question'
 
 export function shownKind(kind: AttentionKind, state: CaseState): ShownKind {
@@ -10,7 +10,7 @@ export function shownKind(kind: AttentionKind, state: CaseState): ShownKind {
 
 const KINDS: readonly ShownKind[] = [...ATTENTION_KINDS, 'question']
 
-/** Drawn once for each page; `AttentionIcon` shows one of them. */
+/** The shapes, once per page; `AttentionIcon` shows one of them. */
 export function AttentionIcons() {
   return (
     <svg class="icon-shapes" aria-hidden="true">

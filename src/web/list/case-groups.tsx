@@ -1,8 +1,8 @@
+import { numberText } from '../../model/amounts.ts'
 import { STATE_GROUP_LABELS, STATE_GROUP_TONES } from '../../model/state-groups.ts'
 import { CaseRow } from './case-row.tsx'
 import { type Filters, listAddress } from './filters.ts'
 import { type Listing, PAGE_SIZE } from './listing.ts'
-import { number } from './number-text.ts'
 import type { RowFacts } from './row-facts.ts'
 
 interface CaseGroupsProps {
@@ -11,15 +11,16 @@ interface CaseGroupsProps {
   facts: ReadonlyMap<string, RowFacts>
 }
 
-/** The cases of a page, under the words for their states. */
+/** The cases of one page of the list, by group. */
 export function CaseGroups({ list, filters, facts }: CaseGroupsProps) {
   return (
     <>
       <div id="case-list">
         {list.groups.map(({ name, rows }) => (
           <section class="case-group" id={`group-${name}`} aria-labelledby={`heading-${name}`}>
-            <h2 id={`heading-${name}`} data-group-tone={STATE_GROUP_TONES[name]}>
-              {STATE_GROUP_LABELS[name]} <span class="group-count">{number(list.sizes[name])}</span>
+            <h2 id={`heading-${name}`} data-tone={STATE_GROUP_TONES[name]}>
+              {STATE_GROUP_LABELS[name]}{' '}
+              <span class="group-count">{numberText(list.sizes[name])}</span>
             </h2>
             <ul class="case-rows">
               {rows.map((row) => (
@@ -55,7 +56,8 @@ function Pages({
         </a>
       )}
       <span class="muted">
-        {number(first)}–{number(last)} of {number(fitting)} · page {number(page)} of {number(pages)}
+        {numberText(first)}–{numberText(last)} of {numberText(fitting)} · page {numberText(page)} of{' '}
+        {numberText(pages)}
       </span>
       {page < pages && (
         <a

@@ -13,7 +13,6 @@ import { Time } from '../shell/time.tsx'
 import { AttentionIcon, shownKind } from './attention-icons.tsx'
 import type { RowFacts } from './row-facts.ts'
 
-/** How many are shown. */
 const TAGS = 2
 
 interface CaseRowProps {
@@ -22,7 +21,7 @@ interface CaseRowProps {
   facts: RowFacts
 }
 
-/** A case on one line, with what it waits for on two. */
+/** A case on one line, with what it waits for on a second. The time is the one that its group is sorted by. */
 export function CaseRow({ row, group, facts }: CaseRowProps) {
   const { id, needs, type } = row
   const tags = row.tags.filter((tag) => tag.toLowerCase() !== type.toLowerCase())
@@ -48,15 +47,19 @@ export function CaseRow({ row, group, facts }: CaseRowProps) {
       <span class="row-type">{type}</span>
       <span class="row-state">{stateText(row, group)}</span>
       <span class="row-time">
-        <Time at={row.updated_at} />
+        {row.since === null ? (
+          <Time at={row.updated_at} />
+        ) : (
+          <Time at={row.since} as={needs?.kind === 'running' ? 'running' : 'waiting'} />
+        )}
       </span>
     </li>
   )
 }
 
-/** What it waits for, and for how long; where a session is meant, it leads there. */
+/** What it waits for, and why; the text leads to the session that it is about. */
 function Need({ row, needs, group, facts }: CaseRowProps & { needs: Attention }) {
-  const { id, state, since } = row
+  const { id, state } = row
   const label = needLabel(needs.kind, state)
   const text = reasonText(needs, facts.session)
   return (
@@ -75,16 +78,11 @@ function Need({ row, needs, group, facts }: CaseRowProps & { needs: Attention })
             {text}
           </a>
         ))}
-      {since !== null && (
-        <span class="row-wait">
-          <Time at={since} as={needs.kind === 'running' ? 'running' : 'waiting'} />
-        </span>
-      )}
     </span>
   )
 }
 
-/** What the label does not say already. */
+/** What the label doesn't say already. */
 function reasonText({ kind, text, session }: Attention, fact: string | undefined): string {
   switch (kind) {
     case 'plan':
@@ -94,7 +92,9 @@ function reasonText({ kind, text, session }: Attention, fact: string | undefined
     case 'failed':
       return text.replace(' failed:', ':')
     case 'blocked':
-      return text.replace(/^(blocked|needs your input)[:;] /, '')
+      return text
+        .replace(/^(blocked|needs your input)[:;] /, '')
+        .replace('no reason is given', 'no reason given')
     case 'gate_open':
       return ''
     case 'problem':
@@ -103,7 +103,7 @@ function reasonText({ kind, text, session }: Attention, fact: string | undefined
   }
 }
 
-/** The exact state, where group and reason do not say it already, and the outcome. */
+/** The exact state, unless the group or the reason says it already, and the outcome. */
 function stateText({ state, needs, outcome }: TriageRow, group: StateGroup): string {
   const label = stateLabel(state)
   const isSaid = label === STATE_GROUP_LABELS[group] || needs?.kind === 'blocked'

@@ -1,13 +1,11 @@
-import { CASE_STATES } from '../../model/case-state.ts'
+import { numberText } from '../../model/amounts.ts'
+import { FILTERED, type FilterName, type NamedField } from '../../model/case-fields.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import { STATE_GROUP_LABELS, STATE_GROUPS, stateLabel } from '../../model/state-groups.ts'
 import { SearchField } from '../search/search-field.tsx'
 import { searchPage } from '../shell/addresses.ts'
-import { type Filters, hasFilters, listAddress } from './filters.ts'
+import { type Filters, hasFilters, listAddress, type Words } from './filters.ts'
 import type { Listing } from './listing.ts'
-import { number } from './number-text.ts'
-import { WordSelect } from './word-select.tsx'
-import type { Words } from './words.ts'
 
 interface FilterBarProps {
   filters: Filters
@@ -15,31 +13,15 @@ interface FilterBarProps {
   words: Words
 }
 
-/** What the list is narrowed by: a text and words in a form, the groups as links with counts. */
+/** The filters: a form with a text and values of fields, and the groups as links with counts. */
 export function FilterBar({ filters, list, words }: FilterBarProps) {
-  const { types, tags, outcomes } = words
   return (
     <search class="list-filters">
       <form id="filters" class="filter-form" method="get" action="/">
         <SearchField id="filter-q" value={filters.q} label="Search cases" />
-        <WordSelect
-          name="state"
-          label="State"
-          all="Any state"
-          words={CASE_STATES}
-          chosen={filters.state}
-          text={stateLabel}
-        />
-        <WordSelect name="type" label="Type" all="Any type" words={types} chosen={filters.type} />
-        <WordSelect name="tag" label="Tag" all="Any tag" words={tags} chosen={filters.tag} />
-        <WordSelect
-          name="outcome"
-          label="Outcome"
-          all="Any outcome"
-          words={outcomes}
-          chosen={filters.outcome}
-          text={outcomeLabel}
-        />
+        {FILTERED.map((field) => (
+          <FieldSelect field={field} words={words} filters={filters} />
+        ))}
         {(['group', 'needs'] as const).map(
           (name) =>
             filters[name].length > 0 && (
@@ -53,10 +35,8 @@ export function FilterBar({ filters, list, words }: FilterBarProps) {
       <GroupChips filters={filters} list={list} />
       <p class="filter-result" id="filter-result">
         <span role="status">{resultText(filters, list)}</span>{' '}
-        {filters.q !== '' && (
-          <a href={searchPage(filters.q)} data-full-text>
-            Search all content for “{filters.q}”
-          </a>
+        {filters.q !== '' && list.fitting > 0 && (
+          <a href={searchPage(filters.q)}>Search all content for “{filters.q}”</a>
         )}{' '}
         {hasFilters(filters) && (
           <a href="/" data-filter>
@@ -65,6 +45,46 @@ export function FilterBar({ filters, list, words }: FilterBarProps) {
         )}
       </p>
     </search>
+  )
+}
+
+/** How the values of a field are shown; as they are if it is not here. */
+const LABELS: Partial<Record<FilterName, (value: string) => string>> = {
+  state: stateLabel,
+  outcome: outcomeLabel,
+}
+
+interface FieldSelectProps {
+  field: NamedField
+  words: Words
+  filters: Filters
+}
+
+/** The values that cases have in a field, and the one in the address. Nothing if there are none. */
+function FieldSelect({ field, words, filters }: FieldSelectProps) {
+  const name = field.filter as FilterName
+  const value = filters[name].join(',')
+  const options =
+    value === '' || words[name].includes(value) ? words[name] : [value, ...words[name]]
+  if (options.length === 0) return null
+  const id = `filter-${name}`
+  const label = LABELS[name] ?? ((text) => text)
+  return (
+    <div class="filter-word">
+      <label class="visually-hidden" for={id}>
+        {field.label}
+      </label>
+      <select id={id} name={name}>
+        <option value="" selected={value === ''}>
+          Any {name}
+        </option>
+        {options.map((option) => (
+          <option value={option} selected={option === value}>
+            {option.split(',').map(label).join(', ')}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }
 
@@ -98,16 +118,16 @@ interface ChipProps {
   current: boolean
 }
 
-/** A filter as a link with the count of what it would show. */
+/** A link that sets a filter, with the number of cases that it would show. */
 function Chip({ text, count, address, current }: ChipProps) {
   return (
     <a class="chip" href={address} data-filter aria-current={current ? 'true' : undefined}>
-      {text} <span class="chip-count">{number(count)}</span>
+      {text} <span class="chip-count">{numberText(count)}</span>
     </a>
   )
 }
 
 function resultText(filters: Filters, { fitting, total }: Listing): string {
   if (!hasFilters(filters)) return ''
-  return `${number(fitting)} of ${number(total)} ${total === 1 ? 'case' : 'cases'}`
+  return `${numberText(fitting)} of ${numberText(total)} ${total === 1 ? 'case' : 'cases'}`
 }

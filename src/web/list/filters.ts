@@ -3,21 +3,24 @@ import type { ServiceContext } from '../../http/context.ts'
 import { parseQuery } from '../../http/schemas/parse-query.ts'
 import { oneOf, triageQuery } from '../../http/schemas/query.ts'
 import type { TriageQuery } from '../../http/triage.ts'
+import {
+  FILTER_NAMES,
+  FILTERED,
+  type FilteredField,
+  type FilterName,
+} from '../../model/case-fields.ts'
 import { STATE_GROUPS } from '../../model/state-groups.ts'
+import type { CaseLists } from '../../state/case-lists.ts'
 import { CASES } from '../shell/addresses.ts'
 
-/** What the address of the list asks for: a text, and of each other field any of some values. */
-export interface Filters {
+/** The filters in the address of the list: a text, and for each field the values that match. */
+export interface Filters extends Record<FilterName, string[]> {
   q: string
   group: string[]
   needs: NonNullable<TriageQuery['needs']>
-  state: string[]
-  type: string[]
-  tag: string[]
-  outcome: string[]
 }
 
-const LISTS = ['group', 'needs', 'state', 'type', 'tag', 'outcome'] as const
+const LISTS = ['group', 'needs', ...FILTER_NAMES] as const
 
 const query = {
   ...triageQuery,
@@ -31,18 +34,11 @@ export function filtersOf(c: ServiceContext): Filters {
     return name in query && filled.length > 0 ? [[name, filled] as const] : []
   })
   const { q = '', ...lists } = parseQuery(query, Object.fromEntries(sent))
-  return {
-    q: q.trim(),
-    group: lists.group ?? [],
-    needs: lists.needs ?? [],
-    state: lists.state ?? [],
-    type: lists.type ?? [],
-    tag: lists.tag ?? [],
-    outcome: lists.outcome ?? [],
-  }
+  const filters = Object.fromEntries(LISTS.map((name) => [name, lists[name] ?? []]))
+  return { q: q.trim(), ...filters } as Filters
 }
 
-/** The number of the page that is asked for, from 1 on. */
+/** The page of the list, from 1. */
 export function pageOf(c: ServiceContext): number {
   const text = c.req.query('page') ?? ''
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1
@@ -52,7 +48,7 @@ export function hasFilters(filters: Filters): boolean {
   return listAddress(filters) !== CASES
 }
 
-/** The address of a page of the list with these filters, but for the changes. */
+/** The address of a page of the list with these filters and the changes to them. */
 export function listAddress(filters: Filters, changes: Partial<Filters> = {}, page = 1): string {
   const wanted = { ...filters, ...changes }
   const fields = [
@@ -63,4 +59,17 @@ export function listAddress(filters: Filters, changes: Partial<Filters> = {}, pa
     ...(page > 1 ? [`page=${page}`] : []),
   ]
   return fields.length === 0 ? CASES : `${CASES}?${fields.join('&')}`
+}
+
+/** The values that the cases have, by the name of the filter, the most frequent first. */
+export type Words = Record<FilterName, readonly string[]>
+
+const MAX_WORDS = 200
+
+export function wordsOf(lists: CaseLists): Words {
+  const words = FILTERED.map(({ name, filter, values }) => [
+    filter,
+    values ?? lists.frequent(name as FilteredField, MAX_WORDS),
+  ])
+  return Object.fromEntries(words) as Words
 }

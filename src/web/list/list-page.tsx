@@ -1,16 +1,15 @@
+import { counted } from '../../model/amounts.ts'
 import type { Assets } from '../assets.ts'
 import type { PageDeps } from '../deps.ts'
-import { changesOf, NEW_CASE } from '../shell/addresses.ts'
+import { changesOf, NEW_CASE, searchPage } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
+import { ProblemItems } from '../shell/problems.tsx'
 import { AttentionIcons } from './attention-icons.tsx'
 import { CaseGroups } from './case-groups.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { type Filters, hasFilters } from './filters.ts'
+import { type Filters, hasFilters, type Words } from './filters.ts'
 import type { Listing } from './listing.ts'
-import { NoCasesYet, NothingFits } from './no-cases.tsx'
 import type { RowFacts } from './row-facts.ts'
-import type { Words } from './words.ts'
-import { WorkspaceNotice } from './workspace-notice.tsx'
 
 interface ListPageProps {
   service: PageDeps['service']
@@ -21,7 +20,7 @@ interface ListPageProps {
   facts: ReadonlyMap<string, RowFacts>
 }
 
-/** The cases, those first that wait for the operator. */
+/** The list of cases, starting with those that wait for the operator. */
 export function ListPage({ service, assets, filters, list, words, facts }: ListPageProps) {
   const { waiting } = list.sizes
   const isBare = list.total === 0 && !hasFilters(filters)
@@ -50,5 +49,74 @@ export function ListPage({ service, assets, filters, list, words, facts }: ListP
         </>
       )}
     </Page>
+  )
+}
+
+/** Problems of the workspace that belong to no case. */
+async function WorkspaceNotice({ service }: Pick<ListPageProps, 'service'>) {
+  const problems = await service.problems()
+  const { trouble } = service.watching()
+  return (
+    <>
+      {trouble && (
+        <p class="notice" data-tone="warn" id="watching-notice">
+          File changes are detected with a delay: {trouble.message}. To fix it: {trouble.remedy}.
+        </p>
+      )}
+      {problems.length > 0 && (
+        <details class="notice" data-tone="warn" id="workspace-notice">
+          <summary>{counted(problems.length, 'workspace problem')}</summary>
+          <ProblemItems problems={problems} />
+        </details>
+      )}
+    </>
+  )
+}
+
+/** How to begin in a workspace without cases. */
+function NoCasesYet() {
+  return (
+    <section class="card list-empty">
+      <h2>No cases yet</h2>
+      <p>
+        A case is one piece of work with its record: what was wrong, what was planned and approved,
+        what was done, and the evidence that it works.
+      </p>
+      <ul>
+        <li>
+          <a href={NEW_CASE}>Create the first case</a> here, or run <code>casefile new</code> in a
+          terminal.
+        </li>
+        <li>
+          <code>casefile import</code> makes cases of GitHub issues.
+        </li>
+        <li>
+          <code>casefile demo</code> shows the whole way from a case to its proof in a minute, in a
+          temporary workspace.
+        </li>
+      </ul>
+    </section>
+  )
+}
+
+function NothingFits({ filters }: { filters: Filters }) {
+  const { q, ...lists } = filters
+  const isOnlyWaiting = q === '' && Object.values(lists).flat().join() === 'waiting'
+  return (
+    <section class="card list-empty">
+      <h2>{isOnlyWaiting ? 'Nothing is waiting for you' : 'No matches'}</h2>
+      <p>
+        {isOnlyWaiting
+          ? 'No plan needs your approval, nothing is blocked, and nothing has failed.'
+          : 'No case matches these filters. The text is looked for in titles and descriptions only.'}
+      </p>
+      {q !== '' && (
+        <p>
+          <a class="button primary" href={searchPage(q)}>
+            Search all content for “{q}”
+          </a>
+        </p>
+      )}
+    </section>
   )
 }

@@ -5,12 +5,11 @@ import { listProviders } from '../../sessions/providers.ts'
 import type { PageDeps } from '../deps.ts'
 import { CASES, NEW_CASE } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
-import { filtersOf, pageOf } from './filters.ts'
+import { filtersOf, pageOf, wordsOf } from './filters.ts'
 import { ListPage } from './list-page.tsx'
 import { listing } from './listing.ts'
 import { NewCasePage } from './new-case-page.tsx'
 import { rowFacts } from './row-facts.ts'
-import { wordsOf } from './words.ts'
 
 /** The list of cases, a page at a time, and the page of a new case. */
 export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {

@@ -6,21 +6,21 @@ import type { Filters } from './filters.ts'
 
 export const PAGE_SIZE = 100
 
-/** One page of the cases that fit. */
+/** One page of the cases that match the filters. */
 export interface Listing {
   /** The rows of the page under their groups. */
   groups: { name: StateGroup; rows: TriageRow[] }[]
-  /** How many cases of each group fit, whatever group is chosen. */
+  /** How many cases of each group match the other filters. */
   sizes: Record<StateGroup, number>
-  /** How many fit. */
+  /** How many cases match. */
   fitting: number
-  /** How many there are. */
+  /** How many cases the workspace has. */
   total: number
   page: number
   pages: number
 }
 
-/** The page with this number, or the last one. Refuses what `GET /triage` refuses. */
+/** The page with this number, or the last one. Rejects what `GET /triage` rejects. */
 export async function listing(
   service: Pick<HttpDeps, 'catalog' | 'lists' | 'synchronizer'>,
   filters: Filters,

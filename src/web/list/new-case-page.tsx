@@ -6,27 +6,27 @@ import { CASES, casePage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { Page } from '../shell/page.tsx'
-import type { Words } from './words.ts'
+import type { Words } from './filters.ts'
 
 interface NewCasePageProps {
   assets: Pick<Assets, 'href' | 'workspace'>
   words: Words
   providers: readonly Provider[]
-  /** What runs a case that names no provider. */
+  /** The provider of a case that names none. */
   defaultProvider: string
-  /** The case that the new one is to be part of. */
+  /** The parent of the new case. */
   parent: Case | undefined
 }
 
-/** The form of a new case, which leads to the page of the case. */
+/** The form of a new case. After it is sent, the page of the case opens. */
 export function NewCasePage(props: NewCasePageProps) {
   const { assets, words, parent, providers, defaultProvider } = props
   const shared = {
     form: 'new' as const,
     values: parent ? { parent: parent.id } : {},
     hints: { parent: parent && `Part of: ${parent.title}` },
-    words: { type: words.types },
-    placeholders: { provider: `workspace default (${defaultProvider})` },
+    words: { type: words.type },
+    placeholders: { provider: `default (${defaultProvider})` },
     choices: {
       provider: providers.map(({ id, trusted }) => ({
         value: id,
@@ -58,7 +58,7 @@ export function NewCasePage(props: NewCasePageProps) {
       >
         <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => isBasic)} />
         <details open={parent !== undefined}>
-          <summary>More</summary>
+          <summary>More fields</summary>
           <div class="form">
             <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => !isBasic)} />
           </div>

@@ -4,16 +4,16 @@ import type { CaseJson } from '../../model/case-json.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import type { PageDeps } from '../deps.ts'
 
-/** What the row of a case shows that triage does not have. */
+/** What a row shows beside the data of `GET /triage`. */
 export interface RowFacts {
-  /** Of the session that it needs, as in `40 steps · claude`. */
+  /** About the session that waits or runs, such as `40 steps · claude`. */
   session?: string
   /** Where it was imported from. */
   source?: string | null
 }
 
-/** Plans that are not parsed by then are shown without the number of their steps; the next time they are. */
-const PATIENCE_MS = 200
+/** The list doesn't wait longer for plans to be parsed; their steps are counted on the next load. */
+const MAX_WAIT_MS = 200
 
 /** By the ids of the cases. */
 export async function rowFacts(
@@ -37,12 +37,12 @@ export async function rowFacts(
       const { steps } = await readPlan(plan)
       if (steps.length > 0) fact.session = `${counted(steps.length, 'step')} · ${session.provider}`
     } catch {
-      // the file changed meanwhile, or cannot be read: the page of the session says what is wrong
+      // the file has changed, or can't be read: the page of the session shows why
     }
   })
   let timer: NodeJS.Timeout | undefined
   const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS)
+    timer = setTimeout(resolve, MAX_WAIT_MS)
   })
   await Promise.race([Promise.all(counting), late])
   clearTimeout(timer)

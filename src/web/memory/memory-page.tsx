@@ -35,7 +35,7 @@ export function MemoryPage({ assets, folder, data, isSource }: MemoryPageProps) 
         </div>
         <ProblemsList caseId={id} problems={problems} />
         {sealed && (
-          <p class="notice" data-kind="warn">
+          <p class="notice" data-tone="warn">
             {sealed}
           </p>
         )}

@@ -11,9 +11,9 @@ import { acceptedDespite, objectionTo } from '../../model/support.ts'
 export interface ProofRow {
   proof: Proof
   verified: boolean
-  /** Why it supports nothing; null if it supports its claim. */
+  /** Why it doesn't count; null if it counts. */
   objection: string | null
-  /** What an accepted proof was accepted despite; null if nothing speaks against it. */
+  /** What an accepted proof was accepted despite; null if it would count anyway. */
   acceptedDespite: string | null
   /** The number of its session. */
   session: number | null

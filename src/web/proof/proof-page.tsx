@@ -93,7 +93,7 @@ function AcceptForm({ proof, objection, etag }: AcceptFormProps) {
   const { code, text, remedy } = objection
   const isAcceptable = code !== 'empty' && code !== 'not_counted'
   return (
-    <div class="notice" data-kind="bad" id="proof-objection">
+    <div class="notice" data-tone="bad" id="proof-objection">
       <p>
         <strong>This proof doesn't count: {visibleText(text)}.</strong> Verifying it doesn't change
         that. To go on, {remedy}.

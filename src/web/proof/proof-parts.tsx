@@ -19,7 +19,7 @@ export function testsText({ run, passed }: ReportCounts): string {
   return `${passed} of ${counted(run, 'test')} passed`
 }
 
-/** The operator's reason for accepting a proof that nothing else supports. */
+/** Why the operator accepted a proof that would not count. */
 export function AcceptedReason({
   accepted,
   despite,
@@ -185,7 +185,8 @@ function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession:
           <input type="hidden" name="artifact" value={artifact} />
           <input type="hidden" name="session_id" value={session.id} />
           <button type="submit" class="compact">
-            Attach<span class="visually-hidden"> {artifact}</span> as {type}
+            Attach as {type}
+            <span class="visually-hidden"> ({artifact})</span>
           </button>
         </form>
       )}

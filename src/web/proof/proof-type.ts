@@ -1,4 +1,4 @@
-/** Pure. The type of proof that a file of this name mostly is. */
+/** Pure. The likely type of proof, by the name of the file. */
 export function proofTypeOf(filename: string): string {
   if (/\.(tap|xml|jsonl)$/i.test(filename)) return 'test-log'
   if (/\.(patch|diff)$/i.test(filename)) return 'diff'

@@ -1,6 +1,6 @@
 import type { Json } from '../../http/openapi/json-schemas.ts'
 
-/** The parts of an OpenAPI document that the page shows, as our own description has them. */
+/** The parts of our OpenAPI document that the page shows. */
 export interface ApiDocument {
   info: { title: string; version: string; description: string }
   tags: { name: string; description: string }[]
@@ -39,7 +39,7 @@ export interface Content {
 }
 
 export interface ApiAnswer {
-  /** Of what any request may meet; said once for all. */
+  /** Of an error that any request may get; the page describes those once. */
   $ref?: string
   description: string
   headers?: Record<string, { description?: string }>

@@ -1,6 +1,6 @@
+import { TextBox } from '../shell/text-box.tsx'
 import type { ApiAnswer, Parameter, Placed, Schema } from './api-document.ts'
 import { curlLine } from './curl-line.ts'
-import { ExampleText } from './example-text.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Words } from './words.tsx'
 
@@ -42,7 +42,9 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
           Copy<span class="visually-hidden"> the example of {id}</span>
         </button>
       </h4>
-      <ExampleText label={`Example of ${id}`} text={curl} />
+      <TextBox label={`Example of ${id}`} class="plain-text">
+        {curl}
+      </TextBox>
       {answers.map(
         ([status, answer]) => status < '300' && <Good id={id} status={status} answer={answer} />,
       )}
@@ -55,7 +57,7 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
   )
 }
 
-/** A row for each, with its place where that is not the path. */
+/** A row for each parameter, with its place if that is not the path. */
 export function Parameters({ id, parameters }: { id: string; parameters: Parameter[] }) {
   const schema: Schema = {
     properties: Object.fromEntries(
@@ -69,7 +71,7 @@ export function Parameters({ id, parameters }: { id: string; parameters: Paramet
   return <Members schema={schema} of={`the parameters of ${id}`} />
 }
 
-/** A table where the members stand here, else the name that leads to them. */
+/** A table of the members, or a link to it if the schema has a name. */
 function Shape({ schema, of }: { schema: Schema; of: string }) {
   if (schema.properties) return <Members schema={schema} of={of} />
   return (
@@ -108,10 +110,9 @@ function Good({ id, status, answer }: { id: string; status: string; answer: ApiA
               <summary>
                 Example response<span class="visually-hidden"> of {id}</span>
               </summary>
-              <ExampleText
-                label={`Response of ${id}`}
-                text={typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
-              />
+              <TextBox label={`Response of ${id}`} class="plain-text">
+                {typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
+              </TextBox>
             </details>
           )}
         </>

@@ -1,7 +1,10 @@
+import { endpointsOf } from '../../http/endpoints.ts'
+import { openApiDocument } from '../../http/openapi/document.ts'
 import type { Assets } from '../assets.ts'
+import type { PageDeps } from '../deps.ts'
 import { Page } from '../shell/page.tsx'
+import { TextBox } from '../shell/text-box.tsx'
 import { type ApiDocument, operationsOf } from './api-document.ts'
-import { ExampleText } from './example-text.tsx'
 import { OperationView, Parameters } from './operation-view.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Paragraphs, Words } from './words.tsx'
@@ -13,8 +16,18 @@ interface ReferenceProps {
   origin: string
 }
 
-/** All of `/openapi.json` for people: one page that needs no script, so that the browser can search it. */
-export function ReferencePage({ assets, api, origin }: ReferenceProps) {
+/** The whole page. The document is our own, so its shape is known. */
+export async function referenceHtml({
+  service,
+  assets,
+  origin,
+}: PageDeps & { origin: string }): Promise<string> {
+  const api = openApiDocument(endpointsOf(service), service) as unknown as ApiDocument
+  return `<!doctype html>${await (<ReferencePage assets={assets} api={api} origin={origin} />).toString()}`
+}
+
+/** All of `/openapi.json` on one page without a script, which the browser can search. */
+function ReferencePage({ assets, api, origin }: ReferenceProps) {
   const { info, tags, components } = api
   return (
     <Page title="API reference" assets={assets} kind="reference">
@@ -117,7 +130,9 @@ export function ReferencePage({ assets, api, origin }: ReferenceProps) {
                 <span class="status">{String(value.status)}</span> <code>{code}</code>
               </h3>
               <p>{summary}.</p>
-              <ExampleText label={`Example of ${code}`} text={JSON.stringify(value, null, 2)} />
+              <TextBox label={`Example of ${code}`} class="plain-text">
+                {JSON.stringify(value, null, 2)}
+              </TextBox>
             </section>
           ))}
         </div>

@@ -5,7 +5,7 @@ import type { PageDeps } from '../deps.ts'
 import { API_REFERENCE } from '../shell/addresses.ts'
 import { pageHeaders } from '../shell/page-response.ts'
 
-/** The page that shows the API; made when it is first asked for, and then the same as long as the service runs. */
+/** The page of the API reference. It takes a while to build, so it is built at the first request and kept. */
 export function referenceRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   const made = new Map<string, string>()
@@ -13,7 +13,7 @@ export function referenceRoutes({ service, assets }: PageDeps): Hono<ServiceEnv>
     const { origin } = new URL(c.req.url)
     let html = made.get(origin)
     if (html === undefined) {
-      const { referenceHtml } = await import('./reference-html.tsx')
+      const { referenceHtml } = await import('./reference-page.tsx')
       html = await referenceHtml({ service, assets, origin })
       made.set(origin, html)
     }

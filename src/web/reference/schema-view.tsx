@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { nameOf, type Schema } from './api-document.ts'
 import { Words } from './words.tsx'
 
-/** What a value may be, in a line: a type, a name that leads to its table, or the values themselves. */
+/** What a value may be: a type, a name that links to its table, or the values themselves. */
 export function TypeOf({ schema }: { schema: Schema }) {
   return <>{typeOf(schema)}</>
 }
@@ -24,18 +24,21 @@ function joined(parts: Child[]): Child {
   return parts.map((part, index) => (index === 0 ? part : <> or {part}</>))
 }
 
-/** What its type does not say of a value. */
+/** The description says in words what a longer one means. */
+const MAX_PATTERN = 40
+
+/** Limits of a value beside its type. */
 function limitsOf({ format, minimum, maximum, maxLength, pattern }: Schema): string[] {
   return [
     ...(format ? [format] : []),
     ...(minimum === undefined ? [] : [`at least ${minimum}`]),
     ...(maximum === undefined ? [] : [`at most ${maximum}`]),
-    ...(maxLength === undefined ? [] : [`${maxLength} characters at most`]),
-    ...(pattern && !format ? [`matches ${pattern}`] : []),
+    ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
+    ...(pattern && !format && pattern.length <= MAX_PATTERN ? [`matches ${pattern}`] : []),
   ]
 }
 
-/** A row for each member, and below it those of an object that has no name of its own. */
+/** A row for each member; the members of an unnamed object follow it. */
 export function Members({ schema, of }: { schema: Schema; of: string }) {
   return (
     <section class="table-scroll" tabindex={0} aria-label={`Members of ${of}`}>

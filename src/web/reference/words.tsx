@@ -1,4 +1,4 @@
-/** A description: code between backticks is shown as such, and an empty line begins a paragraph. */
+/** A description with `code` between backticks; an empty line starts a paragraph. */
 export function Words({ text = '' }: { text?: string | undefined }) {
   return (
     <>

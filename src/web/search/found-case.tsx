@@ -6,7 +6,7 @@ import { StateBadge } from '../shell/badges.tsx'
 import { fileUrl } from '../shell/problems.tsx'
 import { Time } from '../shell/time.tsx'
 
-/** A case that was found: what it is, the lines that match, and the words of the query that it lacks. */
+/** A search result: the case, the lines that match, and the words of the query that it doesn't have. */
 export function FoundCaseItem({ of, number }: { of: FoundCaseJson; number: number }) {
   const { id, title, state, type, outcome, tags, updated_at, missing, lines } = of
   return (
@@ -61,7 +61,7 @@ function FoundLine({ id, line }: { id: string; line: FoundCaseJson['lines'][numb
   )
 }
 
-/** The text in its pieces, those that match marked. */
+/** The text with its matches marked. */
 function marked({ text, marks }: FoundCaseJson['lines'][number]) {
   const ends = [...marks.map(([, to]) => to), text.length]
   return ends.map((end, index) => {

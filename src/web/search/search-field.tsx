@@ -5,7 +5,7 @@ interface SearchFieldProps {
   autofocus?: boolean
 }
 
-/** The one field of a page for what is searched; `/` leads to it. */
+/** The search field of a page; `/` focuses it. */
 export function SearchField({ id, value, label, autofocus = false }: SearchFieldProps) {
   return (
     <div class="filter-text">

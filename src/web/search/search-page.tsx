@@ -1,6 +1,6 @@
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
+import { numberText } from '../../model/amounts.ts'
 import type { Assets } from '../assets.ts'
-import { number } from '../list/number-text.ts'
 import { CASES, searchPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
@@ -8,9 +8,9 @@ import { FoundCaseItem } from './found-case.tsx'
 import { SearchField } from './search-field.tsx'
 
 /** The result of a search; null before anything is searched. */
-export type SearchOutcome = { total: number; found: FoundCaseJson[] } | { refused: string } | null
+export type SearchOutcome = { total: number; found: FoundCaseJson[] } | { error: string } | null
 
-/** So many results are shown at first, and so many more with each "Show more". */
+/** How many results are shown at first, and how many "Show more" adds. */
 export const RESULTS_STEP = 20
 export const MOST_RESULTS = 1000
 
@@ -20,7 +20,7 @@ interface SearchPageProps {
   outcome: SearchOutcome
 }
 
-/** The results of a search in the texts of all cases, the best first. */
+/** The search page, with the best results first. */
 export function SearchPage({ assets, q, outcome }: SearchPageProps) {
   return (
     <Page title={q === '' ? 'Search' : `${q} · Search`} assets={assets} kind="search">
@@ -32,9 +32,9 @@ export function SearchPage({ assets, q, outcome }: SearchPageProps) {
           <button type="submit">Search</button>
         </form>
       </search>
-      {outcome === null ? null : 'refused' in outcome ? (
-        <p class="notice" data-kind="warn" role="alert">
-          This search is not possible: {outcome.refused}.
+      {outcome === null ? null : 'error' in outcome ? (
+        <p class="notice" data-tone="warn" role="alert">
+          This search is not possible: {outcome.error}.
         </p>
       ) : outcome.total === 0 ? (
         <NothingFound />
@@ -53,8 +53,8 @@ function Results({ q, total, found }: { q: string; total: number; found: FoundCa
     <>
       <p class="small muted" role="status">
         {isPart
-          ? `Top ${number(shown)} of ${number(total)} cases`
-          : `${number(total)} ${total === 1 ? 'case' : 'cases'}`}
+          ? `Top ${numberText(shown)} of ${numberText(total)} cases`
+          : `${numberText(total)} ${total === 1 ? 'case' : 'cases'}`}
       </p>
       <ol class="found">
         {found.map((each, index) => (
@@ -79,7 +79,7 @@ function NothingFound() {
   return (
     <section class="card list-empty">
       <h2>No matches</h2>
-      <p role="status">No case has these words and fits the filters.</p>
+      <p role="status">No case matches this search.</p>
     </section>
   )
 }

@@ -10,10 +10,10 @@ import { SEARCH } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { MOST_RESULTS, RESULTS_STEP, type SearchOutcome, SearchPage } from './search-page.tsx'
 
-/** The page grows by its "Show more", so it takes a higher limit than the endpoint. */
+/** "Show more" raises the limit, so the page allows more than the endpoint. */
 const pageQuery = { ...searchQuery, limit: wholeNumber(1, MOST_RESULTS).optional() }
 
-/** The page of the full text search, which has the results of `GET /search`. */
+/** The full-text search, with the results of `GET /search`. */
 export function searchRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.get(SEARCH, pageHeaders({ forms: 'self' }), async (c) => {
@@ -21,7 +21,7 @@ export function searchRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     const outcome = q === '' ? null : await outcomeOf(c)
     const page = <SearchPage assets={assets} q={q} outcome={outcome} />
     const response = await pageResponse(c, page)
-    if (outcome === null || !('refused' in outcome)) return response
+    if (outcome === null || !('error' in outcome)) return response
     return new Response(response.body, { status: 400, headers: response.headers })
   })
   return app
@@ -33,7 +33,7 @@ export function searchRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
       return await search(service, { ...query, limit: query.limit ?? RESULTS_STEP })
     } catch (error) {
       if (!(error instanceof AppError) || ERRORS[error.code].status !== 400) throw error
-      return { refused: (error.errors[0]?.message ?? error.message).replace(/\.$/, '') }
+      return { error: (error.errors[0]?.message ?? error.message).replace(/\.$/, '') }
     }
   }
 }

@@ -43,7 +43,7 @@ async function read(layout: HttpDeps['layout'], caseId: string, artifact: string
   }
 }
 
-/** As the service names it, with a number if that name was taken. */
+/** The service's name for it; with a number if the name was taken. */
 function isPatch(artifact: string, number: number): boolean {
   return isArtifactOf(artifact, number) && /^\d+-changes(-\d+)?\.patch$/.test(artifact)
 }
@@ -69,13 +69,12 @@ export function ChangedFiles({ session, changes }: { session: Session; changes: 
       </header>
       {diff === null && (
         <p class="muted">
-          What changed is not known: {visibleText(String(taken.fields.reason ?? 'no reason given'))}
-          .
+          The changes are unknown: {visibleText(String(taken.fields.reason ?? 'no reason given'))}.
         </p>
       )}
       {diff?.file === '' && <p class="muted">Nothing changed in the working folder.</p>}
       {warnings.length > 0 && (
-        <div class="notice" data-kind="warn">
+        <div class="notice" data-tone="warn">
           <p>Some changes are not shown here:</p>
           <ul>
             {warnings.map((warning) => (

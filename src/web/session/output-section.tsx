@@ -21,7 +21,7 @@ export function OutputSection({ data }: { data: SessionPageData }) {
     <section class="card output" id="output" aria-labelledby="output-title">
       <header>
         <h2 id="output-title">Output</h2>
-        <span class="muted small">
+        <span class="muted small error-legend">
           Lines marked <span class="error-sign">err</span> came from standard error
         </span>
       </header>

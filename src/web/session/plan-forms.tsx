@@ -3,6 +3,7 @@ import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
+import { Field } from '../shell/field.tsx'
 import type { SessionPageData } from './session-data.ts'
 
 /**
@@ -85,8 +86,15 @@ export function EditForm({ data }: { data: SessionPageData }) {
         data-focus="#approve-button"
         action={`${sessionApi(session)}/plan`}
       >
-        <div class="field">
-          <label for="edit-plan">Plan</label>
+        <Field
+          id="edit-plan"
+          label="Plan"
+          hint={
+            <>
+              Code blocks marked <code>run</code> are the steps. Saving starts nothing.
+            </>
+          }
+        >
           <textarea
             id="edit-plan"
             name="plan"
@@ -98,16 +106,12 @@ export function EditForm({ data }: { data: SessionPageData }) {
           >
             {`\n${json.plan}`}
           </textarea>
-          <p class="hint" id="edit-plan-hint">
-            Code blocks marked <code>run</code> are the steps. Saving starts nothing.
-          </p>
-        </div>
-        <div class="field">
-          <label for="edit-hypothesis">Hypothesis</label>
+        </Field>
+        <Field id="edit-hypothesis" label="Hypothesis">
           <textarea id="edit-hypothesis" name="hypothesis" class="code" rows={4}>
             {`\n${json.hypothesis}`}
           </textarea>
-        </div>
+        </Field>
         <FormActions submit="Save the plan" cancel="Discard" primary />
       </form>
     </FormDisclosure>
@@ -120,8 +124,15 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
   return (
     <FormDisclosure id="revise" label="Request changes" isBare>
       <form class="form" id="revise-form" data-send="POST" action={`${sessionApi(session)}/revise`}>
-        <div class="field">
-          <label for="revise-note">What should change?</label>
+        <Field
+          id="revise-note"
+          label="What should change?"
+          hint={
+            isOwn
+              ? 'Runbook plans come from runbook.md. Edit that file, then rebuild the plan.'
+              : `${session.provider} gets its plan back with this note and writes a new one, which needs your approval again.`
+          }
+        >
           <textarea
             id="revise-note"
             name="note"
@@ -129,12 +140,7 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
             required
             aria-describedby="revise-note-hint"
           />
-          <p class="hint" id="revise-note-hint">
-            {isOwn
-              ? 'Runbook plans come from runbook.md. Edit that file, then rebuild the plan.'
-              : `${session.provider} gets its plan back with this note and writes a new one, which needs your approval again.`}
-          </p>
-        </div>
+        </Field>
         {planObjection !== null && <p class="notice">{visibleText(planObjection)}</p>}
         <FormActions
           submit={isOwn ? 'Rebuild the plan' : 'Request changes'}
@@ -176,10 +182,9 @@ export function AbandonForm({ data: { session } }: { data: SessionPageData }) {
         data-focus="#session-head h1"
         action={`${sessionApi(session)}/abandon`}
       >
-        <div class="field">
-          <label for="abandon-reason">Reason (optional)</label>
+        <Field id="abandon-reason" label="Reason (optional)">
           <input id="abandon-reason" name="reason" maxlength={2000} data-empty="omit" />
-        </div>
+        </Field>
         <div class="actions">
           <button type="submit" class="danger">
             Abandon

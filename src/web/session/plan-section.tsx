@@ -33,7 +33,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         </p>
       )}
       {isOpen && json.plan_unchanged && (
-        <p class="notice" data-kind="warn" id="plan-unchanged">
+        <p class="notice" data-tone="warn" id="plan-unchanged">
           {UNCHANGED_PLAN}
         </p>
       )}
@@ -111,7 +111,7 @@ function RenderedPlan({ data: { json, planHtml, planHidden } }: { data: SessionP
   if (planHidden.length === 0) return rendered
   return (
     <>
-      <div class="notice" data-kind="warn" id="plan-hidden">
+      <div class="notice" data-tone="warn" id="plan-hidden">
         <p>
           The rendered view doesn't show parts of this plan, such as{' '}
           {planHidden.slice(0, 5).map((word, index) => (
@@ -129,7 +129,7 @@ function RenderedPlan({ data: { json, planHtml, planHidden } }: { data: SessionP
   )
 }
 
-/** A text that can't be rendered in time is shown as it is. */
+/** A text that takes too long to render is shown as it is. */
 function RenderedText({ label, html, text }: { label: string; html: string | null; text: string }) {
   if (text === '') return <p class="muted">None.</p>
   if (html !== null) return <div class="markdown">{raw(html)}</div>
@@ -143,7 +143,7 @@ function RenderedText({ label, html, text }: { label: string; html: string | nul
 function PlanErrors({ data: { plan, undertaking } }: { data: SessionPageData }) {
   if (plan.errors.length === 0 && undertaking.objection === null) return null
   return (
-    <div class="notice" data-kind="bad" id="plan-errors">
+    <div class="notice" data-tone="bad" id="plan-errors">
       {undertaking.objection !== null && <p>{visibleText(undertaking.objection)}</p>}
       {plan.errors.length > 0 && (
         <>
@@ -164,7 +164,7 @@ function PlanErrors({ data: { plan, undertaking } }: { data: SessionPageData }) 
   )
 }
 
-/** The plans that the session had, newest first, with the notes that asked for them. */
+/** The revisions of the plan, newest first, with the change requests. */
 export function RevisionList({ data: { revisionRows, session } }: { data: SessionPageData }) {
   const { rows, before } = revisionRows
   if (rows.length < 2) return null

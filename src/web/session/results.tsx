@@ -33,7 +33,7 @@ export function TestResults({ data }: { data: SessionPageData }) {
   )
 }
 
-/** Actions of the agent that were refused: they may be why the result is not what was asked for. */
+/** Actions of the agent that were refused. They may explain an unexpected result. */
 export function RefusedActions({ data }: { data: SessionPageData }) {
   const { plan, work, first } = refusedActions(data.session.trail)
   if (plan + work === 0) return null

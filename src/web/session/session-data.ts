@@ -139,7 +139,7 @@ export interface RenderedPlan {
 
 /**
  * Hypothesis and plan as safe HTML; null if they are too complex, or not asked for. The ids in it have prefixes that
- * no id of the page has: a heading must not pass for a part of the page.
+ * no id of the page has: a heading of the text must not be mistaken for a part of the page.
  */
 async function renderPlan(
   { hypothesis, plan }: { hypothesis: string; plan: string },

@@ -39,7 +39,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
   // the output says why a session failed, and a diff without changes has nothing to show
   const isOutputFirst = session.state === 'failed' || session.diff?.file === ''
   const side = (
-    <div class="session-side" id="session-side">
+    <div class="column" id="session-side">
       <StepList data={data} />
       <TestResults data={data} />
       <Evidence data={data} />
@@ -56,7 +56,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     </div>
   )
   const main = (
-    <div class="session-main" id="session-main">
+    <div class="column main" id="session-main">
       {waits && <PlanSection data={data} />}
       <FailedTests tests={session.failed_tests} failed={session.tests?.failed ?? 0} />
       <RefusedActions data={data} />
@@ -80,7 +80,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     >
       <SessionHead data={data} />
       <ProblemsList caseId={id} problems={problems} />
-      <div class="session-columns">{waits ? [main, side] : [side, main]}</div>
+      <div class="columns">{waits ? [main, side] : [side, main]}</div>
     </Page>
   )
 }
@@ -95,15 +95,13 @@ function SessionHead({ data }: { data: SessionPageData }) {
   const warning = lastOf(session.trail, 'agent_started')?.fields.warning
   const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
   return (
-    <header class="session-head" id="session-head" data-case={id} data-session={session.id}>
+    <header class="record-head" id="session-head" data-case={id} data-session={session.id}>
       <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
-      <div class="session-title">
-        <h1 tabindex={-1}>
-          Session {number} · {session.type}
-        </h1>
-        <StateBadge state={session.state} />
-      </div>
+      <h1 tabindex={-1}>
+        Session {number} · {session.type}
+      </h1>
       <div class="facts">
+        <StateBadge state={session.state} />
         <span>
           Provider <strong>{session.provider}</strong>
         </span>
@@ -121,7 +119,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
         ))}
       </div>
       {typeof warning === 'string' && (
-        <p class="notice" data-kind="warn" id="agent-warning">
+        <p class="notice" data-tone="warn" id="agent-warning">
           {visibleText(warning)}
         </p>
       )}
@@ -137,7 +135,7 @@ function StatusBanner({ data }: { data: SessionPageData }) {
     <div
       id="status"
       class={`notice with-actions session-status ${status.kind}`}
-      data-kind={status.tone}
+      data-tone={status.tone}
       role={status.tone === 'bad' ? 'alert' : undefined}
     >
       <p>

@@ -68,7 +68,7 @@ function countText({ session }: SessionPageData, work: readonly StepRow[]): stri
 function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boolean }) {
   const { state, plan } = row
   const { word, sign } = STATES[state]
-  const facts = plan ? stepFacts(plan).filter((fact) => !fact.startsWith('reports')) : ['agent']
+  const facts = plan ? stepFacts(plan) : ['agent']
   return (
     <li class={`step-row ${state}`} id={id}>
       <span class="step-sign" aria-hidden="true">
@@ -92,9 +92,7 @@ function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boo
           </span>
         </div>
         <div class="muted small">
-          {[row.end, ...facts, row.proves === '' ? '' : `proves: ${row.proves}`]
-            .filter((text) => text !== '')
-            .join(' · ')}
+          {[row.end, ...facts].filter((text) => text !== '').join(' · ')}
         </div>
       </div>
     </li>

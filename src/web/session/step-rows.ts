@@ -22,8 +22,6 @@ export interface StepRow {
   end: string
   /** It failed, and the run continued. */
   wentOn: boolean
-  /** What it proves, in words; empty if nothing. */
-  proves: string
   /** The name of its log, if it has one. */
   log: string | null
 }
@@ -74,7 +72,6 @@ function begunRow(
     isPlanning,
     plan,
     began,
-    proves: provesText(step.proof),
     log: step.artifacts.log,
   }
   if (!finished) {
@@ -116,14 +113,6 @@ function waitingRow(step: PlanStep, isOver: boolean): StepRow {
     durationMs: null,
     end: '',
     wentOn: false,
-    proves: provesText(step.proof),
     log: null,
   }
-}
-
-function provesText(proof: PlanStep['proof']): string {
-  if (proof === 'tap') return 'test report (TAP)'
-  if (proof === 'junit') return 'test report (JUnit)'
-  if (proof === 'go') return 'test report (Go)'
-  return proof === 'log' ? 'its output' : ''
 }

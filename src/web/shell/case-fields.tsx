@@ -12,13 +12,13 @@ interface CaseFieldsProps {
   form: 'edit' | 'new' | 'state' | 'resolve'
   fields: readonly NamedField[]
   values: Partial<CaseValues>
-  /** The only values that a field can get, beside none and the one it has. */
+  /** The values to choose from, besides none and the present one. */
   choices?: Partial<Record<CaseFieldName, readonly Choice[]>>
-  /** Words that are suggested, beside those of the field. */
+  /** Suggestions besides the known words of the field. */
   words?: Partial<Record<CaseFieldName, readonly string[]>>
-  /** A hint in place of the usual one. */
+  /** Replaces the usual hint. */
   hints?: Partial<Record<CaseFieldName, string | undefined>>
-  /** What no value means, in place of the usual text. */
+  /** Replaces the usual text for "no value". */
   placeholders?: Partial<Record<CaseFieldName, string>>
 }
 
@@ -88,6 +88,7 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
         value={text}
         {...shared}
         required={required}
+        autofocus={form === 'new' && required}
         maxlength={kind === 'line' ? max : undefined}
         {...patternOf(field, text)}
         placeholder={placeholder}
@@ -129,23 +130,24 @@ function Select({ shared, choices, value, none = 'none' }: SelectProps) {
   )
 }
 
-function hintOf({ kind, about, example, known }: NamedField, isBlank: boolean): string {
+function hintOf(field: NamedField, isBlank: boolean): string {
+  const { kind, about, example, known, default: usual } = field
   if (kind === 'words') return `${about}. Separate with ${isBlank ? '' : 'spaces or '}commas.`
   if (kind === 'case') return `${about}, by its id.`
-  return known ? `${about}, e.g. ${example}.` : `${about}.`
+  return known && example !== usual ? `${about}, e.g. ${example}.` : `${about}.`
 }
 
-/** No request makes such a tag, but a person in an editor may. */
+/** The API accepts no tag with a blank, but a hand-edited file may have one. */
 function hasBlank(value: string | readonly string[]): boolean {
   return Array.isArray(value) && value.some((word) => /\s/.test(word))
 }
 
-/** None where a value from a file does not have this form: it would keep all others from being saved. */
+/** No pattern if the value from the file doesn't match it: it would block saving the other fields. */
 function patternOf({ kind, pattern, rule }: NamedField, value: string) {
   const shape = kind === 'case' ? UUID : kind === 'word' ? pattern : undefined
   if (!shape || (value !== '' && !shape.test(value))) return {}
   return {
-    // an attribute is anchored, and takes no bare - at the end of a class
+    // the attribute is anchored anyway, and rejects a bare - at the end of a class
     pattern: shape.source.replace(/^\^|\$$/g, '').replaceAll('-]', '\\-]'),
     title: `Expected ${kind === 'case' ? 'the UUID of a case in lower case' : rule}`,
   }

@@ -2,16 +2,16 @@ import type { Child } from 'hono/jsx'
 import { visibleProse } from '../../rendering/hidden-characters.ts'
 
 interface FormDisclosureProps {
-  /** Of the details; the form's own id is `<id>-form` by custom. */
+  /** Of the details; the form's own id is `<id>-form` by convention. */
   id: string
   /** What the button says. */
   label: string
-  /** What the button is about, for assistive technology, where several say the same: "Edit" + " the title and fields". */
+  /** What the button is about, for assistive technology, where several say the same: "Edit" and "the fields". */
   about?: string
   /** A key that opens it. */
   shortcut?: string
   isSmall?: boolean
-  /** A line of text in place of a button, for what is seldom used. */
+  /** A text link instead of a button, for what is rarely used. */
   isBare?: boolean
   children: Child
 }
@@ -40,7 +40,7 @@ interface FormActionsProps {
   children?: Child
 }
 
-/** The buttons of a form in a disclosure: send it, or close it and forget what was typed. */
+/** The buttons of a form in a disclosure: send it, or close it and discard the input. */
 export function FormActions(props: FormActionsProps) {
   const { submit, cancel = 'Cancel', primary = false, disabled = false, children } = props
   return (
@@ -69,7 +69,7 @@ interface ShowMoreProps<T> {
 
 /** The first items of a long list, and the others behind a click. */
 export function ShowMore<T>({ id, items, limit, label, list }: ShowMoreProps<T>) {
-  // one or two more are shorter than the line that would hide them
+  // hiding one or two items would save no space
   const shown = items.length <= limit + 2 ? items.length : limit
   return (
     <>

@@ -14,6 +14,9 @@ export function createErrorPage(assets: Pick<Assets, 'href' | 'workspace'>): Err
   }
 }
 
+/** What http/middleware/unknown-route.ts says to a program. */
+const UNKNOWN_ROUTE = /^There is no GET (.+)\. docs\/api\.md .*$/
+
 function errorPage(
   assets: Pick<Assets, 'href' | 'workspace'>,
   error: unknown,
@@ -21,10 +24,11 @@ function errorPage(
 ): Response {
   const { status, title, detail } = problemJson(error)
   const heading = status === 404 ? 'Page not found' : String(title)
+  const text = String(detail).replace(UNKNOWN_ROUTE, 'There is no page at $1.')
   const page = (
     <Page title={heading} assets={assets} kind="error">
       <h1>{heading}</h1>
-      <p class="lead">{String(detail).replace(' docs/api.md lists all there is.', '')}</p>
+      <p class="lead">{text}</p>
       {retryUrl ? (
         <p>
           If you meant to come here, open the address yourself: <a href={retryUrl}>{retryUrl}</a>

@@ -1,14 +1,14 @@
 import type { Child } from 'hono/jsx'
 
 interface FieldProps {
-  /** Of the control, which with a hint names `<id>-hint` as what describes it. */
+  /** Of the control; if there is a hint, the control is described by `<id>-hint`. */
   id: string
   label: string
-  hint?: string
+  hint?: Child
   children: Child
 }
 
-/** A labelled control. */
+/** A control with its label. */
 export function Field({ id, label, hint, children }: FieldProps) {
   return (
     <div class="field">

@@ -4,8 +4,8 @@ import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { bytesWithETag } from '../../http/etag.ts'
 
 /**
- * Only what this service itself serves: no inline script or style, nothing from another host, in
- * nobody's frame. So a text that slipped through the sanitizer could still do nothing.
+ * Scripts, styles and pictures only from this service, none of them inline, and no framing. If a hostile text gets
+ * past the sanitizer, it still can't do anything.
  */
 const policyOf = (forms: string) =>
   [
@@ -19,7 +19,7 @@ const policyOf = (forms: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** `forms: 'self'` is for a page with a form that the browser itself sends; the others are sent by script. */
+/** `forms: 'self'` is for pages with a form that the browser submits; all other forms are sent by the script. */
 export function pageHeaders({
   forms = 'none',
 }: {
@@ -39,7 +39,7 @@ export function setPageHeaders(headers: Headers, policy = policyOf('none')): voi
   headers.set('cross-origin-resource-policy', 'same-origin')
 }
 
-/** A page with a strong ETag: one that did not change costs a reader nothing. */
+/** A page with a strong ETag: an unchanged page is answered with 304. */
 export async function pageResponse(
   c: ServiceContext,
   page: JSX.Element | Promise<JSX.Element>,

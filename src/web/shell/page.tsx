@@ -21,7 +21,7 @@ export interface PageProps {
   children: Child
 }
 
-/** The frame of every page. Nothing in it is inline, so that the content security policy can be strict. */
+/** The frame of every page. The policy allows no inline scripts or styles. */
 export function Page({ title, assets, live, kind, children }: PageProps) {
   const { workspace } = assets
   return (

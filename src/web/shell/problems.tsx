@@ -13,37 +13,49 @@ interface ProblemsListProps {
   consequence?: string | undefined
 }
 
-/** What is wrong with the files of a case: where, what, and what to do about it. */
+/** What is wrong with the files of a case, where, and what to do about it. */
 export function ProblemsList({ caseId, problems, consequence }: ProblemsListProps) {
   if (problems.length === 0) return null
   return (
-    <section class="notice problems" data-kind="bad" id="problems" aria-labelledby="problems-title">
+    <section class="notice problems" data-tone="bad" id="problems" aria-labelledby="problems-title">
       <h2 id="problems-title">{counted(problems.length, 'problem')}</h2>
       {consequence !== undefined && <p>{consequence}</p>}
-      <ul class="problem-list">
-        {problems.map((problem) => (
-          <li>
-            <p>
-              <Place caseId={caseId} problem={problem} />: {visibleText(problem.message)}
-            </p>
-            <p class="small">
-              What to do: {remedyOf(problem.code)}{' '}
-              <code class="tag" title="Problem code">
-                {problem.code}
-              </code>
-            </p>
-          </li>
-        ))}
-      </ul>
+      <ProblemItems caseId={caseId} problems={problems} />
     </section>
   )
 }
 
-function Place({ caseId, problem }: { caseId: string; problem: Problem }) {
+interface ProblemItemsProps {
+  /** Missing for problems of the workspace. */
+  caseId?: string
+  problems: readonly Problem[]
+}
+
+export function ProblemItems({ caseId, problems }: ProblemItemsProps) {
+  return (
+    <ul class="problem-list">
+      {problems.map((problem) => (
+        <li>
+          <p>
+            <Place caseId={caseId} problem={problem} />: {visibleText(problem.message)}
+          </p>
+          <p class="small">
+            What to do: {remedyOf(problem.code)}{' '}
+            <code class="tag" title="Problem code">
+              {problem.code}
+            </code>
+          </p>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Place({ caseId, problem }: { caseId: string | undefined; problem: Problem }) {
   const { file, line } = problem
-  const name = file === '.' ? 'The case folder' : file
+  const name = caseId !== undefined && file === '.' ? 'The case folder' : visibleText(file)
   const text = line === null ? name : `${name}, line ${line}`
-  const url = fileUrl(caseId, problem)
+  const url = caseId === undefined ? null : fileUrl(caseId, problem)
   return url ? <a href={url}>{text}</a> : <strong>{text}</strong>
 }
 

@@ -4,7 +4,7 @@ import type { Problem } from '../../model/problem.ts'
 import { ansiHtml } from '../../rendering/ansi/look.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 
-/** Preformatted text that scrolls in itself: it can be focused, so it has a name. */
+/** Preformatted text in a scrolling box. It can be focused, so it needs a name. */
 export function TextBox({
   label,
   class: name,
@@ -47,7 +47,7 @@ export function terminalClass(text: string): string {
   return text.includes('\u001b[') ? 'terminal' : 'plain-text'
 }
 
-/** An element for each of a hundred thousand lines would keep the service from everything else. */
+/** Each line is an element; many more would block the service while it renders them. */
 const MAX_NUMBERED = 5000
 
 interface NumberedSourceProps {
@@ -57,7 +57,7 @@ interface NumberedSourceProps {
   problems?: readonly Problem[]
 }
 
-/** A text with line numbers, which are anchors (`#L12`). All of it is shown, the end of a very long one without numbers. */
+/** A text with line numbers that are anchors (`#L12`). Beyond MAX_NUMBERED lines it has no numbers. */
 export function NumberedSource({ label, text, problems = [] }: NumberedSourceProps) {
   const { lines, rest } = splitLines(text)
   return (
@@ -92,7 +92,7 @@ export function NumberedSource({ label, text, problems = [] }: NumberedSourcePro
   )
 }
 
-/** Carriage returns stay in the lines, where they are shown as signs. */
+/** Carriage returns stay in the lines, and are shown as signs. */
 function splitLines(text: string): { lines: string[]; rest: string | null } {
   const lines: string[] = []
   let from = 0
