@@ -266,7 +266,7 @@ function said(args: string[], program: string, input: string): string | null {
 t.test(
   'every command of casefile that is named is one, with the options that it has',
   async (t) => {
-    const program = await casefile({ version: '', sample: '', program: '' })
+    const program = casefile({ version: '', sample: '', program: '' })
     const global = ['--help', '--version']
     for (const page of pages.filter((each) => each !== 'CHANGELOG.md')) {
       for (const [whole, words = ''] of commandsIn(readPage(page))) {

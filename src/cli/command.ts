@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { EXIT_MEANINGS, type ExitCode } from './output/exit-codes.ts'
+import { wrapped } from './output/wrapped.ts'
 
 /** What the commands are made with. */
 export interface ProgramContext {
@@ -29,7 +30,8 @@ export function explain(command: Command, explanation: Explanation): Command {
   const { shared = caseOptions() } = explanation
   explanations.set(command, explanation)
   for (const option of shared) command.addOption(option.helpGroup(SHARED_OPTIONS))
-  return command.addHelpText('after', () => `\n${helpText(explanation)}`)
+  const width = () => process.stdout.columns || 80
+  return command.addHelpText('after', () => `\n${wrapped(helpText(explanation), width())}`)
 }
 
 export function explanationOf(command: Command): Explanation | undefined {

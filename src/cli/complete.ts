@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
+import type { TriageRowJson } from '../http/schemas/case-responses.ts'
 import { ATTENTION_KINDS } from '../model/attention.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../model/known-words.ts'
@@ -7,7 +8,7 @@ import type { ProgramContext } from './command.ts'
 import { withReader } from './context.ts'
 import { EXIT } from './output/exit-codes.ts'
 import { oneLineText } from './output/shown-line.ts'
-import { COMMAND_NAMES, casefile } from './program.ts'
+import { casefile } from './program.ts'
 import { resolveCase } from './resolve/case.ts'
 import { proofsOf } from './resolve/proof.ts'
 import { sessionsOf } from './resolve/session.ts'
@@ -17,6 +18,7 @@ type Words = (readonly [word: string, meaning?: string])[]
 
 /** Tells the shell to complete the names of files by itself. */
 const FILES: Words = [[':files']]
+const HELP = ['--help', 'Show this help.'] as const
 const MOST_CASES = 50
 
 /**
@@ -42,10 +44,10 @@ async function candidates(
   current: string,
 ): Promise<Words> {
   if (name === undefined) {
-    if (current.startsWith('-')) return [['--help'], ['--version']]
-    return COMMAND_NAMES.map((each) => [each] as const)
+    if (current.startsWith('-')) return [HELP, ['--version', 'Print the version.']]
+    return casefile(context).commands.map(describeCommand)
   }
-  let command = (await casefile(context, name)).commands.find((each) => each.name() === name)
+  let command = casefile(context, name).commands.find((each) => each.name() === name)
   if (!command) return []
   let rest = before
   if (command.commands.length > 0) {
@@ -57,7 +59,7 @@ async function candidates(
   }
   if (current.startsWith('-')) {
     const flags = command.options.filter(({ hidden }) => !hidden)
-    return [...flags.map(({ long, description }) => [long ?? '', description] as const), ['--help']]
+    return [...flags.map(({ long, description }) => [long ?? '', description] as const), HELP]
   }
   const { positional, open } = readWords(command, rest)
   const expected = open ?? command.registeredArguments[positional.length] ?? variadicOf(command)
@@ -173,7 +175,7 @@ async function reading({ given }: Place, ask: (client: Client) => Promise<Words>
 async function casesFor(client: Client, current: string): Promise<Words> {
   const named = current === '' ? '' : `named=${encodeURIComponent(current)}&`
   const { body } = await client.request('GET', `/triage?${named}limit=${MOST_CASES}`)
-  const cases: { id: string; title: string; state: string }[] = body
+  const cases: TriageRowJson[] = body
   return cases.map(({ id, title, state }) => {
     const at = title.toLowerCase().indexOf(current.toLowerCase())
     if (id.startsWith(current.toLowerCase()))

@@ -17,7 +17,7 @@ import {
 } from '../state/owner/owner-record.ts'
 import { createOwnerTimeouts } from '../state/owner/owner-timeouts.ts'
 import { findSilentOwner, type SilentOwner } from '../state/owner/silent-owner.ts'
-import type { Workspace } from './find-workspace.ts'
+import type { Folders } from '../workspace/settings/folders.ts'
 
 export interface Connection {
   client: Client
@@ -44,7 +44,7 @@ export interface ConnectOptions {
  * starting or ending, and names the pid of one that does not answer.
  */
 export async function connect(
-  workspace: Workspace,
+  workspace: Folders,
   { signal, log, sender }: ConnectOptions,
 ): Promise<Connection> {
   const { root, memoryRoot, stateDir } = workspace
@@ -142,7 +142,7 @@ async function isHealthy(url: string, signal: AbortSignal): Promise<boolean> {
 function ownerUnresponsive(
   known: SilentOwner | null,
   url: string | undefined,
-  { memoryRoot }: Workspace,
+  { memoryRoot }: Folders,
 ): AppError {
   const who = known === null ? 'A process with an unknown pid' : `Process ${known.pid}`
   const at = url === undefined ? '' : ` at ${url}`

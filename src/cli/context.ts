@@ -1,8 +1,9 @@
-import type { ApiReader, Client } from '../client/client.ts'
+import { type ApiReader, type Client, createClient } from '../client/client.ts'
+import { sendInProcess } from '../client/in-process.ts'
+import { askOwner } from '../state/owner/ask-owner.ts'
 import type { Folders } from '../workspace/settings/folders.ts'
-import type { FoundPlaces } from '../workspace/settings/places.ts'
-import type { Connection } from './connection.ts'
-import type { Workspace, WorkspaceOptions } from './find-workspace.ts'
+import { type Connection, connect } from './connection.ts'
+import { findWorkspace, type WorkspaceOptions } from './find-workspace.ts'
 import { EXIT, type ExitCode } from './output/exit-codes.ts'
 import { ownTerminal, type Terminal } from './output/terminal.ts'
 
@@ -10,7 +11,7 @@ import { ownTerminal, type Terminal } from './output/terminal.ts'
 export interface ReadContext {
   client: ApiReader
   terminal: Terminal
-  workspace: Pick<FoundPlaces, 'root' | 'memoryRoot' | 'settings'>
+  workspace: Folders
   /** One JSON document in place of text. */
   json: boolean
   /** Aborted by Ctrl-C and the like. */
@@ -20,7 +21,6 @@ export interface ReadContext {
 /** What any other command works with. */
 export interface CommandContext extends ReadContext {
   client: Client
-  workspace: Workspace
   /** Whether this process is the service: what it started ends with it. */
   isOwn(): boolean
   /** Whether a service runs that goes on when all commands have ended. */
@@ -34,19 +34,6 @@ export interface CommandOptions extends WorkspaceOptions {
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 type Signal = keyof typeof SIGNALS
 
-/** What reaches a workspace is loaded by the command that runs: help and completion read all commands, and need none of it. */
-async function loadAccess() {
-  const [client, inProcess, owner, places, connection, finding] = await Promise.all([
-    import('../client/client.ts'),
-    import('../client/in-process.ts'),
-    import('../state/owner/ask-owner.ts'),
-    import('../workspace/settings/places.ts'),
-    import('./connection.ts'),
-    import('./find-workspace.ts'),
-  ])
-  return { ...client, ...inProcess, ...owner, ...places, ...connection, ...finding }
-}
-
 /**
  * Runs a command against the running service; without one, this process owns the workspace until the command has
  * ended, and then stops as any service does, with the sessions that it runs. Sets the exit code.
@@ -59,8 +46,7 @@ export async function withService(
   await interruptible(async (stop) => {
     let connection: Connection | null = null
     try {
-      const { connect, findWorkspace, placesIn } = await loadAccess()
-      const workspace = placesIn(await findWorkspace(options), terminal.warn)
+      const workspace = await findWorkspace(options)
       connection = await connect(workspace, {
         signal: stop.signal,
         log: terminal.warn,
@@ -96,12 +82,10 @@ export async function withReader(
   work: (context: ReadContext) => Promise<ExitCode>,
 ): Promise<void> {
   const terminal = ownTerminal()
-  const { findWorkspace, placesIn } = await loadAccess()
-  const folders = await findWorkspace(options)
+  const workspace = await findWorkspace(options)
   const isRead = await interruptible(async ({ signal }) => {
-    const client = await openReader(folders, { signal, log: terminal.warn })
+    const client = await openReader(workspace, { signal, log: terminal.warn })
     if (client === null) return null
-    const workspace = placesIn(folders, terminal.warn)
     const json = options.json ?? false
     return work({
       client,
@@ -124,7 +108,6 @@ export async function openReader(
   folders: Folders,
   { signal, log }: ReaderOptions,
 ): Promise<ApiReader | null> {
-  const { askOwner, createClient, sendInProcess } = await loadAccess()
   if ((await askOwner(folders.memoryRoot)).held) return null
   const { openReadingApp } = await import('../reading-service.ts')
   const app = await openReadingApp(folders, log)

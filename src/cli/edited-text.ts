@@ -6,9 +6,8 @@ import { AppError } from '../model/app-error.ts'
 import { editFile } from './editor.ts'
 
 /**
- * Gives a text to the person's editor in a file of its own, and what comes of it to `use`. The file
- * is removed once `use` is done; where the editor or that fails, what was written stays, for `kept`
- * to tell where.
+ * Opens a text in the person's editor, in a file of its own, and passes the edited text to `use`. Removes the file
+ * after `use`. If the editor or `use` fails, the file stays, and `kept` gets its path.
  */
 export async function withEdited(
   text: string,

@@ -5,18 +5,12 @@ import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { askOwner } from '../state/owner/ask-owner.ts'
 import { type Folders, findFolders } from '../workspace/settings/folders.ts'
-import type { FoundPlaces } from '../workspace/settings/places.ts'
 
 /** As the options of a command give them; without `root` it is looked for. */
 export interface WorkspaceOptions {
   root?: string | undefined
   memoryRoot?: string | undefined
   stateDir?: string | undefined
-}
-
-/** Where a command works. */
-export interface Workspace extends FoundPlaces {
-  stateDir: string
 }
 
 /**

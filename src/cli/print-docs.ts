@@ -2,4 +2,4 @@ import { docsPage } from './docs-page.ts'
 import { casefile } from './program.ts'
 
 /** `npm run docs:cli` writes what this prints. */
-process.stdout.write(docsPage(await casefile({ version: '', sample: '', program: '' })))
+process.stdout.write(docsPage(casefile({ version: '', sample: '', program: '' })))

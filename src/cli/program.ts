@@ -1,59 +1,92 @@
 import { Command, Option } from 'commander'
 import { type ProgramContext, SHARED_OPTIONS } from './command.ts'
+import { command as abandonCommand } from './commands/abandon.ts'
+import { command as answerCommand } from './commands/answer.ts'
+import { command as approveCommand } from './commands/approve.ts'
+import { command as checkCommand } from './commands/check.ts'
+import { command as completionCommand } from './commands/completion.ts'
+import { command as deleteCommand } from './commands/delete.ts'
+import { command as demoCommand } from './commands/demo.ts'
+import { command as doctorCommand } from './commands/doctor.ts'
+import { command as editCommand } from './commands/edit.ts'
+import { command as exportCommand } from './commands/export.ts'
+import { command as gateCommand } from './commands/gate.ts'
+import { command as historyCommand } from './commands/history.ts'
+import { command as importCommand } from './commands/import.ts'
+import { command as initCommand } from './commands/init.ts'
+import { command as itemCommand } from './commands/item.ts'
+import { command as listCommand } from './commands/list.ts'
+import { command as mcpCommand } from './commands/mcp.ts'
+import { command as newCommand } from './commands/new.ts'
+import { command as noteCommand } from './commands/note.ts'
+import { command as openCommand } from './commands/open.ts'
+import { command as planCommand } from './commands/plan.ts'
+import { command as proofCommand } from './commands/proof.ts'
+import { command as resolveCommand } from './commands/resolve.ts'
+import { command as reviseCommand } from './commands/revise.ts'
+import { command as sampleCommand } from './commands/sample.ts'
+import { command as searchCommand } from './commands/search.ts'
+import { command as serveCommand } from './commands/serve.ts'
+import { command as showCommand } from './commands/show.ts'
+import { command as startCommand } from './commands/start.ts'
+import { command as stateCommand } from './commands/state.ts'
+import { command as tailCommand } from './commands/tail.ts'
+import { command as trustCommand } from './commands/trust.ts'
+import { command as webhookCommand } from './commands/webhook.ts'
 
-type Load = () => Promise<{ command(context: ProgramContext): Command }>
+type Make = (context: ProgramContext) => Command
 
-/** All commands by the part of the help in which they are listed. Each has its own file, loaded when it is called. */
-const COMMANDS: Record<string, Record<string, Load>> = {
+/** All commands by the part of the help in which they are listed. Each has its own file, which loads what is large only when the command runs. */
+const COMMANDS: Record<string, Record<string, Make>> = {
   Cases: {
-    new: () => import('./commands/new.ts'),
-    list: () => import('./commands/list.ts'),
-    search: () => import('./commands/search.ts'),
-    show: () => import('./commands/show.ts'),
-    history: () => import('./commands/history.ts'),
-    edit: () => import('./commands/edit.ts'),
-    resolve: () => import('./commands/resolve.ts'),
-    state: () => import('./commands/state.ts'),
-    answer: () => import('./commands/answer.ts'),
-    note: () => import('./commands/note.ts'),
-    open: () => import('./commands/open.ts'),
-    delete: () => import('./commands/delete.ts'),
-    import: () => import('./commands/import.ts'),
-    export: () => import('./commands/export.ts'),
+    new: newCommand,
+    list: listCommand,
+    search: searchCommand,
+    show: showCommand,
+    history: historyCommand,
+    edit: editCommand,
+    resolve: resolveCommand,
+    state: stateCommand,
+    answer: answerCommand,
+    note: noteCommand,
+    open: openCommand,
+    delete: deleteCommand,
+    import: importCommand,
+    export: exportCommand,
   },
   Sessions: {
-    start: () => import('./commands/start.ts'),
-    plan: () => import('./commands/plan.ts'),
-    approve: () => import('./commands/approve.ts'),
-    revise: () => import('./commands/revise.ts'),
-    abandon: () => import('./commands/abandon.ts'),
-    tail: () => import('./commands/tail.ts'),
+    start: startCommand,
+    plan: planCommand,
+    approve: approveCommand,
+    revise: reviseCommand,
+    abandon: abandonCommand,
+    tail: tailCommand,
   },
   Proof: {
-    proof: () => import('./commands/proof.ts'),
-    item: () => import('./commands/item.ts'),
-    gate: () => import('./commands/gate.ts'),
+    proof: proofCommand,
+    item: itemCommand,
+    gate: gateCommand,
   },
   'The service': {
-    serve: () => import('./commands/serve.ts'),
-    webhook: () => import('./commands/webhook.ts'),
-    mcp: () => import('./commands/mcp.ts'),
-    demo: () => import('./commands/demo.ts'),
+    serve: serveCommand,
+    webhook: webhookCommand,
+    mcp: mcpCommand,
+    demo: demoCommand,
   },
   'The workspace': {
-    init: () => import('./commands/init.ts'),
-    check: () => import('./commands/check.ts'),
-    doctor: () => import('./commands/doctor.ts'),
-    trust: () => import('./commands/trust.ts'),
-    sample: () => import('./commands/sample.ts'),
-    completion: () => import('./commands/completion.ts'),
+    init: initCommand,
+    check: checkCommand,
+    doctor: doctorCommand,
+    trust: trustCommand,
+    sample: sampleCommand,
+    completion: completionCommand,
   },
 }
 
 export const COMMAND_NAMES: readonly string[] = Object.values(COMMANDS).flatMap(Object.keys)
 
 /** The program with the command that is named, or with all of them. Errors are thrown, for `runProgram`. */
-export async function casefile(context: ProgramContext, name?: string): Promise<Command> {
+export function casefile(context: ProgramContext, name?: string): Command {
   const program = new Command('casefile')
     .description(
       'Keeps the record of AI-assisted work in markdown files: what was planned, approved, done and proved.',
@@ -64,10 +97,9 @@ export async function casefile(context: ProgramContext, name?: string): Promise<
     .exitOverride()
   const isOne = name !== undefined && COMMAND_NAMES.includes(name)
   for (const [part, commands] of Object.entries(COMMANDS)) {
-    for (const [each, load] of Object.entries(commands)) {
+    for (const [each, make] of Object.entries(commands)) {
       if (isOne && each !== name) continue
-      const { command } = await load()
-      program.addCommand(command(context).helpGroup(`${part}:`))
+      program.addCommand(make(context).helpGroup(`${part}:`))
     }
   }
   inherit(program)

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander'
 import { problemJson } from '../http/problem-json.ts'
 import { AppError } from '../model/app-error.ts'
 import type { ProgramContext } from './command.ts'
+import { complete } from './complete.ts'
 import { EXIT, exitCodeOf } from './output/exit-codes.ts'
 import { jsonText } from './output/json.ts'
 import { nextStep } from './output/next-step.ts'
@@ -14,12 +15,11 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
   bearOutputErrors()
   const [first = ''] = argv.slice(2)
   if (first === '__complete') {
-    const { complete } = await import('./complete.ts')
     return complete(context, argv.slice(3))
   }
   const isUnknown =
     first !== '' && !first.startsWith('-') && ![...COMMAND_NAMES, 'help'].includes(first)
-  const program = await casefile(context, first)
+  const program = casefile(context, first)
   withoutEmpty(
     program.commands.flatMap((each) => [each, ...each.commands]),
     process.env,

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { AppError } from '../model/app-error.ts'
-import { refusalOf } from './problem.ts'
+import { errorFrom } from './problem.ts'
 import { ConnectionLost, type HttpRequest, type HttpResponse, httpRequest } from './request.ts'
 import {
   type ReceivedEvent,
@@ -108,7 +108,7 @@ export function createClient(
   async function request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
     const answer = await rawRequest(method, path, options)
     if (answer.status < 400) return answer
-    throw refusalOf(method, path, answer.status, answer.body)
+    throw errorFrom(method, path, answer.status, answer.body)
   }
 
   return {
@@ -128,7 +128,7 @@ export function createClient(
         }
         const text = await response.text()
         if (status === 404 || status === 416) return null
-        throw refusalOf('GET', path, status, bodyOf(response, text))
+        throw errorFrom('GET', path, status, bodyOf(response, text))
       })
     },
     stream: (path, options = {}) => sessionStream(path, where, signal, options),

@@ -2,8 +2,8 @@ import { AppError, ERROR_CODES, type ErrorCode } from '../model/app-error.ts'
 
 const STANDARD = ['type', 'title', 'status', 'detail', 'code', 'errors', 'instance']
 
-/** The refusal that an answer of the service holds, as it was before it went over the wire. */
-export function refusalOf(method: string, path: string, status: number, body: unknown): AppError {
+/** The error in a response of the service, as it was before it went over the wire. */
+export function errorFrom(method: string, path: string, status: number, body: unknown): AppError {
   const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   const { detail, code, errors } = problem
   if (typeof detail !== 'string') {

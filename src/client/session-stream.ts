@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { AppError } from '../model/app-error.ts'
-import { refusalOf } from './problem.ts'
+import { errorFrom } from './problem.ts'
 import { ConnectionLost, type HttpResponse, httpRequest, type Send } from './request.ts'
 
 /** An event of a session's stream. */
@@ -110,7 +110,7 @@ async function open(
   if (response.status < 300) return response
   const text = await response.text()
   if (response.status === 503) return null
-  throw refusalOf('GET', new URL(address).pathname, response.status, parsed(text))
+  throw errorFrom('GET', new URL(address).pathname, response.status, parsed(text))
 }
 
 /** Events until the connection ends, in whatever way. */

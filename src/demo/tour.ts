@@ -1,5 +1,5 @@
 import type { Body, Client } from '../client/client.ts'
-import { refusalOf } from '../client/problem.ts'
+import { errorFrom } from '../client/problem.ts'
 import type { ReceivedEvent } from '../client/session-stream.ts'
 import { AppError } from '../model/app-error.ts'
 import { readTap } from '../runners/reports/tap.ts'
@@ -30,7 +30,7 @@ export async function tour(deps: TourDeps): Promise<void> {
   /** Sends a request and prints it. */
   async function send(method: string, path: string, body: Body, status: number) {
     const answer = await client.rawRequest(method, path, { body })
-    if (answer.status !== status) throw refusalOf(method, path, answer.status, answer.body)
+    if (answer.status !== status) throw errorFrom(method, path, answer.status, answer.body)
     narrator.request(method, path, typeof body === 'string' ? undefined : body, status)
     return answer.body
   }

@@ -1,4 +1,4 @@
-import { ATTENTION_KINDS, type AttentionKind } from '../model/attention.ts'
+import { ATTENTION_KINDS, type AttentionKind, CLOSED_STATES } from '../model/attention.ts'
 import { findCasesByName } from '../model/case-names.ts'
 import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
@@ -9,6 +9,7 @@ export interface TriageQuery extends CaseQuery {
   needs?: readonly (AttentionKind | 'any')[] | undefined
   /** A title, a part of one, or the beginning of an id. */
   named?: string | undefined
+  open?: 'true' | 'false' | undefined
 }
 
 /** The filters for the database, once all known changes of the files are in it. */
@@ -23,6 +24,7 @@ export async function triageFilters(
   const filters = filtersFor(service.catalog, query)
   const needs = kindsOf(query.needs)
   if (needs) filters.needs = needs
+  if (query.open === 'true') filters.unless = CLOSED_STATES
   if (query.named !== undefined) {
     const ids = idsNamed(service.catalog, query.named)
     filters.id = filters.id ? ids.filter((id) => filters.id!.includes(id)) : ids

@@ -35,16 +35,16 @@ export interface Attention {
 }
 
 /** States of cases that are done or put aside. */
-const CLOSED: ReadonlySet<CaseState> = new Set([
+export const CLOSED_STATES: readonly CaseState[] = [
   'RESOLVED',
   'NON_ISSUE',
   'WONT_FIX',
   'COMPRESSED',
   'WATCHLIST',
-])
+]
 
 export function isClosed(state: CaseState): boolean {
-  return CLOSED.has(state)
+  return CLOSED_STATES.includes(state)
 }
 
 /**

@@ -8,8 +8,13 @@ import {
 import { SECTIONS_OF_GROUP } from '../model/list-order.ts'
 import { STATE_GROUPS } from '../model/state-groups.ts'
 
-/** Accepted values by filter name; one must match. A name without values matches nothing. */
-export type CaseFilters = Partial<Record<FilterName | 'needs' | 'id' | 'group', readonly string[]>>
+/**
+ * Accepted values by filter name; one must match. A name without values matches nothing. `unless` are states of cases
+ * that are left out if they need nothing.
+ */
+export type CaseFilters = Partial<
+  Record<FilterName | 'needs' | 'id' | 'group' | 'unless', readonly string[]>
+>
 
 /** The fields used by filters, as columns; a list of words is a JSON list. */
 export type FieldColumns = Record<FilteredField, string | null>
@@ -28,6 +33,7 @@ export function fieldColumns(values: Pick<CaseValues, FilteredField>): FieldColu
 const CONDITIONS = {
   ...Object.fromEntries(FILTERED.map((field) => [field.filter, conditionOf(field)])),
   needs: 'needs IN (SELECT value FROM json_each(?))',
+  unless: '(needs IS NOT NULL OR state NOT IN (SELECT value FROM json_each(?)))',
   id: 'id IN (SELECT value FROM json_each(?))',
   group: `list_section / ${SECTIONS_OF_GROUP} IN (SELECT key FROM json_each('${JSON.stringify(STATE_GROUPS)}') WHERE value IN (SELECT value FROM json_each(?)))`,
 } as Record<keyof CaseFilters, string>

@@ -5,7 +5,7 @@ import { docsPage } from '../../src/cli/docs-page.ts'
 import { casefile } from '../../src/cli/program.ts'
 import { cliOn } from '../fixtures/cli.ts'
 
-const program = await casefile({ version: '', sample: '', program: '' })
+const program = casefile({ version: '', sample: '', program: '' })
 const all = program.commands.flatMap((command) =>
   command.commands.length > 0 ? command.commands : [command],
 )

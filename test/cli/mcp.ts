@@ -380,7 +380,7 @@ t.test('with a service, whoever changes something, agents are told', async (t) =
         agent.notified('resources/list_changed'),
       ]
       await subscribe(agent)
-      await agent.says(/tells of changes/)
+      await agent.says(/sends changes/)
       await service.request('PUT', `/cases/${WAITING}/memory/notes.md`, mode)
       t.match(await updated, { uri: NOTES })
       await service.request('POST', '/cases', { title: `New for ${mode}` })

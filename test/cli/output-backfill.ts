@@ -1,8 +1,8 @@
 import t from 'tap'
 import { type OutputBackfill, outputBackfill } from '../../src/cli/follow/output-backfill.ts'
-import type { SessionJson } from '../../src/cli/resolve/session.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { ReceivedEvent } from '../../src/client/session-stream.ts'
+import type { SessionJson } from '../../src/http/schemas/session.ts'
 import { AppError } from '../../src/model/app-error.ts'
 
 const session = { id: 's', case_id: 'c', number: 1 } as SessionJson

@@ -60,7 +60,7 @@ function resolver(...answers: string[][]): Lookup & { asked: number } {
   return lookup
 }
 
-function refusalOf(error: unknown): string {
+function errorFrom(error: unknown): string {
   if (!(error instanceof AppError)) throw error
   return error.errors.map(({ path, message }) => `${error.code} ${path}: ${message}`).join()
 }
@@ -259,8 +259,8 @@ t.test('targets', async (t) => {
         parseTarget(text)
         t.fail(shown)
       } catch (error) {
-        t.match(refusalOf(error), /^bad_request url: expected /, shown)
-        t.match(refusalOf(error), message, shown)
+        t.match(errorFrom(error), /^bad_request url: expected /, shown)
+        t.match(errorFrom(error), message, shown)
         t.notMatch((error as AppError).message, /hunter2/, 'and says no password')
       }
     }
@@ -272,7 +272,7 @@ t.test('targets', async (t) => {
       try {
         return parseTarget(url) === null
       } catch (error) {
-        return refusalOf(error) !== ''
+        return errorFrom(error) !== ''
       }
     })
     t.equal(refused.length, 82)
@@ -360,7 +360,7 @@ t.test('targets', async (t) => {
       const options = { ownPort: port, ...(lookup ? { lookup } : {}) }
       const refusal = await checkTarget(parseTarget(text), options).then(
         () => 'accepted',
-        (error) => refusalOf(error),
+        (error) => errorFrom(error),
       )
       t.match(refusal, /^bad_request url: expected another host/, text)
       t.match(refusal, message, text)

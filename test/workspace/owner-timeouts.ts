@@ -39,10 +39,10 @@ t.test('what a refusal, and the record, say of the owner', async (t) => {
   const folder = t.testdir({ memory: {}, state: {}, other: {} })
   const [memoryRoot, stateDir] = [join(folder, 'memory'), join(folder, 'state')]
   const take = (stateDir: string) => takeOwnership({ memoryRoot, stateDir, short: true })
-  const refusalOf = (taking: Promise<unknown>) => taking.then(() => null).catch((error) => error)
+  const errorFrom = (taking: Promise<unknown>) => taking.then(() => null).catch((error) => error)
 
   const owner = await take(stateDir)
-  const byCommand = await refusalOf(take(stateDir))
+  const byCommand = await errorFrom(take(stateDir))
   t.ok(isTaken(byCommand))
   t.match(ownerIn(byCommand), command(process.pid))
   t.match(await readRecord(stateDir), command(process.pid), 'for as long as it cannot answer')
@@ -51,7 +51,7 @@ t.test('what a refusal, and the record, say of the owner', async (t) => {
   const mute = createServer(() => {}).listen(socketAddress((await keysOf(memoryRoot))[0]!))
   t.teardown(() => mute.close())
   await once(mute, 'listening')
-  const byMute = await refusalOf(take(join(folder, 'other')))
+  const byMute = await errorFrom(take(join(folder, 'other')))
   t.ok(isTaken(byMute))
   const known = process.platform === 'linux' ? { pid: process.pid, unrecorded: true } : null
   t.match(ownerIn(byMute), known, 'one that neither answers nor has left a record')

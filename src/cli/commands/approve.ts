@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { confirm } from '../../demo/question.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { isArtifactOf } from '../../runners/output/artifacts.ts'
@@ -12,7 +13,7 @@ import { changeText } from '../output/plan-change.ts'
 import { printPlan, sayFailed } from '../output/planned.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
-import { resolveSession, type SessionJson, sessionPath } from '../resolve/session.ts'
+import { resolveSession, sessionPath } from '../resolve/session.ts'
 
 interface Options extends CommandOptions {
   yes?: boolean

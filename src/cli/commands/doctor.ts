@@ -46,5 +46,5 @@ async function asJson(options: Options): Promise<ExitCode> {
   const isUsable =
     found.complaint === null && (!standard || (standard.ok && standard.planMode !== null))
   print(jsonText({ usable: isUsable, ...found, handshakes: tried }))
-  return isUsable ? EXIT.done : EXIT.refused
+  return isUsable ? EXIT.done : EXIT.failed
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
+import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
 import { AppError } from '../../model/app-error.ts'
 import { explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
@@ -10,11 +11,6 @@ import { type WholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 
 /** Counts up when a program that reads the lines would misread a new one. */
 const EXPORT_VERSION = 1
-
-interface Row {
-  id: string
-  created_at: string
-}
 
 /** So many cases are in memory: a running service answers several requests for each. */
 const AHEAD = 8
@@ -36,12 +32,12 @@ export function command(): Command {
 async function exportCases({ client, terminal }: ReadContext): Promise<ExitCode> {
   const { body } = await client.request('GET', '/triage') // its rows are small
   let code: ExitCode = EXIT.done
-  const rows = (body as Row[]).toSorted(oldestFirst)
+  const rows = (body as TriageRowJson[]).toSorted(oldestFirst)
   for await (const exported of inOrder(rows, AHEAD, ({ id }) => exportedCase(client, id))) {
     if (exported === null) continue
     const { whole, memory, errors } = exported
     for (const error of errors) terminal.warn(`case ${whole.id}: ${error}`)
-    if (errors.length > 0) code = EXIT.refused
+    if (errors.length > 0) code = EXIT.failed
     const line = jsonText({ export_version: EXPORT_VERSION, ...whole, memory }, 0)
     if (!(await written(line))) break
   }
@@ -79,8 +75,8 @@ async function* inOrder<T, R>(
   yield* going
 }
 
-function oldestFirst(a: Row, b: Row): number {
-  const key = ({ created_at, id }: Row) => `${created_at} ${id}`
+function oldestFirst(a: TriageRowJson, b: TriageRowJson): number {
+  const key = ({ created_at, id }: TriageRowJson) => `${created_at} ${id}`
   return key(a) < key(b) ? -1 : 1
 }
 

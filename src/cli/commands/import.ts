@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
 import type { PlannedCase } from '../../import/import-plan.ts'
 import { REPOSITORY } from '../../import/source.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -93,7 +94,7 @@ async function importCases(
 
 async function knownIn({ client }: ReadContext): Promise<Set<string>> {
   const { body } = await client.request('GET', '/triage')
-  return new Set((body as { id: string }[]).map(({ id }) => id))
+  return new Set((body as TriageRowJson[]).map(({ id }) => id))
 }
 
 interface Outcome {

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
 import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
 import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'
@@ -9,7 +10,6 @@ import {
   stateGroup,
   type Tone,
 } from '../../model/state-groups.ts'
-import type { TriageRow } from '../../model/triage-row.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { count, explain, several } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
@@ -35,7 +35,9 @@ export function command(): Command {
     .addOption(
       several('--needs <kind>', `Only cases that need this: any, ${ATTENTION_KINDS.join(', ')}.`),
     )
-    .addOption(count('--limit <n>', 'At most so many. Default: 30 in a terminal, all when piped.'))
+    .addOption(
+      count('--limit <n>', 'Maximum number of cases. Default: 30 in a terminal, all when piped.'),
+    )
     .option('--all', 'All cases, closed ones too.')
     .action((search: string | undefined, options: Options) =>
       withReader(options, (context) => run(context, options, search)),
@@ -58,6 +60,8 @@ async function run(
 ): Promise<ExitCode> {
   const { client, terminal, json } = context
   const { state, outcome, needs } = filters
+  const hidesClosed = !(all || state || outcome)
+  const most = limit ?? (all || json || !terminal.isTerminal ? undefined : IN_TERMINAL)
   const ofFields = FILTER_NAMES.map((name) => [name, filters[name]])
   const wanted: Record<string, string[] | undefined> = {
     ...Object.fromEntries(ofFields),
@@ -69,38 +73,50 @@ async function run(
       values?.length ? [[key, values.join(',')] as [string, string]] : [],
     ),
   )
-  const { body } = await client.request('GET', `/triage${query.size > 0 ? `?${query}` : ''}`)
-  const rows: TriageRow[] = body
-  const isWhole = all || state !== undefined || outcome !== undefined
-  const listed = isWhole ? rows : rows.filter(({ state, needs }) => needs || !isClosed(state))
-  const most = limit ?? (all || json || !terminal.isTerminal ? undefined : IN_TERMINAL)
-  const shown = listed.slice(0, most)
+  const [{ rows, total }, everything] = await Promise.all([
+    triage(client, hidesClosed ? withParameter(query, 'open', 'true') : query, most),
+    hidesClosed ? triage(client, query, 1) : null,
+  ])
   if (json) {
-    terminal.print(jsonText(shown))
+    terminal.print(jsonText(rows))
     return EXIT.done
   }
-  terminal.print(terminal.isTerminal ? listText(shown, terminal) : tabbed(shown))
-  if (shown.length < listed.length) {
-    terminal.say(
-      `Showing ${shown.length} of ${listed.length}. Show all with --all, or more with --limit.`,
-    )
+  terminal.print(terminal.isTerminal ? listText(rows, terminal) : tabbed(rows))
+  if (rows.length < total) {
+    terminal.say(`Showing ${rows.length} of ${total}. Show all with --all, or more with --limit.`)
   }
-  const hidden = rows.length - listed.length
-  if (listed.length === 0) {
-    terminal.say(rows.length === 0 ? nothing(query.size > 0) : 'no open case')
-  }
+  const hidden = (everything?.total ?? total) - total
+  if (total === 0) terminal.say(hidden === 0 ? nothing(query.size > 0) : 'no open case')
   if (hidden > 0) terminal.say(`${hidden} closed ${hidden === 1 ? 'case' : 'cases'}, with --all`)
   return EXIT.done
 }
 
 const IN_TERMINAL = 30
+/** A page of the API has no more. */
+const MAX_PAGE = 1000
+
+async function triage(
+  client: ReadContext['client'],
+  query: URLSearchParams,
+  most: number | undefined,
+): Promise<{ rows: TriageRowJson[]; total: number }> {
+  const isPage = most !== undefined && most <= MAX_PAGE
+  const asked = isPage ? withParameter(query, 'limit', String(most)) : query
+  const { body, total } = await client.request('GET', `/triage${asked.size > 0 ? `?${asked}` : ''}`)
+  const rows: TriageRowJson[] = body
+  return { rows: rows.slice(0, most), total: total ?? rows.length }
+}
+
+function withParameter(query: URLSearchParams, name: string, value: string): URLSearchParams {
+  return new URLSearchParams([...query, [name, value]])
+}
 
 function nothing(isFiltered: boolean): string {
   return isFiltered ? 'no matching case' : 'no cases yet\nNext: casefile new "What is wrong"'
 }
 
 /** For programs: nothing is cut, and there is no header. */
-function tabbed(rows: readonly TriageRow[]): string {
+function tabbed(rows: readonly TriageRowJson[]): string {
   return rows
     .map(({ id, state, outcome, title, type, needs, updated_at }) => [
       id,
@@ -124,7 +140,7 @@ const HEADER = ['CASE', 'STATUS', 'STATE', 'TITLE', 'NEEDS', 'CHANGED']
 
 /** A table for a terminal. The title gets at least a third of the width. */
 export function listText(
-  rows: readonly TriageRow[],
+  rows: readonly TriageRowJson[],
   { color, width: columns }: Pick<Terminal, 'color' | 'width'>,
 ): string {
   if (rows.length === 0) return ''
@@ -148,7 +164,7 @@ export function listText(
 }
 
 function cellsOf(
-  { id, state, outcome, title, needs, updated_at }: TriageRow,
+  { id, state, outcome, title, needs, updated_at }: TriageRowJson,
   color: Terminal['color'],
 ): Cell[] {
   const tone = paintOf(STATE_GROUP_TONES[stateGroup(state, needs?.kind ?? null)], color)
@@ -169,12 +185,12 @@ function cellsOf(
 }
 
 /** What it needs, for a narrow column. */
-function shortNeed({ kind, text }: NonNullable<TriageRow['needs']>, state: CaseState): string {
+function shortNeed({ kind, text }: NonNullable<TriageRowJson['needs']>, state: CaseState): string {
   const [, reason] = /^[^:]*: (.*)$/.exec(text) ?? []
   return kind === 'blocked' && reason ? visibleText(reason) : needLabel(kind, state)
 }
 
-function groupLabel(state: TriageRow['state'], deps: TriageRow['needs']): string {
+function groupLabel(state: TriageRowJson['state'], deps: TriageRowJson['needs']): string {
   return STATE_GROUP_LABELS[stateGroup(state, deps?.kind ?? null)]
 }
 

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { PlanRevisionJson, SessionJson } from '../../http/schemas/session.ts'
 import { explain, sessionArgument } from '../command.ts'
 import {
   type CommandContext,
@@ -14,7 +15,7 @@ import { changeText } from '../output/plan-change.ts'
 import { printPlan, printPlanned } from '../output/planned.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
-import { resolveSession, type SessionJson, sessionPath } from '../resolve/session.ts'
+import { resolveSession, sessionPath } from '../resolve/session.ts'
 
 interface Options extends CommandOptions {
   edit?: boolean
@@ -92,20 +93,11 @@ async function editPlan(context: CommandContext, { case_id, id }: SessionJson): 
   return EXIT.done
 }
 
-interface Revision {
-  plan_sha256: string
-  at: string
-  by: string
-  current: boolean
-  note: string | null
-  text: string | null
-}
-
 /** What the plan has that the revision before it had not. */
 async function showChange(context: ReadContext, session: SessionJson): Promise<ExitCode> {
   const { client, terminal, json } = context
   const { body } = await client.request('GET', `${sessionPath(session)}/plans`)
-  const revisions: Revision[] = body
+  const revisions: PlanRevisionJson[] = body
   if (json) {
     terminal.print(jsonText(revisions))
     return EXIT.done
@@ -126,7 +118,10 @@ async function showChange(context: ReadContext, session: SessionJson): Promise<E
 }
 
 /** However the list is sorted. */
-function earlierOf(revisions: readonly Revision[], index: number): Revision | undefined {
+function earlierOf(
+  revisions: readonly PlanRevisionJson[],
+  index: number,
+): PlanRevisionJson | undefined {
   const now = revisions[index]
   if (!now) return undefined
   return revisions

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { ProofJson } from '../../http/schemas/proof.ts'
 import { failedTestPlace } from '../../model/failed-test.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -15,7 +16,7 @@ import { jsonText } from '../output/json.ts'
 import { proofState, proofTable } from '../output/proof-text.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { type ProofJson, proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
+import { proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
 import { contentOf, type ProofSource } from '../resolve/proof-content.ts'
 import { verifySeen } from '../resolve/seen-proof.ts'
 import { resolveSession } from '../resolve/session.ts'
@@ -145,7 +146,7 @@ async function addProof(
   terminal.warn(
     `attached, but not verified: it does not support its claim, because ${visibleText(proof.why_not ?? '')}. Attach a passing report, or accept this one with a reason.`,
   )
-  return EXIT.refused
+  return EXIT.failed
 }
 
 async function showProof(
@@ -197,7 +198,7 @@ async function verifyProof(
     terminal.warn(`${proof.id.slice(0, 8)} is not verified: ${visibleText(proof.why_not ?? '')}`)
   }
   if (!json && verified.length + left.length === 0) terminal.say('no proof to verify')
-  return left.length > 0 ? EXIT.refused : EXIT.done
+  return left.length > 0 ? EXIT.failed : EXIT.done
 }
 
 async function listProof({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {

@@ -21,7 +21,7 @@ export function command(): Command {
       '<words...>',
       'Words, phrases in quotation marks, and filters such as state:RESOLVED, type:bug, tag:auth.',
     )
-    .option('--limit <n>', 'At most so many cases, 1 to 100.', '20')
+    .option('--limit <n>', 'Maximum number of cases, 1 to 100.', '20')
     .action((words: string[], options: Options) =>
       withReader(options, (context) => run(context, words, options)),
     )

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { SESSION_TYPES } from '../../model/case-state.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
@@ -8,7 +9,7 @@ import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { resolveCase } from '../resolve/case.ts'
-import { resolveSession, type SessionJson } from '../resolve/session.ts'
+import { resolveSession } from '../resolve/session.ts'
 
 interface Options extends CommandOptions {
   type?: string

@@ -1,11 +1,12 @@
 import { Command } from 'commander'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { exitOf, follow } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { sayFailed } from '../output/planned.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
-import { resolveSession, type SessionJson } from '../resolve/session.ts'
+import { resolveSession } from '../resolve/session.ts'
 
 export function command(): Command {
   const tail = new Command('tail')

@@ -1,5 +1,11 @@
 import { text as readAll } from 'node:stream/consumers'
 import { Command } from 'commander'
+import type {
+  DeliveryJson,
+  TestDeliveryJson,
+  WebhookJson,
+  WebhookWithSecretJson,
+} from '../../http/schemas/webhook.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain, several } from '../command.ts'
@@ -8,19 +14,6 @@ import { EXIT, type ExitCode, exiting } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { table } from '../output/table.ts'
 import { resolveCase } from '../resolve/case.ts'
-
-interface WebhookJson {
-  id: string
-  case_id: string | null
-  url: string
-  events: string[]
-  active: boolean
-  disabled: { reason: string; at: string } | null
-  retrying: number
-  dead: number
-  failing_since: string | null
-  secret?: string
-}
 
 interface Options extends CommandOptions {
   /** Only the webhooks of this case. */
@@ -157,13 +150,6 @@ function remove(): Command {
   })
 }
 
-interface TestJson {
-  delivered: boolean
-  status: number | null
-  error: string | null
-  ms: number
-}
-
 function test(): Command {
   const command = subcommand('test', 'Send a ping to a webhook.')
     .argument(...idArgument)
@@ -171,7 +157,7 @@ function test(): Command {
       withService(options, async (context): Promise<ExitCode> => {
         const { client, terminal, json } = context
         const path = await pathOf(context, word, options)
-        const tested: TestJson = (await client.request('POST', `${path}/test`)).body
+        const tested: TestDeliveryJson = (await client.request('POST', `${path}/test`)).body
         const { delivered, status, error, ms } = tested
         const answer = status === null ? visibleText(error ?? 'no answer') : `status ${status}`
         if (json) terminal.print(jsonText(tested))
@@ -179,21 +165,13 @@ function test(): Command {
           terminal.print(
             `${delivered ? 'delivered' : 'not delivered'}: ${answer}, ${Math.round(ms)} ms\n`,
           )
-        return delivered ? EXIT.done : EXIT.refused
+        return delivered ? EXIT.done : EXIT.failed
       }),
     )
   return explain(command, {
     examples: [['casefile webhook test 7d1e', 'Ends with 1 if the receiver does not accept it.']],
     exits: UNKNOWN,
   })
-}
-
-interface DeliveryJson {
-  event_type: string
-  state: string
-  created_at: string
-  next_attempt_at: string | null
-  attempts: { status: number | null; error: string | null }[]
 }
 
 function deliveries(): Command {
@@ -257,12 +235,16 @@ async function secretFrom(option: string | undefined): Promise<string | null | u
   return option === '-' ? (await readAll(process.stdin)).trimEnd() : option
 }
 
-function print({ terminal, json }: CommandContext, webhook: WebhookJson): ExitCode {
+function print(
+  { terminal, json }: CommandContext,
+  webhook: WebhookJson | WebhookWithSecretJson,
+): ExitCode {
   if (json) {
     terminal.print(jsonText(webhook))
     return EXIT.done
   }
-  const { id, url, events, retrying, dead, failing_since, secret } = webhook
+  const { id, url, events, retrying, dead, failing_since } = webhook
+  const secret = 'secret' in webhook ? webhook.secret : undefined
   const facts: [string, string | null | undefined][] = [
     ['id', id],
     ['url', url],

@@ -5,7 +5,7 @@ import { visibleText } from '../../model/visible-text.ts'
 import { callText } from '../../runners/agents/readable-output.ts'
 import { duration } from '../output/times.ts'
 
-/** How an event is told: a sign before it, and how much it matters. */
+/** An event as a line of text, with a sign before it and how much it matters. */
 export interface EventLine {
   sign: string
   tone: 'quiet' | 'plain' | 'good' | 'bad' | 'step'
@@ -19,8 +19,8 @@ type Payload = Record<string, unknown>
  * it is, of how many.
  */
 export function eventLine({ type, payload }: ReceivedEvent, count: string): EventLine | null {
-  const tell = TELLERS[type]
-  if (tell) return tell(payload, count)
+  const format = FORMATS[type]
+  if (format) return format(payload, count)
   return { sign: ' ', tone: 'quiet', text: `${words(type)}${details(payload)}` }
 }
 
@@ -28,7 +28,7 @@ const plain = (text: string): EventLine => ({ sign: '•', tone: 'plain', text }
 const quiet = (text: string): EventLine => ({ sign: ' ', tone: 'quiet', text })
 const bad = (text: string): EventLine => ({ sign: '!', tone: 'bad', text })
 
-const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | null> = {
+const FORMATS: Record<string, (payload: Payload, count: string) => EventLine | null> = {
   session_created: ({ type, provider }) =>
     plain(`session created: ${say(type)} by ${say(provider)}`),
   context_loaded: () => quiet('the case was read'),

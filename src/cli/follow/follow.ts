@@ -1,4 +1,6 @@
 import { type ReceivedEvent, STREAM_PAUSES } from '../../client/session-stream.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
+import { readPlan } from '../../markdown/plan-steps.ts'
 import { isPlanning, SESSION_STATES } from '../../model/session-state.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import type { CommandContext } from '../context.ts'
@@ -6,7 +8,7 @@ import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { printFailedTests } from '../output/failed-tests.ts'
 import { jsonText } from '../output/json.ts'
 import { printPlanned } from '../output/planned.ts'
-import { type SessionJson, sessionPath } from '../resolve/session.ts'
+import { sessionPath } from '../resolve/session.ts'
 import { type EventPrinter, eventPrinter } from './event-printer.ts'
 import { outputBackfill } from './output-backfill.ts'
 import { progressLine } from './progress-line.ts'
@@ -100,7 +102,6 @@ export async function reread(
 
 async function stepsOf(plan: unknown, { provider }: SessionJson): Promise<number> {
   if (typeof plan !== 'string') return 0
-  const { readPlan } = await import('../../markdown/plan-steps.ts')
   const { steps, isRunbook } = await readPlan(plan)
   // behind an agent the service runs what gives proof
   return isRunbook || provider === OWN_PROVIDER

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, LastBytes } from '../../client/client.ts'
 import type { ReceivedEvent } from '../../client/session-stream.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { sizeText } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
 import { isOver, type SessionState } from '../../model/session-state.ts'
 import { createOutputLog, type OutputLog } from '../../rendering/live-log/output-log.ts'
 import { stepArtifacts } from '../../sessions/step-artifacts.ts'
-import { type SessionJson, sessionPath } from '../resolve/session.ts'
+import { sessionPath } from '../resolve/session.ts'
 
 /** At most so much of earlier output is fetched. */
 const MOST_BYTES = 64 * 1024

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import type { PlannedCase } from '../../import/import-plan.ts'
 import { NOTES_FILE } from '../../import/issue-notes.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -50,15 +51,12 @@ async function make(client: Client, planned: PlannedCase): Promise<boolean> {
 
 /** Completes an import that was cut short between the two files of a case, unless the case was edited. */
 async function completeNotes(client: Client, planned: PlannedCase): Promise<void> {
-  const files = (await client.request('GET', `/cases/${planned.id}/memory`)).body as Listed[]
+  const files = (await client.request('GET', `/cases/${planned.id}/memory`))
+    .body as MemoryFileJson[]
   if (files.some(({ filename }) => filename === NOTES_FILE)) return
   const present = await client.rawRequest('GET', `/cases/${planned.id}/memory/case.md`)
   if (present.status !== 200 || !isSame(present.bytes, planned.caseText)) return
   await put(client, planned, NOTES_FILE, planned.notes)
-}
-
-interface Listed {
-  filename: string
 }
 
 function isSame(bytes: Uint8Array, text: string): boolean {

@@ -1,6 +1,5 @@
 import type { ApiReader, Client } from '../../client/client.ts'
 import { askOwner } from '../../state/owner/ask-owner.ts'
-import { placesIn } from '../../workspace/settings/places.ts'
 import { type Connection, connect } from '../connection.ts'
 import { openReader } from '../context.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
@@ -32,7 +31,7 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
   async function begin(): Promise<Connection> {
     await closed
     const sender = { from: 'mcp', who: agent() } as const
-    return connect(placesIn(await findWorkspace(choice), log), { signal, log, sender })
+    return connect(await findWorkspace(choice), { signal, log, sender })
   }
 
   const under = new Set<Promise<unknown>>()
@@ -53,7 +52,7 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
     } finally {
       if (--users === 0) {
         open = null
-        closed = mine.then((connection) => connection.close()).catch(() => {}) // whoever asked has the error
+        closed = mine.then((connection) => connection.close()).catch(() => {}) // the caller has the error
         await closed
       }
     }

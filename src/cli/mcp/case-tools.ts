@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
+import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { FILTERED, type FilterName } from '../../model/case-fields.ts'
@@ -9,7 +10,7 @@ import { caseArgument, caseIn } from './arguments.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
 import { caseUri } from './uris.ts'
-import { type MemoryJson, memoryRow, proofRow, sessionRow } from './views.ts'
+import { memoryRow, proofRow, sessionRow } from './views.ts'
 
 /** How many sessions and proofs come with their case. */
 const WITH_CASE = 10
@@ -161,7 +162,7 @@ export async function caseView(client: ApiReader, id: string) {
 
     proof: proof.slice(0, WITH_CASE).map(proofRow),
     proof_count: proof.length,
-    memory: rowsOf<MemoryJson>(memory).items.map((each) => memoryRow(id, each)),
+    memory: rowsOf<MemoryFileJson>(memory).items.map((each) => memoryRow(id, each)),
     uri: caseUri(id),
   }
 }

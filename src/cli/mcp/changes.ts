@@ -4,7 +4,7 @@ import { AppError } from '../../model/app-error.ts'
 import type { Access, AccessDeps } from './access.ts'
 import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
 
-/** What has changed since it was told last. */
+/** What has changed since the last notification. */
 export interface Change {
   /** Resources whose content may be another one by now; `all` where it is not known which. */
   uris: ReadonlySet<string> | 'all'
@@ -14,23 +14,23 @@ export interface Change {
 
 /** How often is looked for a service while there is none. */
 const LOOK_MS = 2000
-/** What comes at once is told at once. */
+/** Changes within so many ms are one notification. */
 const GATHER_MS = 100
 
 const EVENTS = '/events?after=now&output=no'
 
-/** Files that are new are told by the same event as those that change. */
+/** The files that were seen: one event type reports both new and changed files. */
 export type KnownFiles = Set<string>
 
-/** Tells what changes for as long as a service runs, whoever changes it; ends with the signal. */
+/** Calls `notify` for every change while a service runs. Ends with the signal. */
 export async function followChanges(
   access: Access,
   { signal, log }: AccessDeps,
   known: KnownFiles,
-  tell: (change: Change) => void,
+  notify: (change: Change) => void,
 ): Promise<void> {
   const numbers = new Map<string, number>()
-  const gathered = createGathering(tell)
+  const gathered = createGathering(notify)
 
   async function find(): Promise<string | null> {
     try {
@@ -69,8 +69,8 @@ export async function followChanges(
       giveUpMs: Number.POSITIVE_INFINITY,
       pausesMs: [100, 500, LOOK_MS],
       onOpen() {
-        log(`mcp: the service at ${where.url} tells of changes`)
-        if (!isFirst) gathered.add({ uris: 'all', list: true }) // nobody told what changed meanwhile
+        log(`mcp: the service at ${where.url} sends changes`)
+        if (!isFirst) gathered.add({ uris: 'all', list: true }) // changes in between were missed
         isFirst = false
       },
     }
@@ -79,7 +79,7 @@ export async function followChanges(
       else gathered.add(changeOf(event, await numberOf(event.payload as unknown as Ids), known))
     }
   } catch (error) {
-    if (!signal.aborted) log(`changes are told no longer: ${String(error)}`)
+    if (!signal.aborted) log(`changes are not sent any more: ${String(error)}`)
   }
 }
 
@@ -117,8 +117,8 @@ export function changeOf(
   return { uris, list: isNew || LISTED.has(type) }
 }
 
-/** Makes one of the changes that come shortly after one another. */
-function createGathering(tell: (change: Change) => void): { add(change: Change): void } {
+/** Joins changes that come shortly after one another. */
+function createGathering(notify: (change: Change) => void): { add(change: Change): void } {
   let waiting: Change | null = null
   return {
     add(change) {
@@ -126,7 +126,7 @@ function createGathering(tell: (change: Change) => void): { add(change: Change):
         setTimeout(() => {
           const gathered = waiting!
           waiting = null
-          tell(gathered)
+          notify(gathered)
         }, GATHER_MS).unref()
       }
       waiting = waiting === null ? change : joined(waiting, change)

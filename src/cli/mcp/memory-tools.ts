@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
 import { changeMemory, withParagraphs } from '../../client/memory-change.ts'
+import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import { AppError } from '../../model/app-error.ts'
 import { isMemoryName, isRecordName, MEMORY_NAME_RULE } from '../../model/memory-name.ts'
 import { caseArgument, caseIn, mustBeWhole } from './arguments.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { partOf, rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
 import { memoryUri } from './uris.ts'
-import { type MemoryJson, memoryRow } from './views.ts'
+import { memoryRow } from './views.ts'
 
 const fileArgument = (which: string) => z.string().max(255).describe(which)
 
@@ -27,7 +28,7 @@ export const memoryTools: readonly Tool[] = [
       access.read(async (client) => {
         const id = await caseIn(client, name)
         const { body } = await client.request('GET', `/cases/${id}/memory`)
-        const { items, ...range } = rowsOf<MemoryJson>(body, offset, limit)
+        const { items, ...range } = rowsOf<MemoryFileJson>(body, offset, limit)
         return { structured: { memory: items.map((each) => memoryRow(id, each)), ...range } }
       }),
   }),
@@ -102,7 +103,7 @@ function tooLong(filename: string): AppError {
   )
 }
 
-/** What is of the record is written by no tool; the rest is for whoever works on the case. */
+/** No tool writes files of the record (case, sessions, proof); all other memory files are free. */
 function mustBeNotes(filename: string): void {
   mustBeFilename(filename)
   if (!isRecordName(filename)) return

@@ -1,11 +1,12 @@
 import type { Resource } from '@modelcontextprotocol/server'
 import type { ApiReader } from '../../client/client.ts'
+import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
+import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { proofsOf } from '../resolve/proof.ts'
 import { sessionsOf } from '../resolve/session.ts'
 import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
-import type { MemoryJson } from './views.ts'
 
 /** How many cases a page has, each with all that belongs to it. */
 const CASES_A_PAGE = 20
@@ -13,22 +14,13 @@ const CASES_A_PAGE = 20
 const JSON_TYPE = 'application/json'
 const MARKDOWN = 'text/markdown'
 
-interface ListedCase {
-  id: string
-  title: string
-  state: string
-  sessions: number
-  created_at: string
-  updated_at: string
-}
-
 /** A page of all that can be read, the newest cases first. The cursor is the last case of the page before. */
 export async function resourcePage(
   client: ApiReader,
   cursor: string | undefined,
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
   const { body } = await client.request('GET', '/triage')
-  const cases = (body as ListedCase[]).sort(byCreation)
+  const cases = (body as TriageRowJson[]).sort(byCreation)
   const before = cursor === undefined ? -1 : cases.findIndex(({ id }) => id === cursor)
   if (cursor !== undefined && before === -1) {
     throw new AppError(
@@ -54,13 +46,13 @@ const ALL_CASES: Resource = {
   mimeType: JSON_TYPE,
 }
 
-async function resourcesOf(client: ApiReader, found: ListedCase): Promise<Resource[]> {
+async function resourcesOf(client: ApiReader, found: TriageRowJson): Promise<Resource[]> {
   const { id } = found
   try {
     const [sessions, proofs, memory] = await Promise.all([
       found.sessions === 0 ? [] : sessionsOf(client, id),
       proofsOf(client, id),
-      client.request('GET', `/cases/${id}/memory`).then(({ body }): MemoryJson[] => body),
+      client.request('GET', `/cases/${id}/memory`).then(({ body }): MemoryFileJson[] => body),
     ])
     const name = visibleText(found.title)
     return [
@@ -101,7 +93,7 @@ async function resourcesOf(client: ApiReader, found: ListedCase): Promise<Resour
   }
 }
 
-function byCreation(a: ListedCase, b: ListedCase): number {
+function byCreation(a: TriageRowJson, b: TriageRowJson): number {
   return a.created_at === b.created_at
     ? a.id.localeCompare(b.id)
     : b.created_at.localeCompare(a.created_at)

@@ -53,7 +53,7 @@ export async function serveMcp(choice: WorkspaceOptions): Promise<void> {
   process.stdin.pipe(input)
   for (const event of ['error', 'close']) process.stdin.once(event, () => void input.end())
   void followChanges(access, { ...deps, agent }, known, (change) => {
-    for (const server of servers) server.tell(change)
+    for (const server of servers) server.notify(change)
   })
   await over
   await Promise.race([access.idle(), delay(LAST_ANSWERS_MS)])

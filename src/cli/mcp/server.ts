@@ -31,8 +31,8 @@ export interface ServerDeps extends ToolDeps {
 
 export interface CasefileServer {
   mcp: McpServer
-  /** Tells those who have asked for it. */
-  tell(change: Change): void
+  /** Notifies the client, if it has subscribed to what changed. */
+  notify(change: Change): void
   /** The name of the client, as the history of a case gives it. */
   agent(): string | undefined
 }
@@ -121,7 +121,7 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
   return {
     mcp,
     agent: () => oneLine(server.getClientVersion()?.name ?? '').slice(0, MAX_WHO) || undefined,
-    tell({ uris, list }) {
+    notify({ uris, list }) {
       if (!mcp.isConnected()) return
       if (list) mcp.sendResourceListChanged()
       // in the newer protocol the connection knows who has asked for which

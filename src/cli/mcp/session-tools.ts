@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
-import { resolveSession, type SessionJson, sessionPath, sessionsOf } from '../resolve/session.ts'
+import { resolveSession, sessionPath, sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape } from './truncate.ts'
@@ -75,7 +76,7 @@ export const sessionTools: readonly Tool[] = [
         .string()
         .optional()
         .describe(
-          'The plan_sha256 of the plan that you have read: refused if it is another one by now',
+          'The plan_sha256 of the plan that you have read. Fails if the plan has changed since.',
         ),
     },
     output: {
@@ -136,6 +137,6 @@ function changedPlan(present: string | null): AppError {
   const now = present === null ? '' : ` It is ${present} now.`
   return new AppError(
     'plan_changed',
-    `The plan is not the one that you have read.${now} Read it again with get_session, then propose anew.`,
+    `The plan is not the one that you have read.${now} Read it again with get_session, then propose again.`,
   )
 }

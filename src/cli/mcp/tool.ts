@@ -37,7 +37,7 @@ export function row<S extends z.ZodRawShape>(shape: S): z.ZodObject<S> {
   return z.object(shape).loose().meta({ additionalProperties: true })
 }
 
-/** A tool takes what it names and nothing else: an argument that it does not know is refused, not dropped. */
+/** A tool rejects arguments that it does not know, and does not drop them. */
 export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): Tool {
   const { name, title, description, does, input, output, run } = definition
   const inputSchema = withoutNulls(z.strictObject(input))
@@ -82,7 +82,7 @@ function withoutNulls<T extends z.ZodType>(schema: T): T {
   return { '~standard': { ...standard, validate } } as T
 }
 
-/** What was refused, why, and what to do next. */
+/** The error as text for the agent, with its fields and code. */
 export function reasonOf(error: unknown, log: (line: string) => void): string {
   if (error instanceof AppError) {
     const lines = error.errors

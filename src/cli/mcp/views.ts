@@ -1,5 +1,6 @@
-import type { ProofHead, ProofJson } from '../resolve/proof.ts'
-import type { SessionJson } from '../resolve/session.ts'
+import type { MemoryFileJson } from '../../http/schemas/memory.ts'
+import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { partOf, withCutTexts } from './truncate.ts'
 import { memoryUri, proofUri, sessionUri } from './uris.ts'
 
@@ -39,7 +40,7 @@ export function sessionView(session: SessionJson) {
 }
 
 /** A proof as in a list: without its content. */
-export function proofRow(proof: ProofHead) {
+export function proofRow(proof: ProofHeadJson) {
   return { ...proof, uri: proofUri(proof.case_id, proof.id) }
 }
 
@@ -49,13 +50,6 @@ export function proofView(proof: ProofJson, offset?: number, limit?: number) {
   return { ...proofRow(proof), content: text, ...range }
 }
 
-export interface MemoryJson {
-  filename: string
-  kind: string
-  size: number
-  updated_at: string
-}
-
-export function memoryRow(caseId: string, file: MemoryJson) {
+export function memoryRow(caseId: string, file: MemoryFileJson) {
   return { ...file, uri: memoryUri(caseId, file.filename) }
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../model/app-error.ts'
 /** What the exit codes of all commands mean. `check` alone has its own, see `CHECK_EXIT`. */
 export const EXIT = {
   done: 0,
-  refused: 1,
+  failed: 1,
   usage: 2,
   unknown: 3,
   gateShut: 4,
@@ -31,20 +31,20 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
 
 const exits = new WeakMap<AppError, ExitCode>()
 
-/** The error, which makes the command end with this exit code. */
-export function exiting(code: ExitCode, refusal: AppError): AppError {
-  exits.set(refusal, code)
-  return refusal
+/** Gives an error the exit code of a command that throws it. */
+export function exiting(code: ExitCode, error: AppError): AppError {
+  exits.set(error, code)
+  return error
 }
 
-export function exitCodeOf(refusal: AppError): ExitCode {
-  const chosen = exits.get(refusal)
+export function exitCodeOf(error: AppError): ExitCode {
+  const chosen = exits.get(error)
   if (chosen !== undefined) return chosen
-  if (refusal.code === 'proof_gate') return EXIT.gateShut
-  return refusal.code === 'not_found' ? EXIT.unknown : EXIT.refused
+  if (error.code === 'proof_gate') return EXIT.gateShut
+  return error.code === 'not_found' ? EXIT.unknown : EXIT.failed
 }
 
-/** A command that cannot be understood as it was given. */
+/** For a command with wrong arguments or options. */
 export function usageError(message: string): AppError {
   return exiting(EXIT.usage, new AppError('bad_request', message))
 }

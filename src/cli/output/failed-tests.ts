@@ -1,6 +1,6 @@
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { failedTestPlace } from '../../model/failed-test.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { SessionJson } from '../resolve/session.ts'
 import { cutTo } from './screen-width.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,9 +1,9 @@
-import type { Gate } from '../../model/gate.ts'
+import type { GateJson } from '../../http/schemas/case-responses.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The proof checklist with what satisfies each item, and what is missing below it. */
-export function gateText({ open, items, missing }: Gate, { color }: Terminal): string {
+export function gateText({ open, items, missing }: GateJson, { color }: Terminal): string {
   const lines = items.map(({ description, type, required, satisfied_by }) => {
     const sign = satisfied_by ? color.green('✓') : required ? color.red('✗') : color.dim('·')
     const by = satisfied_by ? ` by ${satisfied_by.slice(0, 8)}` : ''

@@ -1,12 +1,31 @@
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import type { PlanStep } from '../../model/plan-step.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { type ExecutionSummary, executionSummary } from '../../sessions/execution-summary.ts'
+import { startObjection } from '../../sessions/start-objections.ts'
+import { placesIn } from '../../workspace/settings/places.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
-import type { SessionJson } from '../resolve/session.ts'
+import type { ReadContext } from '../context.ts'
 import { shownLine } from './shown-line.ts'
 import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
+
+/** The plan of a session as text, and what is not trusted and so prevents an approval. */
+export async function viewPlan(
+  { client, terminal, workspace }: Pick<ReadContext, 'client' | 'terminal' | 'workspace'>,
+  session: SessionJson,
+): Promise<{ text: string; objection: string | null }> {
+  const settings = await placesIn(workspace, terminal.warn).settings()
+  let objection: string | null = null
+  if (session.state === 'plan_ready') {
+    const { body } = await client.request('GET', `/cases/${session.case_id}`)
+    const place = { root: workspace.root, workdir: body.workdir, settings }
+    const { isRunbook } = await readPlan(session.plan)
+    objection = await startObjection(session.provider, place, { isRunbook })
+  }
+  return { text: await planView(session, settings, terminal, objection), objection }
+}
 
 /**
  * The plan of a session as it will count: its lines, those that Casefile runs marked, and what

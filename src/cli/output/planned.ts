@@ -1,9 +1,9 @@
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import type { ReadContext } from '../context.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
-import type { SessionJson } from '../resolve/session.ts'
 
 type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
 
@@ -44,10 +44,7 @@ export function sayFailed(
   const took = durationsText(durations)
   terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Next, one of:`)
   for (const [command, what] of [
-    [
-      `casefile start ${place} --again ${number}`,
-      'plan again; the agent is told about this failure',
-    ],
+    [`casefile start ${place} --again ${number}`, 'plan again; the agent learns of this failure'],
     [`casefile show ${place} ${number}`, 'read its output and failed tests'],
     [`casefile state ${place} open`, 'leave it for later'],
   ] as const) {
@@ -56,10 +53,8 @@ export function sayFailed(
 }
 
 /** Hypothesis and plan, with the steps that will run marked. Returns what is not trusted and so prevents an approval. */
-export async function printPlan(
-  { client, terminal, workspace }: Speaking,
-  session: SessionJson,
-): Promise<string | null> {
+export async function printPlan(console: Speaking, session: SessionJson): Promise<string | null> {
+  const { terminal } = console
   const { color } = terminal
   const { number, provider, hypothesis, plan } = session
   terminal.print(`${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(provider)}\n`)
@@ -74,19 +69,9 @@ export async function printPlan(
   if (session.plan_unchanged && session.state === 'plan_ready') {
     terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
   }
-  // loaded here: help reads every command, and needs no markdown and no agent's preset
-  const { readPlan } = await import('../../markdown/plan-steps.ts')
-  const { planView } = await import('../output/plan-view.ts')
-  const settings = await workspace.settings()
-  let objection: string | null = null
-  if (session.state === 'plan_ready') {
-    const { body } = await client.request('GET', `/cases/${session.case_id}`)
-    const place = { root: workspace.root, workdir: body.workdir, settings }
-    const { isRunbook } = await readPlan(plan)
-    const { startObjection } = await import('../../sessions/start-objections.ts')
-    objection = await startObjection(provider, place, { isRunbook })
-  }
-  const view = await planView(session, settings, terminal, objection)
-  terminal.print(`\n${color.bold('Plan')}\n${view}`)
+  // loaded when a plan is shown: it needs all agents
+  const { viewPlan } = await import('./plan-view.ts')
+  const { text, objection } = await viewPlan(console, session)
+  terminal.print(`\n${color.bold('Plan')}\n${text}`)
   return objection
 }

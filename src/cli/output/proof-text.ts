@@ -1,11 +1,11 @@
+import type { ProofHeadJson } from '../../http/schemas/proof.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { table } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { ago } from '../output/times.ts'
-import type { ProofHead } from '../resolve/proof.ts'
 
 export function proofTable(
-  proofs: readonly ProofHead[],
+  proofs: readonly ProofHeadJson[],
   { color, isTerminal }: Terminal,
   width: number,
 ): string {
@@ -23,13 +23,13 @@ export function proofTable(
 }
 
 /** Whether it is verified, and what it is worth. */
-export function proofState(proof: ProofHead): string {
+export function proofState(proof: ProofHeadJson): string {
   const facts = visibleText(oneLine(proofFacts(proof)))
   return `${proof.verified ? 'verified' : 'not verified'}${facts === '' ? '' : ', '}${facts}`
 }
 
 /** What its report says, why it does not support its claim, and why it was accepted. */
-function proofFacts({ tests, supports, why_not, accepted }: ProofHead): string {
+function proofFacts({ tests, supports, why_not, accepted }: ProofHeadJson): string {
   if (!supports) return `does not support its claim: ${why_not}`
   const counts = tests ? [`${tests.passed} of ${tests.run} tests passed`] : []
   return [...counts, ...(accepted === null ? [] : [`accepted: ${accepted}`])].join(', ')

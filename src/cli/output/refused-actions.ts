@@ -1,6 +1,6 @@
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { refusedCount, refusedText } from '../../model/refused-actions.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { SessionJson } from '../resolve/session.ts'
 import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 

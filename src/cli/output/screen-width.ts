@@ -1,13 +1,31 @@
-import width from 'string-width'
+import { stripVTControlCharacters } from 'node:util'
+import { eastAsianWidth } from 'get-east-asian-width'
 
 /** Characters as a reader sees them, so that an emoji or an accent is never torn apart. */
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 const ASCII = /^[ -~]*$/
+const INVISIBLE =
+  /^[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Nonspacing_Mark}\p{Enclosing_Mark}\p{Surrogate}]+$/u
+/** Not \p{RGI_Emoji}: making that set takes longer than all else that a command does before it runs. */
+const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u
+/** Marks that take a column of their own behind a letter. */
+const SPACING_MARKS = /(?<!^)[\p{Spacing_Mark}\uFF9E\uFF9F]/gu
 
-/** How many columns a text takes on the screen. */
+/** How many columns a text takes on the screen, colours or not. */
 export function stringWidth(text: string): number {
-  return ASCII.test(text) ? text.length : width(text)
+  if (ASCII.test(text)) return text.length
+  let width = 0
+  for (const { segment } of graphemes.segment(stripVTControlCharacters(text)))
+    width += graphemeWidth(segment)
+  return width
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (INVISIBLE.test(grapheme)) return 0
+  if (EMOJI.test(grapheme)) return 2
+  const marks = grapheme.match(SPACING_MARKS)?.length ?? 0
+  return eastAsianWidth(grapheme.codePointAt(0)!) + marks
 }
 
 /** As much of a text as fits into so many columns. */
@@ -17,7 +35,7 @@ export function cutTo(text: string, width: number): string {
   let shown = ''
   let used = 0
   for (const { segment } of graphemes.segment(text)) {
-    const wide = stringWidth(segment)
+    const wide = graphemeWidth(segment)
     if (used + wide > width - 1) break
     shown += segment
     used += wide

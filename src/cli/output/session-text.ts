@@ -1,3 +1,4 @@
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { runName, usageText } from '../../model/usage.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -7,7 +8,6 @@ import { printFailedTests } from '../output/failed-tests.ts'
 import { printRefused } from '../output/refused-actions.ts'
 import { table } from '../output/table.ts'
 import { ago } from '../output/times.ts'
-import type { SessionJson } from '../resolve/session.ts'
 import { printPlanned } from './planned.ts'
 
 /** A session: its plan, its output, and its result. */

@@ -35,13 +35,13 @@ export function ownTerminal(): Terminal {
   }
 }
 
-/** FORCE_COLOR before NO_COLOR, as node itself has it; else colours are for a terminal alone. */
+/** FORCE_COLOR counts before NO_COLOR, as in Node; without both only a terminal gets colours. */
 function colorLevel(env: NodeJS.ProcessEnv, isTerminal: boolean): 0 | 1 | 2 | 3 {
-  const { FORCE_COLOR: forced, NO_COLOR: refused } = env
+  const { FORCE_COLOR: forced, NO_COLOR: off } = env
   if (forced !== undefined && forced !== '') {
     if (forced === '0' || forced === 'false') return 0
     return forced === '2' || forced === '3' ? (Number(forced) as 2 | 3) : 1
   }
-  if ((refused !== undefined && refused !== '') || !isTerminal) return 0
+  if ((off !== undefined && off !== '') || !isTerminal) return 0
   return supportsColor ? supportsColor.level : 0
 }

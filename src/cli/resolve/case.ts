@@ -1,5 +1,6 @@
 import type { ApiReader } from '../../client/client.ts'
 import { ask } from '../../demo/question.ts'
+import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { AttentionKind } from '../../model/attention.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -7,17 +8,11 @@ import { UUID } from '../../model/words.ts'
 import type { ReadContext } from '../context.ts'
 import { EXIT, exiting, usageError } from '../output/exit-codes.ts'
 
-export interface NamedCase {
-  id: string
-  title: string
-  state: string
-}
-
 const MOST_SHOWN = 10
 
 /**
  * The id of the case that a word names: its id, the start of its id, or part of its title, case-insensitive.
- * Throws where none or several fit; `listCommand` lists them for whoever asked.
+ * Throws if none or several match; the message names `listCommand`, which lists all cases.
  */
 export async function resolveCase(
   client: ApiReader,
@@ -29,7 +24,7 @@ export async function resolveCase(
   if (name === '') throw notFound(word, listCommand)
   const query = new URLSearchParams({ named: name, limit: String(MOST_SHOWN) })
   const { body, total } = await client.request('GET', `/triage?${query}`)
-  const fitting: NamedCase[] = body
+  const fitting: TriageRowJson[] = body
   if (fitting.length === 1) return fitting[0]!.id
   throw fitting.length === 0
     ? notFound(word, listCommand)
@@ -41,7 +36,7 @@ function notFound(word: string, listCommand: string): AppError {
   return exiting(EXIT.unknown, new AppError('not_found', message))
 }
 
-function ambiguous(word: string, fitting: readonly NamedCase[], total: number): AppError {
+function ambiguous(word: string, fitting: readonly TriageRowJson[], total: number): AppError {
   const more = total > fitting.length ? [`  and ${total - fitting.length} more`] : []
   const message = [
     `"${visibleText(word)}" matches ${total} cases. Use more of the id or title:`,
@@ -52,7 +47,7 @@ function ambiguous(word: string, fitting: readonly NamedCase[], total: number): 
   return exiting(EXIT.unknown, new AppError('not_found', message, { extra: { candidates } }))
 }
 
-function linesOf(cases: readonly NamedCase[]): string[] {
+function linesOf(cases: readonly TriageRowJson[]): string[] {
   const width = Math.max(...cases.map(({ state }) => state.length))
   return cases.map(
     ({ id, title, state }) => `  ${id.slice(0, 8)}  ${state.padEnd(width)}  ${visibleText(title)}`,
@@ -77,7 +72,7 @@ export async function resolveOrChooseCase(
   if (word !== undefined) return resolveCase(client, word)
   const path = `/triage?needs=${needs}&limit=${MOST_SHOWN}`
   const { body, total } = await client.request('GET', path)
-  const waiting: NamedCase[] = body
+  const waiting: TriageRowJson[] = body
   if (waiting.length === 0) {
     throw usageError(
       `No case has ${what}. Name one: casefile ${command} <case>. Next: casefile list`,

@@ -1,44 +1,23 @@
 import type { ApiReader } from '../../client/client.ts'
+import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { FailedTest } from '../../model/failed-test.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
-/** As `GET …/proof?content=false` lists it. */
-export interface ProofHead {
-  id: string
-  case_id: string
-  session_id: string | null
-  type: string
-  verified: boolean
-  verified_at: string | null
-  tests: { run: number; passed: number; failed: number; incomplete?: boolean } | null
-  failed_tests: FailedTest[]
-  exit_code: number | null
-  accepted: string | null
-  supports: boolean
-  why_not: string | null
-  created_at: string
-}
-
-export interface ProofJson extends ProofHead {
-  content: string
-}
-
 /** The newest first, without their contents, which may be large. */
-export async function proofsOf(client: ApiReader, caseId: string): Promise<ProofHead[]> {
+export async function proofsOf(client: ApiReader, caseId: string): Promise<ProofHeadJson[]> {
   return (await client.request('GET', `/cases/${caseId}/proof?content=false`)).body
 }
 
 /** One of them with its content. */
 export async function wholeProof(
   client: ApiReader,
-  { case_id, id }: Pick<ProofHead, 'case_id' | 'id'>,
+  { case_id, id }: Pick<ProofHeadJson, 'case_id' | 'id'>,
 ): Promise<ProofJson> {
   return (await client.request('GET', `/cases/${case_id}/proof/${id}`)).body
 }
 
 /** The proof whose id begins so. */
-export function resolveProof(proofs: readonly ProofHead[], word: string): ProofHead {
+export function resolveProof(proofs: readonly ProofHeadJson[], word: string): ProofHeadJson {
   const fitting = proofs.filter(({ id }) => id.startsWith(word.toLowerCase()))
   if (fitting.length === 1) return fitting[0]!
   const ids = (fitting.length > 0 ? fitting : proofs).map(({ id }) => id.slice(0, 8)).join(', ')

@@ -1,8 +1,8 @@
 import type { Client } from '../../client/client.ts'
+import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { ProofHead, ProofJson } from '../resolve/proof.ts'
 
-interface SeenProof extends Pick<ProofHead, 'id' | 'case_id'> {
+interface SeenProof extends Pick<ProofHeadJson, 'id' | 'case_id'> {
   /** Its content as it was shown, if it was. */
   content?: string
 }

@@ -1,43 +1,7 @@
 import type { ApiReader } from '../../client/client.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { FailedTest } from '../../model/failed-test.ts'
-import type { RefusedActions } from '../../model/refused-actions.ts'
-import type { SessionDurations } from '../../model/session-durations.ts'
-import type { RunUsage, UsageTotal } from '../../model/usage.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
-
-/** A session as the service tells it (`GET /cases/:id/sessions/:sid`). */
-export interface SessionJson {
-  id: string
-  case_id: string
-  number: number
-  state: string
-  type: string
-  hypothesis: string
-  plan: string
-  output: string
-  diff: {
-    file: string
-    additions: number
-    deletions: number
-    files?: { file: string; additions: number; deletions: number }[]
-  } | null
-  tests: { run: number; passed: number; failed: number } | null
-  failed_tests: FailedTest[]
-  refused: RefusedActions
-  proof_attached: boolean
-  provider: string
-  started_at: string
-  updated_at: string
-  completed_at: string | null
-  durations: SessionDurations
-  usage: RunUsage[]
-  usage_total: UsageTotal
-  plan_sha256: string | null
-  plan_unchanged: boolean
-  candidates: { artifact: string; note: string }[]
-  problems: { code: string; file: string; line: number | null; message: string }[]
-}
 
 /**
  * The session that a word names: its number, its id or a beginning of that, or `latest`. Without a word

@@ -1,17 +1,18 @@
 import type { ApiReader } from '../../client/client.ts'
-import type { CaseJson } from '../../model/case-json.ts'
-import type { Gate } from '../../model/gate.ts'
-import type { HistoryEntry } from '../../model/history.ts'
-import { type ProofHead, type ProofJson, proofsOf, wholeProof } from './proof.ts'
-import { type SessionJson, sessionsOf } from './session.ts'
+import type { CaseJson, GateJson, HistoryEntryJson } from '../../http/schemas/case-responses.ts'
+import type { MemoryFileJson } from '../../http/schemas/memory.ts'
+import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
+import { proofsOf, wholeProof } from './proof.ts'
+import { sessionsOf } from './session.ts'
 
 /** A case with all that belongs to it, as the endpoints give it; proof without its content. */
-export interface WholeCase<P extends ProofHead = ProofHead> extends CaseJson {
-  gate: Gate
+export interface WholeCase<P extends ProofHeadJson = ProofHeadJson> extends CaseJson {
+  gate: GateJson
   sessions: SessionJson[]
   proof: P[]
-  memory: { filename: string; size: number }[]
-  history: HistoryEntry[]
+  memory: MemoryFileJson[]
+  history: HistoryEntryJson[]
 }
 
 export async function wholeCase(client: ApiReader, id: string): Promise<WholeCase> {

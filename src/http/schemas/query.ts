@@ -61,6 +61,10 @@ export const triageQuery = {
     .describe(
       'The cases with exactly this title; if there is none, those whose id begins with it or whose title contains it. Case-insensitive.',
     ),
+  open: z
+    .enum(['true', 'false'], { error: 'expected true or false' })
+    .optional()
+    .describe('`true` leaves out closed cases that need nothing.'),
   ...listFilters,
 }
 
