@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
-import type { TriageRowJson } from '../http/schemas/case-responses.ts'
+import type { TriageRowJson } from '../http/schemas/case.ts'
 import { ATTENTION_KINDS } from '../model/attention.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../model/known-words.ts'

@@ -8,8 +8,8 @@ export const ACTOR_HEADER = 'casefile-actor'
 export const CLIENT_HEADER = 'casefile-client'
 
 /**
- * Who sends a request, and from where, for the history: what its headers say, else the operator by the API.
- * Refuses (`bad_request`) headers that say nothing usable.
+ * Who sends a request, and with which program, for the history: from its headers, by default the operator with the
+ * API. Throws `bad_request` for invalid headers.
  */
 export async function actorOf(
   { operator }: Pick<HttpDeps, 'operator'>,
@@ -24,7 +24,7 @@ export async function actorOf(
   return { who, from }
 }
 
-/** Header bytes come as Latin-1; a name is sent as UTF-8. */
+/** Node decodes headers as Latin-1; a name is sent as UTF-8. */
 function nameOf(sent: string): string {
   const bytes = Buffer.from(sent, 'latin1')
   const text = bytes.toString('utf8')
@@ -39,7 +39,7 @@ function nameOf(sent: string): string {
 }
 
 function wrongHeader(name: string, message: string): AppError {
-  return new AppError('bad_request', `The header ${name} is not usable: ${message}.`, {
+  return new AppError('bad_request', `The header ${name} is invalid: ${message}.`, {
     errors: [{ path: name, message }],
   })
 }

@@ -20,19 +20,19 @@ interface AppOptions {
   /** The port that a Host header must name. */
   port: () => number
   streams: StreamRegistry
-  /** What people open in a browser, behind the same check. */
+  /** The pages of the console, behind the same check. */
   pages?: Hono<ServiceEnv>
   /** Renders an error in a browser; without it every error is JSON. */
   errorPage?: ErrorPage
 }
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** What is answered while the files are still being read, */
+/** These paths respond while the files are still being read. */
 const EARLY = new Set(['/health', '/version', '/openapi.json'])
-/** and what has to wait until each further change makes an event. */
+/** These paths wait until every further change makes an event. */
 const LIVE = new Set(['/events'])
 
-/** The whole HTTP side as one function of the service. */
+/** The HTTP app of a service. */
 export function createApp(
   service: HttpDeps,
   { port, streams, pages, errorPage }: AppOptions,
@@ -64,18 +64,17 @@ export function createApp(
   return app
 }
 
-/** For a request that came before all is known that it needs. */
+/** Waits for the stage of the start that the request needs. */
 async function afterStart({ start }: HttpDeps, c: ServiceContext, next: Next): Promise<void> {
   const isRead = READS.has(c.req.method) && !LIVE.has(c.req.path)
   await (isRead ? start.indexed : start.begun)
   await next()
 }
 
-/** For a request that changes something. */
+/** For a request that changes something: its events are on disk before the response is sent. */
 async function withEvents({ eventLog }: HttpDeps, next: Next): Promise<void> {
-  // nothing is changed while its events could not be stored
+  // change nothing while events cannot be stored
   if (eventLog.failure) await eventLog.flushed()
   await next()
-  // the events of a request are on the disk before its answer goes out
   await eventLog.flushed()
 }

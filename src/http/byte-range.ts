@@ -1,4 +1,4 @@
-/** The part of a file that a request asks for: both ends count in. */
+/** A part of a file, from the first to the last byte. */
 export interface ByteRange {
   first: number
   last: number
@@ -7,9 +7,9 @@ export interface ByteRange {
 const SINGLE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/i
 
 /**
- * What a `Range` means for a file of `size` bytes (RFC 9110 §14): `null` where it asks for the whole, as
- * does one that is of another kind, malformed, or of several parts; `none` where nothing of it is there.
- * Of a longer part than `most` bytes it gives the beginning, of the end of a file the end.
+ * The requested range of a file with `size` bytes (RFC 9110 §14). `null` is the whole file: the field is missing,
+ * malformed, of another unit, or has several ranges. `none`: the file has no such bytes. A range over `most` bytes is
+ * shortened: `bytes=-n` at its beginning, any other at its end.
  */
 export function byteRange(
   field: string | undefined,

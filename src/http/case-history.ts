@@ -4,7 +4,7 @@ import { withDerived } from '../model/history-derived.ts'
 import { historyOf } from '../workspace/history-append.ts'
 import type { HttpDeps } from './deps.ts'
 
-/** What happened to a case, oldest first: what history.md says, and before its first line what other files say. */
+/** The history of a case, oldest first: the entries of history.md, and before them what other files tell. */
 export async function caseHistory(
   { layout }: Pick<HttpDeps, 'layout'>,
   folder: CaseFolder,

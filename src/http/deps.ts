@@ -21,7 +21,7 @@ import type { Store } from '../workspace/store.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import type { Texts } from '../workspace/texts.ts'
 
-/** Which program this is: `commit` is null where it was not built from a git checkout. */
+/** Which program this is. `commit` is null if it was not built from a git checkout. */
 export interface Build {
   version: string
   commit: string | null
@@ -29,16 +29,16 @@ export interface Build {
 
 export type StartStage = 'indexing' | 'publishing' | 'begun'
 
-/** How far the service is, which answers from the first moment. Both reject where the start fails or is given up. */
+/** The progress of the start; the service responds from the first moment. Both promises reject if the start fails or is abandoned. */
 export interface Start {
   stage(): StartStage
-  /** Resolves when all files are read. */
+  /** Resolves when all files have been read. */
   indexed: Promise<void>
-  /** Resolves when what changed while no service ran is published, so that something may be changed. */
+  /** Resolves when changes from before the start are published; only then may anything be changed. */
   begun: Promise<void>
 }
 
-/** What the HTTP side is a function of. */
+/** The parts of the service that the HTTP API uses. */
 export interface HttpDeps {
   layout: Layout
   catalog: Catalog
@@ -47,7 +47,7 @@ export interface HttpDeps {
   scan: Scan
   lateSaves: LateSaves
   texts: Texts
-  /** The sections of a session; a AppError where its file cannot be read as it stands. */
+  /** The sections of a session. Throws an `AppError` if its file cannot be read. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
   synchronizer: Pick<Synchronizer, 'freshen' | 'freshenAll'>
   eventLog: EventLog
@@ -56,10 +56,10 @@ export interface HttpDeps {
   watching: Synchronizer['health']
   start: Start
   sessions: Sessions
-  /** Ids of the sessions that plan or execute in this process. */
+  /** The ids of the sessions that plan or execute in this process. */
   running: ReadonlySet<string>
   providers: Providers
-  /** The known agents on the PATH that act on files of a project by themselves. */
+  /** The known agents on the PATH that act on files of a project on their own. */
   agents: readonly AgentSpec[]
   webhooks: Webhooks
   search: Pick<Search, 'find' | 'similar' | 'isReady'>
@@ -68,12 +68,12 @@ export interface HttpDeps {
   settings: () => Promise<TrustedSettings>
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
-  /** The name of the operator, for requests that do not say who sends them. */
+  /** The name of the operator, for requests without a sender. */
   operator: () => Promise<string>
   now: () => string
   newId: () => string
   log: (line: string) => void
-  /** Whether the provider endpoints are answered. */
+  /** Whether the provider endpoints exist. */
   dev: boolean
   build: Build
   startedAt: string

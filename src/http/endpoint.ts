@@ -28,13 +28,13 @@ export const TAGS = {
   System: 'The service itself.',
 } as const
 
-/** What endpoints work with. */
+/** What handlers get. */
 export interface EndpointDeps extends HttpDeps {
   streams: StreamRegistry
   broadcast: Broadcast
-  /** By webhook: a change looks up the receiver's name first, and `If-Match` must hold until it is made. */
+  /** One lock per webhook: a change resolves the receiver's host name first, and `If-Match` must hold until then. */
   webhookLocks: KeyedMutex
-  /** All of them, for the OpenAPI document. */
+  /** All endpoints, for the OpenAPI document. */
   endpoints: readonly Endpoint[]
 }
 
@@ -48,27 +48,27 @@ export interface ResponseSpec {
   description: string
   json?: z.ZodType
   text?: RawContent
-  /** An event stream: the component for any of its events, or null if none is described. */
+  /** For an event stream: the component for any of its events, or null if they are not described. */
   events?: Streamed | null
   headers?: readonly HeaderName[]
   /** Headers that only some of these responses have. */
   optionalHeaders?: readonly HeaderName[]
 }
 
-/** Who may send it, as the name of the action in the audit log. Anyone may if neither is given. */
+/** Who may send the request; the value is the name of the action in the audit log. Without one, anybody may. */
 interface Permission {
-  /** Refused to every process of a session. */
+  /** Denied to every process of a session. */
   operatorOnly?: string
-  /** Refused to the processes of a session that plans. */
+  /** Denied to the processes of a session that plans. */
   notWhilePlanning?: string
-  /** Whether `operatorOnly` applies to this request; to every request if it is not given. */
+  /** Whether `operatorOnly` applies to this request; by default it applies to all. */
   operatorOnlyIf?: (c: ServiceContext) => boolean
 }
 
 type Shape = Readonly<Record<string, z.ZodType>>
 type Values<S extends Shape> = z.output<z.ZodObject<{ -readonly [K in keyof S]: S[K] }>>
 
-/** An endpoint without its handler: what OpenAPI describes. */
+/** An endpoint without its handler, for the OpenAPI document. */
 export interface EndpointSpec extends Permission {
   route: Route
   /** The `operationId`: the name of the function in a generated client. */
@@ -77,27 +77,25 @@ export interface EndpointSpec extends Permission {
   summary: string
   description: string
   params?: Shape
-  /** If it is given, any other query parameter is an error. */
+  /** If given, any other query parameter is an error. */
   query?: Shape
   headers?: Shape
   /** A JSON object. */
   body?: z.ZodType
   maxBodyBytes?: number
   isBodyOptional?: boolean
-  /** Rules of JSON Schema that the body must also meet. */
-  bodyRules?: Readonly<Record<string, unknown>>
-  /** Any bytes, in place of JSON. */
+  /** For a body of any bytes instead of JSON. */
   rawBody?: RawContent
   responses: Readonly<Partial<Record<number, ResponseSpec>>>
-  /** Whether it takes `If-Match` and `If-None-Match`. */
+  /** Whether it supports `If-Match` and `If-None-Match`. */
   isConditional?: boolean
   /** In addition to those that follow from the rest. */
   errors?: readonly ErrorCode[]
   /** Only with `casefile serve --dev`. */
   isDev?: boolean
   /**
-   * The path to mount it at, if its own is a special case of a path with a parameter: hono's fast router takes no
-   * literal beside a parameter.
+   * The path to mount it at, if its own path is a special case of one with a parameter: hono's fast router does not
+   * support a literal beside a parameter.
    */
   mountAt?: `/${string}`
 }
@@ -155,13 +153,10 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
   else app.on(method, [mountAt], (c, next) => (c.req.path.endsWith(literal) ? handler(c) : next()))
 }
 
-/** For a body that changes something. `anyOf` could name the fields, but client generators make a union of empty types of it. */
-export const ANY_FIELD = { minProperties: 1 } as const
-
-/** What any change of a case's files may meet. */
+/** The errors of any change to the files of a case. */
 export const FILE_ERRORS = ['unreadable_file', 'changed_meanwhile', 'git_busy'] as const
 
-/** `too_large`: over 64 MiB in one response. */
+/** The errors of any list. `too_large`: over 64 MiB in one response. */
 export const LIST_ERRORS = ['bad_request', 'too_large'] as const
 
 /** One resource with its ETag. */
@@ -174,7 +169,7 @@ export function created(json: z.ZodType, description: string): Record<201, Respo
   return { 201: { description, json, headers: ['Location'] } }
 }
 
-/** A list, whole or a page of it. */
+/** A list, or a page of it. */
 export function listOf(item: z.ZodType, description: string): Record<200, ResponseSpec> {
   const optionalHeaders = ['ETag', 'Link', 'X-Total-Count'] as const
   return { 200: { description, json: z.array(item), optionalHeaders } }

@@ -5,10 +5,7 @@ import { jsonBody } from './json-body.ts'
 
 const known = new WeakMap<Uint8Array, string>()
 
-/**
- * The strong ETag of a response's bytes, or of those that a text is in UTF-8. Remembered per array: bytes
- * given here must not change.
- */
+/** The strong ETag of a body. Cached per array, so the bytes must not change afterwards. */
 export function etagOf(body: Uint8Array | string): string {
   if (typeof body === 'string') return quotedHash(body)
   let etag = known.get(body)
@@ -23,7 +20,7 @@ function quotedHash(body: Uint8Array | string): string {
   return `"${hash('sha256', body, 'hex').slice(0, 32)}"`
 }
 
-/** 200 with the value, or to a GET 304 when the client has it. `json` is the whole body where it is at hand. */
+/** 200 with the value, or 304 for a GET if the client has it. `json` is the body if it is already serialized. */
 export function jsonWithETag<T>(
   c: ServiceContext,
   value: T,
@@ -32,7 +29,7 @@ export function jsonWithETag<T>(
   return bytesWithETag(c, options.json ?? jsonBody(value), 'application/json')
 }
 
-/** The same for bytes of any type, or a text, which goes out in one piece with the head. */
+/** The same for a body of any type. */
 export function bytesWithETag(
   c: ServiceContext,
   body: Uint8Array | string,
@@ -40,41 +37,57 @@ export function bytesWithETag(
   etag = etagOf(body),
 ): Response {
   const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
-  const held = isRead ? c.req.header('if-none-match') : undefined
-  if (held !== undefined && isHeld(held, etag)) return c.body(null, 304, { etag })
-  // not c.body, which would make the headers an object of their own kind, at a cost
+  const cached = isRead ? c.req.header('if-none-match') : undefined
+  if (cached !== undefined && isCached(cached, etag)) return c.body(null, 304, { etag })
+  // faster than c.body, which builds a Headers object
   const headers = { 'content-type': type, etag }
   return new Response(body as Uint8Array<ArrayBuffer> | string, { headers })
 }
 
-/** Whether an `If-None-Match` says that the client has it. */
-function isHeld(field: string, etag: string): boolean {
+/** Whether the client has it, by its `If-None-Match`. */
+function isCached(field: string, etag: string): boolean {
   return field === etag || names(field, etag, weakly)
 }
 
 /**
- * Holds a write to `If-Match` and `If-None-Match` (RFC 9110 §13.1), where the client sent them.
- * `current` is the ETag that a GET would answer now, null when there is nothing yet. Refuses with
- * `precondition_failed`.
+ * Checks `If-Match` and `If-None-Match` of a write (RFC 9110 §13.1), if the client sent them. `current` is the ETag
+ * that a GET would return now; null if there is no resource yet. Throws `precondition_failed`.
  */
 export function requireMatch(c: ServiceContext, current: string | null): void {
   const expected = c.req.header('if-match')
   if (expected !== undefined && (current === null || !names(expected, current, strongly))) {
-    const now = current === null ? 'there is nothing here now' : `the ETag is now ${current}`
-    throw failed(`If-Match does not hold: ${now}. Read it again, then decide.`, current)
+    const now = current === null ? 'the resource does not exist' : `its ETag is now ${current}`
+    throw failed(`If-Match failed: ${now}. Read it again, then decide.`, current)
   }
   const unwanted = c.req.header('if-none-match')
   if (unwanted !== undefined && current !== null && names(unwanted, current, weakly)) {
-    throw failed(
-      'If-None-Match does not hold: the resource already exists, with this ETag.',
-      current,
-    )
+    throw failed('If-None-Match failed: the resource exists, and matches.', current)
   }
 }
 
-/** Whether a write is held to anything: else nobody needs to know the ETag. */
+/** Whether a write has a condition; if not, the ETag need not be computed. */
 export function isConditional(c: ServiceContext): boolean {
   return (c.req.header('if-match') ?? c.req.header('if-none-match')) !== undefined
+}
+
+/**
+ * Checks `If-Match` on a resource as a GET would return it now. Returns a check to call right before the write: it
+ * throws if the file, whose present hash is `hash()`, has changed since.
+ */
+export function matchUntilWritten(
+  c: ServiceContext,
+  json: unknown,
+  { noun, hash: hashNow }: { noun: string; hash: () => string | undefined },
+): () => void {
+  requireMatch(c, etagOf(jsonBody(json)))
+  const matched = hashNow()
+  return () => {
+    if (c.req.header('if-match') === undefined || hashNow() === matched) return
+    throw new AppError(
+      'precondition_failed',
+      `The ${noun} has changed. Read it again, then decide.`,
+    )
+  }
 }
 
 function failed(message: string, etag: string | null): AppError {

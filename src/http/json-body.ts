@@ -1,17 +1,17 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { ServiceContext } from './context.ts'
 
-/** A value as the body of an answer. */
+/** A value as the body of a response. */
 export function jsonBody(value: unknown): string {
   return endLine(JSON.stringify(value))
 }
 
-/** Every JSON answer ends its line: in a terminal, the next prompt or answer then begins on a line below. */
+/** Every JSON response ends with a line break, for terminals. */
 export function endLine(json: string): string {
   return `${json}\n`
 }
 
-/** An answer without an ETag. */
+/** A response without an ETag. */
 export function answerJson<T>(
   c: ServiceContext,
   value: T,

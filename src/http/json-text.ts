@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { AppError, type FieldError } from '../model/app-error.ts'
 import { fieldPath } from './schemas/parse-fields.ts'
 
-/** No request of ours is nested deeper than a few levels. Later code may therefore walk a body recursively. */
+/** No valid request is nested deeper than a few levels. Later code may therefore walk a body recursively. */
 const MAX_DEPTH = 64
 
 interface Place {
@@ -12,7 +12,7 @@ interface Place {
   depth: number
 }
 
-/** A JSON object from the bytes of a body: well-formed throughout, and without `__proto__`. */
+/** Parses the JSON object of a body. Its texts are well-formed, and it has no `__proto__`. */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   const value = parse(decode(bytes))
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -34,7 +34,10 @@ function decode(bytes: Uint8Array): string {
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes)
   const again = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   const at = bytes.findIndex((byte, i) => byte !== again[i])
-  throw new AppError('invalid_json', `The body is not UTF-8 from byte ${at} on. Send it as UTF-8.`)
+  throw new AppError(
+    'invalid_json',
+    `The body is not UTF-8: byte ${at} is invalid. Send it as UTF-8.`,
+  )
 }
 
 function parse(text: string): unknown {
@@ -53,8 +56,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * V8 names the position in most of its messages. Where it says "Unexpected token" it does not, and
- * it is found by search: the error is there in every prefix that reaches it, in no shorter one.
+ * V8 names the position in most of its messages, but not for "Unexpected token". There a binary search finds it: every
+ * prefix that includes the token has the error, no shorter one has.
  */
 function errorOffset(text: string, message: string): number | null {
   const position = /at position (\d+)/.exec(message)?.[1]
@@ -80,7 +83,7 @@ function hasUnexpectedToken(text: string): boolean {
   }
 }
 
-/** Removes `__proto__` keys in place and gives what cannot be kept. Not recursive: the depth is the sender's. */
+/** Removes `__proto__` keys in place, and returns the texts that are not well-formed. Not recursive, because the sender chooses the depth. */
 function cleaned(root: object): FieldError[] {
   const errors: FieldError[] = []
   const places: Place[] = [{ value: root, key: '', parent: null, depth: 1 }]

@@ -3,40 +3,39 @@ import type { ServiceContext } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import { endLine } from './json-body.ts'
 
-/** Of JSON in one answer: below what a string of V8 can hold, and what a client would want. */
+/** The limit of JSON in one response: less than V8's longest string. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
 interface PageOptions<T> {
   present?: (item: T) => Promise<unknown>
-  /** The JSON of an item, where it is at hand; undefined for one that is gone. */
+  /** The JSON of an item if it is already serialized; undefined if the item is gone. */
   text?: (item: T) => string | undefined
   maxCharacters?: number
 }
 
-/** Where an item is in its list: by `created_at` from late to early, or what stands for it, then by `id`. */
+/** The position of an item in its list, which is sorted by `created_at`, newest first, then by `id`. */
 export interface SortKey {
   created_at: string
   id: string
 }
 
-/** A list that is read page by page, so that a page costs no more than its items. */
+/** A list that is read page by page, so that a page costs only its own items. */
 export interface ListSource<T> {
   count(): Promise<number> | number
-  /** The items behind a place, in order; from the beginning, or to the end, where it is null. */
+  /** At most `limit` items after `last`, in order. Null means: from the beginning, or to the end. */
   after(last: SortKey | null, limit: number | null): Promise<readonly T[]> | readonly T[]
 }
 
-/** A request for a list, with its checked query. */
+/** A request for a list, with its validated query. */
 interface ListRequest {
   c: ServiceContext
   query: { limit?: number | undefined; cursor?: string | undefined }
 }
 
 /**
- * Answers a list, which must come in the order of `newestFirst`: whole, or with `?limit=` the page
- * after `?cursor=`. The cursor names the last item given, not a position, so that items which come
- * or go in between neither repeat nor hide others. `present` makes an item what is shown of it, and
- * is asked for those on the page alone. Refuses with `too_large` an answer over 64 MiB.
+ * Responds with a list, which must be in the order of `newestFirst`: the whole list, or with `?limit=` the page after
+ * `?cursor=`. The cursor is the last item of the previous page, not an index, so that items added or deleted in between
+ * neither repeat nor hide others. `present` serializes the items of the page. Throws `too_large` for over 64 MiB.
  */
 export function paginate<T extends SortKey>(
   request: ListRequest,
@@ -53,14 +52,14 @@ export function paginate<T extends SortKey>(
   return paginateSource(request, source, options)
 }
 
-/** The same for a list that is not at hand. */
+/** The same for a list that is not in memory. */
 export async function paginateSource<T extends SortKey>(
   { c, query: { limit, cursor } }: ListRequest,
   source: ListSource<T>,
   options: PageOptions<T> = {},
 ): Promise<Response> {
   if (limit === undefined) {
-    if (cursor !== undefined) throw wrong('cursor', 'goes with limit only; add ?limit= too')
+    if (cursor !== undefined) throw wrong('cursor', 'requires limit; add ?limit= too')
     return jsonWithETag(c, null, {
       json: await jsonOf(await source.after(null, null), options),
     })
@@ -76,7 +75,7 @@ export async function paginateSource<T extends SortKey>(
   return c.body(await jsonOf(shown, options), 200, headers)
 }
 
-/** One after the other: what does not fit is not all loaded before that is known. */
+/** One item after the other, so that a list that is too large is not loaded as a whole. */
 async function jsonOf<T>(
   items: readonly T[],
   { present = async (item) => item, text, maxCharacters = MAX_CHARACTERS }: PageOptions<T>,
@@ -96,14 +95,14 @@ async function jsonOf<T>(
 function tooLarge(fitting: number, all: number, maxCharacters: number): AppError {
   const limit = maxCharacters / 1024 / 1024
   const advice =
-    fitting > 0 ? `Ask for fewer at a time, as with ?limit=${fitting}` : 'Ask for it by its id'
+    fitting > 0 ? `Request fewer at a time, such as ?limit=${fitting}` : 'Request it by its id'
   return new AppError(
     'too_large',
-    `These ${all} items are over ${limit} MiB of JSON in one answer. ${advice}.`,
+    `These ${all} items have over ${limit} MiB of JSON, too much for one response. ${advice}.`,
   )
 }
 
-/** Compares for `sort`: by created_at from late to early, then by id. */
+/** For `sort`: by created_at, newest first, then by id. */
 export function newestFirst(a: SortKey, b: SortKey): number {
   if (a.created_at !== b.created_at) return a.created_at > b.created_at ? -1 : 1
   if (a.id === b.id) return 0
@@ -115,7 +114,7 @@ function startAfter(items: readonly SortKey[], last: SortKey): number {
   return index === -1 ? items.length : index
 }
 
-/** A relative reference (RFC 8288): the client knows by which name it reached us. */
+/** A relative reference (RFC 8288): the client knows the host. */
 function nextLink(c: ServiceContext, last: SortKey): string {
   const url = new URL(c.req.url)
   url.searchParams.set('cursor', encodeCursor(last))
@@ -130,8 +129,8 @@ function decodeCursor(cursor: string): SortKey {
   const text = Buffer.from(cursor, 'base64url').toString()
   const [, created_at, id] = /^\["([^"\\]*)","([^"\\]*)"\]$/.exec(text) ?? []
   if (created_at === undefined || id === undefined) {
-    const advice = 'take it from the Link header of the page before'
-    throw wrong('cursor', `${quoted(cursor)} is no cursor of this list; ${advice}`)
+    const advice = 'take it from the Link header of the previous page'
+    throw wrong('cursor', `${quoted(cursor)} is not a cursor of this list; ${advice}`)
   }
   return { created_at, id }
 }

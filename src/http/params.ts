@@ -9,7 +9,7 @@ import { parseParams } from './schemas/parse-query.ts'
 const caseParams = z.object({ id: caseIdParam })
 const proofParams = z.object({ pid: proofIdParam })
 
-/** The case's id in the path of a page. */
+/** The id of the case in the path of a page. */
 export function caseId(c: ServiceContext): string {
   return parseParams(caseParams, c).id
 }
@@ -18,7 +18,7 @@ export function proofId(c: ServiceContext): string {
   return parseParams(proofParams, c).pid
 }
 
-/** The name of a memory file, decoded once; one that is not well encoded would mean another file than it says. */
+/** The decoded name of a memory file. Throws for invalid encoding, which hono would pass on undecoded. */
 export function memoryFilename(c: ServiceContext, name: 'filename' | 'file' = 'filename'): string {
   const written = c.req.url.split(/[?#]/, 1)[0]!.split('/').at(-1)!
   if (!isWellEncoded(written)) {

@@ -3,7 +3,7 @@ import { diskError } from '../files/storage-error.ts'
 import { AppError, type ErrorCode } from '../model/app-error.ts'
 import { jsonBody } from './json-body.ts'
 
-/** The one place where a refusal gets its HTTP status. */
+/** The HTTP status and title of every error code. */
 export const ERRORS = {
   bad_request: { status: 400, title: 'Invalid request' },
   invalid_json: { status: 400, title: 'Invalid JSON' },
@@ -43,8 +43,8 @@ export const ERRORS = {
 } as const satisfies Record<ErrorCode, { status: number; title: string }>
 
 const UNEXPECTED =
-  'Something inside the service went wrong that it did not expect. The cause is in its log ' +
-  '(standard error). Look there, and report it if it happens again.'
+  'An unexpected error occurred in the service. The cause is in its log (standard error). ' +
+  'Look there, and report it if it happens again.'
 
 /** The members of RFC 9457, and those of ours. */
 export interface ProblemJson extends Record<string, unknown> {
@@ -53,33 +53,33 @@ export interface ProblemJson extends Record<string, unknown> {
 }
 
 /**
- * What RFC 9457 says of an error. Of one that is no `AppError` nothing is told, but that the disk failed, since
- * its text may hold paths or file content: whoever calls this must have logged it.
+ * The problem details (RFC 9457) of an error. The message of an error that is no `AppError` is left out, because it may
+ * contain paths or file content; the caller must have logged it.
  */
 export function problemJson(error: unknown): ProblemJson {
-  const refusal =
+  const known =
     error instanceof AppError ? error : (diskError(error) ?? new AppError('internal', UNEXPECTED))
-  const { status, title } = ERRORS[refusal.code]
+  const { status, title } = ERRORS[known.code]
   const standard = {
-    type: `urn:casefile:${refusal.code}`,
+    type: `urn:casefile:${known.code}`,
     title,
     status,
-    detail: refusal.message,
-    code: refusal.code,
-    ...(status === 400 || refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
+    detail: known.message,
+    code: known.code,
+    ...(status === 400 || known.errors.length > 0 ? { errors: known.errors } : {}),
   }
-  // Named twice: the first keeps the standard members in front, the second lets none be overwritten.
-  return { ...standard, ...refusal.extra, ...standard }
+  // spread twice: first for the order, then so that `extra` overrides none of them
+  return { ...standard, ...known.extra, ...standard }
 }
 
-/** The answer to an error, which has been logged where that is due. */
+/** The response to an error. The caller has logged it if necessary. */
 export function problemResponse(error: unknown): Response {
   const problem = problemJson(error)
   return new Response(jsonBody(problem), {
     status: problem.status,
     headers: {
       'content-type': 'application/problem+json',
-      // The guard sets this too, but not on the answers given before it runs.
+      // the origin check sets this too, but not on responses before it runs
       'x-content-type-options': 'nosniff',
     },
   })
@@ -90,7 +90,7 @@ const ACCEPTED_BY_METHOD: Readonly<Record<string, string>> = {
   PATCH: 'accept-patch',
 }
 
-/** What to send instead of an unsupported media type, in the headers that RFC 9110 §15.5.16 and others give it. */
+/** The headers that say what to send instead of an unsupported media type (RFC 9110 §15.5.16). */
 export function acceptedInstead(error: unknown, method: string): [name: string, value: string][] {
   if (!(error instanceof AppError)) return []
   const { accept, accept_encoding } = error.extra
@@ -106,7 +106,7 @@ export function acceptedInstead(error: unknown, method: string): [name: string, 
 
 const NO_FAULT: readonly ErrorCode[] = ['stopping', 'provider_failed']
 
-/** Logs an error that no client is to blame for: a disk that fails in its words, what is a mistake of ours with its stack. */
+/** Logs an error that is not the client's fault: a storage failure with its message, a bug with its stack. */
 export function logFault(
   log: (line: string) => void,
   { method, path }: { method: string; path: string },

@@ -7,15 +7,15 @@ import { parseFields } from './schemas/parse-fields.ts'
 const MIB = 1024 * 1024
 const MAX_JSON_BYTES = MIB
 
-/** How much of a refused body is read and thrown away, so that the client gets to see the answer. */
+/** How much of a rejected body is read and discarded, so that the client can read the response. */
 const DRAIN = { bytes: 64 * MIB, ms: 15_000 }
 
-/** The next piece of a body. */
+/** Reads the next piece of a body. */
 type Next = () => Promise<{ done?: boolean | undefined; value?: Uint8Array | undefined }>
 
 /**
- * The whole body; never holds more than `maxBytes` and one chunk of it. Refuses with `too_large`, and with
- * `unsupported_media_type` where it is compressed.
+ * The whole body. Never holds more than `maxBytes` and one chunk. Throws `too_large`, and `unsupported_media_type` for a
+ * compressed body.
  */
 export async function readBytes(
   c: ServiceContext,
@@ -30,12 +30,12 @@ export async function readBytes(
     return bytes
   } catch (error) {
     if (!isDisconnect(error)) throw error
-    const message = 'The connection was closed before the whole body had come. Send it again.'
+    const message = 'The connection was closed before the whole body arrived. Send it again.'
     throw new AppError('bad_request', message, { cause: error })
   }
 }
 
-/** Node's own stream, as a web stream around it would cost more than all the rest of a small request. */
+/** Reads node's stream: a web stream around it would cost more than the rest of a small request. */
 function piecesOf(c: ServiceContext): Next | null {
   const incoming = c.env?.incoming
   if (incoming) {
@@ -47,9 +47,8 @@ function piecesOf(c: ServiceContext): Next | null {
 }
 
 /**
- * The body as the schema gives it. An empty body is read as `{}`, whatever its content type: the schema then
- * names the fields that are missing. Refuses with `unsupported_media_type`, `invalid_json`, `bad_request` or
- * `too_large`.
+ * The body as the schema returns it. An empty body is read as `{}`, with any content type, so that the schema names the
+ * missing fields. Throws `unsupported_media_type`, `invalid_json`, `bad_request` or `too_large`.
  */
 export async function readJson<T>(
   c: ServiceContext,
@@ -62,12 +61,12 @@ export async function readJson<T>(
   return parseFields(schema, parseJsonObject(bytes))
 }
 
-/** Holds one text of a body to a limit of its own. */
+/** Throws `too_large` if one text of a body is over its own limit. */
 export function mustFit(name: string, text: string, maxBytes: number, advice = ''): void {
   const bytes = Buffer.byteLength(text)
   if (bytes <= maxBytes) return
   const limit = maxBytes < MIB ? `${maxBytes / 1024} KiB` : `${maxBytes / MIB} MiB`
-  const message = `The ${name} has ${bytes} bytes; at most ${limit} are taken. ${advice}`
+  const message = `The ${name} has ${bytes} bytes; the limit is ${limit}. ${advice}`
   throw new AppError('too_large', message.trimEnd())
 }
 
@@ -87,19 +86,19 @@ async function collect(
     chunks.push(value)
   }
   chunks.length = 0
-  const came = await throwAway(next, total, drain)
-  const message = `The body has ${contentLength ?? came} bytes, and at most ${maxBytes} are taken here. Send a smaller one.`
+  const came = await discard(next, total, drain)
+  const message = `The body has ${contentLength ?? came} bytes; the limit is ${maxBytes}. Send a smaller one.`
   throw new AppError('too_large', message)
 }
 
-/** How many bytes there were, in words. */
-async function throwAway(next: Next, already: number, drain: typeof DRAIN): Promise<string> {
+/** Discards the rest. Returns how many bytes there were, in words. */
+async function discard(next: Next, already: number, drain: typeof DRAIN): Promise<string> {
   let total = already
   let stop = () => {}
   const timer = setTimeout(() => stop(), drain.ms)
   try {
     while (total <= drain.bytes) {
-      // not a race with one promise for all: that would hold every piece until the end
+      // no race with one shared promise: that would keep every piece in memory until the end
       const step = await new Promise<Awaited<ReturnType<Next>> | null>((resolve, reject) => {
         stop = () => resolve(null)
         next().then(resolve, reject)
@@ -114,13 +113,13 @@ async function throwAway(next: Next, already: number, drain: typeof DRAIN): Prom
   }
 }
 
-/** No coding is undone here (RFC 9110 §8.4), and none is taken for the text itself. */
+/** Throws for a content coding (RFC 9110 §8.4): no body is decompressed. */
 function requirePlain(encoding = ''): void {
   if (encoding.split(',').every((coding) => /^\s*(?:identity)?\s*$/i.test(coding))) return
   const came = JSON.stringify(encoding.slice(0, 100))
   throw new AppError(
     'unsupported_media_type',
-    `The body came with the content coding ${came}. Send it plain, without the header "Content-Encoding".`,
+    `The body has the content coding ${came}. Send it uncompressed, without the header "Content-Encoding".`,
     { extra: { accept_encoding: 'identity' } },
   )
 }
@@ -131,15 +130,17 @@ function requireJson(contentType: string | undefined): void {
   const isUtf8 = charsets.every((charset) => /^("?)utf-?8\1$/i.test(charset))
   if (type.toLowerCase() === 'application/json' && isUtf8) return
   const came =
-    contentType === undefined ? 'no content type' : JSON.stringify(contentType.slice(0, 100))
+    contentType === undefined
+      ? 'no content type'
+      : `the content type ${JSON.stringify(contentType.slice(0, 100))}`
   throw new AppError(
     'unsupported_media_type',
-    `The body came with ${came}. Send UTF-8 JSON with the header "Content-Type: application/json".`,
+    `The body has ${came}. Send UTF-8 JSON with the header "Content-Type: application/json".`,
     { extra: { accept: 'application/json' } },
   )
 }
 
-/** A client that goes away shows as a reset, or as an abort once the web stream has wrapped it. */
+/** A disconnect is a reset, or an abort if a web stream has wrapped it. */
 function isDisconnect(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return code === 'ECONNRESET' || code === 'ABORT_ERR' || code === 'ERR_STREAM_PREMATURE_CLOSE'

@@ -8,7 +8,7 @@ import { resolveTarget } from './request-target.ts'
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
 
-/** What node's server calls with each request, from what takes a Request and gives a Response. */
+/** The request listener of node's server for an app that turns a Request into a Response. */
 export function requestListener(
   fetch: Fetch,
   log: (line: string) => void,
@@ -20,16 +20,16 @@ export function requestListener(
     resolveTarget(incoming)
     const coding = incoming.headers['transfer-encoding']
     if (!coding || /^chunked$/i.test(coding)) void listener(incoming, outgoing)
-    // in the next turn: where the body is no HTTP either, node has reported that by then, and 400 is the answer
+    // in the next turn: if the body is not valid HTTP either, node has responded with 400 by then
     else setImmediate(() => answerCoding(coding, outgoing))
   }
 }
 
-/** Chunks of something that was coded besides: where they end is clear, what they say is not (RFC 9112 §6.1). */
+/** Responds 501 to a transfer coding besides chunked (RFC 9112 §6.1). */
 function answerCoding(coding: string, outgoing: ServerResponse): void {
   if (!outgoing.socket?.writable) return
   const [status, came] = [501, JSON.stringify(coding.slice(0, 100))]
-  const detail = `The body came with the transfer coding ${came}. Send it plain, with its length or in chunks.`
+  const detail = `The body has the transfer coding ${came}. Send it uncompressed, with a Content-Length or in chunks.`
   const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail }
   const headers = {
     'content-type': 'application/problem+json',
@@ -38,7 +38,7 @@ function answerCoding(coding: string, outgoing: ServerResponse): void {
   outgoing.writeHead(status, headers).end(jsonBody(problem))
 }
 
-/** A request that never became one for the app: no Host, a URL that cannot be read. */
+/** For a request that does not reach the app: without Host, or with an invalid URL. */
 function answerError(error: unknown, log: (line: string) => void): Response {
   if (error instanceof RequestError) {
     const message = `The request cannot be read: ${error.message}. Send a plain path and a Host header.`

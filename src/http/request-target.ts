@@ -3,9 +3,8 @@ import type { IncomingMessage } from 'node:http'
 const ABSOLUTE = /^http:\/\/([^/?#]*)(.*)$/i
 
 /**
- * Turns a request target in absolute form, as `GET http://127.0.0.1:7878/cases`, into its path. The authority in
- * it counts, whatever the Host header says (RFC 9112 §3.2.2): so the value of that header is replaced by it, and
- * the guard then refuses another host as it always does.
+ * Turns a request target in absolute form, such as `GET http://127.0.0.1:7878/cases`, into its path. Its authority
+ * overrides the Host header (RFC 9112 §3.2.2), so it replaces the header, and the origin check sees it there.
  */
 export function resolveTarget(incoming: IncomingMessage): void {
   const match = ABSOLUTE.exec(incoming.url ?? '')

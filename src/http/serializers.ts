@@ -17,7 +17,7 @@ import type { SessionJson } from './schemas/session.ts'
 
 const shown = new WeakMap<CaseFolder, CaseJson>()
 
-/** A case; computed once for each state of its files. */
+/** The JSON of a case, computed once for each state of its files. */
 export function caseJson({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFolder): CaseJson {
   const known = shown.get(folder)
   if (known) return known
@@ -26,7 +26,7 @@ export function caseJson({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFol
   return json
 }
 
-/** A case as the body of an answer, with its ETag. */
+/** A case as the body of a response, with its ETag. */
 export interface CaseBody {
   text: string
   etag: string
@@ -34,12 +34,12 @@ export interface CaseBody {
 
 const bodies = new WeakMap<CaseFolder, CaseBody>()
 
-/** A case as the body of an answer: made once for each state of its files. */
+/** A case as the body of a response, serialized once for each state of its files. */
 export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder): CaseBody {
   const known = bodies.get(folder)
   if (known) return known
   const { id } = folder.case
-  const isPresent = service.catalog.folder(id) === folder // then the catalog has the JSON
+  const isPresent = service.catalog.folder(id) === folder // the catalog has the JSON of the present state
   const text = isPresent ? endLine(service.catalog.json(id)!) : jsonBody(caseJson(service, folder))
   const body: CaseBody = {
     text,
@@ -49,7 +49,7 @@ export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder)
   return body
 }
 
-/** A session with its sections, which are read now if they have changed. */
+/** A session with its sections, which are read again if they have changed. */
 export async function serializeSession(
   service: Pick<HttpDeps, 'catalog' | 'texts'>,
   folder: CaseFolder,
@@ -92,7 +92,7 @@ export async function serializeSession(
   }
 }
 
-/** A proof without its content: as a list shows it where that is asked for. */
+/** A proof without its content. */
 export function serializeProofHead(folder: CaseFolder, proof: Proof): ProofHeadJson {
   const objection = objectionTo(proof, folder.sessions)
   return {

@@ -15,24 +15,24 @@ const HOSTNAME = '127.0.0.1'
 export const LIMITS = {
   maxConnections: 512,
   headersMs: 15_000,
-  /** For headers and body together; an answer may take as long as it likes. */
+  /** For headers and body together. A response may take any time. */
   requestMs: 15_000,
-  /** A client that takes nothing of its answer for so long is cut; streams send more often. */
+  /** A client that reads nothing of its response for so long is disconnected. Streams send more often. */
   unreadMs: 120_000,
   checkEveryMs: 1_000,
   keepAliveMs: 10_000,
-  /** How long running requests may take once the server is closing. */
+  /** How long running requests may take while the server closes. */
   closeMs: 5_000,
 }
 
 interface ListenOptions {
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   port: number
   log: (line: string) => void
   limits?: Partial<typeof LIMITS>
   /**
-   * For a service that soon ends: a request on a connection that was kept open would meet its end, and nobody
-   * could say whether it was carried out.
+   * For a service that ends soon. On a connection that is kept open, a request could meet the end, and the client
+   * could not know whether it was carried out.
    */
   oneRequestEach?: boolean
 }
@@ -40,11 +40,11 @@ interface ListenOptions {
 interface Listening {
   port: number
   url: string
-  /** Takes no more requests, lets the running ones finish for a while, then cuts what is left. */
+  /** Accepts no more requests, lets running ones finish within `closeMs`, then disconnects the rest. */
   close(): Promise<void>
 }
 
-/** Listens on loopback only. Refuses with `already_active` when the port is taken. */
+/** Listens on loopback only. Throws `already_active` if the port is taken. */
 export async function listen(
   listener: RequestListener,
   options: ListenOptions,
@@ -63,11 +63,11 @@ export async function listen(
   )
   server.maxConnections = limits.maxConnections
   server.timeout = limits.unreadMs
-  // Beyond a number node drops headers without a word, a second Host among them; 16 KiB bound them anyway.
+  // With a limit, node drops further headers silently, even a second Host; 16 KiB limit them anyway.
   server.maxHeadersCount = 0
   if (options.oneRequestEach) server.maxRequestsPerSocket = 1
   server.on('clientError', answerClientError)
-  // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); node would answer 417, bare.
+  // Unknown expectations may be ignored (RFC 9110 §10.1.1); node would respond with 417, without a body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   await bind(server, options.port)
   server.on('error', (error) => log(`server: ${inspect(error)}`))
@@ -85,7 +85,7 @@ function bind(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error)
-      const message = `Port ${port} of ${HOSTNAME} is in use. Stop what listens there, or choose another port with --port (--port 0 takes any free one).`
+      const message = `Port ${port} of ${HOSTNAME} is in use. Stop the program that listens there, or choose another port with --port (--port 0 takes any free one).`
       reject(new AppError('already_active', message, { cause: error }))
     }
     server.once('error', fail)
@@ -99,9 +99,9 @@ function bind(server: Server, port: number): Promise<void> {
 function close(server: Server, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), withinMs)
-    // A connection whose request ends now would be kept alive, and the close waits for it.
+    // a connection whose request ends now would be kept alive, and the close would wait for it
     const sweep = setInterval(() => server.closeIdleConnections(), 20)
-    // The only error is that it was not listening, and then it is closed as well.
+    // the only possible error is that it was not listening
     server.close(() => {
       clearTimeout(cut)
       clearInterval(sweep)
@@ -115,7 +115,7 @@ const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
-/** A request line in good order, with a method that node does not know. */
+/** Whether it is a valid request line with a method that node does not know. */
 function isUnknownMethod({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }) {
   if (code !== 'HPE_INVALID_METHOD' || !rawPacket) return false
   return /^(?:\r?\n)*[!#$%&'*+.^_`|~\w-]{1,40} [^\s]+ HTTP\/1\.[01]\r?\n/.test(
@@ -123,15 +123,15 @@ function isUnknownMethod({ code, rawPacket }: NodeJS.ErrnoException & { rawPacke
   )
 }
 
-/** Bytes that are no HTTP request, or one that came too slowly: one answer, then the end. */
+/** Responds once to invalid HTTP, or to a request that came too slowly, and closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const answer = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
-  // The bytes follow a whole request, which is being carried out: its own answer tells what came of it.
+  // the bytes follow a whole request that is being carried out: it gets its own response
   if (answer?.req.complete && !answer.headersSent && socket.writable) {
     answer.shouldKeepAlive = false
     return
   }
-  // As node's own handler does: an answer under way is cut short, never mixed with a second one.
+  // as node's own handler does: a response that has begun is cut short, never mixed with a second one
   if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) {
     socket.destroy()
     return

@@ -4,7 +4,7 @@ import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { type CaseQuery, filtersFor } from './case-filter.ts'
 
-/** The filters of `GET /cases`, and kinds of need; `any` is every kind except `running`. */
+/** The filters of `GET /cases`, and what the cases need; `any` is every kind except `running`. */
 export interface TriageQuery extends CaseQuery {
   needs?: readonly (AttentionKind | 'any')[] | undefined
   /** A title, a part of one, or the beginning of an id. */
@@ -12,7 +12,7 @@ export interface TriageQuery extends CaseQuery {
   open?: 'true' | 'false' | undefined
 }
 
-/** The filters for the database, once all known changes of the files are in it. */
+/** The filters for the database, after all known changes of files are in it. */
 export async function triageFilters(
   service: {
     catalog: Pick<Catalog, 'allJson'>
@@ -32,7 +32,7 @@ export async function triageFilters(
   return filters
 }
 
-/** Most cases do not have the word, and are not parsed. */
+/** A cheap check of the JSON text first: most cases fail it, and need no parsing. */
 function idsNamed({ allJson }: Pick<Catalog, 'allJson'>, name: string): string[] {
   const wanted = name.trim().toLowerCase()
   const inJson = JSON.stringify(wanted).slice(1, -1)
@@ -43,9 +43,9 @@ function idsNamed({ allJson }: Pick<Catalog, 'allJson'>, name: string): string[]
   return findCasesByName(maybe, wanted).map(({ id }) => id)
 }
 
-export function kindsOf(deps: TriageQuery['needs']): AttentionKind[] | null {
-  if (!deps?.length) return null
-  return deps.flatMap((word) =>
+export function kindsOf(needs: TriageQuery['needs']): AttentionKind[] | null {
+  if (!needs?.length) return null
+  return needs.flatMap((word) =>
     word === 'any' ? ATTENTION_KINDS.filter((kind) => kind !== 'running') : word,
   )
 }

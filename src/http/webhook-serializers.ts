@@ -9,7 +9,7 @@ import type {
   WebhookJson,
 } from './schemas/webhook.ts'
 
-/** Field by field, so that no secret gets out. */
+/** Field by field, so that the secret stays out. */
 export function serializeWebhook(webhooks: Webhooks, webhook: Webhook): WebhookJson {
   const { retrying, dead, failing_since } = webhooks.status(webhook.id)
   return {
@@ -27,7 +27,7 @@ export function serializeWebhook(webhooks: Webhooks, webhook: Webhook): WebhookJ
   }
 }
 
-/** As in a list; a delivery by itself has its `envelope` too. None is made while the webhook is not active. */
+/** As in a list: without the envelope. `next_attempt_at` is null while the webhook is not active. */
 export function serializeDelivery(
   delivery: Delivery,
   { active }: Pick<Webhook, 'active'>,

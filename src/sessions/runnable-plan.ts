@@ -8,7 +8,7 @@ export async function mustBeRunnable(plan: string): Promise<void> {
     throw new AppError(
       'invalid_plan',
       'The plan is blank, so there is nothing to approve. Write one (PUT …/plan, or below "## Plan" in the session file), or request a new one (POST …/revise).',
-      { errors: [{ path: 'plan', message: 'expected a text that is not blank' }] },
+      { errors: [{ path: 'plan', message: 'expected a text, not only white space' }] },
     )
   }
   const { errors } = await readPlan(plan)

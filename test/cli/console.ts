@@ -209,7 +209,7 @@ t.test('what is wrong is told, with a code for it', async (t) => {
     [['note', 'door', ' '], 2, /blank/],
     [['list', '--needs', 'love'], 1, /needs: expected any, or some of plan/],
     [['state', 'door', 'shut'], 1, /state: got "SHUT", expected one of OPEN/],
-    [['new', ''], 1, /title: expected a text that says something/],
+    [['new', ''], 1, /title: expected a text, not only white space/],
     [['list', '--root', 'gone'], 1, /no folder/],
   ]
   for (const [args, code, stderr] of wrong) {

@@ -142,13 +142,11 @@ t.test('generators and linters of other languages understand it', async (t) => {
 })
 
 t.test('the pattern of a text takes what is taken, with and without the flag u', async (t) => {
-  const { paths } = JSON.parse(
+  const { components } = JSON.parse(
     JSON.stringify(openApiDocument(endpointsOf({ dev: false }), { build: BUILD })),
   )
-  const bodyOf = (path: string) =>
-    paths[path].post.requestBody.content['application/json'].schema.properties
-  const { title, tags } = bodyOf('/cases')
-  const { description } = bodyOf('/cases/{id}/proof/checklist')
+  const { title, tags } = components.schemas.NewCase.properties
+  const { description } = components.schemas.NewChecklistItem.properties
   const texts: [schema: Json, taken: string[], refused: string[]][] = [
     [
       title,

@@ -131,7 +131,11 @@ const notJson: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
   ['a wrong token far in', `{"a":"${'é'.repeat(500)}",\n\n"b": tru}`, /line 3, column 9/],
   ['a comma too many', '{"title":"a",}', /line 1, column 14/],
   ['an end too early', '{"title":', /line 1, column 10/],
-  ['bytes that are no UTF-8', Uint8Array.of(0x7b, 0x22, 0xc3, 0x28), /not UTF-8 from byte 2/],
+  [
+    'bytes that are no UTF-8',
+    Uint8Array.of(0x7b, 0x22, 0xc3, 0x28),
+    /not UTF-8: byte 2 is invalid/,
+  ],
   ['an array', '[]', /an array/],
   ['null', 'null', /null/],
   ['a string', '"x"', /a string/],
@@ -254,13 +258,13 @@ t.test('with a real server', async (t) => {
   await t.test('refuses one byte more, by its length, and says so', async (t) => {
     const { status, text } = await send('/small', [Buffer.alloc(11)], { 'content-length': 11 })
     t.equal(status, 413)
-    t.match(text, /has 11 bytes, and at most 10/)
+    t.match(text, /has 11 bytes; the limit is 10/)
   })
 
   await t.test('refuses one byte more in chunks, after reading it all', async (t) => {
     const { status, text } = await send('/small', Array(20).fill(Buffer.alloc(MIB)))
     t.equal(status, 413)
-    t.match(text, new RegExp(`has ${20 * MIB} bytes, and at most 10`))
+    t.match(text, new RegExp(`has ${20 * MIB} bytes; the limit is 10`))
   })
 
   await t.test('does not read a refused body for ever', async (t) => {
@@ -400,7 +404,7 @@ t.test('an unknown method is 405 with those there are, an unknown path 404', asy
   }
   t.match(await (await app.request('/cases', { method: 'PUT' })).json(), {
     code: 'method_not_allowed',
-    detail: 'There is no PUT /cases. This path answers POST.',
+    detail: 'There is no PUT /cases. This path supports POST.',
   })
 })
 

@@ -134,7 +134,7 @@ const wrongProofs: [string, object, string, ...RegExp[]][] = [
   ['a type with blanks', { type: 'test log', content: 'x' }, 'type', /"test log"/],
   ['no content', { type: 'log' }, 'content', /either content, or artifact/],
   ['both', { type: 'log', content: 'x', artifact: 'y' }, 'content', /either content, or artifact/],
-  ['blank content', { type: 'log', content: ' \n' }, 'content', /says something/],
+  ['blank content', { type: 'log', content: ' \n' }, 'content', /not only white space/],
   ['content that is no text', { type: 'log', content: 1 }, 'content', /got the number 1/],
   ['an artifact of nobody', { type: 'log', artifact: '1-x.tap' }, 'artifact', /got "1-x.tap"/],
   ['an artifact elsewhere', { type: 'log', artifact: '../case.md' }, 'artifact', /case\.md/],
@@ -394,9 +394,14 @@ t.test('a description comes back exactly, and disturbs no other', async (t) => {
 
 const wrongItems: [string, object, string, ...RegExp[]][] = [
   ['no description', { type: 'log' }, 'description', /it is missing/],
-  ['a blank description', { description: ' ', type: 'log' }, 'description', /says something/],
+  ['a blank description', { description: ' ', type: 'log' }, 'description', /not only white space/],
   ['two lines', { description: 'a\nb', type: 'log' }, 'description', /one line/],
-  ['blanks at the ends', { description: 'a ', type: 'log' }, 'description', /no blanks/],
+  [
+    'blanks at the ends',
+    { description: 'a ', type: 'log' },
+    'description',
+    /no white space at the ends/,
+  ],
   ['501 characters', { description: 'x'.repeat(501), type: 'log' }, 'description', /at most 500/],
   ['no type', { description: 'x' }, 'type', /it is missing/],
   ['a type of two words', { description: 'x', type: 'a, b' }, 'type', /"a, b"/],

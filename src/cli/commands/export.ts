@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
-import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
+import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
 import { explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
+import type { TriageRowJson } from '../../http/schemas/case.ts'
 import type { PlannedCase } from '../../import/import-plan.ts'
 import { REPOSITORY } from '../../import/source.ts'
 import { visibleText } from '../../model/visible-text.ts'

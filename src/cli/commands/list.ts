@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
+import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
 import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'

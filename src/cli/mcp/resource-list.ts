@@ -1,6 +1,6 @@
 import type { Resource } from '@modelcontextprotocol/server'
 import type { ApiReader } from '../../client/client.ts'
-import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
+import type { TriageRowJson } from '../../http/schemas/case.ts'
 import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'

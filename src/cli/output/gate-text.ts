@@ -1,4 +1,4 @@
-import type { GateJson } from '../../http/schemas/case-responses.ts'
+import type { GateJson } from '../../http/schemas/case.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,6 +1,6 @@
 import type { ApiReader } from '../../client/client.ts'
 import { ask } from '../../demo/question.ts'
-import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
+import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { AttentionKind } from '../../model/attention.ts'
 import { visibleText } from '../../model/visible-text.ts'

@@ -1,5 +1,5 @@
 import type { ApiReader } from '../../client/client.ts'
-import type { CaseJson, GateJson, HistoryEntryJson } from '../../http/schemas/case-responses.ts'
+import type { CaseJson, GateJson, HistoryEntryJson } from '../../http/schemas/case.ts'
 import type { MemoryFileJson } from '../../http/schemas/memory.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'

@@ -4,7 +4,7 @@ import { UUID } from '../../model/words.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { acceptedInstead, logFault, problemResponse } from '../problem-json.ts'
 
-/** Renders an error as a page; `retryUrl` is an address that the person may open themselves. */
+/** Renders an error as a page; `retryUrl` is an address that the person can open directly. */
 export type ErrorPage = (error: unknown, retryUrl?: string) => Response
 
 /** The request headers that `wantsPage` reads. */
@@ -12,7 +12,7 @@ export const PAGE_HEADERS = 'accept, sec-fetch-mode, sec-fetch-dest'
 
 /**
  * The one rule for who gets a page: a person who opens the address in a browser. Such a request prefers HTML to
- * JSON; browsers that send `Sec-Fetch-*` also tell it from the request of a script or a frame.
+ * JSON. `Sec-Fetch-*`, if sent, distinguishes it from the request of a script or a frame.
  */
 export function wantsPage(c: ServiceContext): boolean {
   const { method } = c.req
@@ -24,7 +24,7 @@ export function wantsPage(c: ServiceContext): boolean {
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html'
 }
 
-/** Node has its own at hand; those of the Request would be made first. */
+/** From node's request if possible: a Headers object would have to be built first. */
 function header(c: ServiceContext, name: string): string | undefined {
   const incoming = c.env?.incoming
   return incoming ? incoming.headers[name]?.toString() : c.req.header(name)
@@ -39,7 +39,7 @@ export function errorResponse(
   return page && wantsPage(c) ? page(error, retryUrl) : problemResponse(error)
 }
 
-/** For `app.onError`: answers every error, and logs those that no client is to blame for. */
+/** For `app.onError`: responds to every error, and logs those that are not the client's fault. */
 export function errorHandler(
   log: (line: string) => void,
   page?: ErrorPage,
@@ -54,7 +54,7 @@ export function errorHandler(
   }
 }
 
-/** The resources that have a page: in a browser their addresses lead to it. */
+/** The resources with a page; a browser is redirected to it. */
 export const PATHS_WITH_PAGE = [
   '/cases/:id',
   '/cases/:id/sessions/:sid',

@@ -1,7 +1,7 @@
 import type { Next } from 'hono'
 import type { ServiceContext } from '../context.ts'
 
-/** Gives the answer to a HEAD the Content-Length of the GET. A stream has none, and stays unread. */
+/** Sets the Content-Length of a HEAD response to that of the GET. A stream has none, and is not read. */
 export async function withLength(c: ServiceContext, next: Next): Promise<void> {
   await next()
   if (c.res.body === null) return

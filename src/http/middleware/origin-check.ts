@@ -5,24 +5,23 @@ import { problemResponse } from '../problem-json.ts'
 import { type ErrorPage, errorResponse, PAGE_HEADERS } from './error-format.ts'
 
 /**
- * Keeps web pages out; must run before everything else. A page on another site can send requests
- * to a loopback port, and through DNS rebinding under a name of its own, so both the name it used
- * and the place it came from must be ours. No answer ever carries a CORS header. A person who followed
- * a link of another site to us is refused too, but by `page`, which can be read.
+ * Rejects requests from other web sites; must run before everything else. A page of another site can send requests
+ * to a loopback port, with DNS rebinding even under its own name, so both `Host` and `Origin` must be ours. No
+ * response has a CORS header. A person who follows a link from another site gets `page`, which they can read.
  */
 export function originCheck(port: () => number, page?: ErrorPage): MiddlewareHandler<ServiceEnv> {
   return (c, next) => {
-    // On node's answer, for a route to overrule: the headers of a Response cost as much as all the rest.
+    // Set on node's response, where a route can override them: a Headers object would double the cost of a request.
     for (const [name, value] of USUAL_HEADERS) c.env?.outgoing?.setHeader(name, value)
     const objection = objectionTo(c, port())
     if (objection === null) return next()
-    return Promise.resolve(refused(c, objection, { port: port(), page }))
+    return Promise.resolve(reject(c, objection, { port: port(), page }))
   }
 }
 
 /**
- * What every answer says, unless its route says otherwise. Not no-store: a client should keep the
- * answer, and ask with its ETag whether it is still valid.
+ * The headers of every response, unless its route overrides them. Not no-store: a client should cache the response,
+ * and revalidate it with its ETag.
  */
 const USUAL_HEADERS = [
   ['x-content-type-options', 'nosniff'],
@@ -30,18 +29,18 @@ const USUAL_HEADERS = [
   ['vary', PAGE_HEADERS],
 ] as const
 
-interface RefusedOptions {
+interface RejectOptions {
   port: number
   page: ErrorPage | undefined
 }
 
-function refused(c: ServiceContext, objection: string, { port, page }: RefusedOptions): Response {
-  const refusal = new AppError('forbidden', objection)
+function reject(c: ServiceContext, objection: string, { port, page }: RejectOptions): Response {
+  const error = new AppError('forbidden', objection)
   const host = c.req.header('host') ?? ''
-  // under a name that is not ours there is nothing but the bare refusal
-  if (ownAuthority(host, port) === null) return problemResponse(refusal)
+  // under a host name that is not ours, never a page
+  if (ownAuthority(host, port) === null) return problemResponse(error)
   const query = /\?[^#]*/.exec(c.req.url)?.[0] ?? ''
-  return errorResponse(c, refusal, { page, retryUrl: `http://${host}${c.req.path}${query}` })
+  return errorResponse(c, error, { page, retryUrl: `http://${host}${c.req.path}${query}` })
 }
 
 function objectionTo(c: ServiceContext, port: number): string | null {
@@ -53,11 +52,11 @@ function objectionTo(c: ServiceContext, port: number): string | null {
       return `The request has ${hosts} Host headers. Send exactly one, as every browser and curl do.`
     }
     if (!incoming.url?.startsWith('/')) {
-      return `The request target ${quoted(incoming.url ?? '')} is no path. Talk to ${address} directly, not as to a proxy.`
+      return `The request target ${quoted(incoming.url ?? '')} is not a path. Send requests to ${address} directly, not through a proxy.`
     }
   }
 
-  // node's own are at hand; those of the Request would be made first
+  // node's headers are there already; those of the Request would have to be built
   const header = (name: string) =>
     incoming ? incoming.headers[name]?.toString() : c.req.header(name)
   const host = header('host')
@@ -89,7 +88,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** The authority in one spelling, or null when it names another host or port. */
+/** The normalized authority; null if it names another host or port. */
 function ownAuthority(authority: string, port: number): string | null {
   const match = /^(localhost|127\.0\.0\.1|\[::1\])(?::(\d+))?$/i.exec(authority)
   if (match === null || (match[2] ?? '80') !== String(port)) return null

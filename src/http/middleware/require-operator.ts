@@ -14,16 +14,16 @@ import type { HttpDeps } from '../deps.ts'
 type OperatorDeps = Pick<HttpDeps, 'sessions' | 'providers' | 'log'>
 type Run = SessionRun | IdentifiedRun
 
-/** How long the answer waits for the trail: a person may have the session's file broken just then. */
+/** How long the response waits for the audit log, which is not written while a person's edit breaks the session file. */
 const NOTED_MS = 2_000
-/** How long a sender that no process shows is looked for, and how often. After that it runs in another container. */
+/** How long, and how often, to look for a sender that no process shows. After that it runs in another container. */
 const UNSEEN_MS = 1_000
 const LOOK_MS = 20
 
 /**
- * For what only the operator may do: refuses a request from a process of what runs here. A
- * guard rail, since a process can shed all that tells it from others. It asks nothing while nothing
- * runs, and lets everything pass where it cannot be told, which is everywhere but on Linux.
+ * For what only the operator may do: rejects requests from processes of a running session or provider. A guard rail,
+ * not a sandbox: a process can detach itself until it cannot be recognized. Checks nothing while nothing runs, and
+ * lets every request pass on systems other than Linux, where senders cannot be identified.
  */
 export function requireOperator(
   service: OperatorDeps,
@@ -31,41 +31,41 @@ export function requireOperator(
   applies: (c: ServiceContext) => boolean = () => true,
 ): MiddlewareHandler<ServiceEnv> {
   const why =
-    'It is for the operator to decide: send it from a terminal or browser that no session has started.'
-  return refusing(service, { tool, why }, (c) =>
+    'Only the operator may do this: send it from a terminal or browser that no session has started.'
+  return rejecting(service, { tool, why }, (c) =>
     applies(c) ? [...service.sessions.runs(), ...service.providers.runs()] : [],
   )
 }
 
 /**
- * For what takes no decision, but writes: refuses a request from a process of a session that plans. So the tools of
- * `casefile mcp` only read while an agent plans, whatever that agent thinks of them.
+ * For what writes, but decides nothing: rejects requests from processes of a session that plans. So the tools of
+ * `casefile mcp` can only read while an agent plans.
  */
 export function notWhilePlanning(
   service: OperatorDeps,
   tool: string,
 ): MiddlewareHandler<ServiceEnv> {
   const why =
-    'While a session plans, its programs may only read. Once its plan is approved they may do this.'
-  return refusing(service, { tool, why }, () => planningRuns(service))
+    'While a session plans, its programs may only read. They may do this once its plan is approved.'
+  return rejecting(service, { tool, why }, () => planningRuns(service))
 }
 
-/** Those whose programs may only read. */
+/** The runs whose programs may only read. */
 function planningRuns({ sessions, providers }: OperatorDeps): readonly Run[] {
   return [...sessions.runs().filter(({ kind }) => kind === 'plan'), ...providers.runs()]
 }
 
-function refusing(
+function rejecting(
   service: OperatorDeps,
   { tool, why }: { tool: string; why: string },
   runsThatMayNot: (c: ServiceContext) => readonly Run[],
 ): MiddlewareHandler<ServiceEnv> {
   return async (c, next) => {
     const runs = runsThatMayNot(c)
-    const refusal = runs.length > 0 && (await objectionTo(c, runs, why))
-    if (refusal) {
-      await note(service, refusal, { tool, title: `${c.req.method} ${c.req.path.slice(0, 200)}` })
-      throw new AppError('own_session', refusal.message, { extra: refusal.extra })
+    const objection = runs.length > 0 && (await objectionTo(c, runs, why))
+    if (objection) {
+      await note(service, objection, { tool, title: `${c.req.method} ${c.req.path.slice(0, 200)}` })
+      throw new AppError('own_session', objection.message, { extra: objection.extra })
     }
     await next()
   }
@@ -74,7 +74,7 @@ function refusing(
 interface Objection {
   message: string
   extra: Record<string, unknown>
-  /** In whose trails it is noted. */
+  /** The runs whose audit logs record it. */
   runs: readonly Run[]
   denied: Pick<DeniedRequest, 'reason' | 'pid'>
 }
@@ -101,7 +101,7 @@ async function objectionTo(
   }
 }
 
-/** A process that is ending is unseen for a moment, until its connection is gone, too. */
+/** A process that is ending shows nothing for a moment, until its connection is gone too. */
 async function findSender(connection: Connection, runs: readonly Run[]): Promise<Sender<Run>> {
   const until = performance.now() + UNSEEN_MS
   let sender = findSocketOwner(connection, runs)
@@ -118,7 +118,7 @@ function connectionOf({
   remoteAddress,
   remotePort,
 }: NonNullable<ServiceContext['env']['incoming']>['socket']): Connection | null {
-  if (!localAddress || !localPort || !remoteAddress || !remotePort) return null // closed meanwhile
+  if (!localAddress || !localPort || !remoteAddress || !remotePort) return null // closed in the meantime
   return {
     local: { address: localAddress, port: localPort },
     remote: { address: remoteAddress, port: remotePort },
@@ -129,7 +129,7 @@ function ownRequest(run: Run, pid: number, why: string): Objection {
   const isSession = 'session_id' in run
   const whose = isSession ? `session ${run.session_id} of case ${run.case_id}` : 'a provider'
   return {
-    message: `This was sent by process ${pid}, which runs for ${whose}. ${why}`,
+    message: `Process ${pid}, which runs for ${whose}, sent this request. ${why}`,
     extra: isSession ? { running: { case_id: run.case_id, session_id: run.session_id } } : {},
     runs: [run],
     denied: { reason: 'a process of the session itself sent this request', pid },
@@ -139,12 +139,12 @@ function ownRequest(run: Run, pid: number, why: string): Objection {
 const UNKNOWN = {
   gone: {
     message:
-      'While something runs here, who sends this has to be told from its processes, and the sender has closed its connection already. Send it again, and wait for the answer.',
-    denied: { reason: 'the sender of this request was gone before it could be told who it was' },
+      'While a session runs, the service identifies the process that sends such a request, and the sender has already closed its connection. Send it again, and wait for the response.',
+    denied: { reason: 'the sender of this request was gone before it could be identified' },
   },
   hidden: {
     message:
-      'A process of what runs here keeps its open files from this service, so it cannot be told whether it has sent this. Send it again when the session has ended, or abandon the session.',
+      'A process of a running session hides its open files, so it may have sent this request. Send it again when the session has ended, or abandon the session.',
     denied: { reason: 'a process of a session, which hides its files, may have sent this request' },
   },
 }
@@ -154,13 +154,14 @@ async function note(
   { runs, denied }: Objection,
   request: Pick<DeniedRequest, 'tool' | 'title'>,
 ): Promise<void> {
-  log(`refused: ${request.title}: ${denied.reason}${denied.pid ? ` (pid ${denied.pid})` : ''}`)
+  log(`denied: ${request.title}: ${denied.reason}${denied.pid ? ` (pid ${denied.pid})` : ''}`)
   const lines = runs.flatMap((run) =>
     'session_id' in run ? [sessions.noteDenied(run.session_id, { ...request, ...denied })] : [],
   )
   const noted = Promise.allSettled(lines).then((outcomes) => {
     for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') log(`it is not in the trail: ${String(outcome.reason)}`)
+      if (outcome.status === 'rejected')
+        log(`not recorded in the audit log: ${String(outcome.reason)}`)
     }
   })
   await Promise.race([noted, delay(NOTED_MS, undefined, { ref: false })])

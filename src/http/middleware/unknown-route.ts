@@ -10,7 +10,7 @@ export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundH
     app,
     onMethodNotAllowed(c, methods) {
       const allow = methods.toSorted().join(', ')
-      const message = `There is no ${requestLine(c)}. This path answers ${allow}.`
+      const message = `There is no ${requestLine(c)}. This path supports ${allow}.`
       const response = errorResponse(c, new AppError('method_not_allowed', message), { page })
       response.headers.set('allow', allow)
       return response
@@ -18,7 +18,7 @@ export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundH
   })
   return async (c) => {
     await checkMethod(c, async () => {
-      const message = `There is no ${requestLine(c)}. docs/api.md lists all there is.`
+      const message = `There is no ${requestLine(c)}. /docs lists all endpoints.`
       c.res = errorResponse(c, new AppError('not_found', message), { page })
     })
     return c.res

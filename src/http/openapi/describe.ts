@@ -1,3 +1,4 @@
+import type * as z from 'zod'
 import { MAX_WHO } from '../../markdown/history-file.ts'
 import { PLACES } from '../../model/history.ts'
 import type { EndpointSpec, Method } from '../endpoint.ts'
@@ -5,20 +6,20 @@ import { EXAMPLES, type Example } from './examples.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
 import { mayBe304, responsesOf } from './responses.ts'
 
-/** An operation as OpenAPI describes it, with what all operations have in common. */
+/** An operation in OpenAPI, with the headers and errors that all operations of its kind have. */
 export function describe(
   { method, path }: { method: Method; path: string },
   operation: EndpointSpec,
   json: JsonOf,
 ): Json {
-  const { id, tag, summary, description, rawBody, body, bodyRules } = operation
+  const { id, tag, summary, description, rawBody, body } = operation
   const sent = EXAMPLES.operations[id]
   const example = exampleOf(sent?.body)
   const requestBody = body
     ? {
         required: !operation.isBodyOptional,
         content: {
-          'application/json': { schema: { ...json(`${id} body`), ...bodyRules }, ...example },
+          'application/json': { schema: json(`${id} body`), ...example },
         },
       }
     : rawBody && {
@@ -46,7 +47,7 @@ export function describe(
   }
 }
 
-/** Whether the history of a case gets a line for it. */
+/** Whether the history of a case gets an entry for it. */
 function isRecorded(method: Method, path: string): boolean {
   return (method === 'POST' || method === 'PUT') && /^\/cases(?!.*\/webhooks)/.test(path)
 }
@@ -56,13 +57,13 @@ const SENDER: Json[] = [
     name: 'Casefile-Actor',
     in: 'header',
     description:
-      'Who sends the request, for the history of the case; if not given, the `user.name` of git, else the user of the operating system. One line of UTF-8.',
+      'Who sends the request, for the history of the case: one line of UTF-8. By default the `user.name` of git, or else the user of the operating system.',
     schema: { type: 'string', minLength: 1, maxLength: MAX_WHO },
   },
   {
     name: 'Casefile-Client',
     in: 'header',
-    description: 'From where it is sent, for the history of the case.',
+    description: 'Which program sends the request, for the history of the case.',
     schema: { type: 'string', enum: [...PLACES], default: 'api' },
   },
 ]
@@ -76,16 +77,27 @@ function sentParameters(
   json: JsonOf,
   sent?: Example,
 ): Json[] {
-  const named = (place: 'path' | 'query' | 'header', names: object, values?: Json) =>
-    Object.keys(names).map((name) => {
-      const { description, ...schema } = json(`${id} ${name}`)
-      const isList = schema.type === 'array'
-      const value = values?.[name]
-      const example = exampleOf(isList && value ? `${value}`.split(',') : value)
-      const withCommas = isList ? { style: 'form', explode: false } : {}
-      const required = place === 'path' ? { required: true } : {}
-      return { name, in: place, ...required, description, ...withCommas, schema, ...example }
-    })
+  const named = (
+    place: 'path' | 'query' | 'header',
+    schemas: Readonly<Record<string, z.ZodType>>,
+    values?: Json,
+  ) =>
+    Object.entries(schemas).map(
+      ([
+        name,
+        {
+          _zod: { optin },
+        },
+      ]) => {
+        const { description, ...schema } = json(`${id} ${name}`)
+        const isList = schema.type === 'array'
+        const value = values?.[name]
+        const example = exampleOf(isList && value ? `${value}`.split(',') : value)
+        const withCommas = isList ? { style: 'form', explode: false } : {}
+        const required = optin === 'optional' ? {} : { required: true }
+        return { name, in: place, ...required, description, ...withCommas, schema, ...example }
+      },
+    )
   return [
     ...named('path', params, sent?.params),
     ...named('query', query, sent?.query),
@@ -93,8 +105,9 @@ function sentParameters(
   ]
 }
 
-const MATCH = 'The ETag that the resource must still have, otherwise 412.'
-const NO_MATCH = 'An ETag that the resource must not have; `*`: it must not exist.'
+const MATCH = 'The ETag that the resource must still have; otherwise the response is 412.'
+const NO_MATCH =
+  'An ETag that the resource must not have, or `*` if it must not exist; otherwise the response is 412.'
 const CACHED = 'The ETag that the client has. If it is still current, the response is 304.'
 
 function conditions(operation: EndpointSpec, isRead: boolean): Json[] {

@@ -12,14 +12,14 @@ import { type Json, schemasOf } from './json-schemas.ts'
 import { failures } from './responses.ts'
 import { DELIVERY_HEADERS, deliveryOf } from './webhook-deliveries.ts'
 
-/** What holds for every operation, and so is not said of each. */
+/** What is true of every operation. */
 const ABOUT = `A local service whose database is a folder of markdown files.
 
-The service listens on the loopback address only. \`Host\` must name it, and \`Origin\` and \`Sec-Fetch-Site\`, if sent, must come from its own pages; any other request gets 403. HEAD works wherever GET does. A method that a path does not support gets 405.
+The service listens on the loopback address only. \`Host\` must name that address. Requests from a browser (with \`Origin\` or \`Sec-Fetch-Site\`) must come from Casefile's own pages. Any other request gets 403. HEAD works wherever GET does. A method that a path does not support gets 405.
 
-Any request may also get 500 (internal error or storage failure), 503 (stopping) or 507 (storage full), each with \`ProblemDetails\`. Bytes that are not an HTTP request get 400, 408 or 431 without them. A browser that opens an address gets errors as pages, and is redirected from a case, a session or a proof to its page.`
+Any request may also get 500 (internal error or storage failure), 503 (stopping) or 507 (storage full), each with \`ProblemDetails\`. Bytes that are not a valid HTTP request get 400, 408 or 431 without a body. A browser gets errors as HTML pages, and is redirected from the path of a case, a session or a proof to its page.`
 
-/** The API as OpenAPI 3.1 describes it: made of the schemas that check the requests. */
+/** The OpenAPI 3.1 document, generated from the schemas that validate requests. */
 export function openApiDocument(
   endpoints: readonly EndpointSpec[],
   { build }: { build: Build },
@@ -46,12 +46,12 @@ export function openApiDocument(
     info: {
       title: 'Casefile',
       version: build.version,
-      summary: 'The record of AI-assisted work',
+      summary: 'Keeps the record of AI-assisted work',
       description: ABOUT,
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'The authors of Casefile' },
     },
-    servers: [{ url: '/', description: 'This service.' }],
+    servers: [{ url: '/', description: 'This service' }],
     security: [],
     tags: Object.entries(TAGS)
       .filter(([name]) => endpoints.some(({ tag }) => tag === name))
@@ -67,7 +67,7 @@ export function openApiDocument(
   }
 }
 
-/** Every schema of the document, each under a name of its own. */
+/** Every schema of the document, by a unique name. */
 function schemasIn(endpoints: readonly EndpointSpec[]): Record<string, z.ZodType> {
   const named = (kind: string, schemas: Iterable<[string, z.ZodType]>) =>
     [...schemas].map(([name, schema]) => [`${kind} ${name}`, schema])

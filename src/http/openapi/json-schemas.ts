@@ -2,15 +2,15 @@ import * as z from 'zod'
 
 export type Json = Record<string, unknown>
 
-/** The JSON Schema of what was given by this name. */
+/** Returns the JSON Schema that was registered under this name. */
 export type JsonOf = (name: string) => Json
 
-/** JSON Schemas of all these at once; those with an id become components that the others refer to. */
+/** Converts all schemas at once. Those with an id become components that the others refer to. */
 export function schemasOf(schemas: Record<string, z.ZodType>): {
   json: JsonOf
   components: Json
 } {
-  // as they come in: so an object may have members that the schema does not name
+  // the input side, so that an object may have members that the schema does not name
   const made = z.object(schemas).toJSONSchema({ io: 'input' })
   const text = JSON.stringify({ of: made.properties, components: made.$defs })
   const { of, components } = JSON.parse(
@@ -24,7 +24,7 @@ export function schemasOf(schemas: Record<string, z.ZodType>): {
   return { json: (name) => of[name]!, components }
 }
 
-/** As a person would write it: what makes clients says `string | null`, no bound that is none, no stroke escaped. */
+/** The form that client generators understand best: `type: [string, null]`, no safe-integer bounds, no escaped slashes. */
 function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const { anyOf, ...rest } = value as Json
@@ -34,7 +34,7 @@ function plain(value: unknown): unknown {
   if (anyOf === undefined) return rest
   const [some, nothing, ...others] = Array.isArray(anyOf) ? (anyOf as Json[]) : []
   const isNullable = nothing?.type === 'null' && others.length === 0
-  // a list of values would have to have null in it, and a reference can have no other type
+  // an enum would need null among its values, and a reference cannot have a second type
   if (!isNullable || typeof some?.type !== 'string' || some.enum) return { ...rest, anyOf }
   return { ...some, ...rest, type: [some.type, 'null'] }
 }

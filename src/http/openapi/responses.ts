@@ -86,7 +86,7 @@ const JSON_BODY = ['bad_request', 'invalid_json', 'unsupported_media_type', 'too
 
 const ACCEPTED = ['Accept', 'Accept-Post', 'Accept-Patch', 'Accept-Encoding'] as const
 
-/** The errors that the endpoint names, and those of every endpoint of its kind. */
+/** The errors that the endpoint lists, and those that every endpoint of its kind has. */
 function errorsOf(path: string, operation: EndpointSpec): Json {
   const codes = new Set<ErrorCode>([
     'forbidden',
@@ -106,7 +106,7 @@ function errorsOf(path: string, operation: EndpointSpec): Json {
 
 function errorOf(codes: readonly ErrorCode[]): Json {
   const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' ')
-  // one type for all errors, so that clients get no type for each response; the examples show the codes
+  // one type for all errors, so that clients get no type per response; the examples show the codes
   const schema = { $ref: '#/components/schemas/ProblemDetails' }
   const headers = {
     ...headersOf(codes.includes('range_not_satisfiable') ? ['Content-Range'] : [], true),
@@ -127,7 +127,7 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0
 }
 
-/** Whether a GET may be answered with 304. */
+/** Whether a GET may get 304. */
 export function mayBe304({ responses }: EndpointSpec, isRead: boolean): boolean {
   const { headers = [], optionalHeaders = [] } = responses[200] ?? {}
   return isRead && [...headers, ...optionalHeaders].includes('ETag')

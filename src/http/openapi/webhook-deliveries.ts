@@ -4,27 +4,31 @@ import { eventName } from '../schemas/event.ts'
 import { EXAMPLES } from './examples.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
 
-/** What signs the examples: so a receiver can be tried with them. */
+/** The secret that signs the examples, so that a receiver can be tested with them. */
 const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 
-/** Those that every delivery has (specification §6.4, Standard Webhooks). */
+/** The headers of every delivery: our own, and those of Standard Webhooks. */
 export const DELIVERY_HEADERS = {
   'X-Service-Event': z.string().describe('The type of the event.'),
   'X-Service-Signature': z
     .string()
     .regex(/^sha256=[0-9a-f]{64}$/)
     .describe(
-      `The HMAC-SHA256 of the bytes of the body; its key is the secret, as UTF-8. In the examples the secret is \`${SECRET}\`, and the body the example as JSON without blanks.`,
+      `The HMAC-SHA256 of the body; the key is the secret in UTF-8. In the examples the secret is \`${SECRET}\`, and the body is the example as JSON without white space.`,
     ),
-  'webhook-id': z.string().describe('The same for every try: what came already can be told by it.'),
+  'webhook-id': z
+    .string()
+    .describe(
+      'The same for every attempt, so that a receiver can recognize a delivery it already has.',
+    ),
   'webhook-timestamp': z
     .string()
     .regex(/^[0-9]+$/)
-    .describe('When it was sent, in seconds since 1970.'),
-  'webhook-signature': z.string().describe('As Standard Webhooks has it.'),
+    .describe('When it was sent, in seconds since 1970-01-01 UTC.'),
+  'webhook-signature': z.string().describe('The signature of Standard Webhooks.'),
 }
 
-/** What a webhook is sent of events of this type. */
+/** The delivery of an event of this type. */
 export function deliveryOf(type: string, json: JsonOf) {
   const event = EXAMPLES.deliveries[type]
   const sent = event ? headersOf(type, event) : {}
@@ -37,7 +41,7 @@ export function deliveryOf(type: string, json: JsonOf) {
     post: {
       operationId: `on${eventName(type).replace(/Event$/, '')}`,
       tags: ['Webhooks'],
-      summary: type === 'ping' ? 'What a test sends' : `Tells of ${type}`,
+      summary: type === 'ping' ? 'A ping, sent by a test' : `A ${type} event`,
       parameters,
       requestBody: {
         required: true,
@@ -49,15 +53,15 @@ export function deliveryOf(type: string, json: JsonOf) {
         },
       },
       responses: {
-        '2XX': { description: 'Within 15 s: it was taken.' },
-        '410': { description: 'The webhook is disabled; nothing more is sent.' },
-        '4XX': { description: 'It is tried again.' },
+        '2XX': { description: 'Delivered, if it comes within 15 s.' },
+        '410': { description: 'The service disables the webhook and sends nothing more.' },
+        '4XX': { description: 'The service tries again later.' },
       },
     },
   }
 }
 
-/** Of an example: its body is the event as JSON without blanks. */
+/** The headers of an example. Its body is the event as JSON without white space. */
 function headersOf(type: string, event: Json): Record<string, string> {
   const id =
     type === 'ping' ? 'ping_2f6d8f0e-4c1b-4d7e-9a55-0c9be1a7c3d2' : 'evt_61_857bf4a7f89d8b72'

@@ -22,9 +22,8 @@ const HEADERS = {
 }
 
 const ofSession = { id: caseIdParam, sid: sessionIdParam }
-const CONTENT = { type: PLAIN_TEXT, description: 'The bytes, whatever they are.' }
+const CONTENT = { type: PLAIN_TEXT, description: 'The bytes, of any kind.' }
 
-/** What the steps of a session print, also while they run. */
 export const artifactEndpoints = [
   endpoint({
     route: 'GET /cases/:id/sessions/:sid/artifacts',
@@ -32,7 +31,7 @@ export const artifactEndpoints = [
     tag: 'Sessions',
     summary: 'List the artifacts of a session',
     description:
-      'Logs and reports on this machine, including those being written. A candidate can be attached as proof.',
+      'Returns the logs and reports on this machine, including those being written. A candidate can be attached as proof.',
     params: ofSession,
     responses: ok(z.array(artifact), 'The artifacts on this machine.'),
     errors: ['unreadable_file'],
@@ -59,12 +58,12 @@ export const artifactEndpoints = [
     tag: 'Sessions',
     summary: 'Read an artifact',
     description:
-      'As plain text, whatever it is. To follow a growing log, ask again with `Range` from where the last response ended.',
+      'Returns it as plain text. To follow a growing log, request a `Range` that begins where the last response ended.',
     params: { ...ofSession, name: artifactParam },
     headers: { Range: z.string().optional().describe('A single range, such as `bytes=-4096`.') },
     responses: {
       200: {
-        description: 'All of it. An artifact over 10 MiB has no ETag.',
+        description: 'The whole artifact. One over 10 MiB has no ETag.',
         text: CONTENT,
         headers: ['Accept-Ranges', 'Content-Security-Policy'],
         optionalHeaders: ['ETag'],
@@ -89,7 +88,7 @@ async function readArtifact(
   { id, number, name }: { id: string; number: number; name: string },
 ): Promise<Response> {
   if (!isArtifactOf(name, number)) throw missing(number, name)
-  // If-Range names a version, and an artifact that grows has none that could be told for little
+  // a growing artifact has no version that If-Range could name, so the whole is sent
   const field = c.req.header('if-range') === undefined ? c.req.header('range') : undefined
   let isPart = false
   let isStream = false
@@ -125,7 +124,7 @@ function answered(c: ServiceContext, name: string, read: Slice, isPart: boolean)
     return response
   }
   if (bytes.length === 0) {
-    const message = `${name} has ${size} bytes, and none of those that Range asks for. Ask again when it has grown.`
+    const message = `${name} has ${size} bytes, and none in the requested Range. Try again when it has grown.`
     const response = problemResponse(new AppError('range_not_satisfiable', message))
     response.headers.set('content-range', `bytes */${size}`)
     return response
@@ -135,7 +134,7 @@ function answered(c: ServiceContext, name: string, read: Slice, isPart: boolean)
   return c.body(body, 206, { ...HEADERS, 'content-range': range })
 }
 
-/** No ETag: of so much none is made for each answer. */
+/** Without an ETag: hashing so much for each response costs too much. */
 function streamed(c: ServiceContext, body: ReadableStream<Uint8Array>, size: number): Response {
   const headers = { ...HEADERS, 'content-length': String(size) }
   return c.body(body, 200, headers)
@@ -145,13 +144,13 @@ function missing(number: number, name: string): AppError {
   const came = `"${name.slice(0, 120).toWellFormed()}"`
   return new AppError(
     'not_found',
-    `Session ${number} has no artifact ${came} on this machine. Artifacts stay where they were made, and are listed by GET …/artifacts.`,
+    `Session ${number} has no artifact ${came} on this machine. Artifacts stay on the machine that made them; GET …/artifacts lists them.`,
   )
 }
 
 function unreadable(name: string, reason: string): AppError {
   return new AppError(
     'unreadable_file',
-    `The artifact ${name} is not read (${reason}): only plain files are. Look at what stands in its place.`,
+    `The artifact ${name} cannot be read (${reason}): it must be a regular file. Look at what replaced it.`,
   )
 }

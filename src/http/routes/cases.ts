@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
-import { gateOf } from '../../model/case-folder.ts'
+import { type CaseFolder, type Decide, gateOf } from '../../model/case-folder.ts'
 import { answerQuestion } from '../../model/decide-answer.ts'
 import { newCase, setState, updateCase } from '../../model/decide-case.ts'
 import { actorOf } from '../actor.ts'
@@ -9,23 +8,25 @@ import { filtersFor } from '../case-filter.ts'
 import { caseHistory } from '../case-history.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
-import { ANY_FIELD, created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
+import { created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
 import { bytesWithETag, isConditional, jsonWithETag, requireMatch } from '../etag.ts'
 import { answerJson } from '../json-body.ts'
 import { paginateSource } from '../pagination.ts'
-import { knownState } from '../params.ts'
-import { answerSchema, caseFieldsSchema, newCaseSchema, stateSchema } from '../schemas/case.ts'
-import { newFields, wantedFields } from '../schemas/case-fields.ts'
 import {
+  answerSchema,
   caseSchema,
+  caseUpdateSchema,
   type DeletedJson,
   deleted,
   type GateJson,
   gate,
   type HistoryEntryJson,
   historyEntry,
+  newCaseSchema,
+  newStateSchema,
   triageRow,
-} from '../schemas/case-responses.ts'
+} from '../schemas/case.ts'
+import { newFields, wantedFields } from '../schemas/case-fields.ts'
 import { caseIdParam } from '../schemas/params.ts'
 import { listFilters, paging, triageQuery } from '../schemas/query.ts'
 import { caseBody } from '../serializers.ts'
@@ -34,9 +35,24 @@ import { triageFilters } from '../triage.ts'
 const params = { id: caseIdParam }
 const updated = ok(caseSchema, 'The updated case.')
 
-function respond(c: ServiceContext, service: HttpDeps, folder: CaseFolder): Response {
+function answerCase(c: ServiceContext, service: HttpDeps, folder: CaseFolder): Response {
   const { text, etag } = caseBody(service, folder)
   return bytesWithETag(c, text, 'application/json', etag)
+}
+
+/** Updates a case under `If-Match`, and returns it. */
+async function answerUpdate(
+  c: ServiceContext,
+  service: HttpDeps,
+  id: string,
+  decide: Decide,
+): Promise<Response> {
+  const change = (present: CaseFolder) => {
+    mustMatch(c, service, present)
+    return decide(present)
+  }
+  const by = await actorOf(service, c)
+  return answerCase(c, service, await service.store.update(id, change, { by }))
 }
 
 function mustMatch(c: ServiceContext, service: HttpDeps, folder: CaseFolder): void {
@@ -50,14 +66,14 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'List cases',
     description:
-      'A case must match every filter. Without `limit` the whole list is returned; with it, `Link` has the next page.',
+      'Returns the cases that match every filter. Without `limit` that is the whole list; with it, `Link` has the next page.',
     query: { ...listFilters, ...paging },
     responses: listOf(caseSchema, 'Cases, newest first.'),
     errors: [...LIST_ERRORS, 'unknown_state'],
     async handle({ c, service, query }) {
       const { catalog, lists, synchronizer } = service
       await synchronizer.freshenAll()
-      // the whole list is one buffer until something changes
+      // the catalog keeps the whole list as one buffer until something changes
       if (Object.keys(query).length === 0) {
         return bytesWithETag(c, catalog.listJson(), 'application/json')
       }
@@ -72,11 +88,11 @@ export const caseEndpoints = [
 
   endpoint({
     route: 'GET /triage',
-    id: 'triage',
+    id: 'triageCases',
     tag: 'Cases',
     summary: 'List cases by what they need from the operator',
     description:
-      'Cases that need a decision come first. Cases that need nothing are included, unless `needs` is given. The other filters are those of `GET /cases`.',
+      'Cases that need a decision come first. Without `needs`, the list includes cases that need nothing. The other filters are those of `GET /cases`.',
     query: { ...triageQuery, ...paging },
     responses: listOf(triageRow, 'Cases, most urgent first.'),
     errors: ['bad_request', 'unknown_state'],
@@ -97,7 +113,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Create a case',
     description:
-      'Takes a title and any other fields. Null is the same as leaving a field out. The new case is OPEN.',
+      'Only the title is required. A null field is the same as a missing one. The new case is OPEN.',
     body: newCaseSchema,
     responses: created(caseSchema, 'The new case.'),
     errors: FILE_ERRORS,
@@ -118,11 +134,11 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Get a case',
     description:
-      'Its fields, and the problems of its files. Sessions, proof and memory files have paths of their own.',
+      'Returns its fields and the problems of its files. Its sessions, proof and memory files have their own paths.',
     params,
     responses: ok(caseSchema, 'The case.'),
     handle: async ({ c, service, params }) =>
-      respond(c, service, await service.store.read(params.id)),
+      answerCase(c, service, await service.store.read(params.id)),
   }),
 
   endpoint({
@@ -131,22 +147,16 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Update fields of a case',
     description:
-      'At least one field. Null clears any field but the title; a cleared type is `bug`.',
+      'Requires at least one field. Null clears a field; a title cannot be cleared, and a cleared type becomes `bug`.',
     params,
-    body: caseFieldsSchema,
-    bodyRules: ANY_FIELD,
+    body: caseUpdateSchema,
     isConditional: true,
     responses: updated,
     errors: FILE_ERRORS,
     notWhilePlanning: 'change case',
     async handle({ c, service, params, body }) {
       const fields = wantedFields(body)
-      const change = (present: CaseFolder) => {
-        mustMatch(c, service, present)
-        return updateCase(present, fields)
-      }
-      const by = await actorOf(service, c)
-      return respond(c, service, await service.store.update(params.id, change, { by }))
+      return answerUpdate(c, service, params.id, (present) => updateCase(present, fields))
     },
   }),
 
@@ -157,21 +167,13 @@ export const caseEndpoints = [
     summary: 'Set the state of a case',
     description: 'Any state can follow any other; only RESOLVED must pass the proof gate.',
     params,
-    body: stateSchema,
+    body: newStateSchema,
     isConditional: true,
     responses: updated,
     errors: [...FILE_ERRORS, 'unknown_state', 'proof_gate'],
     operatorOnly: 'set state',
-    async handle({ c, service, params, body }) {
-      const { state, ...rest } = body
-      const wanted = { ...defined(rest), state: knownState(state) }
-      const change = (present: CaseFolder) => {
-        mustMatch(c, service, present)
-        return setState(present, wanted)
-      }
-      const by = await actorOf(service, c)
-      return respond(c, service, await service.store.update(params.id, change, { by }))
-    },
+    handle: ({ c, service, params, body }) =>
+      answerUpdate(c, service, params.id, (present) => setState(present, body)),
   }),
 
   endpoint({
@@ -180,7 +182,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Answer the question of a case',
     description:
-      'For a case in NEEDS_USER_INPUT, whose reason is the question. The case returns to its previous state; question and answer stay in its history.',
+      'The case must be in NEEDS_USER_INPUT; its reason is the question. It returns to its previous state. Question and answer stay in its history.',
     params,
     body: answerSchema,
     responses: updated,
@@ -189,7 +191,7 @@ export const caseEndpoints = [
     async handle({ c, service, params, body }) {
       const options = { history: true, by: await actorOf(service, c) }
       const answer = (present: CaseFolder) => answerQuestion(present, body.text)
-      return respond(c, service, await service.store.update(params.id, answer, options))
+      return answerCase(c, service, await service.store.update(params.id, answer, options))
     },
   }),
 
@@ -199,7 +201,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Get the history of a case',
     description:
-      'The entries of its `history.md`, oldest first: who did what, when and why. For a case that is older than that file, entries derived from its other files come first.',
+      'Returns the entries of its `history.md`, oldest first: who did what, when and why. If the case is older than that file, entries derived from its other files come first.',
     params,
     responses: ok(z.array(historyEntry), 'The entries.'),
     async handle({ c, service, params }) {
@@ -214,7 +216,7 @@ export const caseEndpoints = [
     tag: 'Proof',
     summary: 'Check whether a case may be RESOLVED',
     description:
-      'The gate is open if there is a verified proof, and a verified proof of the right type for each required item of the checklist. `missing` says what is still needed.',
+      'The gate is open if the case has a verified proof, and each required checklist item has a verified proof of its type. `missing` says what is still needed.',
     params,
     responses: ok(gate, 'The gate.'),
     handle: async ({ c, service, params }) =>
@@ -227,7 +229,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Delete a case and all its files',
     description:
-      'Also deletes its sessions, proof, memory files and webhooks. Fails while one of its sessions plans or executes.',
+      'Also deletes its sessions, proof, memory files and webhooks. Fails while a session plans or executes.',
     params,
     isConditional: true,
     responses: { 200: { description: 'Deleted.', json: deleted } },
@@ -249,9 +251,3 @@ export const caseEndpoints = [
     },
   }),
 ]
-
-function defined<T extends object>(fields: T): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as Partial<T>
-}

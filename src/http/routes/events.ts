@@ -7,7 +7,7 @@ import { caseInQuery, resuming } from '../schemas/query.ts'
 import { streamEvent } from '../sse/broadcast.ts'
 import { openEventStream, resumePoint } from '../sse/event-stream.ts'
 
-/** Live events that wait while the replay goes on: more of them is a client too slow. */
+/** Live events that wait for the end of the replay. A client with more of them is too slow. */
 const MAX_WAITING = 10_000
 
 export const eventEndpoints = [
@@ -17,14 +17,14 @@ export const eventEndpoints = [
     tag: 'Events',
     summary: 'Stream all events',
     description:
-      'Server-sent events of all cases or of one: first those after the given id, then live ones. Without an id the stream begins with the oldest event in the log.',
+      'Sends server-sent events of all cases or of one: first those after the given id, then live ones. Without an id it begins with the oldest event in the log.',
     query: {
       after: z.string().optional().describe('The id to resume after, or `now`.'),
       case: caseInQuery,
       output: z
-        .literal('no', { error: 'expected no, which leaves out what steps print' })
+        .literal('no', { error: 'expected no, which leaves out the output of steps' })
         .optional()
-        .describe('Leaves out what steps print.'),
+        .describe('`no` leaves out the output of steps.'),
     },
     headers: resuming.headers,
     responses: {
@@ -36,8 +36,8 @@ export const eventEndpoints = [
 ]
 
 /**
- * Sends every event of the log after a point, then live ones. The id of an event is its number in the log, also if
- * `case` leaves others out.
+ * Sends every event of the log after a point, then live ones. The id of an event is its number in the log, also with
+ * `case`, which leaves out the others.
  */
 export function streamEvents(
   c: ServiceContext,
@@ -49,11 +49,11 @@ export function streamEvents(
   const wantsOutput = query.output === undefined
   const { eventLog, outputs, now, log } = service
   const { first, last } = eventLog
-  // a browser that connects again with the same address says what it had last
+  // a browser that reconnects to the same address sends the last id that it got
   const isFromNow = c.req.query('after') === 'now' && !c.req.header('last-event-id')
   const resume = isFromNow ? { kind: 'now' as const } : resumePoint(c)
-  const reaches = (id: number) => id === last || (first > 0 && id >= first - 1 && id < last)
-  const known = resume.kind === 'after' && reaches(resume.id)
+  const isInLog = (id: number) => id === last || (first > 0 && id >= first - 1 && id < last)
+  const known = resume.kind === 'after' && isInLog(resume.id)
   const unsubscribe: (() => void)[] = []
   const stream = openEventStream(c, {
     registry,
@@ -83,7 +83,7 @@ export function streamEvents(
     stream.send({ event: 'resync', data: JSON.stringify(envelope) })
   }
 
-  /** All that was told so far has been sent, and what comes is sent as it comes. */
+  /** All past events have been sent; new ones are sent as they come. */
   function goLive(): void {
     waiting = null
     if (caseId !== null || !stream.isOpen) return
@@ -114,7 +114,7 @@ export function streamEvents(
 }
 
 function isOfCase({ envelope }: LogEvent, caseId: string): boolean {
-  if (!envelope.includes(caseId)) return false // most are of others, and need no parsing
+  if (!envelope.includes(caseId)) return false // most are of other cases, and need no parsing
   const { payload } = JSON.parse(envelope) as Envelope
   return payload.case_id === caseId
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { Refused } from '../../files/safe-read.ts'
 import { CASE_FILE } from '../../markdown/case-file.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
@@ -27,9 +28,7 @@ import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endpoint, FILE_ERRORS, ok } from '../endpoint.ts'
 import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from '../etag.ts'
-import { fileReadError } from '../file-read-error.ts'
 import { answerJson } from '../json-body.ts'
-import { memoryBytes } from '../memory-bytes.ts'
 import { memoryFilename } from '../params.ts'
 import { harmless } from '../plain-text.ts'
 import { readBytes } from '../request-body.ts'
@@ -46,14 +45,14 @@ const MARKDOWN = { type: 'text/markdown; charset=utf-8', description: 'The bytes
 const ofCase = { id: caseIdParam }
 const ofFile = { ...ofCase, filename: filenameParam }
 
-/** Markdown files as they are, byte for byte. */
 export const memoryEndpoints = [
   endpoint({
     route: 'GET /cases/:id/memory',
-    id: 'listMemory',
+    id: 'listMemoryFiles',
     tag: 'Memory',
     summary: 'List the memory files of a case',
-    description: '`case.md`, notes of people and agents, and one file for each session.',
+    description:
+      'Returns `case.md`, the notes of people and agents, and one file for each session.',
     params: ofCase,
     responses: ok(z.array(memoryFile), 'The files by name, then the sessions by number.'),
     errors: ['unreadable_file'],
@@ -65,11 +64,11 @@ export const memoryEndpoints = [
 
   endpoint({
     route: 'GET /cases/:id/memory/:filename',
-    id: 'getMemory',
+    id: 'getMemoryFile',
     tag: 'Memory',
     summary: 'Read a memory file',
     description:
-      'The bytes on disk: `notes.md` and other notes, `case.md`, `1.md` for the first session, `latest.md` for the newest.',
+      'Returns the bytes on disk. The name is that of a note such as `notes.md`, or `case.md`, `1.md` for the first session, `latest.md` for the newest.',
     params: ofFile,
     responses: {
       200: {
@@ -82,18 +81,20 @@ export const memoryEndpoints = [
     async handle({ c, service, params }) {
       const filename = memoryFilename(c)
       const folder = await service.store.read(params.id)
-      const bytes = await memoryBytes(service.layout, folder, filename)
-      return harmless(bytesWithETag(c, bytes, MARKDOWN.type))
+      const name = memoryName(service.layout, folder, filename)
+      const read = await readMemory(service.layout, folder.case.id, name)
+      if (!read.ok) throw fileReadError(filename, read)
+      return harmless(bytesWithETag(c, read.bytes, MARKDOWN.type))
     },
   }),
 
   endpoint({
     route: 'PUT /cases/:id/memory/:filename',
-    id: 'putMemory',
+    id: 'putMemoryFile',
     tag: 'Memory',
     summary: 'Write a memory file',
     description:
-      'Any bytes, of any content type. Case and session files are validated. For an unknown case, `case.md` with `If-None-Match: *` creates the case.',
+      'Takes any bytes, with any content type. Case and session files are validated. For an unknown id, writing `case.md` with `If-None-Match: *` creates the case.',
     params: ofFile,
     rawBody: { type: 'text/markdown', description: 'The bytes of the file, at most 10 MiB.' },
     isConditional: true,
@@ -123,8 +124,8 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
   const { store, layout } = service
   const filename = memoryFilename(c)
   const bytes = await readBytes(c, MAX_MEMORY_BYTES)
-  if (bytes.byteLength === 0) mustBeMeant(c, filename)
-  if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
+  if (bytes.byteLength === 0) rejectMissingBody(c, filename)
+  if (filename === CASE_FILE && mayCreateCase(c) && (await isUnknown(service, id))) {
     const by = await actorOf(service, c)
     await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()), by)
     return written(c, { id, filename, bytes, isNew: true })
@@ -136,7 +137,7 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
     requireMatch(c, present.ok ? etagOf(present.bytes) : null)
     const isNew = !present.ok || !present.bytes.equals(bytes)
     const before = present.ok ? present.bytes : null
-    const counting = await checked(service, folder, name, { bytes, isNew, before })
+    const confirmed = await checked(service, folder, name, { bytes, isNew, before })
     if (isNew && name.kind === 'notes' && filename === HISTORY_FILE && present.ok) {
       checkHistoryFile(present.bytes, bytes)
     }
@@ -144,21 +145,21 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
       await writeMemory(service, id, name, { bytes, present: before })
       wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
     }
-    if (counting) await service.runGuard.confirm(id, counting, isNew)
-    if (counting && 'case' in counting) acts(fileActs(folder, counting.case))
+    if (confirmed) await service.runGuard.confirm(id, confirmed, isNew)
+    if (confirmed && 'case' in confirmed) acts(fileActs(folder, confirmed.case))
     return !present.ok
   }
   const made = await store.withFiles(id, work, await actorOf(service, c))
   return written(c, { id, filename, bytes, isNew: made })
 }
 
-/** A request without any body is more likely a slip than the wish to empty a file. */
-function mustBeMeant(c: ServiceContext, filename: string): void {
+/** Rejects a request without any body: more likely a mistake than the wish to empty a file. */
+function rejectMissingBody(c: ServiceContext, filename: string): void {
   const isStated = c.req.header('content-length') ?? c.req.header('transfer-encoding')
   if (isStated !== undefined) return
   throw new AppError(
     'bad_request',
-    `The request has no body, so ${filename} was left as it is. Send the text of the file; to empty it, send Content-Length: 0.`,
+    `The request has no body, so ${filename} was not changed. Send the text of the file; to empty it, send Content-Length: 0.`,
   )
 }
 
@@ -179,7 +180,7 @@ function written(c: ServiceContext, { id, filename, bytes, isNew }: Put): Respon
 }
 
 /** Only who says so: a PUT to a case that was deleted meanwhile must not bring it back. */
-function mayMakeCase(c: ServiceContext): boolean {
+function mayCreateCase(c: ServiceContext): boolean {
   return c.req.header('if-none-match')?.trim() === '*'
 }
 
@@ -203,13 +204,13 @@ async function checked(
   if (name.kind === 'case') return { case: await checkCaseFile(folder, bytes, before) }
   if (name.kind === 'notes') return null
   const { number } = name
-  const isHeld = folder.ignored.some(({ file }) => file === `sessions/${number}.md`)
-  if (isHeld && !isNew) return { number } // its own words, sealed or not
+  const isIgnored = folder.ignored.some(({ file }) => file === `sessions/${number}.md`)
+  if (isIgnored && !isNew) return { number } // confirms the present text, also of a sealed session
   await checkSessionFile(sessionTexts, folder, number, bytes)
   return null
 }
 
-/** Case, session and history files; anybody who works on the case may write the others. */
+/** Case, session and history files. Anybody who works on the case may write the others. */
 function isRecord(c: ServiceContext): boolean {
   const filename = memoryFilename(c)
   return (
@@ -217,5 +218,28 @@ function isRecord(c: ServiceContext): boolean {
     filename === HISTORY_FILE ||
     filename === 'latest.md' ||
     SESSION_FILE.test(filename)
+  )
+}
+
+/** Why a memory file cannot be read or overwritten. */
+function fileReadError(filename: string, { reason, detail }: Refused): AppError {
+  if (reason === 'missing') {
+    return new AppError('not_found', `There is no memory file ${filename}.`)
+  }
+  if (reason === 'io_error') {
+    return new AppError(
+      'storage_failed',
+      `${filename} was not read or written, because the storage failed (${detail}). Check the disk, then try again.`,
+    )
+  }
+  const why = {
+    symbolic_link: 'it is a symbolic link, which is not followed',
+    not_a_file: 'it is not a regular file',
+    too_large: 'it is over 10 MiB',
+    no_permission: 'its permissions do not allow it',
+  }[reason]
+  return new AppError(
+    'unreadable_file',
+    `${filename} cannot be read or written: ${why}. Replace it with a regular file.`,
   )
 }

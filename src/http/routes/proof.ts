@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { AppError } from '../../model/app-error.ts'
 import { type CaseFolder, gateOf, proofOf } from '../../model/case-folder.ts'
 import { addItem } from '../../model/decide-case.ts'
 import { attachProof, verifyProof } from '../../model/decide-proof.ts'
@@ -14,12 +13,12 @@ import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
-import { etagOf, jsonWithETag, requireMatch } from '../etag.ts'
-import { answerJson, jsonBody } from '../json-body.ts'
+import { jsonWithETag, matchUntilWritten } from '../etag.ts'
+import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { plainText } from '../plain-text.ts'
 import { mustFit } from '../request-body.ts'
-import { type GateItemJson, gateItem } from '../schemas/case-responses.ts'
+import { type GateItemJson, gateItem } from '../schemas/case.ts'
 import { caseIdParam, proofIdParam } from '../schemas/params.ts'
 import {
   checklistItemSchema,
@@ -31,7 +30,7 @@ import {
 import { paging } from '../schemas/query.ts'
 import { serializeProof, serializeProofHead } from '../serializers.ts'
 
-/** A JSON string may write one byte as two, as it does every line ending. */
+/** JSON may write one byte as two, such as every line ending. */
 const MAX_BODY_BYTES = 2 * MAX_PROOF_CONTENT_BYTES + 1024 * 1024
 
 const ofCase = { id: caseIdParam }
@@ -40,11 +39,11 @@ const ofProof = { ...ofCase, pid: proofIdParam }
 export const proofEndpoints = [
   endpoint({
     route: 'GET /cases/:id/proof',
-    id: 'listProof',
+    id: 'listProofs',
     tag: 'Proof',
     summary: 'List the proofs of a case',
     description:
-      'Includes each content, unless `content=false`. Without `limit` the whole list is returned; with it, `Link` has the next page.',
+      'Includes each content, unless `content=false`. Without `limit` it returns the whole list; with it, `Link` has the next page.',
     params: ofCase,
     query: {
       ...paging,
@@ -70,7 +69,7 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'Attach proof to a case',
     description:
-      'Either `content`, or `artifact`: the name of a candidate of a session. A test report in it is counted; one with failures supports nothing. Without `session_id` it belongs to the newest complete session that has no proof; null attaches it to no session.',
+      'Requires either `content` or `artifact`, the name of a candidate of a session. A test report in it is counted; one with failures does not count as proof. Without `session_id` it belongs to the newest complete session that has no proof; null attaches it to no session.',
     params: ofCase,
     body: newProofSchema,
     maxBodyBytes: MAX_BODY_BYTES,
@@ -84,7 +83,7 @@ export const proofEndpoints = [
           ? await candidateContent(service, id, artifact!, session_id)
           : { content: body.content, exit_code: null, isReport: false }
       mustFit('content', content, MAX_PROOF_CONTENT_BYTES, 'Attach the part that proves the point.')
-      await service.store.read(id) // an unknown case is refused before anything is counted
+      await service.store.read(id) // throws for an unknown case, before anything is counted
       const found = await countContent(content)
       const tests = found.tests ?? (isReport ? { run: 0, passed: 0, failed: 0 } : null)
       const counted = { ...found, tests }
@@ -110,15 +109,16 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'Add an item to the checklist',
     description:
-      'A required item keeps the gate closed until a proof of its type is verified. An item that already exists is refused.',
+      'A required item keeps the gate closed until a proof of its type is verified. Fails if the item already exists.',
     params: ofCase,
     body: checklistItemSchema,
     responses: created(gateItem, 'The item.'),
     errors: [...FILE_ERRORS, 'already_exists'],
     notWhilePlanning: 'add checklist item',
     async handle({ c, service, params: { id }, body }) {
+      const added = { ...body, required: body.required ?? false }
       const by = await actorOf(service, c)
-      const folder = await service.store.update(id, (present) => addItem(present, body), { by })
+      const folder = await service.store.update(id, (present) => addItem(present, added), { by })
       const item: GateItemJson = gateOf(folder).items.at(-1)!
       return answerJson(c, item, 201, { location: `/cases/${id}/proof/checklist` })
     },
@@ -131,7 +131,7 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'List the required proof of a case',
     description:
-      'Each item with its type, whether it is required, and the verified proof that satisfies it.',
+      'Returns each item with its type, whether it is required, and the verified proof that satisfies it.',
     params: ofCase,
     responses: ok(z.array(gateItem), 'The items, as in the gate.'),
     async handle({ c, service, params }) {
@@ -146,12 +146,12 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'Get a proof',
     description:
-      'Includes its content. A proof whose content changed after it was verified is not verified any more.',
+      'Includes its content. If the content changes after it was verified, the proof is no longer verified.',
     params: ofProof,
     responses: ok(proof, 'The proof.'),
     async handle({ c, service, params: { id, pid } }) {
       const folder = await service.store.read(id)
-      return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, pid)))
+      return answerProof(c, service, folder, pid)
     },
   }),
 
@@ -160,7 +160,7 @@ export const proofEndpoints = [
     id: 'getProofContent',
     tag: 'Proof',
     summary: 'Get the content of a proof as plain text',
-    description: 'The bytes of the content, without the other fields.',
+    description: 'Returns the content alone, without the other fields.',
     params: ofProof,
     responses: {
       200: {
@@ -182,7 +182,7 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'Mark a proof as verified',
     description:
-      'Verifies its present content; a later change removes the verification. A proof that does not support its claim does not open the gate, verified or not, unless `accept` gives a reason.',
+      'Verifies its present content; a later change removes the verification. A proof with failures does not open the gate, even when verified, unless `accept` gives a reason.',
     params: ofProof,
     body: verifySchema,
     isBodyOptional: true,
@@ -191,26 +191,26 @@ export const proofEndpoints = [
     errors: [...FILE_ERRORS, 'bad_request'],
     operatorOnly: 'verify',
     async handle({ c, service, params: { id, pid }, body: { accept = null } }) {
+      const read = await service.store.read(id)
+      const json = await serializeProof(service, read, proofOf(read, pid))
       const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
-      await matching(service, c, await service.store.read(id), pid)
-      const matched = hash()
+      const mustMatch = matchUntilWritten(c, json, { noun: 'proof', hash })
       const change = (present: CaseFolder, counted: Counted) => {
-        if (c.req.header('if-match') !== undefined && hash() !== matched) throw changedMeanwhile()
+        mustMatch()
         return verifyProof(present, pid, { counted, accept, now: service.now() })
       }
       const by = await actorOf(service, c)
       const folder = await updateCounted(service, id, pid, change, by)
-      return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, pid)))
+      return answerProof(c, service, folder, pid)
     },
   }),
 ]
 
-function changedMeanwhile(): AppError {
-  return new AppError('precondition_failed', 'The proof has changed. Read it again, then decide.')
-}
-
-/** Holds the request to If-Match on the proof as a GET would return it now. */
-async function matching(service: HttpDeps, c: ServiceContext, folder: CaseFolder, pid: string) {
-  const json = await serializeProof(service, folder, proofOf(folder, pid))
-  requireMatch(c, etagOf(jsonBody(json)))
+async function answerProof(
+  c: ServiceContext,
+  service: HttpDeps,
+  folder: CaseFolder,
+  pid: string,
+): Promise<Response> {
+  return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, pid)))
 }

@@ -20,7 +20,7 @@ export const providerEndpoints = [
     tag: 'Providers',
     summary: 'List the providers',
     description:
-      'Which are installed, which are trusted, and how each is kept from writing while it plans.',
+      'Returns which are installed, which are trusted, and what keeps each from writing while it plans.',
     isDev: true,
     responses: { 200: { description: 'The providers.', json: z.array(provider) } },
     handle: async ({ c, service }) =>
@@ -33,7 +33,7 @@ export const providerEndpoints = [
     tag: 'Providers',
     summary: 'Send a prompt to a provider',
     description:
-      'With `Accept: text/event-stream` its output is streamed. The run ends if the client disconnects.',
+      'With `Accept: text/event-stream`, streams its output. The run ends if the client disconnects.',
     isDev: true,
     params: { id: providerParam },
     body: promptSchema,
@@ -80,7 +80,7 @@ async function whole(
   }
 }
 
-/** A provider that cannot run is an error response without a stream. */
+/** If the provider cannot run, the response is an error and no stream. */
 async function streamed({ c, service }: Run, id: string, prompt: string): Promise<Response> {
   const { providers, streams: registry } = service
   const gone = new AbortController()

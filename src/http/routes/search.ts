@@ -11,7 +11,6 @@ import {
 import { similarResolvedCases } from '../../sessions/similar-resolved-cases.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
-import { withFreshCatalog } from '../fresh-catalog.ts'
 import { answerJson } from '../json-body.ts'
 import { knownState } from '../params.ts'
 import { caseIdParam } from '../schemas/params.ts'
@@ -23,7 +22,7 @@ import {
   resolvedCase,
 } from '../schemas/search.ts'
 
-/** How many cases are returned. */
+/** The number of cases in a response. */
 export const SEARCH_LIMIT = { default: 20, max: 100 }
 const SIMILAR_LIMIT = { default: 5, max: 20 }
 
@@ -34,12 +33,11 @@ const limit = ({ default: usual, max }: typeof SEARCH_LIMIT) =>
 
 export const searchQuery = {
   q: z
-    .string()
+    .string('expected a word to look for, or a filter such as state:OPEN')
     .max(MAX_QUERY_LENGTH, `expected at most ${MAX_QUERY_LENGTH} characters`)
-    .optional()
     .register(NEVER_EMPTY, { content: /\S/ })
     .describe(
-      'Words, phrases in `"quotation marks"`, and filters such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
+      'At least one word, phrase in `"quotation marks"`, or filter such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
     ),
   ...caseFilters,
   limit: limit(SEARCH_LIMIT),
@@ -48,11 +46,10 @@ export const searchQuery = {
 export const searchEndpoints = [
   endpoint({
     route: 'GET /search',
-    id: 'search',
+    id: 'searchCases',
     tag: 'Cases',
     summary: 'Search cases, sessions, memory and proof',
-    description:
-      'Full text, best match first, each with the lines that contain the words. Requires a word or a filter in `q`.',
+    description: 'Searches the full text. Each result has the lines that contain the words.',
     query: searchQuery,
     responses: {
       200: {
@@ -70,7 +67,7 @@ export const searchEndpoints = [
 
   endpoint({
     route: 'GET /cases/:id/similar',
-    id: 'similarCases',
+    id: 'findSimilarCases',
     tag: 'Cases',
     summary: 'Find similar resolved cases',
     description:
@@ -82,9 +79,10 @@ export const searchEndpoints = [
     },
     errors: ['bad_request'],
     async handle({ c, service, params: { id }, query }) {
-      await service.store.read(id)
+      await service.store.read(id) // throws if there is no such case
       const most = query.limit ?? SIMILAR_LIMIT.default
-      const found = await withFreshCatalog(service, () => similarResolvedCases(service, id, most))
+      await service.synchronizer.freshenAll()
+      const found = await similarResolvedCases(service, id, most)
       return answerJson<readonly ResolvedCaseJson[]>(c, found)
     },
   }),
@@ -95,21 +93,20 @@ export interface SearchParams extends Partial<Record<FilterName, string[] | unde
   limit?: number | undefined
 }
 
-/** What `GET /search` returns, and how many cases match in all. */
-export function search(
+/** The results of `GET /search`, and how many cases match in total. */
+export async function search(
   service: Pick<HttpDeps, 'search' | 'catalog' | 'synchronizer'>,
   { limit = SEARCH_LIMIT.default, ...params }: SearchParams,
 ): Promise<{ total: number; found: FoundCaseJson[] }> {
   const query = searchFor(params)
-  return withFreshCatalog(service, async () => {
-    const { total, hits } = await service.search.find(query, limit)
-    const found = hits.flatMap(({ id, ...hit }): FoundCaseJson[] => {
-      const row = service.catalog.row(id)
-      if (!row) return [] // deleted meanwhile
-      return [{ id, ...summaryOf(row), ...hit }]
-    })
-    return { total, found }
+  await service.synchronizer.freshenAll()
+  const { total, hits } = await service.search.find(query, limit)
+  const found = hits.flatMap(({ id, ...hit }): FoundCaseJson[] => {
+    const row = service.catalog.row(id)
+    if (!row) return [] // deleted in the meantime
+    return [{ id, ...summaryOf(row), ...hit }]
   })
+  return { total, found }
 }
 
 function summaryOf(row: TriageRow): CaseSummary {
@@ -120,7 +117,7 @@ function summaryOf(row: TriageRow): CaseSummary {
   }
 }
 
-/** A case must match the filters in the text and those beside it. */
+/** A case must match both the filters in `q` and the other query parameters. */
 function searchFor({ q = '', ...params }: SearchParams): SearchQuery {
   const { filters: inText, ...text } = parseQuery(q)
   const filters: Filters = {}

@@ -15,7 +15,7 @@ export const sessionStreamEndpoints = [
     tag: 'Sessions',
     summary: 'Stream the events of a session',
     description:
-      'Server-sent events: its audit log from the beginning, or after the given id, then live events and what steps print. The stream closes when the session has completed or ended.',
+      'Sends server-sent events: its audit log from the beginning or after the given id, then live events and the output of steps. The stream closes when the session is over.',
     params: { id: caseIdParam, sid: sessionIdParam },
     query: resuming.query,
     headers: resuming.headers,
@@ -31,7 +31,7 @@ export const sessionStreamEndpoints = [
   }),
 ]
 
-/** The id of an event is its number in the audit log, so a client resumes exactly, also after a restart of the service. */
+/** The id of an event is its number in the audit log, so that a client resumes exactly, even after a restart. */
 async function streamSession(
   c: ServiceContext,
   service: EndpointDeps,

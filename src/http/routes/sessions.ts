@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { AppError } from '../../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../../model/case-folder.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import { planHistory, savedAt } from '../../sessions/plan-history.ts'
@@ -7,19 +6,19 @@ import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
-import { etagOf, jsonWithETag, requireMatch } from '../etag.ts'
-import { answerJson, jsonBody } from '../json-body.ts'
+import { jsonWithETag, matchUntilWritten } from '../etag.ts'
+import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
 import { caseIdParam, sessionIdParam } from '../schemas/params.ts'
 import { paging } from '../schemas/query.ts'
 import {
   abandonSchema,
-  approveSchema,
+  approvalSchema,
+  changeRequestSchema,
   newSessionSchema,
   type PlanRevisionJson,
   planSchema,
-  reviseSchema,
   revision,
   session,
 } from '../schemas/session.ts'
@@ -38,7 +37,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'List the sessions of a case',
     description:
-      'Each with all its fields. Without `limit` the whole list is returned; with it, `Link` has the next page.',
+      'Returns every field of each. Without `limit` that is the whole list; with it, `Link` has the next page.',
     params: ofCase,
     query: paging,
     responses: listOf(session, 'Sessions, newest first.'),
@@ -62,10 +61,10 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Create a session and start planning',
     description:
-      'Returns the session in state `created`. It then plans, and waits in state `plan_ready`: nothing runs before the plan is approved. Either `type` or `again` is required. `again` retries a failed session: type and provider default to those of that session, and the failure is added to the note.',
+      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. `again` retries a failed session: type and provider default to those of that session, and its failure is added to the note.',
     params: ofCase,
     body: newSessionSchema,
-    responses: created(session, 'The session; its plan will wait for approval.'),
+    responses: created(session, 'The new session.'),
     errors: [
       ...FILE_ERRORS,
       'unknown_provider',
@@ -88,20 +87,20 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Get a session',
     description:
-      'Its state, hypothesis, plan, output, diff and test counts, and the files that can be attached as proof.',
+      'Returns its state, hypothesis, plan, output, diff and test counts, and the artifacts that can be attached as proof.',
     params: ofSession,
     responses: ok(session, 'The session.'),
     handle: async ({ c, service, params: { id, sid } }) =>
-      respond(c, service, await service.store.read(id), sid),
+      answerSession(c, service, await service.store.read(id), sid),
   }),
 
   endpoint({
     route: 'GET /cases/:id/sessions/:sid/plans',
-    id: 'listPlans',
+    id: 'listPlanRevisions',
     tag: 'Sessions',
     summary: 'List the plan revisions of a session',
     description:
-      'Oldest first, each with its author and the change request it followed. A text is null if this machine does not have it.',
+      'Returns them oldest first, each with its author and the change request it followed. A text is null if this machine does not have it.',
     params: ofSession,
     responses: ok(z.array(revision), 'Plan revisions, oldest first.'),
     async handle({ c, service, params: { id, sid } }) {
@@ -120,7 +119,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Replace the plan',
     description:
-      'Only while the plan waits for approval. A plan with an invalid step is refused. The previous plan stays in the list of revisions.',
+      'Works only while the plan waits for approval. Rejects a plan with an invalid step. The previous plan stays in the list of revisions.',
     params: ofSession,
     body: planSchema,
     isConditional: true,
@@ -129,20 +128,26 @@ export const sessionEndpoints = [
     operatorOnly: 'edit plan',
     async handle({ c, service, params: { id, sid }, body }) {
       for (const [name, text] of Object.entries(body)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
-      const allow = await matching(service, c, id, sid)
+      const allow = await matching(c, service, id, sid)
       const by = await actorOf(service, c)
-      return respond(c, service, await service.sessions.editPlan(id, sid, body, { allow, by }), sid)
+      return answerSession(
+        c,
+        service,
+        await service.sessions.editPlan(id, sid, body, { allow, by }),
+        sid,
+      )
     },
   }),
 
   endpoint({
     route: 'POST /cases/:id/sessions/:sid/approve',
-    id: 'approve',
+    id: 'approvePlan',
     tag: 'Sessions',
     summary: 'Approve the plan and run it',
-    description: 'With `plan_sha256`, only the plan with this hash runs.',
+    description:
+      'Runs the present plan. With `plan_sha256`, fails unless the present plan has this hash.',
     params: ofSession,
-    body: approveSchema,
+    body: approvalSchema,
     isBodyOptional: true,
     responses: updated,
     errors: [
@@ -159,34 +164,39 @@ export const sessionEndpoints = [
     operatorOnly: 'approve',
     async handle({ c, service, params: { id, sid }, body: { plan_sha256 } }) {
       const by = await actorOf(service, c)
-      return respond(c, service, await service.sessions.approve(id, sid, { plan_sha256, by }), sid)
+      return answerSession(
+        c,
+        service,
+        await service.sessions.approve(id, sid, { plan_sha256, by }),
+        sid,
+      )
     },
   }),
 
   endpoint({
     route: 'POST /cases/:id/sessions/:sid/revise',
-    id: 'revise',
+    id: 'revisePlan',
     tag: 'Sessions',
     summary: 'Request a revised plan',
-    description: 'The note says what to change. The new plan needs its own approval.',
+    description: 'The session plans again, with the note. The new plan needs its own approval.',
     params: ofSession,
-    body: reviseSchema,
+    body: changeRequestSchema,
     responses: updated,
     errors: [...FILE_ERRORS, ...ENDED, 'already_active', 'unknown_provider', ...UNTRUSTED],
     operatorOnly: 'revise',
     async handle({ c, service, params: { id, sid }, body: { note } }) {
       const by = await actorOf(service, c)
-      return respond(c, service, await service.sessions.revise(id, sid, { note, by }), sid)
+      return answerSession(c, service, await service.sessions.revise(id, sid, { note, by }), sid)
     },
   }),
 
   endpoint({
     route: 'POST /cases/:id/sessions/:sid/abandon',
-    id: 'abandon',
+    id: 'abandonSession',
     tag: 'Sessions',
     summary: 'Stop a session and its processes',
     description:
-      'Responds when all its processes have ended. A session that has already ended is refused.',
+      'Responds when all its processes have ended. Fails if the session has already ended.',
     params: ofSession,
     body: abandonSchema,
     isBodyOptional: true,
@@ -195,12 +205,12 @@ export const sessionEndpoints = [
     operatorOnly: 'abandon',
     async handle({ c, service, params: { id, sid }, body: { reason } }) {
       const by = await actorOf(service, c)
-      return respond(c, service, await service.sessions.abandon(id, sid, { reason, by }), sid)
+      return answerSession(c, service, await service.sessions.abandon(id, sid, { reason, by }), sid)
     },
   }),
 ]
 
-async function respond(
+async function answerSession(
   c: ServiceContext,
   service: HttpDeps,
   folder: CaseFolder,
@@ -209,20 +219,11 @@ async function respond(
   return jsonWithETag(c, await serializeSession(service, folder, sessionOf(folder, sid)))
 }
 
-/** Holds the request to If-Match: now, and again on the same bytes when the change is made. */
-async function matching(service: HttpDeps, c: ServiceContext, id: string, sid: string) {
+/** Checks `If-Match` on the session as a GET would return it, and once more when the plan is written. */
+async function matching(c: ServiceContext, service: HttpDeps, id: string, sid: string) {
   const folder = await service.store.read(id)
   const found = sessionOf(folder, sid)
-  requireMatch(c, etagOf(jsonBody(await serializeSession(service, folder, found))))
-  const hashOf = (each: Session) =>
-    service.catalog.entry(each.case_id)?.sessions.get(each.number)?.hash
-  const hash = hashOf(found)
-  return (_: CaseFolder, present: Session) => {
-    if (c.req.header('if-match') !== undefined && hashOf(present) !== hash) {
-      throw new AppError(
-        'precondition_failed',
-        'The session has changed. Read it again, then decide.',
-      )
-    }
-  }
+  const json = await serializeSession(service, folder, found)
+  const hash = () => service.catalog.entry(id)?.sessions.get(found.number)?.hash
+  return matchUntilWritten(c, json, { noun: 'session', hash })
 }

@@ -5,27 +5,27 @@ import { jsonWithETag } from '../etag.ts'
 import { answerJson, jsonBody } from '../json-body.ts'
 import { type HealthJson, health, type VersionJson, version } from '../schemas/system.ts'
 
-/** The document of each app, made at the first request. */
+/** The document of each app, generated at the first request. */
 const documents = new WeakMap<readonly Endpoint[], string>()
 
 export const systemEndpoints = [
   endpoint({
     route: 'GET /health',
-    id: 'health',
+    id: 'getHealth',
     tag: 'System',
     summary: 'Health check',
     description:
-      '`status` is `ok` whenever the service responds. `watching` says whether file changes are detected at once; `problems` lists problems of files that belong to no case.',
+      '`status` is `ok` whenever the service responds. `watching` says whether file changes are detected at once.',
     responses: { 200: { description: 'The service is running.', json: health } },
     handle: async ({ c, service }) => answerJson(c, await readHealth(service)),
   }),
 
   endpoint({
     route: 'GET /version',
-    id: 'version',
+    id: 'getVersion',
     tag: 'System',
-    summary: 'Version',
-    description: 'The commit is known only if the program runs from a git checkout.',
+    summary: 'Get the version',
+    description: 'Returns the versions of the program and of Node, and when the service started.',
     responses: { 200: { description: 'The version.', json: version } },
     handle: ({ c, service: { build, startedAt } }) =>
       answerJson<VersionJson>(c, {
@@ -38,10 +38,10 @@ export const systemEndpoints = [
 
   endpoint({
     route: 'GET /openapi.json',
-    id: 'openapi',
+    id: 'getOpenApi',
     tag: 'System',
-    summary: 'The OpenAPI document of this API',
-    description: 'Generated from the schemas that validate the requests.',
+    summary: 'Get the OpenAPI document of this API',
+    description: 'It is generated from the schemas that validate the requests.',
     responses: ok(z.looseObject({ openapi: z.string() }), 'The OpenAPI document.'),
     async handle({ c, service }) {
       const { endpoints } = service
@@ -56,7 +56,7 @@ export const systemEndpoints = [
   }),
 ]
 
-/** Waits for changes that are already known, except while indexing. */
+/** Waits until known changes are read, except while indexing. */
 async function readHealth(service: HttpDeps): Promise<HealthJson> {
   const indexing = service.start.stage() === 'indexing'
   if (!indexing) await service.synchronizer.freshenAll()

@@ -1,10 +1,9 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import { DELIVERY_STATES, type Delivery } from '../../model/delivery.ts'
 import { ALL_EVENTS, type Webhook } from '../../model/webhook.ts'
 import { newSecret } from '../../webhooks/message.ts'
 import {
-  ANY_FIELD,
   created,
   type Endpoint,
   type EndpointDeps,
@@ -23,19 +22,20 @@ import {
   paginateSource,
   type SortKey,
 } from '../pagination.ts'
-import { type DeletedJson, deleted } from '../schemas/case-responses.ts'
+import { type DeletedJson, deleted } from '../schemas/case.ts'
 import { caseIdParam, deliveryIdParam, webhookIdParam } from '../schemas/params.ts'
 import { oneOf, paging } from '../schemas/query.ts'
 import {
   changeIn,
   delivery,
+  deliveryState,
   deliveryWithEnvelope,
   newWebhookSchema,
   secretIn,
   tested,
   type WebhookWithSecretJson,
   webhook,
-  webhookChangeSchema,
+  webhookUpdateSchema,
   webhookWithSecret,
 } from '../schemas/webhook.ts'
 import {
@@ -45,9 +45,7 @@ import {
   serializeWebhook,
 } from '../webhook-serializers.ts'
 
-const state = oneOf(
-  z.enum(DELIVERY_STATES, { error: `expected one of ${DELIVERY_STATES.join(', ')}` }),
-).describe('Only deliveries in one of these states.')
+const state = oneOf(deliveryState).describe('Only deliveries in one of these states.')
 
 type Params = Readonly<Record<string, string>>
 
@@ -55,16 +53,16 @@ type Params = Readonly<Record<string, string>>
 interface Scope {
   list: `/${string}`
   one: `/${string}`
-  /** As the summaries have it. */
+  /** For the summaries. */
   noun: string
-  /** As the operation ids have it. */
+  /** For the operation ids. */
   name: string
   listed: string
   ofList: Record<string, z.ZodType>
   ofOne: Record<string, z.ZodType>
-  /** The case whose webhooks are meant; null for those of the workspace. */
+  /** The id of the case; null for webhooks of the workspace. */
   caseOf(service: EndpointDeps, params: Params): Promise<string | null>
-  /** Throws `not_found`, also for the webhook of another case. */
+  /** Throws `not_found`, also for a webhook of another case. */
   webhookOf(service: EndpointDeps, params: Params): Promise<Webhook>
 }
 
@@ -77,7 +75,7 @@ const SCOPES: readonly Scope[] = [
     one: '/webhooks/:id',
     noun: 'a global webhook',
     name: 'Webhook',
-    listed: 'Only those of the workspace; the webhooks of a case are listed at the case.',
+    listed: 'Lists the webhooks of the workspace. The webhooks of a case have a list of their own.',
     ofList: {},
     ofOne: { id: webhookIdParam },
     caseOf: async () => null,
@@ -88,7 +86,7 @@ const SCOPES: readonly Scope[] = [
     one: '/cases/:id/webhooks/:webhook_id',
     noun: 'a webhook of a case',
     name: 'CaseWebhook',
-    listed: 'Only those of this case; global webhooks also receive its events.',
+    listed: 'Lists the webhooks of this case only. Global webhooks also receive its events.',
     ofList: { id: caseIdParam },
     ofOne: { id: caseIdParam, webhook_id: webhookIdParam },
     caseOf: readCase,
@@ -127,7 +125,8 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       id: `create${name}`,
       tag: 'Webhooks',
       summary: `Register ${noun}`,
-      description: 'Without a secret, one is generated and returned in this response only.',
+      description:
+        'Without a secret, the service generates one and returns it in this response only.',
       params: ofList,
       body: newWebhookSchema,
       responses: created(webhookWithSecret, 'The new webhook.'),
@@ -135,7 +134,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       notWhilePlanning: 'add webhook',
       async handle({ c, service, params, body }) {
         const { webhooks } = service
-        const { url, events, active, ...rest } = body
+        const { url, events, active = true, ...rest } = body
         const secret = secretIn(rest) ?? null
         const case_id = await caseOf(service, params as Params)
         const wanted = { case_id, url, events: events ?? [ALL_EVENTS], secret, active }
@@ -161,7 +160,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       tag: 'Webhooks',
       summary: `Get ${noun}`,
       description:
-        'Its URL and events, how many deliveries wait or were given up, and why it was disabled, if it was. The secret is not shown.',
+        'Returns its URL and events, how many deliveries wait or were given up, and why it was disabled, if it was. It does not return the secret.',
       params: ofOne,
       responses: ok(webhook, 'The webhook.'),
       handle: async ({ c, service, params }) =>
@@ -173,10 +172,10 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       id: `update${name}`,
       tag: 'Webhooks',
       summary: `Update, pause or resume ${noun}`,
-      description: 'At least one field. A null secret generates a new one.',
+      description:
+        'Requires at least one field. With a null secret, the service generates a new one.',
       params: ofOne,
-      body: webhookChangeSchema,
-      bodyRules: ANY_FIELD,
+      body: webhookUpdateSchema,
       isConditional: true,
       responses: {
         200: { description: 'The updated webhook.', json: webhookWithSecret, headers: ['ETag'] },
@@ -202,7 +201,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       id: `delete${name}`,
       tag: 'Webhooks',
       summary: `Delete ${noun}`,
-      description: 'Nothing more is sent or retried.',
+      description: 'The service sends and retries nothing more.',
       params: ofOne,
       isConditional: true,
       responses: { 200: { description: 'Deleted.', json: deleted } },
@@ -223,7 +222,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       tag: 'Webhooks',
       summary: `Send a ping to ${noun}`,
       description:
-        'Responds when the receiver has responded, after 15 s at most. A ping is not retried, and is in no list of deliveries.',
+        'Responds when the receiver has responded, or after 15 s. A ping is not retried, and is not in the list of deliveries.',
       params: ofOne,
       responses: { 200: { description: 'The delivery result.', json: tested } },
       notWhilePlanning: 'test webhook',
@@ -240,7 +239,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       tag: 'Webhooks',
       summary: `List the deliveries of ${noun}`,
       description:
-        'Deliveries waiting to be retried, and the newest 1000 each that succeeded or were given up. An event that was not tried yet is not included.',
+        'Returns all deliveries that wait to be retried, the newest 1000 that succeeded, and the newest 1000 that were given up. Events that were not sent yet are not included.',
       params: ofOne,
       query: { state, ...paging },
       responses: listOf(delivery, 'Deliveries, newest event first.'),
@@ -284,7 +283,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       tag: 'Webhooks',
       summary: `Resend a delivery of ${noun}`,
       description:
-        'At once, with the same `webhook-id`, so that the receiver can tell it from a new event. Refused while the webhook is not active.',
+        'Sends it now, with the same `webhook-id`, so that the receiver can tell it from a new event. Fails while the webhook is not active.',
       params: { ...ofOne, did: deliveryIdParam },
       responses: { 202: { description: 'Queued for delivery.', json: deliveryWithEnvelope } },
       errors: ['wrong_state'],
@@ -310,7 +309,7 @@ interface ListedDelivery extends SortKey {
   delivery: Delivery
 }
 
-/** In the order of the event log. The time of an event found after a pause is that of its file, so it is no order. */
+/** In the order of the event log. Times are no order: a change found after a restart has the time of its file. */
 function listed(delivery: Delivery): ListedDelivery {
   return {
     id: delivery.id,

@@ -16,7 +16,7 @@ import { mustFit } from '../request-body.ts'
 import { caseState } from './primitives.ts'
 import { oneLine, tag } from './text-fields.ts'
 
-/** What a request must hold for this field. */
+/** The schema of this field in a request. */
 export function requestField(row: CaseFieldRow): z.ZodType {
   const { kind, about, max, pattern, rule, known, values } = row
   const schema = () => {
@@ -47,7 +47,7 @@ type RequestShape = { title: z.ZodType<string> } & {
   [N in Exclude<keyof SettableFields, 'title'>]-?: Nullish<SettableFields[N]>
 }
 
-/** What a request may hold that makes or changes a case. */
+/** The fields that a request may set when it creates or updates a case. */
 export const settableShape = Object.fromEntries(
   SETTABLE.map((field) => {
     const schema = requestField(field)
@@ -55,7 +55,7 @@ export const settableShape = Object.fromEntries(
   }),
 ) as RequestShape
 
-/** What an answer has of these fields. */
+/** These fields in a response. */
 export function responseShape<Name extends CaseFieldName>(
   fields: readonly NamedField[],
 ): { [N in Name]: z.ZodType<CaseValues[N]> } {
@@ -71,10 +71,10 @@ function responseField({ name, kind, about, values, required, ...row }: NamedFie
   return (isNullable ? schema.nullable() : schema).describe(`${about}.`)
 }
 
-/** A case.md over its limit could not be read again; the rest is for its other fields. */
+/** A `case.md` over its limit could not be read again. 16 KiB are left for the other fields. */
 const MAX_DESCRIPTION_BYTES = MAX_CASE_BYTES - 16 * 1024
 
-/** What a body says of a new case. */
+/** The fields of a new case, from the body of a request. */
 export function newFields({
   title,
   ...rest
@@ -82,7 +82,7 @@ export function newFields({
   return { ...cleared(rest), title }
 }
 
-/** What a body says that is to change. Refuses one that says nothing. */
+/** The fields to change, from the body of a request. Throws `bad_request` if there are none. */
 export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
   const fields = cleared(sent)
   if (Object.keys(fields).length > 0) return fields
@@ -92,10 +92,10 @@ export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
   )
 }
 
-/** As a schema gives it. */
+/** As the schema returns them. */
 type CaseFieldsAsSent = { [key in keyof SettableFields]?: SettableFields[key] | null | undefined }
 
-/** Null clears: the field gets the value of a case that has none. */
+/** Null clears a field: it gets the value that it has in a case without it. */
 function cleared(sent: CaseFieldsAsSent): SettableFields {
   const fields: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(sent)) {

@@ -1,21 +1,153 @@
 import * as z from 'zod'
-import { CASE_FIELDS } from '../../model/case-fields.ts'
-import { CASE_STATES } from '../../model/case-state.ts'
-import { settableShape } from './case-fields.ts'
-import { oneLine, upTo, WORDS } from './text-fields.ts'
+import {
+  CASE_FIELDS,
+  type CaseFieldName,
+  FIELD_LIST,
+  FILTERED,
+  type FilteredField,
+} from '../../model/case-fields.ts'
+import { OBJECTION_CODES } from '../../model/support.ts'
+import { responseShape, settableShape } from './case-fields.ts'
+import {
+  ANY_FIELD,
+  attentionKind,
+  caseState,
+  count,
+  historyKind,
+  id,
+  type JsonOf,
+  lineNumber,
+  problemCode,
+  time,
+} from './primitives.ts'
+import { notBlank, oneLine } from './text-fields.ts'
 
-/** What requests send about a case. Unknown fields are dropped. */
+export const newCaseSchema = z.object(settableShape).meta({ id: 'NewCase' })
 
-export const newCaseSchema = z.object(settableShape)
+export const caseUpdateSchema = z
+  .object(settableShape)
+  .partial({ title: true })
+  .meta({
+    id: 'CaseUpdate',
+    ...ANY_FIELD,
+  })
 
-export const caseFieldsSchema = newCaseSchema.partial({ title: true })
+export const newStateSchema = z
+  .object({
+    state: caseState,
+    outcome: settableShape.outcome,
+    reason: oneLine(CASE_FIELDS.reason.max)
+      .nullish()
+      .describe('Why, in one line. Left out, the present reason stays; null clears it.'),
+  })
+  .meta({ id: 'NewState' })
 
-export const stateSchema = z.object({
-  state: z.string().meta({ enum: [...CASE_STATES] }),
-  outcome: settableShape.outcome,
-  reason: oneLine(CASE_FIELDS.reason.max).nullish(),
-})
+export const answerSchema = z
+  .object({ text: notBlank('an answer', 20_000) })
+  .meta({ id: 'QuestionAnswer' })
 
-export const answerSchema = z.object({
-  text: upTo(20_000).regex(WORDS, 'expected an answer that says something'),
-})
+export const problem = z
+  .object({
+    code: problemCode,
+    file: z.string().describe("Relative to the case's folder, or to the workspace."),
+    line: lineNumber.nullable().describe('Null if the problem is the whole file.'),
+    message: z.string(),
+  })
+  .meta({ id: 'Problem', description: 'A problem of a file, for a person to fix.' })
+
+export const caseSchema = z
+  .object({
+    id,
+    ...responseShape<CaseFieldName>(FIELD_LIST),
+    created_at: time,
+    updated_at: time.describe('When `case.md` last changed.'),
+    problems: z.array(problem),
+  })
+  .meta({ id: 'Case' })
+
+const attention = z
+  .object({
+    kind: attentionKind,
+    session_id: id.nullable(),
+    session: lineNumber.nullable().describe('The number of that session.'),
+    text: z.string(),
+  })
+  .meta({ id: 'Attention', description: 'What a case needs from the operator.' })
+
+const gateSummary = z
+  .object({
+    open: z.boolean(),
+    verified: count.describe('How many proofs are verified.'),
+    missing: count.describe('How much is still missing.'),
+  })
+  .meta({ id: 'GateSummary' })
+
+export const triageRow = z
+  .object({
+    id,
+    title: z.string(),
+    ...responseShape<FilteredField>(FILTERED),
+    updated_at: time.describe('When `case.md`, an audit log or a proof last changed.'),
+    created_at: time,
+    needs: attention.nullable(),
+    since: time.nullable().describe('Since when the case needs that.'),
+    sessions: count,
+    running: z.boolean().describe('Whether a session plans or executes on this machine.'),
+    problems: count,
+    gate: gateSummary,
+  })
+  .meta({ id: 'TriageRow' })
+
+export const historyEntry = z
+  .object({
+    at: time.nullable().describe('Null for a note without a time.'),
+    who: z.string().nullable().describe('Null if the files do not say.'),
+    what: z.string(),
+    text: z.string().nullable().describe('The reason, the question or the note.'),
+    kind: historyKind,
+    session: lineNumber.nullable().describe('The number of the session it is about.'),
+    recorded: z
+      .boolean()
+      .describe('False for an entry that is not in `history.md`, but derived from other files.'),
+  })
+  .meta({ id: 'HistoryEntry', description: 'Something that happened to a case.' })
+
+export const gateItem = z
+  .object({
+    description: z.string(),
+    type: z.string().nullable().describe('The type of proof that satisfies it.'),
+    required: z.boolean(),
+    checked: z.boolean().describe("A person's tick in the file. The gate ignores it."),
+    satisfied_by: id.nullable().describe('The verified proof that satisfies it.'),
+  })
+  .meta({ id: 'ChecklistItem' })
+
+const objectionCode = z.enum(['not_verified', ...OBJECTION_CODES]).meta({ id: 'ObjectionCode' })
+
+const objection = z
+  .object({
+    id,
+    type: z.string(),
+    code: objectionCode,
+    reason: z.string(),
+  })
+  .meta({ id: 'GateObjection', description: 'A proof that does not count, and why.' })
+
+export const gate = z
+  .object({
+    open: z.boolean(),
+    verified: count.describe('How many proofs are verified.'),
+    items: z.array(gateItem),
+    missing: z.array(z.string()).describe('What is still needed, in words.'),
+    objections: z.array(objection),
+  })
+  .meta({ id: 'Gate', description: 'Whether the case may be RESOLVED.' })
+
+export const deleted = z.object({ id, deleted: z.literal(true) }).meta({ id: 'Deleted' })
+
+export type CaseJson = JsonOf<typeof caseSchema>
+export type TriageRowJson = JsonOf<typeof triageRow>
+export type HistoryEntryJson = JsonOf<typeof historyEntry>
+export type GateJson = JsonOf<typeof gate>
+export type GateItemJson = JsonOf<typeof gateItem>
+export type DeletedJson = JsonOf<typeof deleted>

@@ -1,21 +1,28 @@
 import * as z from 'zod'
-import { PROBLEM_CODES } from '../../model/problem.ts'
-import { SESSION_STATES } from '../../model/session-state.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../model/webhook.ts'
 import type { Json } from '../openapi/json-schemas.ts'
-import { caseState, count, hash, id, time } from './primitives.ts'
+import {
+  caseState,
+  count,
+  hash,
+  id,
+  problemCode,
+  runMode,
+  sessionState,
+  time,
+} from './primitives.ts'
 
 const ofCase = { case_id: id }
 const ofProof = { ...ofCase, proof_id: id, proof_type: z.string() }
 const problem = {
-  case_id: id.nullable().describe('Null where no case is concerned.'),
-  code: z.enum(PROBLEM_CODES),
+  case_id: id.nullable().describe('Null if it is about no case.'),
+  code: problemCode,
   file: z.string(),
   line: z.int().nullable(),
   message: z.string(),
 }
 
-/** Of what changes in the workspace, to the last member. */
+/** The payloads of changes in the workspace, with every member. */
 const CHANGES: Readonly<Record<string, z.ZodRawShape>> = {
   case_created: ofCase,
   case_updated: ofCase,
@@ -33,14 +40,15 @@ const CHANGES: Readonly<Record<string, z.ZodRawShape>> = {
   },
 }
 
-const mode = z.enum(['plan', 'work'])
+const mode = runMode
 const text = z.string()
-const state = z.enum(SESSION_STATES)
+const state = sessionState
 const by = z.enum(['request', 'hand'])
+const planEntry = z.looseObject({ content: text, status: text }).meta({ id: 'AgentPlanEntry' })
 
 /**
- * Of the lines of a trail: what each is sure to have. Further members are in docs/sessions.md; those that
- * do not stand here, and those of an event with another name, may come too.
+ * The payloads of audit log entries, with the members that each always has. An entry may have others, listed in
+ * docs/sessions.md, and the log may have events that are not listed here.
  */
 const TRAIL: Readonly<Record<string, z.ZodRawShape>> = {
   session_created: { type: text, provider: text },
@@ -52,9 +60,9 @@ const TRAIL: Readonly<Record<string, z.ZodRawShape>> = {
   plan_approved: { plan_sha256: hash },
   session_started: { provider: text },
   guarded: { mode, guard: z.enum(['mount', 'comparison']) },
-  agent_started: { mode, command: z.unknown() },
+  agent_started: { mode, command: z.array(text) },
   agent_session: { agent_session: text },
-  agent_plan: { entries: z.array(z.unknown()) },
+  agent_plan: { entries: z.array(planEntry) },
   agent_usage: { mode },
   tool_call: { tool: text },
   agent_retry: {},
@@ -81,11 +89,13 @@ const output = z.object({
   step: text,
   stream: z.enum(['stdout', 'stderr']),
   text,
-  artifact: text.describe('The file that gets all output of the step.'),
-  offset: count.nullable().describe('At which of its bytes the text begins.'),
+  artifact: text.describe('The file that all output of the step is written to.'),
+  offset: count
+    .nullable()
+    .describe('The byte of that file at which the text begins; null if it is not known.'),
 })
 
-/** The component that describes an event, such as `CaseCreatedEvent`. */
+/** The name of the component that describes an event, such as `CaseCreatedEvent`. */
 export function eventName(type: string): string {
   return `${type.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`
 }
@@ -93,13 +103,13 @@ export function eventName(type: string): string {
 function event(type: string, payload: z.ZodType): z.ZodType {
   return z
     .object({ event_type: z.literal(type), timestamp: time, payload })
-    .meta({ id: eventName(type), description: 'An event: exactly these three members.' })
+    .meta({ id: eventName(type), description: 'An event.' })
 }
 
 const ofSession = (fields: z.ZodRawShape) =>
   z.looseObject({ ...fields, case_id: id, session_id: id })
 
-/** Every event that the log, a webhook or a stream may bring, by its type. */
+/** Every event of the log, of webhooks and of streams, by its type. */
 export const EVENTS: ReadonlyMap<string, z.ZodType> = new Map([
   ...Object.entries(CHANGES).map(([type, payload]) => named(type, z.object(payload))),
   ...Object.entries(TRAIL).map(([type, fields]) => named(type, ofSession(fields))),
@@ -119,9 +129,9 @@ function named(type: string, payload: z.ZodType): [string, z.ZodType] {
 }
 
 const ALL = [...EVENTS.keys()]
-/** What a webhook may be sent: what it can name, and the test. */
+/** What webhooks are sent: the events that one can register for, and the ping of a test. */
 export const SENT_EVENTS = [...DEFAULT_EVENTS, ...FURTHER_EVENTS, 'ping']
-/** What the log has, and what only streams have: the events of a stream, by the component that is any of them. */
+/** The event types of each stream, by the component for any event of it. */
 export const STREAMED = {
   LogEvent: ALL,
   SessionEvent: [...Object.keys(TRAIL), 'session_output', 'resync', 'ping'],
@@ -129,11 +139,11 @@ export const STREAMED = {
 
 export type Streamed = keyof typeof STREAMED
 
-/** The component that is any event of a stream; `event_type` says which. */
+/** The component for any event of a stream; `event_type` says which. */
 export function anyOfThem(streamed: Streamed): Json {
   const refs = STREAMED[streamed].map((type) => [type, `#/components/schemas/${eventName(type)}`])
   return {
-    description: 'The `data` of each event, as JSON; its `event` is the same as `event_type`.',
+    description: 'The JSON in the `data` of an event; its `event` is the same as `event_type`.',
     oneOf: refs.map(([, $ref]) => ({ $ref })),
     discriminator: { propertyName: 'event_type', mapping: Object.fromEntries(refs) },
   }

@@ -4,7 +4,7 @@ import { count, type JsonOf, time } from './primitives.ts'
 export const memoryFile = z
   .object({
     filename: z.string(),
-    kind: z.enum(['case', 'session', 'notes']),
+    kind: z.enum(['case', 'session', 'notes']).describe('`notes` is any other file.'),
     size: count,
     updated_at: time,
   })

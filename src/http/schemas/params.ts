@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { UUID } from '../../model/words.ts'
 
-/** What a path parameter names, for the error about one that names nothing. */
+/** The noun for a path parameter, for the error about one that matches nothing. */
 export const NOUNS = z.registry<{ noun: string }>()
 
 function idOf(noun: string) {

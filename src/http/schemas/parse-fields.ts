@@ -4,17 +4,18 @@ import { CASE_STATES } from '../../model/case-state.ts'
 
 type RawIssue = z.core.$ZodRawIssue
 
-/** One request may be wrong in very many places; the first ones say enough. */
+/** A request may have very many errors; the first ones say enough. */
 const MOST_ERRORS = 20
 
 /**
- * The value as the schema gives it, or `bad_request` with an entry for each wrong field: what was
- * expected (the schema's own message where it has one) and what came.
+ * The value as the schema returns it. Throws `bad_request` with an entry for each wrong field: what was expected (the
+ * schema's own message if it has one) and what came. An unknown case state has an error code of its own.
  */
 export function parseFields<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value, { error: expectation, reportInput: true })
   if (result.success) return result.data
   const all = result.error.issues
+  if (all.length === 1) throwIfUnknownState(all[0]!)
   const errors: FieldError[] = all.slice(0, MOST_ERRORS).map((issue) => ({
     path: fieldPath(issue.path),
     message: `${issue.message}; ${gotten(issue.input)}`,
@@ -24,7 +25,13 @@ export function parseFields<T>(schema: z.ZodType<T>, value: unknown): T {
   throw new AppError('bad_request', first + more, { errors })
 }
 
-/** A case's state that does not exist; states have an error code of their own. */
+/** Throws `unknown_state` if the issue is a name that is no case state. */
+export function throwIfUnknownState(issue: z.core.$ZodIssue): void {
+  const { code, input } = issue
+  if (code !== 'invalid_value' || typeof input !== 'string') return
+  if (issue.values.join() === CASE_STATES.join()) throw unknownState(input)
+}
+
 export function unknownState(state: string): AppError {
   const came = `"${state.slice(0, 60)}"`
   const message = `got ${came}, expected one of ${CASE_STATES.join(', ')}`
@@ -32,7 +39,7 @@ export function unknownState(state: string): AppError {
   return new AppError('unknown_state', `There is no case state ${came}.`, { errors })
 }
 
-/** As in `steps[0].timeout`; empty for the root. */
+/** Such as `steps[0].timeout`; empty for the root. */
 export function fieldPath(keys: readonly PropertyKey[]): string {
   return keys.reduce<string>((path, key) => {
     if (typeof key === 'number') return `${path}[${key}]`
@@ -53,7 +60,7 @@ function shown(value: unknown): string {
   return `the ${type} ${text}`
 }
 
-/** No deeper than so many levels: what is nested without end would end the stack, and nobody reads it. */
+/** Cuts deep nesting, which would overflow the stack. */
 function beginningOf(value: unknown, levels: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (levels === 0) return '…'
@@ -66,7 +73,7 @@ function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 }
 
-/** Asked by zod only where the schema has no message of its own; of its checks those that schemas.ts uses. */
+/** For schemas without a message of their own. It knows only the checks that our schemas use. */
 function expectation(issue: RawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -74,7 +81,9 @@ function expectation(issue: RawIssue): string {
     case 'too_big':
       return `expected at most ${issue.maximum} ${UNITS[issue.origin] ?? ''}`.trimEnd()
     case 'invalid_value':
-      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
+      return issue.values.length > 2
+        ? `expected one of ${issue.values.join(', ')}`
+        : `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`
     default:
       return 'expected another value'
   }

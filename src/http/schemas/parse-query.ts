@@ -1,14 +1,13 @@
 import * as z from 'zod'
 import { AppError, type FieldError } from '../../model/app-error.ts'
-import { CASE_STATES } from '../../model/case-state.ts'
 import type { ServiceContext } from '../context.ts'
 import { NOUNS } from './params.ts'
-import { unknownState } from './parse-fields.ts'
+import { throwIfUnknownState } from './parse-fields.ts'
 import { NEVER_EMPTY } from './query.ts'
 
 type Shape = Readonly<Record<string, z.ZodType>>
 
-/** The path parameters of a request. One that its schema rejects names nothing, so the error is 404. */
+/** The path parameters of a request. One that its schema rejects matches nothing, so the error is 404. */
 export function parseParams<T>(schema: z.ZodType<T> & { shape: Shape }, c: ServiceContext): T {
   const sent = c.req.param() as Record<string, string>
   const result = schema.safeParse(sent)
@@ -39,18 +38,18 @@ export function parseQuery<S extends Shape>(
   const result = objectOf(shape).safeParse(wanted, { reportInput: true })
   if (result.success) return result.data as ReturnType<typeof parseQuery<S>>
   for (const issue of result.error.issues) {
-    const came = JSON.stringify(shortened(String(issue.input)))
-    if (issue.code === 'invalid_value' && issue.values.join() === CASE_STATES.join()) {
-      throw unknownState(String(issue.input))
-    }
-    errors.push({ path: String(issue.path[0]), message: `${issue.message}; got ${came}` })
+    throwIfUnknownState(issue)
+    const { input } = issue
+    const came =
+      input === undefined ? 'it is missing' : `got ${JSON.stringify(shortened(String(input)))}`
+    errors.push({ path: String(issue.path[0]), message: `${issue.message}; ${came}` })
   }
   throw badRequest(errors)
 }
 
 const objects = new WeakMap<Shape, z.ZodObject>()
 
-/** One for each shape: zod compiles an object at its first use. */
+/** One for each shape, because zod compiles an object at its first use. */
 function objectOf(shape: Shape): z.ZodObject {
   const known = objects.get(shape)
   if (known) return known
@@ -68,7 +67,7 @@ function shortened(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text
 }
 
-/** Of a parameter that takes one value, the first counts. */
+/** If a parameter for one value is repeated, the first one counts. */
 function toValue(schema: z.ZodType, values: readonly string[]): unknown {
   const plain = schema instanceof z.ZodOptional ? schema.unwrap() : schema
   if (plain instanceof z.ZodArray) {
@@ -82,23 +81,23 @@ function toValue(schema: z.ZodType, values: readonly string[]): unknown {
 function emptyMessage(schema: z.ZodType, values: readonly string[]): string | null {
   const content = NEVER_EMPTY.get(schema)?.content
   if (!content || values.some((value) => content.test(value))) return null
-  return 'expected a value; it is empty. Leave the parameter out, or give it one'
+  return 'expected a value; it is empty. Give it a value, or leave it out'
 }
 
 function unknownMessage(name: string, known: readonly string[]): string {
   const nearest = nearestOf(name, known)
-  const hint = nearest === null ? '' : `, perhaps you mean ${nearest}`
-  return `unknown query parameter${hint}; this path takes ${known.join(', ')}`
+  const hint = nearest === null ? '' : ` Did you mean ${nearest}?`
+  return `unknown query parameter.${hint} This path takes ${known.join(', ')}`
 }
 
-/** The one that differs by the fewest letters, if they are few. */
+/** The name that differs by the fewest letters, if they are few. */
 function nearestOf(name: string, known: readonly string[]): string | null {
   const distances = known.map((each) => [distance(name.toLowerCase(), each), each] as const)
   const [letters, nearest] = distances.sort(([a], [b]) => a - b)[0] ?? [Infinity, null]
   return letters <= Math.max(1, Math.floor(name.length / 2)) ? nearest : null
 }
 
-/** How many letters must be put in, taken out or replaced to make one word the other (Levenshtein). */
+/** The Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [at, letter] of [...from.slice(0, 40)].entries()) {

@@ -1,8 +1,10 @@
 import * as z from 'zod'
+import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { SLUG, SLUG_RULE } from '../../model/words.ts'
 import { count, id, type JsonOf, sentId, time } from './primitives.ts'
-import { oneLine, trimmedLine, WORDS } from './text-fields.ts'
+import { failedTest } from './session.ts'
+import { notBlank, oneLine, trimmedLine } from './text-fields.ts'
 
 const proofType = z
   .string()
@@ -12,30 +14,45 @@ const proofType = z
     examples: [...KNOWN_PROOF_TYPES],
   })
 
-export const checklistItemSchema = z.object({
-  description: trimmedLine(500),
-  type: proofType,
-  required: z.boolean().default(false),
-})
+export const checklistItemSchema = z
+  .object({
+    description: trimmedLine(500),
+    type: proofType,
+    // no `default`: openapi-typescript would make the field required
+    required: z.boolean().optional().describe('`false` by default.'),
+  })
+  .meta({ id: 'NewChecklistItem' })
 
 export const newProofSchema = z
   .object({
     type: proofType,
-    content: z.string().regex(WORDS, 'expected content that says something').optional(),
-    artifact: z.string().max(200).optional(),
+    content: notBlank('content').optional(),
+    artifact: z.string().max(200).optional().describe('The name of a candidate of a session.'),
     session_id: sentId.nullish(),
   })
   .refine((proof) => (proof.content === undefined) !== (proof.artifact === undefined), {
     path: ['content'],
-    when: () => true, // also beside other wrong fields: so that all that is missing is named at once
+    when: () => true, // also if other fields are wrong, so that one response names all that is missing
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
+  .meta({ id: 'NewProof' })
 
-export const verifySchema = z.object({
-  accept: oneLine(2000).nullish().meta({
-    description: 'Why the proof counts although it does not support its claim by itself.',
-  }),
-})
+export const verifySchema = z
+  .object({
+    accept: oneLine(2000).nullish().meta({
+      description: 'Why the proof counts although it does not support its claim by itself.',
+    }),
+  })
+  .meta({ id: 'Verification' })
+
+const testReport = z
+  .object({
+    run: count,
+    passed: count,
+    failed: count,
+    incomplete: z.literal(true).optional().describe('Only if the report is cut off.'),
+  })
+  .meta({ id: 'TestReport' })
 
 const proofHead = {
   id,
@@ -44,36 +61,19 @@ const proofHead = {
   type: z.string(),
   verified: z.boolean(),
   verified_at: time.nullable(),
-  tests: z
-    .object({
-      run: count,
-      passed: count,
-      failed: count,
-      incomplete: z.literal(true).optional().describe('Only where the report breaks off.'),
-    })
-    .nullable()
-    .describe('What the test report in it says; null where it is none.'),
-  failed_tests: z
-    .array(
-      z.object({
-        name: z.string(),
-        message: z.string().nullable(),
-        file: z.string().nullable(),
-        line: z.number().nullable(),
-      }),
-    )
-    .describe('The first 20.'),
+  tests: testReport.nullable().describe('The counts of the test report in it; null if it is none.'),
+  failed_tests: z.array(failedTest).describe(`The first ${MAX_FAILED_TESTS} at most.`),
   exit_code: z
     .int()
     .nullable()
-    .describe('Of the step that it comes from; null where that was 0, or is not known.'),
+    .describe('The exit code of the step it comes from; null if that was 0, or is not known.'),
   accepted: z
     .string()
     .nullable()
     .describe('Why the operator accepts it although it does not support its claim by itself.'),
-  supports: z.boolean().describe('Whether it opens the gate once it is verified.'),
-  why_not: z.string().nullable().describe('Why it supports nothing.'),
-  sha256: z.string(),
+  supports: z.boolean().describe('Whether it counts once it is verified.'),
+  why_not: z.string().nullable().describe('Why it does not count.'),
+  sha256: z.string().describe('The hash of the content.'),
   created_at: time,
   updated_at: time,
 }
@@ -87,7 +87,7 @@ export const proof = z.object({ ...proofHead, content: z.string() }).meta({
 export const listedProof = z
   .object({
     ...proofHead,
-    content: z.string().optional().describe('Not with `content=false`.'),
+    content: z.string().optional().describe('Missing with `content=false`.'),
   })
   .meta({ id: 'ListedProof' })
 

@@ -7,7 +7,7 @@ import { caseState } from './primitives.ts'
 /** Query parameters that must not be sent empty: an empty filter would select everything. */
 export const NEVER_EMPTY = z.registry<{ content: RegExp }>()
 
-/** A filter that takes several values: separated by commas, or the parameter repeated. */
+/** A filter with several values: separated by commas, or the parameter repeated. */
 export function oneOf<Value extends z.ZodType>(value: Value) {
   return z
     .array(value)
@@ -24,10 +24,13 @@ export const paging = {
   limit: wholeNumber(1, 1000)
     .optional()
     .describe('Page size, 1 to 1000. Without it the whole list is returned.'),
-  cursor: z.string().optional().describe('From the `Link` header of the previous page.'),
+  cursor: z
+    .string()
+    .optional()
+    .describe('From the `Link` header of the previous page. Requires `limit`.'),
 }
 
-/** The filters by field: a case must have one of the values of each. */
+/** The filters by field. A case matches if it has one of the values of each. */
 export const caseFilters = Object.fromEntries(
   FILTERED.map(({ name, filter, known }) => {
     const value = name === 'state' ? caseState : z.string()
@@ -44,8 +47,8 @@ export const listFilters = {
   q: z
     .string()
     .optional()
-    .register(NEVER_EMPTY, { content: /\S/ }) // a comma is a word that can be looked for
-    .describe('Words in the title or description, or the beginning of an id.'),
+    .register(NEVER_EMPTY, { content: /\S/ }) // a comma is a word that can be searched
+    .describe('Words of the title or description, or the beginning of an id.'),
 }
 
 const KINDS = ['any', ...ATTENTION_KINDS] as const
@@ -71,9 +74,11 @@ export const triageQuery = {
 /** Where an event stream resumes. */
 export const resuming = {
   query: {
-    after: z.string().optional().describe('The id to resume after, like `Last-Event-ID`.'),
+    after: z.string().optional().describe('The id to resume after; same as `Last-Event-ID`.'),
   },
-  headers: { 'Last-Event-ID': z.string().optional().describe('The last id that was read.') },
+  headers: {
+    'Last-Event-ID': z.string().optional().describe('The last id that the client received.'),
+  },
 }
 
 export const caseInQuery = z

@@ -1,30 +1,32 @@
 import * as z from 'zod'
 
-/** The headers of answers that mean something to a client. */
+/** The response headers that matter to a client. */
 export const HEADERS = {
   ETag: z
     .string()
     .regex(/^"[0-9a-f]{32}"$/)
-    .describe('Strong: of the bytes of the answer, or of what a GET would answer now.'),
-  Location: z.string().regex(/^\//).describe('The path of what was made.'),
+    .describe('A strong ETag: of this response, or of what a GET would return now.'),
+  Location: z.string().regex(/^\//).describe('The path of the new resource.'),
   Link: z
     .string()
     .regex(/^<\/[^>]*>; rel="next"$/)
-    .describe('The path of the next page (RFC 8288), where there is one.'),
+    .describe('The path of the next page (RFC 8288), if there is one.'),
   'X-Total-Count': z
     .int()
     .min(0)
-    .describe('How many there are in all; of a list, with `limit` only.'),
-  'Accept-Ranges': z.literal('bytes').describe('A single `Range` is answered with 206.'),
+    .describe('How many items there are in total. Lists have it only with `limit`.'),
+  'Accept-Ranges': z.literal('bytes').describe('A request for a single `Range` gets 206.'),
   'Content-Range': z
     .string()
     .regex(/^bytes (?:[0-9]+-[0-9]+|\*)\/[0-9]+$/)
-    .describe('Which bytes these are, and of how many.'),
+    .describe('Which bytes these are, and the size of the whole.'),
   Accept: z.literal('application/json').describe('The type to send.'),
-  'Accept-Post': z.literal('application/json').describe('The same, after a POST.'),
-  'Accept-Patch': z.literal('application/json').describe('The same, after a PATCH.'),
-  'Accept-Encoding': z.literal('identity').describe('The body has to come plain.'),
-  'Content-Security-Policy': z.string().describe('Lets the text do nothing in a browser.'),
+  'Accept-Post': z.literal('application/json').describe('The type to send with POST.'),
+  'Accept-Patch': z.literal('application/json').describe('The type to send with PATCH.'),
+  'Accept-Encoding': z.literal('identity').describe('Send the body without compression.'),
+  'Content-Security-Policy': z
+    .string()
+    .describe('Keeps a browser from running anything in the text.'),
 } as const
 
 export type HeaderName = keyof typeof HEADERS

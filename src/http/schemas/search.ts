@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { FILTERED, type FilteredField } from '../../model/case-fields.ts'
 import { responseShape } from './case-fields.ts'
-import { caseState, id, type JsonOf, time } from './primitives.ts'
+import { caseState, id, type JsonOf, lineNumber, time } from './primitives.ts'
 
 const offset = z.int().min(0)
 
@@ -10,22 +10,14 @@ const pair = z.array(offset).min(2).max(2) as unknown as z.ZodType<[from: number
 
 const lineOfFile = z
   .object({
-    line: z.int().min(1),
-    text: z.string().describe('The line, or what of a long one is around the first match.'),
+    line: lineNumber,
+    text: z.string().describe('The line; of a long one, the part around the first match.'),
     marks: z
       .array(pair)
-      .describe('Where words that match begin and end in the text, in UTF-16 units.'),
+      .describe('The start and end of each matching word in `text`, in UTF-16 units.'),
     file: z.string().describe('Relative to the workspace.'),
   })
   .meta({ id: 'MatchingLine' })
-
-const shown = {
-  id,
-  title: z.string(),
-  type: z.string(),
-  state: caseState,
-  outcome: z.string().nullable(),
-}
 
 export const foundCase = z
   .object({
@@ -33,35 +25,39 @@ export const foundCase = z
     title: z.string(),
     ...responseShape<FilteredField>(FILTERED),
     updated_at: time,
-    score: z.number().min(0).describe('To be compared within one answer alone.'),
+    score: z.number().min(0).describe('Only comparable within one response.'),
     missing: z
       .array(z.string())
-      .describe('Words of the query that the case does not have: empty where any case has all.'),
-    lines: z.array(lineOfFile).describe('Up to five, those with most of the words first.'),
+      .describe('Words of the query that the case lacks; empty if any case has all of them.'),
+    lines: z.array(lineOfFile).describe('Up to five, those with the most words first.'),
   })
   .meta({ id: 'FoundCase' })
 
+const resolvedProof = z
+  .object({
+    id,
+    type: z.string(),
+    verified_at: time.nullable(),
+    accepted: z.string().nullable().describe('Why the operator accepted it.'),
+    accepted_despite: z
+      .string()
+      .nullable()
+      .describe('What it was accepted in spite of, such as failed tests.'),
+  })
+  .meta({ id: 'ResolvedProof' })
+
 export const resolvedCase = z
   .object({
-    ...shown,
-    reason: z.string().nullable().describe('Why it was resolved, as the operator said.'),
+    id,
+    title: z.string(),
+    type: z.string(),
+    state: caseState,
+    outcome: z.string().nullable(),
+    reason: z.string().nullable().describe('Why it was resolved, in the words of the operator.'),
     cause: z.string().nullable().describe('The hypothesis of its last complete session.'),
-    proof: z
-      .array(
-        z.object({
-          id,
-          type: z.string(),
-          verified_at: time.nullable(),
-          accepted: z.string().nullable().describe('The reason why the operator accepted it.'),
-          accepted_despite: z
-            .string()
-            .nullable()
-            .describe('What speaks against one that was accepted, such as failed tests.'),
-        }),
-      )
-      .describe('The verified ones that support their claim.'),
-    score: z.number().min(0).max(1).describe('1 for a case with all the words of this one.'),
-    words: z.array(z.string()).describe('Some of the words that both have.'),
+    proof: z.array(resolvedProof).describe('The verified proof that counts.'),
+    score: z.number().min(0).max(1).describe('1 for a case with all words of this one.'),
+    words: z.array(z.string()).describe('Some of the words that both cases have.'),
   })
   .meta({ id: 'ResolvedCase' })
 

@@ -2,46 +2,127 @@ import * as z from 'zod'
 import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
-import { SESSION_STATES } from '../../model/session-state.ts'
-import { problem } from './case-responses.ts'
-import { count, hash, id, type JsonOf, providerName, sentId, time } from './primitives.ts'
-import { oneLine, upTo, WORDS } from './text-fields.ts'
+import { problem } from './case.ts'
+import {
+  count,
+  hash,
+  id,
+  type JsonOf,
+  lineNumber,
+  providerName,
+  runMode,
+  sentId,
+  sessionState,
+  sessionType,
+  time,
+} from './primitives.ts'
+import { notBlank, oneLine, upTo } from './text-fields.ts'
 
-const changed = { file: z.string(), additions: count, deletions: count }
+const changed = {
+  file: z.string(),
+  additions: count,
+  deletions: count,
+}
 
-const diff = z
-  .object({ ...changed, files: z.exactOptional(z.array(z.object(changed))) })
-  .meta({ id: 'Diff', description: '`file` has most changed lines, the counts are totals.' })
+const changedFile = z.object(changed).meta({ id: 'ChangedFile' })
 
-const tests = z.object({ run: count, passed: count, failed: count }).meta({ id: 'TestCounts' })
+const diff = z.object({ ...changed, files: z.exactOptional(z.array(changedFile)) }).meta({
+  id: 'Diff',
+  description: '`file` is the file with the most changed lines; the counts are totals.',
+})
 
-const failedTest = z
+const tests = z
   .object({
-    name: z.string().describe('With the names of its parents before it: `suite > case`.'),
+    run: count,
+    passed: count,
+    failed: count,
+  })
+  .meta({ id: 'TestCounts' })
+
+export const failedTest = z
+  .object({
+    name: z.string().describe('Includes the names of its parents: `suite > case`.'),
     message: z.string().nullable(),
-    file: z.string().nullable().describe('Relative to the working folder where it is below it.'),
+    file: z.string().nullable().describe('Relative to the working folder if it is inside it.'),
     line: z.int().nullable(),
   })
   .meta({ id: 'FailedTest' })
 
 const usageCounts = {
-  input_tokens: count.nullable().describe('All of them, those from the cache included.'),
-  output_tokens: count.nullable().describe('All of them, those for reasoning included.'),
-  cached_tokens: count.nullable().describe('Those of `input_tokens` that came from the cache.'),
+  input_tokens: count.nullable().describe('Includes cached tokens.'),
+  output_tokens: count.nullable().describe('Includes reasoning tokens.'),
+  cached_tokens: count.nullable().describe('The part of `input_tokens` that came from the cache.'),
   cost_usd: z
     .number()
     .min(0)
     .nullable()
-    .describe('As the agent estimates it; null where it does not say.'),
+    .describe("The agent's own estimate; null if it gives none."),
 }
+
+const runUsage = z
+  .object({
+    mode: runMode,
+    started_at: time,
+    model: z
+      .string()
+      .nullable()
+      .describe('Several models are separated by commas, the one with most tokens first.'),
+    ...usageCounts,
+  })
+  .meta({ id: 'RunUsage' })
+
+const usageTotal = z
+  .object({
+    runs: count,
+    ...usageCounts,
+    incomplete: z
+      .boolean()
+      .describe('True if some run lacks a number that others have: the sums are lower bounds.'),
+  })
+  .meta({ id: 'UsageTotal' })
+
+const refusedAction = z
+  .object({
+    time,
+    mode: runMode,
+    tool: z.string(),
+    action: z.string().nullable().describe('The path, command or request, if known.'),
+    reason: z.string(),
+  })
+  .meta({ id: 'RefusedAction' })
+
+const refusedActions = z
+  .object({
+    plan: count.describe('How many while it planned.'),
+    work: count.describe('How many while it carried out the plan.'),
+    first: z
+      .array(refusedAction)
+      .describe(
+        `The first ${MAX_REFUSED} at most; those of \`work\` come before those of \`plan\`.`,
+      ),
+  })
+  .meta({ id: 'RefusedActions' })
+
+const durations = z
+  .object({
+    planned_ms: count.nullable(),
+    waited_ms: count.nullable(),
+    ran_ms: count.nullable(),
+  })
+  .meta({ id: 'Durations' })
+
+const candidate = z.object({ artifact: z.string(), note: z.string() }).meta({
+  id: 'Candidate',
+  description: 'An artifact that can be attached as proof.',
+})
 
 export const session = z
   .object({
     id,
     case_id: id,
-    number: z.int().min(1),
-    state: z.enum(SESSION_STATES),
-    type: z.enum(SESSION_TYPES),
+    number: lineNumber.describe('1 for the first session of the case.'),
+    state: sessionState,
+    type: sessionType,
     hypothesis: z.string(),
     plan: z.string(),
     output: z.string(),
@@ -49,73 +130,26 @@ export const session = z
     tests: tests.nullable(),
     failed_tests: z
       .array(failedTest)
-      .describe(`The first failed tests, ${MAX_FAILED_TESTS} at most; \`tests\` counts all.`),
-    refused: z
-      .object({
-        plan: count.describe('How many while it planned.'),
-        work: count.describe('How many at work.'),
-        first: z
-          .array(
-            z.object({
-              time,
-              mode: z.enum(['plan', 'work']),
-              tool: z.string(),
-              action: z
-                .string()
-                .nullable()
-                .describe('The path, command or request, if it is known.'),
-              reason: z.string(),
-            }),
-          )
-          .describe(`The first ones, ${MAX_REFUSED} at most, those at work before the others.`),
-      })
-      .describe(
-        'What its agent wanted to do and was not allowed to. It does not decide how the session ends.',
-      ),
+      .describe(`The first ${MAX_FAILED_TESTS} at most; \`tests\` counts all.`),
+    refused: refusedActions.describe(
+      'What its agent tried to do and was not allowed to. It does not decide how the session ends.',
+    ),
     proof_attached: z.boolean(),
     created_at: time,
     updated_at: time,
     provider: z.string(),
     started_at: time,
     completed_at: time.nullable(),
-    durations: z
-      .object({
-        planned_ms: count.nullable(),
-        waited_ms: count.nullable(),
-        ran_ms: count.nullable(),
-      })
-      .describe(
-        'How long it planned, waited for approval, and ran; what still goes on is not counted.',
-      ),
-    usage: z
-      .array(
-        z.object({
-          mode: z.enum(['plan', 'work']),
-          started_at: time,
-          model: z
-            .string()
-            .nullable()
-            .describe('Several are joined by commas, the one with most tokens first.'),
-          ...usageCounts,
-        }),
-      )
-      .describe(
-        'What the agent says that it used, for each of its runs: planning, planning again, working.',
-      ),
-    usage_total: z
-      .object({
-        runs: count,
-        ...usageCounts,
-        incomplete: z
-          .boolean()
-          .describe('Whether a run does not say what others say: the sums are lower bounds.'),
-      })
-      .describe('The sum of `usage`.'),
-    plan_sha256: hash.nullable().describe('Of `plan` as it stands; null while there is none.'),
+    durations: durations.describe(
+      'How long it planned, waited for approval, and ran. A phase that has not ended is not counted.',
+    ),
+    usage: z.array(runUsage).describe('What each run of the agent used, as the agent reports it.'),
+    usage_total: usageTotal.describe('The sum of `usage`.'),
+    plan_sha256: hash.nullable().describe('The hash of the present `plan`; null without a plan.'),
     plan_unchanged: z
       .boolean()
-      .describe('Whether the newest plan is identical to the one that was sent back.'),
-    candidates: z.array(z.object({ artifact: z.string(), note: z.string() })),
+      .describe('Whether the newest plan is identical to the one before the change request.'),
+    candidates: z.array(candidate),
     problems: z.array(problem),
   })
   .meta({ id: 'Session' })
@@ -124,10 +158,12 @@ export const revision = z
   .object({
     plan_sha256: z.string(),
     at: time,
-    by: z.enum(['provider', 'request', 'hand']),
-    note: z.string().nullable().describe('What the operator asked for before it was written.'),
-    text: z.string().nullable().describe('Null where it is not known on this machine.'),
-    current: z.boolean(),
+    by: z
+      .enum(['provider', 'request', 'hand'])
+      .describe('`request`: by this API. `hand`: in the file.'),
+    note: z.string().nullable().describe('The change request that this plan answers.'),
+    text: z.string().nullable().describe('Null if this machine does not have it.'),
+    current: z.boolean().describe('Whether it is the plan in the file.'),
   })
   .meta({ id: 'PlanRevision' })
 
@@ -137,41 +173,54 @@ export const artifact = z
     size: count,
     updated_at: time,
     candidate: z.boolean().describe('Whether it can be attached as proof.'),
-    note: z.string().nullable(),
+    note: z.string().nullable().describe('What a candidate contains.'),
   })
   .meta({ id: 'Artifact' })
 
 export const newSessionSchema = z
   .object({
-    type: z.enum(SESSION_TYPES).optional(),
-    provider: providerName.optional(),
-    note: upTo(20_000).optional(),
-    again: sentId.optional(),
+    type: sessionType.optional(),
+    provider: providerName.optional().describe("The case's own, or the workspace's, by default."),
+    note: upTo(20_000).optional().describe('Instructions for the agent.'),
+    again: sentId.optional().describe('The id of a failed session to retry.'),
   })
   .check(({ value, issues }) => {
     if (value.type !== undefined || value.again !== undefined) return
     const message = `expected one of ${SESSION_TYPES.join(', ')}, or "again" with the id of a session that failed`
-    issues.push({ code: 'custom', path: ['type'], message, input: undefined })
+    issues.push({
+      code: 'custom',
+      path: ['type'],
+      message,
+      input: undefined,
+    })
   })
+  .meta({ id: 'NewSession' })
 
-export const planSchema = z.object({
-  plan: z.string().regex(WORDS, 'expected a plan that says something'),
-  hypothesis: z.string().optional(),
-})
+export const planSchema = z
+  .object({
+    plan: notBlank('a plan'),
+    hypothesis: z.string().optional().describe('Left out, the present hypothesis stays.'),
+  })
+  .meta({ id: 'NewPlan' })
 
-export const approveSchema = z.object({
-  plan_sha256: z
-    .string()
-    .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
-    .toLowerCase()
-    .optional(),
-})
+export const approvalSchema = z
+  .object({
+    plan_sha256: z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
+      .toLowerCase()
+      .optional()
+      .describe('The hash of the plan that was read.'),
+  })
+  .meta({ id: 'Approval' })
 
-export const reviseSchema = z.object({
-  note: upTo(20_000).regex(WORDS, 'expected what to change'),
-})
+export const changeRequestSchema = z
+  .object({ note: notBlank('what to change', 20_000) })
+  .meta({ id: 'ChangeRequest' })
 
-export const abandonSchema = z.object({ reason: oneLine(2000).optional() })
+export const abandonSchema = z
+  .object({ reason: oneLine(2000).optional() })
+  .meta({ id: 'AbandonRequest' })
 
 export type SessionJson = JsonOf<typeof session>
 export type ArtifactJson = JsonOf<typeof artifact>

@@ -1,32 +1,47 @@
 import * as z from 'zod'
-import { ERROR_CODES } from '../../model/app-error.ts'
-import { gate, problem } from './case-responses.ts'
-import { count, hash, id, type JsonOf, time } from './primitives.ts'
-import { WORDS } from './text-fields.ts'
+import { gate, problem } from './case.ts'
+import { count, errorCode, hash, id, type JsonOf, time } from './primitives.ts'
+import { notBlank } from './text-fields.ts'
+
+const webhookCounts = z
+  .object({
+    active: count,
+    paused: count,
+    disabled: count,
+    failing: count,
+  })
+  .meta({ id: 'WebhookCounts' })
 
 export const health = z
   .object({
     status: z.literal('ok'),
     indexing: z
       .boolean()
-      .describe('The files are still being read after a start: what needs them waits for it.'),
-    cases: count.describe('While indexing, those that were read so far.'),
+      .describe('True while the files are read after a start. Requests that need them wait.'),
+    cases: count.describe('While indexing, how many have been read.'),
     watching: z.enum(['ok', 'starting', 'degraded']),
-    message: z.exactOptional(z.string()),
-    remedy: z.exactOptional(z.string()),
-    webhooks: z.object({ active: count, paused: count, disabled: count, failing: count }),
-    problems: z.array(problem).describe('Those that belong to no case.'),
+    message: z.exactOptional(z.string()).describe('Why file changes are detected late.'),
+    remedy: z.exactOptional(z.string()).describe('What to do about it.'),
+    webhooks: webhookCounts,
+    problems: z.array(problem).describe('Problems of files that belong to no case.'),
   })
   .meta({ id: 'Health' })
 
 export const version = z
   .object({
     version: z.string(),
-    commit: z.string().nullable(),
+    commit: z.string().nullable().describe('Null unless it runs from a git checkout.'),
     node: z.string(),
     started_at: time,
   })
   .meta({ id: 'Version' })
+
+const planMode = z
+  .object({
+    holds: z.enum(['sandbox', 'tools', 'asks', 'advice', 'none', 'runs_nothing']),
+    note: z.string(),
+  })
+  .meta({ id: 'PlanMode', description: 'What keeps the agent from writing while it plans.' })
 
 export const provider = z
   .object({
@@ -37,10 +52,7 @@ export const provider = z
     path: z.string().nullable(),
     version: z.string().nullable(),
     warning: z.string().nullable(),
-    plan_mode: z.object({
-      holds: z.enum(['sandbox', 'tools', 'asks', 'advice', 'none', 'runs_nothing']),
-      note: z.string(),
-    }),
+    plan_mode: planMode,
     source: z.enum(['built-in', 'casefile.md']),
     trusted: z.boolean(),
     advice: z.string(),
@@ -50,45 +62,53 @@ export const provider = z
 export const providerResult = z
   .object({
     provider: z.string(),
-    text: z.string().describe('Hypothesis and plan in one.'),
+    text: z.string().describe('Hypothesis and plan in one text.'),
     hypothesis: z.string(),
     plan: z.string(),
   })
   .meta({ id: 'ProviderResult' })
 
-const running = z
-  .exactOptional(z.object({ case_id: id, session_id: id }))
-  .describe('The session that is in the way, or that asked.')
+const sessionRef = z.object({ case_id: id, session_id: id }).meta({ id: 'SessionRef' })
 
-/** Every refusal; the members behind `errors` come with the codes that they are for. */
+const fieldError = z.object({ path: z.string(), message: z.string() }).meta({ id: 'FieldError' })
+
+/** Every error; the members after `errors` come only with the codes that their descriptions name. */
 export const problemDetails = z
   .object({
     type: z.string().regex(/^urn:casefile:/),
     title: z.string(),
     status: z.int().min(400).max(599),
-    detail: z.string().describe('What was refused, why, and what to do next.'),
-    code: z.enum(ERROR_CODES),
+    detail: z.string().describe('What was rejected, why, and what to do next.'),
+    code: errorCode,
     errors: z
-      .exactOptional(z.array(z.object({ path: z.string(), message: z.string() })))
-      .describe('One for each wrong field; there with every 400.'),
+      .exactOptional(z.array(fieldError))
+      .describe('One for each wrong field. Every 400 has it.'),
     accept: z
       .exactOptional(z.string())
-      .describe('unsupported_media_type: the type to send; also in the header Accept.'),
+      .describe('`unsupported_media_type`: the type to send, as in the header `Accept`.'),
     accept_encoding: z
       .exactOptional(z.string())
-      .describe('unsupported_media_type: the coding to send; also in Accept-Encoding.'),
-    etag: z.exactOptional(z.string().nullable()).describe('precondition_failed: the present one.'),
-    plan_sha256: z.exactOptional(hash).describe('plan_changed: the hash that the plan has now.'),
-    running,
-    missing: z.exactOptional(z.array(z.string())).describe('proof_gate: what is still needed.'),
-    gate: z.exactOptional(gate),
-    problem: z.exactOptional(problem).describe('What is wrong with the file, or would be.'),
+      .describe(
+        '`unsupported_media_type`: the coding to send, as in the header `Accept-Encoding`.',
+      ),
+    etag: z
+      .exactOptional(z.string().nullable())
+      .describe('`precondition_failed`: the present ETag; null if there is no resource.'),
+    plan_sha256: z.exactOptional(hash).describe('`plan_changed`: the hash of the present plan.'),
+    running: z
+      .exactOptional(sessionRef)
+      .describe(
+        '`folder_busy`, `session_running`: the session in the way. `own_session`: the sender.',
+      ),
+    missing: z.exactOptional(z.array(z.string())).describe('`proof_gate`: what is still needed.'),
+    gate: z.exactOptional(gate).describe('`proof_gate`: the present gate.'),
+    problem: z
+      .exactOptional(problem)
+      .describe('`would_be_a_problem`, `unreadable_file`: what is wrong with the file.'),
   })
-  .meta({ id: 'ProblemDetails', description: 'An error, as RFC 9457 has it.' })
+  .meta({ id: 'ProblemDetails', description: 'An error (RFC 9457).' })
 
-export const promptSchema = z.object({
-  prompt: z.string().regex(WORDS, 'expected a prompt that says something'),
-})
+export const promptSchema = z.object({ prompt: notBlank('a prompt') }).meta({ id: 'Prompt' })
 
 export type HealthJson = JsonOf<typeof health>
 export type VersionJson = JsonOf<typeof version>

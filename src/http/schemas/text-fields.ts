@@ -2,23 +2,22 @@ import * as z from 'zod'
 import { TAG, TAG_RULE } from '../../model/words.ts'
 
 /**
- * Texts of requests whose rules are more than a length. The pattern of each is for the API's description, which
- * clients in every language read: so it has no `\p`, no `\u`, nothing that looks ahead or behind, and there is one
- * for each text. Where it says less than the rule (U+2028 in a line, what is no letter in a tag), the rule counts.
+ * Texts of requests with rules beyond a length. Clients in every language read the patterns from the API's
+ * description, so they have no `\p`, no `\u` and no lookaround, and each schema has only one. Where a pattern is
+ * looser than the rule (U+2028 in a line, symbols in a tag), the rule decides.
  */
 
 const CONTROLS = '\\x00-\\x1f\\x7f-\\x9f'
 const VISIBLE = `[^\\s${CONTROLS}]`
 const LINE = `^[^\\S${CONTROLS}]*${VISIBLE}[^${CONTROLS}]*$`
 const TRIMMED_LINE = `^${VISIBLE}(?:[^${CONTROLS}]*${VISIBLE})?$`
-/** What of ASCII no tag has. */
+/** The ASCII characters that no tag may contain. */
 const NOT_IN_TAGS = '\\x00-\\x2a,;-@\\[-^`{-\\x7f'
 const TAG_PATTERN = `^[^${NOT_IN_TAGS}+./:_-][^${NOT_IN_TAGS}]{0,63}$`
 
-/** A character that is no white space. */
-export const WORDS = /\S/
+const NOT_BLANK = /\S/
 
-/** Characters are counted as JSON Schema does it: one that takes two UTF-16 units is one. */
+/** Counts characters as JSON Schema does: a surrogate pair is one. */
 export function upTo(max: number) {
   return z
     .string()
@@ -28,27 +27,33 @@ export function upTo(max: number) {
     .meta({ maxLength: max })
 }
 
+/** A text that is more than white space; `what` names it in the error. */
+export function notBlank(what: string, max?: number) {
+  const text = max === undefined ? z.string() : upTo(max)
+  return text.regex(NOT_BLANK, `expected ${what}, not only white space`)
+}
+
 export function oneLine(max: number) {
   return upTo(max)
-    .refine((text) => WORDS.test(text), 'expected a text that says something')
+    .refine((text) => NOT_BLANK.test(text), 'expected a text, not only white space')
     .refine(
       (text) => !/[\p{Cc}\u2028\u2029]/u.test(text),
       'expected one line without control characters',
     )
-    .meta({ maxLength: max, pattern: LINE, description: 'One line that says something.' })
+    .meta({ maxLength: max, pattern: LINE, description: 'One line, not only white space.' })
 }
 
 export function trimmedLine(max: number) {
   return oneLine(max)
-    .refine((text) => text === text.trim(), 'expected no blanks at the ends')
+    .refine((text) => text === text.trim(), 'expected no white space at the ends')
     .meta({
       maxLength: max,
       pattern: TRIMMED_LINE,
-      description: 'One line that says something, without blanks at its ends.',
+      description: 'One line, without white space at its ends.',
     })
 }
 
 export const tag = z
   .string()
   .refine((text) => TAG.test(text), `expected ${TAG_RULE}`)
-  .meta({ pattern: TAG_PATTERN, description: `As ${TAG_RULE}.` })
+  .meta({ pattern: TAG_PATTERN, description: `${TAG_RULE[0]!.toUpperCase()}${TAG_RULE.slice(1)}.` })

@@ -1,23 +1,24 @@
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
+import { DELIVERY_STATES } from '../../model/delivery.ts'
 import {
   ALL_EVENTS,
   DEFAULT_EVENTS,
   FURTHER_EVENTS,
   type WebhookChange,
 } from '../../model/webhook.ts'
-import { count, id, type JsonOf, time } from './primitives.ts'
+import { ANY_FIELD, count, id, type JsonOf, time } from './primitives.ts'
 
 const NAMES: readonly string[] = [ALL_EVENTS, ...DEFAULT_EVENTS, ...FURTHER_EVENTS]
 const MAX_SECRET = 1000
 
-/** Names that exist elsewhere, so that "unknown" would puzzle. */
+/** Events that exist but are not sent to webhooks; "unknown" would confuse. */
 const NOT_SENT: ReadonlyMap<unknown, string> = new Map([
   [
     'session_output',
-    'session_output goes to no webhook, as it is not kept in the log; read GET /events or the stream of the session',
+    'session_output is not sent to webhooks, because the log does not keep it; read GET /events or the stream of the session',
   ],
-  ['ping', 'ping is what POST …/test sends to any webhook, whatever its events'],
+  ['ping', 'ping is sent by POST …/test to any webhook, whatever its events'],
 ])
 
 const eventName = z
@@ -28,48 +29,56 @@ const eventName = z
       return NOT_SENT.get(input) ?? `expected one of ${all}`
     },
   })
-  .meta({ enum: [...NAMES] })
+  .meta({ id: 'WebhookEvent', enum: [...NAMES] })
 const events = z
   .array(eventName)
   .min(1, 'expected at least one name; without events it is ["*"]')
   .max(100)
   .transform((names): readonly string[] => [...new Set(names)])
 
-/** Looked at by `secretIn`; null asks for a generated one. */
+/** Checked by `secretIn`: an error of zod would show the value. Null asks for a generated one. */
 const secret = z
   .unknown()
   .optional()
   .meta({ type: ['string', 'null'], minLength: 1, maxLength: MAX_SECRET })
 
-export const newWebhookSchema = z.object({
-  url: z.string(),
-  events: events.nullish(),
-  secret,
-  active: z.boolean().default(true),
-})
+export const newWebhookSchema = z
+  .object({
+    url: z.string(),
+    events: events.nullish().describe('All events by default, as with `*`.'),
+    secret,
+    // no `default`: openapi-typescript would make the field required
+    active: z.boolean().optional().describe('`true` by default.'),
+  })
+  .meta({ id: 'NewWebhook' })
 
-export const webhookChangeSchema = z.object({
-  url: z.string().optional(),
-  events: events.nullish(),
-  secret,
-  active: z.boolean().optional(),
-})
+export const webhookUpdateSchema = z
+  .object({
+    url: z.string().optional(),
+    events: events.nullish().describe('Null: all events, as with `*`.'),
+    secret,
+    active: z.boolean().optional().describe('`false` pauses it, `true` resumes it.'),
+  })
+  .meta({
+    id: 'WebhookUpdate',
+    ...ANY_FIELD,
+  })
 
-/** Of a body; null asks for a generated one. A schema's refusal would show what came. */
+/** The secret in a body, checked; null asks for a generated one. */
 export function secretIn({ secret }: { secret?: unknown }): string | null | undefined {
   if (secret === undefined || secret === null) return secret
   const isText = typeof secret === 'string'
   if (isText && secret !== '' && secret.length <= MAX_SECRET) return secret
-  const came = isText ? `one of ${secret.length}` : `another type of value`
+  const came = isText ? `${secret.length} characters` : 'another type'
   const message = `expected a string of 1 to ${MAX_SECRET} characters; got ${came}`
   throw new AppError('bad_request', `secret: ${message}.`, {
     errors: [{ path: 'secret', message }],
   })
 }
 
-/** What a PATCH asks for; refuses with `bad_request` when that is nothing. */
+/** The change that a PATCH asks for. Throws `bad_request` if there is none. */
 export function changeIn(
-  body: z.infer<typeof webhookChangeSchema>,
+  body: z.infer<typeof webhookUpdateSchema>,
   newSecret: () => string,
 ): WebhookChange {
   const change: WebhookChange = {}
@@ -87,15 +96,15 @@ const fields = z.object({
   id,
   case_id: id.nullable().describe('Null for a global webhook.'),
   url: z.string(),
-  events: z.array(z.string().meta({ enum: [ALL_EVENTS, ...DEFAULT_EVENTS, ...FURTHER_EVENTS] })),
+  events: z.array(eventName),
   active: z.boolean(),
   disabled: z
     .object({ reason: z.enum(['gone', 'failing']), at: time })
     .nullable()
     .describe('Why the service stopped sending.'),
-  retrying: count,
-  dead: count,
-  failing_since: time.nullable(),
+  retrying: count.describe('How many deliveries wait to be retried.'),
+  dead: count.describe('How many deliveries were given up.'),
+  failing_since: time.nullable().describe('Null while deliveries succeed.'),
   created_at: time,
   updated_at: time,
 })
@@ -110,26 +119,31 @@ export const webhookWithSecret = fields
   })
   .meta({ id: 'WebhookWithSecret' })
 
-const attempt = z.object({
-  at: time,
-  ms: z.number().min(0),
-  status: z.int().nullable().describe('Null if there was no response.'),
-  error: z.string().nullable(),
-})
+const attempt = z
+  .object({
+    at: time,
+    ms: z.number().min(0),
+    status: z.int().nullable().describe('Null if there was no response.'),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'DeliveryAttempt' })
+
+/** Also a filter, with an error of its own. */
+export const deliveryState = z
+  .enum(DELIVERY_STATES, { error: `expected one of ${DELIVERY_STATES.join(', ')}` })
+  .meta({ id: 'DeliveryState' })
 
 const sent = z.object({
   id: z.string().describe('The `webhook-id` that the receiver gets.'),
   event_id: z.int().min(1).describe("The event's number in the log."),
   event_type: z.string(),
-  state: z.enum(['delivered', 'retrying', 'dead']),
+  state: deliveryState,
   created_at: time,
   next_attempt_at: time.nullable(),
   attempts: z.array(attempt),
 })
 
-export const delivery = sent.meta({
-  id: 'Delivery',
-})
+export const delivery = sent.meta({ id: 'Delivery' })
 
 export const envelope = z
   .object({
@@ -137,7 +151,7 @@ export const envelope = z
     timestamp: time,
     payload: z.record(z.string(), z.unknown()),
   })
-  .meta({ id: 'Envelope', description: 'An event: exactly these three members.' })
+  .meta({ id: 'Envelope', description: 'An event.' })
 
 export const deliveryWithEnvelope = sent.extend({ envelope }).meta({ id: 'DeliveryWithEnvelope' })
 

@@ -1,15 +1,15 @@
 import type { EventLog, LogEvent } from '../../events/event-log.ts'
 import { type EventStream, encodeEvent, type StreamEvent } from './event-stream.ts'
 
-/** Carries what the log tells to all who want the whole of it: encoded once, not once for each of them. */
+/** Sends every event of the log to all streams that want all of them. Each event is encoded only once. */
 export interface Broadcast {
-  /** From the next event on; gives the undo. */
+  /** From the next event on. Returns the function that unsubscribes. */
   subscribe(stream: Pick<EventStream, 'sendBytes'>): () => void
-  /** Sends what has been told so far. */
+  /** Sends the events so far. */
   flush(): void
 }
 
-/** What the log tells at once goes to each stream in pieces of about this size. */
+/** The size of the pieces in which a burst of events is sent. */
 const PIECE_CHARACTERS = 64 * 1024
 
 export function createBroadcast(eventLog: Pick<EventLog, 'subscribe'>): Broadcast {
@@ -25,7 +25,7 @@ export function createBroadcast(eventLog: Pick<EventLog, 'subscribe'>): Broadcas
 
   eventLog.subscribe((event) => {
     if (streams.size === 0) return
-    // the log tells all events of one write to the disk in one go
+    // the log publishes all events of one write in one turn
     if (text === '') queueMicrotask(flush)
     text += encodeEvent(streamEvent(event))
     if (text.length > PIECE_CHARACTERS) flush()

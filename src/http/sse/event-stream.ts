@@ -1,14 +1,14 @@
+import type { ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { ServiceContext } from '../context.ts'
-import { createBackpressure } from './backpressure.ts'
 import type { StreamRegistry } from './stream-registry.ts'
 
 const PING_MS = 15_000
 const MAX_UNSENT = 1024 * 1024
 const STALL_MS = 2000
-/** How long a replay waits for the client to take what was sent. */
+/** How long a replay waits for the client to read. */
 const DRAIN_MS = 10_000
-/** How long an ended stream waits for a client that does not read what is left. */
+/** How long an ended stream waits for the client to read the rest. */
 const LINGER_MS = 30_000
 
 const HEADERS = {
@@ -25,26 +25,25 @@ export interface StreamEvent {
 }
 
 export interface EventStream {
-  /** What the route returns. Trap: middleware must not set headers on it, they have been sent. */
+  /** For the route to return. Trap: middleware must not set headers on it, they have been sent. */
   readonly response: Response
   readonly isOpen: boolean
-  /** False when the client is gone, or was dropped just now because it does not read. */
+  /** False if the client is gone, or was dropped just now because it does not read. */
   send(event: StreamEvent): boolean
-  /** The same for events that are encoded already. */
+  /** The same for encoded events. */
   sendBytes(bytes: Uint8Array): boolean
   /**
-   * Resolves when the client has taken what was sent; to false when it is gone, or was dropped
-   * because it took nothing for long. Wait for it between the parts of a long replay, else a client
-   * that reads well is dropped too.
+   * Resolves when the client has read what was sent; to false if it is gone, or was dropped because it read nothing
+   * for long. Await it between the parts of a long replay: otherwise a client that reads well is dropped too.
    */
   drained(): Promise<boolean>
   end(): void
-  /** Cuts the connection, for a client that does not keep up. */
+  /** Closes the connection of a client that does not keep up. */
   drop(): void
 }
 
 export interface EventStreamOptions {
-  /** Runs exactly once, however the stream ends, and never before `openEventStream` has returned. */
+  /** Called exactly once when the stream ends, and never before `openEventStream` has returned. */
   onClose?: () => void
   registry?: StreamRegistry
   pingMs?: number
@@ -54,9 +53,9 @@ export interface EventStreamOptions {
 }
 
 /**
- * Server-sent events on node's own response: Hono's stream swallows errors and does not tell how
- * much the client has yet to take. A client that does not read is cut off and delays nobody. A HEAD request
- * gets the headers and a stream that is closed already.
+ * Opens a stream of server-sent events on node's response: Hono's stream swallows errors and does not report how much
+ * the client has not read. A client that does not read is disconnected. A HEAD request gets the headers and a closed
+ * stream.
  */
 export function openEventStream(c: ServiceContext, options: EventStreamOptions = {}): EventStream {
   const res = c.env?.outgoing
@@ -129,7 +128,7 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
     clearTimeout(linger)
     close()
   })
-  // A write that loses the race with a disconnect ends here; 'close' comes after it.
+  // a write that loses the race with a disconnect; 'close' follows
   res.on('error', close)
   res.writeHead(200, HEADERS)
   res.write('retry: 3000\n\n')
@@ -139,7 +138,7 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
 
 type ResumePoint = { kind: 'none' } | { kind: 'after'; id: number } | { kind: 'unknown' }
 
-/** Where the client wants to go on: `Last-Event-ID`, or `?after=` for one that cannot set a header. */
+/** Where the client wants to resume: `Last-Event-ID`, or `?after=` if it cannot set a header. */
 export function resumePoint(c: ServiceContext): ResumePoint {
   const text = c.req.header('last-event-id') || c.req.query('after')
   if (text === undefined || text === '') return { kind: 'none' }
@@ -148,7 +147,7 @@ export function resumePoint(c: ServiceContext): ResumePoint {
   return { kind: 'after', id }
 }
 
-/** One event as it goes over the wire. */
+/** An event in the wire format. */
 export function encodeEvent({ event, data, id }: StreamEvent): string {
   for (const field of [event, String(id ?? '')]) {
     if (/[\r\n\0]/.test(field))
@@ -162,8 +161,49 @@ function inspectable(text: string): string {
   return JSON.stringify(text.slice(0, 60))
 }
 
-/** An envelope like any other, so that a client may parse the data of all it gets. */
+/** With an envelope, so that a client can parse the data of every event. */
 function pingEvent(): StreamEvent {
   const envelope = { event_type: 'ping', timestamp: new Date().toISOString(), payload: {} }
   return { event: 'ping', data: JSON.stringify(envelope) }
+}
+
+interface BackpressureLimits {
+  /** With more than this unsent, the client must show that it reads. */
+  maxUnsentBytes: number
+  /** If it takes nothing for so long, it does not read. */
+  stallMs: number
+}
+
+/** A client that reads slowly may lag behind by this many times `maxUnsentBytes`. */
+const LAG = 8
+
+/** Distinguishes a client that does not read from one that lags behind a burst. Ask `isStalled` before each write. */
+function createBackpressure(
+  res: ServerResponse,
+  { maxUnsentBytes, stallMs }: BackpressureLimits,
+): { isStalled(): boolean; sent(bytes: number): void } {
+  let total = 0
+  let taken = 0
+  let tookAt = performance.now()
+
+  function isStalled(): boolean {
+    const now = performance.now()
+    // node holds back the writes of one tick; without this a burst would look like a stalled client
+    if (res.writableLength > maxUnsentBytes) {
+      while (res.socket !== null && res.socket.writableCorked > 0) res.socket.uncork()
+    }
+    const unsent = res.writableLength
+    if (unsent <= maxUnsentBytes || total - unsent > taken) {
+      taken = Math.max(taken, total - unsent)
+      tookAt = now
+    }
+    return unsent > LAG * maxUnsentBytes || now - tookAt > stallMs
+  }
+
+  return {
+    isStalled,
+    sent(bytes) {
+      total += bytes
+    },
+  }
 }

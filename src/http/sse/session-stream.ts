@@ -4,18 +4,15 @@ import { isOver } from '../../model/session-state.ts'
 import { nextTrailNumber } from '../../model/trail.ts'
 import type { EventStream } from './event-stream.ts'
 
-/** What is still to be sent while the replay goes on: more of it than this is a client too slow. */
+/** Output that waits for the end of the replay. A client with more of it is too slow. */
 const MAX_WAITING_CHARACTERS = 1024 * 1024
 
 type FeedItem = { session: Session } | { output: SessionOutput } | 'gone'
 
-/** Of a session only how far its trail had come: the newest one has the lines of all before it. */
+/** Of a session only the number of its last entry: the newest session has all entries before it. */
 type Waiting = { upTo: number } | { output: SessionOutput } | 'gone'
 
-/**
- * Sends what comes in order, a trail line at most once and only behind number `after`; a long replay
- * waits for the client.
- */
+/** Sends items in order: each audit log entry after number `after` once. A long replay waits for the client. */
 export function createEventQueue(
   stream: Pick<EventStream, 'isOpen' | 'send' | 'drained' | 'end' | 'drop'>,
   after: number,
@@ -28,7 +25,7 @@ export function createEventQueue(
   let replaying = true
 
   async function sendTrail(upTo: number): Promise<void> {
-    const session = newest! // its trail may have come further: then more of it is waiting behind
+    const session = newest! // may have later entries, which are further back in the queue
     for (const line of session.trail) {
       if (line.number <= sent || line.number > upTo || !stream.isOpen) continue
       sent = line.number
@@ -37,7 +34,7 @@ export function createEventQueue(
       if (replaying) await stream.drained()
     }
     replaying = false
-    // but for its proof and seal nothing more will come
+    // only entries about its proof and seal may follow
     if (lastNumber(session) <= upTo && isOver(session.state)) stream.end()
   }
 

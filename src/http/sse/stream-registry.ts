@@ -1,4 +1,4 @@
-/** An event stream, as far as a stop of the service concerns it. */
+/** An open event stream. */
 interface Open {
   end(): void
 }
@@ -7,7 +7,7 @@ interface Open {
 export interface StreamRegistry {
   add(stream: Open): void
   delete(stream: Open): void
-  /** Ends every open stream, and each that is opened later: for the stop of the service. */
+  /** Ends every open stream, and each that is opened later. Called when the service stops. */
   endAll(): void
   readonly size: number
 }

@@ -84,6 +84,20 @@ export function operationsOf({ paths }: ApiDocument, tag: string): Placed[] {
     .filter(({ operation }) => operation.tags[0] === tag)
 }
 
+/** The schema itself, if it is a reference to a component. */
+export function resolved(schema: Schema, { components }: ApiDocument): Schema {
+  return schema.$ref ? components.schemas[nameOf(schema.$ref)]! : schema
+}
+
+/** The components that are only request bodies, which are shown with their operation. */
+export function bodyNames({ paths }: ApiDocument): Set<string> {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const refs = operations.flatMap(({ requestBody }) =>
+    Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => schema.$ref ?? []),
+  )
+  return new Set(refs.map(nameOf))
+}
+
 /** The last part of a reference, such as `Case`. */
 export function nameOf($ref: string): string {
   return $ref.slice($ref.lastIndexOf('/') + 1)

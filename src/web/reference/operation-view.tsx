@@ -1,11 +1,26 @@
 import { TextBox } from '../shell/text-box.tsx'
-import type { ApiAnswer, Parameter, Placed, Schema } from './api-document.ts'
+import {
+  type ApiAnswer,
+  type ApiDocument,
+  type Parameter,
+  type Placed,
+  resolved,
+  type Schema,
+} from './api-document.ts'
 import { curlLine } from './curl-line.ts'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Words } from './words.tsx'
 
 /** One operation: parameters, body, responses and an example. */
-export function OperationView({ placed, origin }: { placed: Placed; origin: string }) {
+export function OperationView({
+  placed,
+  api,
+  origin,
+}: {
+  placed: Placed
+  api: ApiDocument
+  origin: string
+}) {
   const { method, path, operation } = placed
   const { operationId: id, summary, description, parameters, requestBody, responses } = operation
   const curl = curlLine(placed, origin)
@@ -33,7 +48,7 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
           <h4>
             Body{requestBody?.required ? '' : ' (optional)'}: <code>{type}</code>
           </h4>
-          <Shape schema={content.schema} of={`the body of ${id}`} />
+          <Shape schema={resolved(content.schema, api)} of={`the body of ${id}`} />
         </>
       )}
       <h4>

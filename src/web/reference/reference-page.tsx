@@ -4,7 +4,7 @@ import type { Assets } from '../assets.ts'
 import type { PageDeps } from '../deps.ts'
 import { Page } from '../shell/page.tsx'
 import { TextBox } from '../shell/text-box.tsx'
-import { type ApiDocument, operationsOf } from './api-document.ts'
+import { type ApiDocument, bodyNames, operationsOf } from './api-document.ts'
 import { OperationView, Parameters } from './operation-view.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Paragraphs, Words } from './words.tsx'
@@ -29,6 +29,8 @@ export async function referenceHtml({
 /** All of `/openapi.json` on one page without a script, which the browser can search. */
 function ReferencePage({ assets, api, origin }: ReferenceProps) {
   const { info, tags, components } = api
+  const bodies = bodyNames(api)
+  const objects = Object.entries(components.schemas).filter(([name]) => !bodies.has(name))
   return (
     <Page title="API reference" assets={assets} kind="reference">
       <h1>API reference</h1>
@@ -75,7 +77,7 @@ function ReferencePage({ assets, api, origin }: ReferenceProps) {
                 <Words text={description} />
               </p>
               {operationsOf(api, name).map((placed) => (
-                <OperationView placed={placed} origin={origin} />
+                <OperationView placed={placed} api={api} origin={origin} />
               ))}
             </>
           ))}
@@ -93,7 +95,7 @@ function ReferencePage({ assets, api, origin }: ReferenceProps) {
             ))}
           </ul>
           <h2 id="schemas">Objects</h2>
-          {Object.entries(components.schemas).map(([name, schema]) => (
+          {objects.map(([name, schema]) => (
             <section class="card" id={`schema-${name}`} aria-labelledby={`schema-${name}-title`}>
               <h3 id={`schema-${name}-title`}>{name}</h3>
               {schema.description && (

@@ -15,7 +15,7 @@ export function createErrorPage(assets: Pick<Assets, 'href' | 'workspace'>): Err
 }
 
 /** What http/middleware/unknown-route.ts says to a program. */
-const UNKNOWN_ROUTE = /^There is no GET (.+)\. docs\/api\.md .*$/
+const UNKNOWN_ROUTE = /^There is no GET (.+)\. \/docs lists all endpoints\.$/
 
 function errorPage(
   assets: Pick<Assets, 'href' | 'workspace'>,
