@@ -42,7 +42,7 @@ t.test('GET /triage has every case, what needs the operator first', async (t) =>
     found.map(({ title, needs }) => [title, needs?.kind ?? null, needs?.text]),
     [
       ['plan', 'plan', 'the plan of session 1 waits for approval'],
-      ['broken', 'problem', 'notes.md: these bytes are not UTF-8: save the file in that encoding'],
+      ['broken', 'problem', 'notes.md: the file is not UTF-8: save it as UTF-8'],
       ['blocked', 'blocked', 'needs your input: Which database?'],
       ['complete', 'proof', 'session 1 is complete and has no proof'],
       ['unverified', 'proof', '1 proof is not verified yet'],
