@@ -1,8 +1,8 @@
 import { dirname, join, resolve } from 'node:path'
 import { isFolder } from '../files/folder-names.ts'
 import { stampOf } from '../files/safe-read.ts'
-import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { AppError } from '../model/app-error.ts'
+import { SETTINGS_FILE } from '../model/settings.ts'
 import { askOwner } from '../state/owner/ask-owner.ts'
 import { type Folders, findFolders } from '../workspace/settings/folders.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { AppError } from '../model/app-error.ts'
+import { SETTINGS_FILE } from '../model/settings.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/agent-files.ts'

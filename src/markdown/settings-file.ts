@@ -1,11 +1,12 @@
 import type { Pair } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Problem } from '../model/problem.ts'
 import {
   DEFAULT_SETTINGS,
   OWN_PROVIDER,
   PROMPT_BY,
   type ProviderSettings,
+  SETTINGS_FILE,
   type Settings,
   STREAMS,
 } from '../model/settings.ts'
@@ -15,9 +16,6 @@ import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'
 import { isMap, isNode, isScalar, isSeq } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
-
-export const SETTINGS_FILE = 'casefile.md'
-export const MAX_SETTINGS_BYTES = 256 * 1024
 
 /** The settings in a casefile.md, or the problem that makes it unreadable. */
 export type SettingsReading = { ok: true; settings: Settings } | { ok: false; problem: Problem }

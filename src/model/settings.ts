@@ -1,5 +1,8 @@
 import type { Problem } from './problem.ts'
 
+export const SETTINGS_FILE = 'casefile.md'
+export const MAX_SETTINGS_BYTES = 256 * 1024
+
 /** The settings in `casefile.md`. Every key is optional. */
 export interface Settings {
   /** The provider of new sessions. */

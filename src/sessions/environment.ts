@@ -1,4 +1,4 @@
-import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import { SETTINGS_FILE } from '../model/settings.ts'
 import { agentVariables } from '../runners/agents/agent-env.ts'
 import type { EnvRule } from '../runners/agents/agent-spec.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'

@@ -1,6 +1,5 @@
-import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { OWN_PROVIDER, type ProviderSettings } from '../model/settings.ts'
+import { OWN_PROVIDER, type ProviderSettings, SETTINGS_FILE } from '../model/settings.ts'
 import { needsTrust } from '../model/trust.ts'
 import { acpRunner, customAcpSpec } from '../runners/acp/acp.ts'
 import { ACP_AGENTS } from '../runners/acp/agents.ts'

@@ -3,6 +3,7 @@ import { sayNext } from '../../src/cli/commands/approve.ts'
 import { changeText } from '../../src/cli/output/plan-change.ts'
 import { planView } from '../../src/cli/output/plan-view.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
+import type { SessionState } from '../../src/model/session-state.ts'
 import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'
 import type { TrustedSettings } from '../../src/workspace/settings/trusted-settings.ts'
 import { kept } from '../fixtures/kept-terminal.ts'
@@ -29,7 +30,7 @@ const ORDER =
 
 interface Waiting {
   provider?: string
-  state?: string
+  state?: SessionState
   settings?: TrustedSettings
 }
 

@@ -4,9 +4,14 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createReread } from '../../files/reread.ts'
 import { type FileStamp, type ReadResult, readRegular } from '../../files/safe-read.ts'
-import { MAX_SETTINGS_BYTES, readSettings, SETTINGS_FILE } from '../../markdown/settings-file.ts'
+import { readSettings } from '../../markdown/settings-file.ts'
 import type { Problem } from '../../model/problem.ts'
-import { DEFAULT_SETTINGS, type Settings } from '../../model/settings.ts'
+import {
+  DEFAULT_SETTINGS,
+  MAX_SETTINGS_BYTES,
+  SETTINGS_FILE,
+  type Settings,
+} from '../../model/settings.ts'
 import { decoded } from '../record.ts'
 
 /** Editors leave a file half-saved for up to 500 ms. */

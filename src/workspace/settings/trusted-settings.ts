@@ -1,9 +1,8 @@
 /** Applies the operator's trust to casefile.md: providers and variables apply only once trusted. */
 
 import { resolve } from 'node:path'
-import { SETTINGS_FILE } from '../../markdown/settings-file.ts'
 import type { Problem } from '../../model/problem.ts'
-import type { Settings } from '../../model/settings.ts'
+import { SETTINGS_FILE, type Settings } from '../../model/settings.ts'
 import { foreignProviders, type TrustState, trustedText } from '../../model/trust.ts'
 import { hashOf } from '../record.ts'
 import type { TrustedFiles } from './agent-files.ts'
