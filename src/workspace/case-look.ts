@@ -220,6 +220,7 @@ function linkProblems(inside: ReadonlyMap<string, EntryKind>): Problem[] {
 }
 
 export function hiddenProblem(file: string): Problem {
-  const message = 'the service has no permission to list this folder; the last known content is served'
+  const message =
+    'the service has no permission to list this folder; the last known content is served'
   return { code: 'unreadable', file, line: null, message }
 }

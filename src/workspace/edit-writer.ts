@@ -198,7 +198,9 @@ export function createEditWriter(
       const storageProblem = error instanceof AppError ? error : diskError(error)
       if (!storageProblem) throw error
       await history.sync()
-      deps.log(`the history of case ${id} could not be written and will be written later: ${storageProblem.message}`)
+      deps.log(
+        `the history of case ${id} could not be written and will be written later: ${storageProblem.message}`,
+      )
       return notes
     } finally {
       await placed?.close()

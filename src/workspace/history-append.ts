@@ -117,10 +117,7 @@ function sound(bytes: Buffer): string {
 }
 
 function unreadable(why: string): AppError {
-  return new AppError(
-    'unreadable_file',
-    `Lines cannot be appended to ${HISTORY_FILE}: ${why}.`,
-  )
+  return new AppError('unreadable_file', `Lines cannot be appended to ${HISTORY_FILE}: ${why}.`)
 }
 
 /** Returns the memory file as a scan would read it, but without a stamp, so that the next scan reads it. */

@@ -102,7 +102,8 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
       logOnce(await replace(await indexText(found)))
     } catch (error) {
       if (error instanceof AppError && error.code === 'changed_meanwhile') changed()
-      else logOnce(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
+      else
+        logOnce(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
     }
     notBefore = performance.now() + maxDelayMs
   }

@@ -27,7 +27,10 @@ export type Decoded =
 
 const REASONS = {
   missing: ['missing', 'the file does not exist'],
-  symbolic_link: ['symbolic_link', 'symbolic links are not followed: replace the link with the file itself'],
+  symbolic_link: [
+    'symbolic_link',
+    'symbolic links are not followed: replace the link with the file itself',
+  ],
   not_a_file: ['unreadable', 'this is not a regular file'],
   too_large: ['too_large', 'the file is larger than the service reads'],
   no_permission: ['unreadable', 'the service has no permission to read the file'],
