@@ -149,7 +149,7 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
     if (confirmed && 'case' in confirmed) acts(fileActs(folder, confirmed.case))
     return !present.ok
   }
-  const made = await store.alone(id, work, await actorOf(service, c))
+  const made = await store.withFiles(id, work, await actorOf(service, c))
   return written(c, { id, filename, bytes, isNew: made })
 }
 
