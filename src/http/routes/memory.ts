@@ -233,13 +233,10 @@ function fileReadError(filename: string, { reason, detail }: Refused): AppError 
     )
   }
   const why = {
-    symbolic_link: 'it is a symbolic link, which is not followed',
-    not_a_file: 'it is not a regular file',
-    too_large: 'it is over 10 MiB',
-    no_permission: 'its permissions do not allow it',
+    symbolic_link: 'it is a symbolic link, which is not followed. Replace it with a regular file',
+    not_a_file: 'it is not a regular file. Replace it with one',
+    too_large: 'it is over 10 MiB. Make it smaller, or move it out of the case folder',
+    no_permission: 'its permissions do not allow it. Change them',
   }[reason]
-  return new AppError(
-    'unreadable_file',
-    `${filename} cannot be read or written: ${why}. Replace it with a regular file.`,
-  )
+  return new AppError('unreadable_file', `${filename} cannot be read or written: ${why}.`)
 }
