@@ -10,10 +10,10 @@ export interface Heading {
 }
 
 /**
- * The first top-level `## <name>` heading of each reserved name, in the order of the text; null when
- * the text is too complex to parse. A second heading of a name is text of the section it stands in.
- * Where no heading has exactly this form, the first one that nearly has it counts: in another case, with
- * a colon, or of a lower level.
+ * Finds the first top-level `## <name>` heading of each reserved name, in the order of the text;
+ * null when the text is too complex to parse. A second heading of the same name is part of the
+ * section it is in. If no heading has the exact form, the first similar one counts: with another
+ * case, a colon, or a lower level.
  */
 export async function outline(body: string, names: readonly string[]): Promise<Heading[] | null> {
   return shortOutline(body, names) ?? parsedOutline(body, names)
@@ -27,9 +27,10 @@ const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
 export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 
 /**
- * The outline without a parser, or null where only the parser can be sure. Sure are texts in which
- * each fence opens in column 0 and no line starts with HTML: a fence or heading in column 0 ends any
- * paragraph, list or quote before it, so only an open fence can hide it (CommonMark 0.31, §4.2, §4.5).
+ * Finds the outline without a parser; null if only the parser can decide. The result is certain if
+ * each fence opens in column 0 and no line starts with HTML: a fence or heading in column 0 ends
+ * any paragraph, list or quote before it, so only an open fence can hide it (CommonMark 0.31, §4.2,
+ * §4.5).
  */
 export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
   const found: Candidate[] = []

@@ -122,7 +122,7 @@ export async function withSection(
   const fenced = value !== '' && layout.fenced?.includes(name)
   for (const region of fenced ? [verbatimRegion] : [plainRegion, verbatimRegion]) {
     const candidate = head + region(value, last, present.eol) + tail
-    if (await holds(present, candidate, layout, name, value)) return candidate
+    if (await isPreserved(present, candidate, layout, name, value)) return candidate
   }
   throw unwritable(name)
 }
@@ -155,7 +155,7 @@ export function gapAtEnd(text: string, eol: LineEnding): string {
   return /[\r\n]$/.test(text) ? eol : eol + eol
 }
 
-async function holds(
+async function isPreserved(
   before: Sectioned,
   candidate: string,
   layout: SectionLayout,
@@ -190,7 +190,7 @@ function unwritable(name: string): AppError {
   const part = name === LEAD ? 'the description' : `"## ${name}"`
   return new AppError(
     'unreadable_file',
-    `${part} cannot be written without harming what else stands in the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
+    `${part} cannot be written without changing other parts of the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
   )
 }
 

@@ -23,8 +23,7 @@ export type SettingsReading = { ok: true; settings: Settings } | { ok: false; pr
 /** Never throws for bad text. A wrong or unknown setting is a problem, and counts as not set. */
 export function readSettings(text: string): SettingsReading {
   if (/^\ufeff?(?:\s*|-{1,2})$/.test(text)) {
-    const message =
-      'the file is empty, or only its beginning is saved: delete it to have no settings'
+    const message = 'the file is empty or only partly saved: delete it to use no settings'
     return { ok: false, problem: { code: 'unreadable', file: SETTINGS_FILE, line: null, message } }
   }
   const record = readRecord(text, SETTINGS_FILE)
@@ -51,10 +50,10 @@ const FOLDER = text('a folder', isFilled)
 const PROVIDER_NAME = text(`it under a name that is ${SLUG_RULE}`, (name) =>
   SLUG.test(name),
 ).refine((name) => name !== OWN_PROVIDER, {
-  error: `it under another name: ${OWN_PROVIDER} is the service's own`,
+  error: `it under another name: ${OWN_PROVIDER} is reserved`,
 })
 
-const WORD = text('a text (quote it where it holds { or [)', hasNoNul)
+const WORD = text('a text (quote it if it contains { or [)', hasNoNul)
 const COMMAND_RULE = 'a command as a list of its words, such as [my-agent, --plan]'
 const COMMAND = list(COMMAND_RULE, WORD).refine(([program]) => !!program, { error: COMMAND_RULE })
 const MODE = text("the agent's own name of a mode, such as plan", isFilled)
@@ -81,7 +80,7 @@ const PROVIDER_RULE =
   '{ kind: command, plan: […], work: […], prompt: stdin }, { kind: acp, command: […], plan_mode: plan, work_mode: code } or { preset: claude, args: […] }'
 
 type Path = readonly PropertyKey[]
-/** A YAML value whose scalars are texts, as they are written; null where nothing is written. */
+/** A YAML value with its scalars as written text; null for an empty value. */
 type Written = string | null | Written[] | { [key: string]: Written }
 
 /** Checks values, and reports each that is wrong with its line. */
@@ -194,7 +193,7 @@ function readProvider(checker: Checker, path: Path, value: Written): ProviderSet
 
 type Pairs = readonly [key: string, pair: Pair][]
 
-/** `report` gets an offset into the YAML, and what is wrong there. */
+/** `report` gets an offset into the YAML and a message. */
 function createChecker(pairs: Pairs, report: (offset: number, message: string) => void): Checker {
   function wrong(path: Path, expected: string): null {
     const { offset, node } = findValue(pairs, path)
