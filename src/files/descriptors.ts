@@ -1,6 +1,6 @@
 /**
- * Reads, writes and syncs by open file descriptors, so that nobody can swap the file between two calls. The one read
- * loop and the one write loop of the program.
+ * Reads, writes and syncs by open file descriptors, so that no program can swap the file between
+ * two calls. These are the only read and write loops of the program.
  */
 
 import {
@@ -23,8 +23,8 @@ export interface OpenFile {
 }
 
 /**
- * Opens the file at `path` itself, and adds it to `open`, for the caller to close; null where no
- * regular file is. Neither a link nor a FIFO leads it anywhere.
+ * Opens the file at `path` and adds it to `open`, which the caller closes. Null if it is not a
+ * regular file. Follows no link and does not block on a FIFO.
  */
 export function openRegular(path: string, open: Set<number>): OpenFile | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -39,7 +39,7 @@ export function openRegular(path: string, open: Set<number>): OpenFile | null {
   }
 }
 
-/** All that an open regular file holds now; null when it is more than `maxBytes`. */
+/** The whole present content of an open regular file; null when it is larger than `maxBytes`. */
 export function readDescriptor({ fd, stats }: OpenFile, maxBytes: number): Buffer | null {
   for (let { size } = stats; ; { size } = fstatSync(fd)) {
     if (size > maxBytes) return null
@@ -48,11 +48,11 @@ export function readDescriptor({ fd, stats }: OpenFile, maxBytes: number): Buffe
     do {
       const read = readSync(fd, buffer, length, buffer.length - length, length)
       length += read
-      // of a regular file, less than what was asked for is all there is
+      // a short read of a regular file means that its end is reached
       if (length < buffer.length && (read === 0 || length >= size))
         return buffer.subarray(0, length)
     } while (length < buffer.length)
-    // it grew meanwhile
+    // the file grew meanwhile
   }
 }
 
@@ -60,11 +60,14 @@ export function isSameFile(a: Stats | undefined, b: Stats): boolean {
   return a?.ino === b.ino && a.dev === b.dev
 }
 
-/** Writes all of it from `position` on; what is small goes to the page cache at once. */
+/**
+ * Writes all bytes from `position` on. Small writes are synchronous, because they only go to the
+ * page cache.
+ */
 export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 0): Promise<void> {
   const isSmall = bytes.length <= SMALL
   let written = 0
-  // one call may write less than it was given, which is how a nearly full disk looks
+  // a call may write less than requested, for example on a nearly full disk
   while (written < bytes.length) {
     const rest = bytes.length - written
     const at = position + written
@@ -74,7 +77,7 @@ export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 
   }
 }
 
-/** What the disk takes its time for never keeps the event loop waiting. */
+/** Runs in the thread pool, because a slow disk must not block the event loop. */
 export function syncDescriptor(fd: number): Promise<void> {
   return new Promise((resolve, reject) => {
     fsync(fd, (error) => (error ? reject(error) : resolve()))
@@ -82,6 +85,6 @@ export function syncDescriptor(fd: number): Promise<void> {
 }
 export const syncData = promisify(fdatasync)
 
-/** Copied in some 20 µs. */
+/** Copying this much takes some 20 µs. */
 const SMALL = 64 * 1024
 const writeLater = promisify(write)

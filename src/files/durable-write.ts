@@ -1,6 +1,7 @@
 /**
- * Durable writes: temporary file, fsync, rename, fsync of the folder. After a crash or on a full disk a file has its
- * old bytes or its new ones. What an error of the disk means for the caller is in `storage-refusal.ts`.
+ * Durable writes: temporary file, fsync, rename, fsync of the folder. After a crash or on a full
+ * disk a file has its old bytes or its new ones. `storage-error.ts` turns disk errors into errors
+ * of the API.
  */
 
 import { mkdirSync, statSync } from 'node:fs'
@@ -18,12 +19,12 @@ import {
 import { storageError } from './storage-error.ts'
 
 /**
- * Replaces a file so that after any crash it is wholly the old or wholly the new one, and so that
- * once this resolves it is the new one. The new file is another inode: hard links, ACLs and extended
- * attributes are lost; mode stays, and so does the owner where we may set it. Should the last step,
- * the sync of the folder, fail, this rejects although readers already see the new file.
- * Refuses with `unreadable_file` what is no regular file, `changed_meanwhile` against `expect`,
- * `storage_full` and `storage_failed`.
+ * Replaces a file. After a crash it is wholly the old or wholly the new one; once this resolves it
+ * is the new one. The new file is another inode: hard links, ACLs and extended attributes are lost.
+ * The mode stays, and so does the owner if the process may set it. Trap: if only the final sync of
+ * the folder fails, this rejects although readers already see the new file. Fails with
+ * `unreadable_file` if the path is not a regular file, `changed_meanwhile` if it does not match
+ * `expect`, `storage_full` and `storage_failed`.
  */
 export async function writeDurable(
   path: string,
@@ -33,7 +34,7 @@ export async function writeDurable(
   await finish(await stageReplacement(path, bytes, options))
 }
 
-/** Makes a file that must not be there yet, whole or not at all; refuses with `already_exists`. */
+/** Makes a new file, whole or not at all; fails with `already_exists`. */
 export async function createDurable(
   path: string,
   bytes: Uint8Array,
@@ -52,8 +53,8 @@ async function finish(file: StagedFile): Promise<void> {
 }
 
 /**
- * `mkdir -p` that survives a power cut: the parent of each folder that was made is synced. Not the
- * `recursive` of Node, which reports a read-only file system as ENOENT.
+ * `mkdir -p` that survives a power cut: it syncs the parent of each new folder. Node's `recursive`
+ * is not used, because it reports a read-only file system as ENOENT.
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   const folder = resolve(path)

@@ -2,7 +2,7 @@
 
 import { constants } from 'node:os'
 
-/** Whether a caught value is an error of the system with one of these codes. */
+/** Whether a caught value is a system error with one of these codes. */
 export function hasCode(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {
   return codes.includes(codeOf(error))
 }
@@ -13,9 +13,9 @@ export function isBarred(error: unknown): boolean {
 }
 
 /**
- * The code of an error of the system, else an empty string. Trap: codes that libuv does not know,
- * EDQUOT and ESTALE among them, come as `Unknown system error -122`, and from calls that are synchronous as
- * `UNKNOWN`; they are named here.
+ * The code of a system error, else an empty string. Trap: libuv does not know some codes, such as
+ * EDQUOT and ESTALE. It reports them as `Unknown system error -122`, and synchronous calls as
+ * `UNKNOWN`. This function returns their real names.
  */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error && 'code' in error)) return ''

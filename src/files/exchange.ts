@@ -5,8 +5,8 @@ import { hasCode } from './errno.ts'
 export type Exchange = (a: string, b: string) => void
 
 /**
- * The system's own, by an optional package, as Node has no call for it; null where that is not
- * installed or not built for this system. A file system may still refuse it: see `isUnsupported`.
+ * The system call through an optional package, because Node has none. Null if the package is not
+ * installed or not built for this system. A file system may still reject it: see `isUnsupported`.
  */
 export function systemExchange(): Exchange | null {
   loaded ??= { exchange: load() }
@@ -21,7 +21,7 @@ export function isUnsupported(error: unknown): boolean {
 let loaded: { exchange: Exchange | null } | undefined
 
 function load(): Exchange | null {
-  // elsewhere the package does it in several steps
+  // elsewhere the package exchanges in several steps
   if (process.platform !== 'linux' && process.platform !== 'darwin') return null
   try {
     const require = createRequire(import.meta.url)

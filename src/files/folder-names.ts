@@ -1,4 +1,4 @@
-/** Lists folders: which names there are, of which kind, and which of them are sessions and proofs. */
+/** Lists folders: their names, the kind of each entry, and the session and proof files. */
 
 import { constants, type Dirent, lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { access, lstat } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { AppError } from '../model/app-error.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
 import { hasCode, isBarred } from './errno.ts'
 
-/** Whether a folder, not a link to one, is there. */
+/** Whether the path is a folder and not a link to one. */
 export async function isFolder(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isDirectory()
@@ -17,7 +17,7 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Whether there is a folder that we may list. */
+/** Whether the path is a folder that the process may list. */
 export async function isOpenFolder(path: string): Promise<boolean> {
   try {
     if (!(await isFolder(path))) return false
@@ -29,14 +29,14 @@ export async function isOpenFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Whether a folder, not a link to one, is there: at once, for a check in the middle of a reading. */
+/** Synchronous `isFolder`, for a check in the middle of a synchronous read. */
 export function isFolderNow(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /**
- * Names in a folder; none where it is missing, no folder, or a link that leads elsewhere. Refuses
- * with `unreadable_file` where permissions hide them: there may be some.
+ * Names in a folder; empty if the folder is missing, not a folder, or a link. Fails with
+ * `unreadable_file` if permissions hide the names.
  */
 export async function entriesIn(folder: string): Promise<string[]> {
   const kinds = kindsNow(folder)
@@ -47,7 +47,7 @@ export async function entriesIn(folder: string): Promise<string[]> {
   )
 }
 
-/** Whether so many entries are in a folder, without a look at all of them; false where it cannot be looked into. */
+/** Whether a folder has more than `count` entries, without listing all of them; false if it is unreadable. */
 export function hasMoreThan(count: number, folder: string): boolean {
   try {
     const entries = opendirSync(folder)
@@ -65,7 +65,10 @@ export function hasMoreThan(count: number, folder: string): boolean {
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
-/** The entries of a folder by name; null if there is no folder (or a link to one), `hidden` if we may not list it. */
+/**
+ * The entries of a folder by name; null if the path is not a folder (or a link to one), `hidden` if
+ * the process may not list it.
+ */
 export function kindsNow(folder: string): Map<string, EntryKind> | 'hidden' | null {
   try {
     return isFolderNow(folder) ? kindsIn(folder) : null
@@ -76,7 +79,7 @@ export function kindsNow(folder: string): Map<string, EntryKind> | 'hidden' | nu
   }
 }
 
-/** The same of what was seen a moment ago to be a folder, and no link to one. */
+/** Like `kindsNow`, for a path that was just checked to be a folder and not a link. */
 export function kindsIn(folder: string): Map<string, EntryKind> | 'hidden' | null {
   try {
     const entries = readdirSync(folder, { withFileTypes: true })
@@ -94,7 +97,7 @@ function kindOf(entry: Dirent): EntryKind {
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-/** The numbers of the session files among these names, smallest first. */
+/** The numbers of the session files among these names, in ascending order. */
 export function sessionNumbers(names: readonly string[]): number[] {
   const numbers = names.flatMap((name) => SESSION_FILE.exec(name)?.[1] ?? [])
   return numbers.map(Number).sort((a, b) => a - b)

@@ -1,12 +1,12 @@
-/** One task at a time for each key. The key is a case id wherever files of a case are read or written. */
+/** One task at a time for each key. All reads and writes of a case's files use the case id as key. */
 
 export interface KeyedMutex {
   /**
-   * Runs `work` when all earlier work of the same key has ended, well or not, and passes its result
-   * on. Trap: work that calls `run` with its own key waits for itself for ever.
+   * Runs `work` after all earlier work of the same key has settled, and returns its result. Trap:
+   * work that calls `run` with the same key waits for itself forever.
    */
   run<T>(key: string, work: () => T | Promise<T>): Promise<T>
-  /** Resolves at a moment when nothing runs or waits. */
+  /** Resolves when no work runs or waits. */
   idle(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export function createKeyedMutex(): KeyedMutex {
     const leave = (): void => {
       if (tails.get(key) === tail) tails.delete(key)
     }
-    // Not hidden: a failure reaches the caller through `result`.
+    // A failure is not lost: it reaches the caller through `result`.
     const tail = result.then(leave, leave)
     tails.set(key, tail)
     return result

@@ -6,11 +6,14 @@ import { hasCode } from './errno.ts'
 
 export interface MountPoint {
   path: string
-  /** Of this mount, as in `mount -o`: `rw`, `nosuid`, … */
+  /** The mount options, as in `mount -o`: `rw`, `nosuid`, … */
   options: string[]
 }
 
-/** The mounts that this process sees, by proc_pid_mountinfo(5); of two at one path the upper one. Linux only. */
+/**
+ * The mounts that this process sees, by proc_pid_mountinfo(5). If two share a path, the upper one
+ * counts. Linux only.
+ */
 export function mountPoints(): MountPoint[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(Boolean)
   const found = lines.map((line) => {
@@ -20,13 +23,13 @@ export function mountPoints(): MountPoint[] {
   return [...new Map(found.map((mount) => [mount.path, mount])).values()]
 }
 
-/** The real paths of those that exist, each once. */
+/** The real paths of those that exist, without duplicates. */
 export async function existingPaths(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(paths.map(realPathIfAny))
   return [...new Set(found.filter((path) => path !== null))]
 }
 
-/** Device and inode of what is at a path; empty if nothing is there. */
+/** Device and inode of a path; empty if it does not exist. */
 export function identityOf(path: string): string {
   try {
     const { dev, ino } = lstatSync(path, { bigint: true })

@@ -1,6 +1,6 @@
 /**
- * Synchronous reads of small files and stamps, with the checks of `safe-read.ts`. Starts read thousands of files by
- * it.
+ * Synchronous reads of small files and stamps, with the checks of `safe-read.ts`. A start reads
+ * thousands of files this way.
  */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
@@ -19,13 +19,13 @@ import {
 const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
 const FIRST_BYTES = 64 * 1024
 
-/** One for all reads: none is under way while another begins. */
+/** All reads share one buffer, because reads are synchronous and never overlap. */
 let buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
 
 /**
- * `readRegular` at once: of a small file the calls take a tenth of the way through the thread pool.
- * `within`: a real path; what was opened must lie in it, whatever links are on the way. The bytes are a view of a
- * buffer that the next call uses again, so they are to be decoded before.
+ * Synchronous `readRegular`, which for a small file takes a tenth of the time of the thread pool.
+ * `within` is a real path; the opened file must lie in it, whatever links are on the way. Trap: the
+ * bytes are a view of a buffer that the next call reuses, so decode them first.
  */
 export function readNow(path: string, maxBytes: number, within: string): ReadResult {
   let file: number
@@ -47,7 +47,7 @@ export function readNow(path: string, maxBytes: number, within: string): ReadRes
       if (count === 0) break
       length += count
       if (length > maxBytes) return tooLarge(maxBytes)
-      // of a regular file, less than what was asked for is all there is
+      // a short read of a regular file means that its end is reached
       if (length >= stats.size && length < buffer.length) break
     }
     const bytes = buffer.subarray(0, length)
@@ -66,17 +66,17 @@ function grown(size: number, length: number): Buffer<ArrayBuffer> {
   return larger
 }
 
-/** Whether the stamp is that of a folder, not of a link to one. */
+/** Whether the stamp is of a folder and not of a link to one. */
 export function isOfFolder({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFDIR
 }
 
-/** Whether the stamp is that of a regular file. */
+/** Whether the stamp is of a regular file. */
 export function isOfRegularFile({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFREG
 }
 
-/** `stampOf` as a synchronous call; null also if the disk fails: reading the file then gives the reason. */
+/** Synchronous `stampOf`; also null if the disk fails, because reading the file then gives the reason. */
 export function stampNow(path: string): FileStamp | null {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })

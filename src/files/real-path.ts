@@ -4,13 +4,16 @@ import { realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { hasCode } from './errno.ts'
 
-/** The path with all links resolved, also of what is not there yet: its nearest ancestor's, and the rest. */
+/**
+ * The path with all links resolved. For a missing path: the real path of its nearest ancestor, and
+ * the rest.
+ */
 export async function realPathOf(path: string): Promise<string> {
   const { real, rest } = await nearestExisting(path)
   return join(real, rest)
 }
 
-/** The real path of the nearest ancestor that exists (or of the path itself), and what remains. */
+/** The real path of the nearest existing ancestor (or of the path itself), and the rest of the path. */
 export async function nearestExisting(path: string): Promise<{ real: string; rest: string }> {
   let ancestor = resolve(path)
   let rest = ''
@@ -25,7 +28,7 @@ export async function nearestExisting(path: string): Promise<{ real: string; res
   }
 }
 
-/** Whether `path` is `folder` or lies in it; both with links resolved by the caller. */
+/** Whether `path` is `folder` or lies in it. The caller resolves links in both. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way !== '..' && !way.startsWith('../') && !isAbsolute(way)

@@ -1,4 +1,4 @@
-/** Detects that somebody moved, removed or replaced a folder while a session ran. */
+/** Detects folders that were moved, removed or replaced while a session ran. */
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
@@ -11,8 +11,9 @@ export interface RememberedFolders {
 }
 
 /**
- * Remembers which folders are at these paths (real path, device, inode), to see later whether somebody swapped one. Keeps
- * them open, so that no new folder gets the inode of a removed one. Ignores paths where no folder is.
+ * Remembers the folders at these paths (real path, device, inode), to detect a swap later. Keeps
+ * them open, so that no new folder gets the inode of a removed one. Ignores paths that are not
+ * folders.
  */
 export async function rememberFolders(
   paths: Readonly<Record<string, string>>,
@@ -52,7 +53,7 @@ async function identityOf(path: string): Promise<string | null> {
   return `${dev} ${ino} ${real}`
 }
 
-/** Null if there is no folder, or no permission to look at it. */
+/** Null if the folder does not exist or the process may not examine it. */
 async function unlessBarred<T>(look: Promise<T>): Promise<T | null> {
   try {
     return await look

@@ -1,4 +1,7 @@
-/** Deletes a folder that a program filled: paths too long, folders without permissions, names that are not UTF-8. */
+/**
+ * Deletes a folder that a program filled: paths too long, folders without permissions, names that
+ * are not UTF-8.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { constants, type Dirent, existsSync } from 'node:fs'
@@ -7,13 +10,13 @@ import { codeOf, hasCode } from './errno.ts'
 
 const FOLDERS_AT_ONCE = 16
 const ENTRIES_AT_ONCE = 64
-/** A program that is on its way out may still add a file. */
+/** A program that is exiting may still add a file. */
 const ATTEMPTS = 3
 
 /**
- * Removes everything at a path, also folders that are deeper than the longest path, or that nobody
- * may list. Follows no links and crosses no mounts. Returns null once it is gone, else the code of the error that kept a part of it (an immutable file: EPERM), with
- * everything else removed.
+ * Removes everything at a path, including folders deeper than the longest path and folders without
+ * permissions. Follows no links and crosses no mounts. Removes as much as possible. Returns null if
+ * all is removed, else the code of the error for an entry that stays (an immutable file: EPERM).
  */
 export async function removeStubborn(path: string): Promise<string | null> {
   let why: string | null = null
@@ -41,13 +44,13 @@ async function removeOnce(place: Buffer): Promise<string | null> {
   return why
 }
 
-/** All folders of the tree are dealt with directly in its top folder, so no path gets longer. */
+/** Moves all folders of the tree into its top folder, so that no path gets longer. */
 async function emptyTree(top: OpenedFolder, attempt: Try): Promise<void> {
   const moveUp = moverTo(top)
   const waiting = await emptied(top, attempt, moveUp)
   const remove = (name: string) =>
     removeFolderAt(top.at(name), attempt, async (folder) => {
-      // not spread: there may be more names than a call takes arguments
+      // not spread: there may be more names than a call allows arguments
       for (const inner of await emptied(folder, attempt, moveUp)) waiting.push(inner)
     })
   while (waiting.length > 0) {
@@ -56,7 +59,7 @@ async function emptyTree(top: OpenedFolder, attempt: Try): Promise<void> {
   }
 }
 
-/** What has taken a folder's place is removed as well. */
+/** Also removes anything that replaced the folder meanwhile. */
 async function removeFolderAt(
   place: Buffer,
   attempt: Try,
@@ -74,7 +77,7 @@ async function removeFolderAt(
 
 type MoveUp = (from: Buffer) => Promise<string>
 
-/** A way to move folders to a new name in the top folder. */
+/** Creates a function that moves folders to a new name in the top folder. */
 function moverTo(top: OpenedFolder): MoveUp {
   const prefix = randomBytes(6).toString('hex')
   let count = 0
@@ -85,7 +88,7 @@ function moverTo(top: OpenedFolder): MoveUp {
       await rename(from, top.at(name))
     } catch (error) {
       if (!hasCode(error, 'EACCES', 'EPERM')) throw error
-      // what is moved must be writable too: its `..` changes
+      // a folder must be writable to be moved, because its `..` changes
       await openUp(from)
       await rename(from, top.at(name))
     }
@@ -124,18 +127,21 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 const OPEN_FILES = '/proc/self/fd'
 const HAS_OPEN_FILES = existsSync(OPEN_FILES)
 
-/** Linux only, and not among the constants of Node: opens also what may not be read. */
+/** Linux only, and missing in Node's constants: also opens entries without read permission. */
 const O_PATH = 0o10000000
 
-/** A folder kept open while what is in it is dealt with. Names are strings of bytes (latin1). */
+/** A folder that stays open while its entries are removed. Names are strings of bytes (latin1). */
 interface OpenedFolder {
   entries(): Promise<Dirent[]>
-  /** The path of a name in this folder itself, even if another one takes its name; without /proc its plain path. */
+  /**
+   * The path of a name in this folder itself, even if another folder takes its name; without /proc,
+   * the plain path.
+   */
   at(name: string): Buffer
   close(): Promise<void>
 }
 
-/** Gives its owner all rights to it. Null where no folder is; a link to one is none. */
+/** Opens a folder and gives its owner all rights to it. Null if it is not a folder or is a link. */
 async function openFolder(place: Buffer): Promise<OpenedFolder | null> {
   const handle = await opened(place)
   if (handle === null) return null
@@ -163,7 +169,7 @@ async function openWritable(place: Buffer): Promise<FileHandle> {
   try {
     await handle.chmod(0o700)
   } catch (error) {
-    // another user's: whether we may do something in it shows when we do
+    // another user's folder: later calls show what the process may do in it
     if (hasCode(error, 'EPERM', 'EROFS')) return handle
     await handle.close()
     throw error

@@ -1,7 +1,8 @@
 /**
- * Replaces a file only if it still has the bytes that the caller saw. A save that comes after that last look and
- * before the rename is not lost: the replaced file goes to the late saves (`workspace/late-saves/`), which check it
- * again. Only where the system cannot exchange two names a save by rename can be lost, within some microseconds.
+ * Replaces a file only if it still has the bytes that the caller saw. A save between that check and
+ * the rename is not lost: the replaced file goes to the late saves (`workspace/late-saves/`), which
+ * check it again. If the system cannot exchange two names, a save by rename in the last
+ * microseconds can be lost.
  */
 
 import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'
@@ -12,50 +13,52 @@ import type { NewFile } from './new-file.ts'
 import { stampNow } from './read-now.ts'
 
 /**
- * A file that lost its name to ours, if only for a moment; an editor that has it open may still be
- * writing into it. By another name, or where none can be given by an open descriptor.
+ * A file that lost its name to the new one, even briefly; an editor that has it open may still
+ * write into it. It is identified by its second name, or by an open descriptor if it cannot be
+ * linked.
  */
 export type ReplacedFile = string | number
 
-/** What a displaced file is compared with, to see whether anybody has written into it. */
+/** The stamp of a replaced file, for detecting later writes into it. */
 export interface Stamped {
   stats: Stats
   ctimeMs: number
 }
 
-/** Takes over what a replacement displaced. */
+/** Tracks replaced files. */
 export interface ReplacedFileTracker {
-  /** A free name for it, so that a crash does not lose it. */
+  /** A free name for the replaced file, so that a crash does not lose it. */
   link: string
   /**
-   * `base`: what its editors began with, as far as we know; by default what our write was made on. `stats`: from
-   * before it was found to hold that, so that whatever was written since shows in others; `ctimeMs` is from after it
-   * got its other name, which changes it: so a write that puts the time of the content back shows too.
+   * `base`: the text that editors of the file started from, as far as known; by default the text
+   * before our write. `stats`: read before the content check, so that any later write differs.
+   * `ctimeMs`: read after linking, which changes it, so that a write that restores the mtime still
+   * shows.
    */
   keep(displaced: ReplacedFile, known?: { base?: Buffer | undefined } & Partial<Stamped>): void
 }
 
 interface Replacement {
   path: string
-  /** Open before it is placed, so that its number stays its own whatever happens to it. */
+  /** Opened before it is placed, so that its inode number cannot be reused. */
   ours: NewFile
   seen: OpenFile
   tracker: ReplacedFileTracker
-  /** What is to be closed at the end. */
+  /** The descriptors to close at the end. */
   open: Set<number>
 }
 
 interface ReplaceOptions {
   exchange?: Exchange | null
-  /** What was read at the path, open still; else it is opened. */
+  /** The open file that the caller read at the path; by default the path is opened. */
   seen?: OpenFile
 }
 
 /**
- * Gives `ours` the name `path` if that still holds `expect`; false, and nothing done, if it does not.
- * The tracker gets the old file, for what an editor may still write into it. All of this is
- * synchronous, to keep the time short between that check and the end. Closes what it is given, but
- * for what the tracker gets.
+ * Renames `ours` to `path` if the file there still contains `expect`; otherwise returns false and
+ * changes nothing. The tracker gets the old file, because an editor may still write into it. All
+ * steps are synchronous, to keep the time between check and rename short. Closes all given files,
+ * except those that the tracker gets.
  */
 export function replaceSeen(
   ours: NewFile,
@@ -78,13 +81,16 @@ export function replaceSeen(
   }
 }
 
-/** The same with the stamp of now; null where another file has its name. */
+/** The open file with its present stats; null if another file has its name. */
 function stillAt(path: string, { fd, stats: before }: OpenFile): OpenFile | null {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats && isSameFile(before, stats) ? { fd, stats } : null
 }
 
-/** It has its other name before it loses the first, so that no crash finds it with none. */
+/**
+ * Links the old file to its second name before it loses the first, so that a crash never leaves it
+ * without a name.
+ */
 function displace(replacement: Replacement, exchange: Exchange | null): boolean {
   const { path, seen, tracker } = replacement
   const isLinked = named(() => linkSync(path, tracker.link))
@@ -100,13 +106,16 @@ function displace(replacement: Replacement, exchange: Exchange | null): boolean 
   return isDone
 }
 
-/** Undefined also where the disk fails: ours stands in its place by then, and the other will be read. */
+/** Also undefined if the disk fails: our file is already in place, and the late saves read the old one. */
 function stampedBy(stats: Stats, link: string): Stamped | undefined {
   const now = stampNow(link)
   return now ? { stats, ctimeMs: now.ctimeMs } : undefined
 }
 
-/** Loses nothing: what else has taken the name gets it back. Null where the disk cannot do it. */
+/**
+ * Loses no save: another file that took the name gets it back. Null if the file system cannot
+ * exchange names.
+ */
 function byExchange(replacement: Replacement, exchange: Exchange): boolean | null {
   const { path, seen } = replacement
   const temp = replacement.ours.path
@@ -130,9 +139,9 @@ function byExchange(replacement: Replacement, exchange: Exchange): boolean | nul
 }
 
 /**
- * What ours displaced gets the name back; where somebody has saved over ours meanwhile, that save
- * is the newest and gets it. But for a moment ours stood there: who read it may save what they make
- * of it over what came back, and who opened it writes into what we remove. So the tracker gets both.
+ * Gives the name back to the file that ours displaced, or to a newer save over ours. Our file had
+ * the name for a moment: a person who read it may save an edit of it over the restored file, and a
+ * program that opened it may still write into it. So the tracker gets both files.
  */
 function exchangeBack(replacement: Replacement, exchange: Exchange): void {
   const { path, ours, open } = replacement
@@ -159,7 +168,7 @@ function giveBack(temp: string, path: string, exchange: Exchange): void {
     exchange(temp, path)
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error
-    renameSync(temp, path) // somebody removed what was placed
+    renameSync(temp, path) // the placed file was removed meanwhile
   }
 }
 
@@ -169,8 +178,8 @@ function keepOpen({ tracker, open }: Replacement, fd: number, base?: Buffer): vo
 }
 
 /**
- * Loses a save that takes the name by a rename after the last look, some microseconds before ours:
- * nothing else in Node can replace a file on a condition.
+ * Trap: loses a save by rename between the last check and our rename, some microseconds. Node has
+ * no conditional rename.
  */
 function byRename({ ours, path, seen }: Replacement): boolean {
   if (!isSameFile(lstatSync(path, { throwIfNoEntry: false }), seen.stats)) return false
@@ -178,7 +187,7 @@ function byRename({ ours, path, seen }: Replacement): boolean {
   return true
 }
 
-/** What says that no name can be given there: another disk, no such links, no permission, no room. */
+/** The errors of linking that allow a fallback: another disk, no links, no permission, no room. */
 const NO_NAME = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EROFS', 'ENOENT']
 

@@ -4,7 +4,7 @@ import { type FileStamp, type ReadResult, readRegular, sameStamp, stampOf } from
 
 interface RereadOptions<T> {
   maxBytes: number
-  /** How long after its last change a file still counts as being written, and is read each time. */
+  /** For how long after its last change a file is read on each call, because a writer may not be finished. */
   settleMs: number
   take(read: ReadResult): T | Promise<T>
 }

@@ -1,6 +1,6 @@
 /**
- * Checks that the disk has room before a change of several files, such as an approve, begins. If it has not, nothing
- * is written and the request fails with `storage_full`.
+ * Checks that the disk has room before a change of several files, such as an approval, begins. If
+ * it does not, no file is written and the request fails with `storage_full`.
  */
 
 import { closeSync, openSync, unlinkSync } from 'node:fs'
@@ -11,8 +11,8 @@ import { storageError } from './storage-error.ts'
 import { tempName } from './temp-files.ts'
 
 /**
- * Refuses with `storage_full` if the disk of `folder` has no room for `bytes` more: before a change of several files,
- * so that a full disk does not let the first through and refuse the second. The file that is written for it is removed.
+ * Fails with `storage_full` if the disk of `folder` has no room for `bytes` more, so that a change
+ * of several files does not stop halfway. The check writes a file and removes it.
  */
 export async function mustHaveRoom(folder: string, bytes: number, within: string): Promise<void> {
   const pinned = pinFolder(folder, within)

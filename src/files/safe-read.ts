@@ -1,6 +1,7 @@
 /**
- * Reads files that a person, git or an agent may have put there: only regular files, of limited size, within a
- * folder, never through a link. Every asynchronous read of a case's files goes through here.
+ * Reads files that a person, git or an agent may have written: only regular files, of limited size,
+ * within a folder, never through a link. Every asynchronous read of a case's files uses this
+ * module.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -35,32 +36,41 @@ export type Refused = Extract<ReadResult, { ok: false }>
 
 interface ReadOptions {
   maxBytes: number
-  /** A real path. The folder that holds the file must, links resolved, be it or lie in it. */
+  /** A real path. After resolving links, the file's folder must be it or lie in it. */
   within?: string
 }
 
 /**
- * Reads a file that anybody may have put there: a FIFO does not block it, a link is not followed, a
- * sparse monster is not loaded. The stamp is of the moment before the bytes were read, so a change
- * meanwhile shows as a stamp that is no longer the file's. Errors of the disk are values; only a
- * mistake of the caller (a NUL in the path) throws.
+ * Reads a file that any program may have made: does not block on a FIFO, follows no link, loads no
+ * oversized file. The stamp is from before the read, so a change during the read makes it differ
+ * from the file's. Disk errors are return values; only a caller's mistake (a NUL in the path)
+ * throws.
  */
 export async function readRegular(path: string, options: ReadOptions): Promise<ReadResult> {
   return withOpened(path, options, (handle) => readOpen(handle, options.maxBytes))
 }
 
-/** The same, once more where the disk failed: for a file that would be set aside for one bad moment. */
+/**
+ * Like `readRegular`, but tries again after a disk error, so that a brief fault does not set the
+ * file aside.
+ */
 export async function readTwice(path: string, options: ReadOptions): Promise<ReadResult> {
   const read = await readRegular(path, options)
   return !read.ok && read.reason === 'io_error' ? readRegular(path, options) : read
 }
 
-/** Whether what is at fault is the file or the disk; any other error is of the process or the machine, and passes. */
+/**
+ * Whether the error is about the file or the disk. Other errors are about the process or the
+ * machine, and are temporary.
+ */
 export function isOfFile({ reason, detail }: Refused): boolean {
   return reason !== 'io_error' || detail.startsWith('EIO')
 }
 
-/** Opens what `readRegular` would, for as long as `read` takes; what that throws of the disk is a value too. */
+/**
+ * Opens a file with the checks of `readRegular` while `read` runs; disk errors that `read` throws
+ * become return values too.
+ */
 export async function withOpened<T>(
   path: string,
   options: Pick<ReadOptions, 'within'>,
@@ -84,8 +94,8 @@ export async function withOpened<T>(
 }
 
 /**
- * The stamp of `path` itself, links not followed; null if nothing is there, or if we may not look
- * into the folder: reading it then gives the reason.
+ * The stamp of `path` itself, links not followed. Null if it does not exist or the folder is not
+ * accessible; reading the file then gives the reason.
  */
 export async function stampOf(path: string): Promise<FileStamp | null> {
   try {
@@ -96,7 +106,7 @@ export async function stampOf(path: string): Promise<FileStamp | null> {
   }
 }
 
-/** Whether two stamps are of the same file with, as far as a stat can tell, the same content. */
+/** Whether two stamps are of the same file with the same content, as far as a stat shows. */
 export function sameStamp(a: FileStamp, b: FileStamp): boolean {
   return (
     a.size === b.size &&
@@ -109,7 +119,7 @@ export function sameStamp(a: FileStamp, b: FileStamp): boolean {
 
 export type Decoded = { ok: true; text: string } | { ok: false; line: number; offset: number }
 
-/** A BOM stays as U+FEFF. `line` counts from 1, `offset` is that of the first byte that is wrong. */
+/** A BOM stays as U+FEFF. `line` counts from 1; `offset` is that of the first wrong byte. */
 export function decodeUtf8(bytes: Uint8Array): Decoded {
   if (isUtf8(bytes)) {
     const { buffer, byteOffset, byteLength } = bytes
@@ -117,7 +127,7 @@ export function decodeUtf8(bytes: Uint8Array): Decoded {
   }
   let line = 1
   let start = 0
-  // No sequence of UTF-8 contains a line feed, so each line is right or wrong by itself.
+  // No UTF-8 sequence contains a line feed, so each line can be checked alone.
   for (;;) {
     const feed = bytes.indexOf(0x0a, start)
     const end = feed === -1 ? bytes.length : feed
@@ -143,8 +153,8 @@ const OPEN_FILES = '/proc/self/fd'
 const HAS_OPEN_FILES = existsSync(OPEN_FILES)
 
 /**
- * Whether what was opened at `path` lies in the folder, whatever was on the way at that moment; without
- * /proc, whether its path leads there now.
+ * Whether the opened file lies in the folder, whatever links were on the way when it was opened;
+ * without /proc, whether its path leads there now.
  */
 export function isOpenWithin(file: number, path: string, within: string): boolean {
   const place = HAS_OPEN_FILES ? readlinkSync(`${OPEN_FILES}/${file}`) : realpathNow(path)
@@ -193,7 +203,7 @@ export function refused(reason: UnreadableReason, detail: string): Refused {
   return { ok: false, reason, detail }
 }
 
-/** An error of the disk as a value; other errors are thrown again. */
+/** Returns a disk error as a value; throws other errors again. */
 export function refusedBy(error: unknown): Refused {
   return refused(reasonOf(error), `${codeOf(error)} when opening or reading it`)
 }

@@ -11,41 +11,45 @@ import { storageError } from './storage-error.ts'
 import { tempName } from './temp-files.ts'
 
 /**
- * A file whose new content is on the disk, under a hidden name beside it. So two files of a folder can be written
- * side by side, get their names one after the other, and share the sync of the folder.
+ * A file with its new content on the disk, under a hidden name next to its target. So two files of
+ * a folder can be written in parallel, renamed one after the other, and share the sync of the
+ * folder.
  */
 export interface StagedFile {
-  /** Gives it its name, for every reader to see. Where it cannot, the file is closed. */
+  /** Renames the file to its target, so that readers see it. Closes the file on failure. */
   place(): Promise<void>
-  /** Resolves once no crash takes away what was placed in its folder so far. */
+  /** Resolves once all files placed in its folder so far survive a crash. */
   sync(): Promise<void>
-  /** In the end. Removes what has not got its name. */
+  /** Always call this at the end. Removes a file that was not placed. */
   close(): Promise<void>
 }
 
 export interface StageOptions {
-  /** Overrides the mode of the file that is replaced; without both, 0666 less the umask. */
+  /** Overrides the mode of the replaced file; without both, 0666 less the umask. */
   mode?: number
-  /** A real path that the file must not leave, not even where its folder is swapped for a link meanwhile. */
+  /** A real path that the file must stay in, even if its folder is swapped for a link meanwhile. */
   within?: string
 }
 
 export interface ReplaceOptions extends StageOptions {
-  /** What must stand there just before the replacement: these bytes, or with null nothing. */
+  /** The content just before the replacement: these bytes, or with null no file. */
   expect?: Uint8Array | null
-  /** With bytes expected: gets what the new file displaced, for a save that came too late to be seen. */
+  /** With `expect` bytes: gets the replaced file, for a save that came too late to be seen. */
   tracker?: ReplacedFileTracker
 }
 
 export interface ChangeOptions {
-  /** Of more nothing is made: the file was changed meanwhile. */
+  /** A larger file fails with `changed_meanwhile`. */
   maxBytes: number
   within: string
-  /** Gets what the new file displaced, for a save that came too late to be seen. */
+  /** Gets the replaced file, for a save that came too late to be seen. */
   trackerFor(present: Buffer): ReplacedFileTracker
 }
 
-/** Refuses with `unreadable_file` what is no regular file, and `changed_meanwhile` against `expect`. */
+/**
+ * Fails with `unreadable_file` if the path is not a regular file, and with `changed_meanwhile` if
+ * it does not match `expect`.
+ */
 export function stageReplacement(
   path: string,
   bytes: Uint8Array,
@@ -58,14 +62,14 @@ export function stageReplacement(
       if (expect === null) return () => placeNew(temp, pinned, bytes, mode, changedMeanwhile)
       return async () => {
         regularOrNothing(pinned)
-        // in the thread pool, since the old file goes with its last name, which takes a while
+        // in the thread pool, because deleting the old file takes a while
         await rename(temp, pinned)
       }
     }
     const ours = await openNewFile(temp, bytes, { mode, like })
     open.add(ours.fd)
     return async () => {
-      open.clear() // closed by this:
+      open.clear() // `replaceSeen` closes them
       if (replaceSeen(ours, pinned, expect, tracker)) return
       regularOrNothing(pinned)
       throw changedMeanwhile(path)
@@ -73,7 +77,7 @@ export function stageReplacement(
   })
 }
 
-/** Makes a file that must not be there yet, whole or not at all; refuses with `already_exists`. */
+/** Makes a new file, whole or not at all; fails with `already_exists`. */
 export function stageNew(
   path: string,
   bytes: Uint8Array,
@@ -86,9 +90,9 @@ export function stageNew(
 }
 
 /**
- * What stands in a file is replaced by what `change` makes of it, by way of the same open folder and file. Refuses
- * with `changed_meanwhile` where no regular file is, or another than `change` was given; rejects with what that
- * rejects with.
+ * Replaces the content of a file with the result of `change`, through the same open folder and
+ * file. Fails with `changed_meanwhile` if the path is not a regular file or changed after `change`
+ * got its content. Rejects if `change` rejects.
  */
 export function stageChange(
   path: string,
@@ -104,7 +108,7 @@ export function stageChange(
     const ours = await openNewFile(temp, bytes, { like: seen.stats })
     open.add(ours.fd)
     return async () => {
-      open.clear() // closed by this:
+      open.clear() // `replaceSeen` closes them
       const isDone = replaceSeen(ours, pinned, present, trackerFor(present), { seen })
       if (!isDone) throw changedMeanwhile(path)
     }
@@ -114,8 +118,8 @@ export function stageChange(
 type Place = () => Promise<void>
 
 /**
- * `write` makes the temporary file, and gives what puts it in its place. It adds what is to be closed to `open`. Both
- * paths lead through the open folder.
+ * `write` makes the temporary file and returns the function that places it. It adds descriptors to
+ * close to `open`. Both paths lead through the open folder.
  */
 async function staged(
   path: string,
@@ -187,7 +191,7 @@ function regularOrNothing(path: string): Stats | null {
   }
 }
 
-/** Gives the temporary file its name only if that is free, and removes the old name. */
+/** Renames the temporary file only if the target name is free. */
 async function placeNew(
   temp: string,
   path: string,
@@ -200,12 +204,12 @@ async function placeNew(
   } catch (error) {
     if (hasCode(error, 'EEXIST')) throw refusal(path)
     if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
-    // Exclusive too, but a power cut can leave a part of it.
+    // Also exclusive, but a power cut can leave a partial file.
     await writeNewFile(path, bytes, { mode }).catch((failure: unknown) => {
       throw hasCode(failure, 'EEXIST') ? refusal(path) : failure
     })
   }
-  discardNow(temp) // the file has its name by now, whether the other goes or not
+  discardNow(temp) // the file has its name, even if the temporary name stays
 }
 
 function alreadyThere(path: string): AppError {

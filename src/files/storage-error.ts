@@ -1,6 +1,7 @@
 /**
- * Turns errors of the disk into errors of the API. Full disk: `storage_full`, and the file keeps its old bytes, as
- * `durable-write.ts` writes a new file first. Failing disk: `storage_failed`. Folder moved: `changed_meanwhile`.
+ * Turns disk errors into errors of the API. Full disk: `storage_full`; the file keeps its old
+ * bytes, because `durable-write.ts` writes a new file first. Failing disk: `storage_failed`. Moved
+ * folder: `changed_meanwhile`.
  */
 
 import { basename } from 'node:path'
@@ -8,14 +9,14 @@ import { AppError } from '../model/app-error.ts'
 import { codeOf, hasCode } from './errno.ts'
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG']
-/** Disks on a network also report these. */
+/** Network disks also report these. */
 const FAILED = ['EIO', 'EROFS', 'ESTALE', 'EUCLEAN', 'EBUSY', 'EMLINK', 'ENOTCONN']
-/** The disk works, but the process or the machine is short of something for the moment. */
+/** The disk works, but the process or the machine briefly lacks a resource. */
 const SHORT = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
 
 /**
- * The error for a disk that failed outside of a single write: while reading, or after the write. Null for other errors.
- * The request may or may not have been carried out.
+ * The error for a disk that failed outside a single write: during a read, or after the write. Null
+ * for other errors. The request may or may not be complete.
  */
 export function diskError(error: unknown): AppError | null {
   const isFull = hasCode(error, ...FULL)

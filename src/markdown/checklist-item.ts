@@ -3,20 +3,20 @@ import { KNOWN_PROOF_TYPES } from '../model/known-words.ts'
 import { SLUG } from '../model/words.ts'
 import { trimBlanks } from './lines.ts'
 
-/** An item as it is meant. `unclear`: it says "required", but not of which proof; so it stays unmet. */
+/** A checklist item. `unclear`: it says "required" without a readable proof type, so it stays unmet. */
 export interface ItemReading extends ChecklistItem {
   unclear: boolean
 }
 
 const EXACT = /^\(([a-z0-9][a-z0-9._-]{0,63})(?:,[ \t]*(required|optional))?\)$/
-/** Words that nearly are `required`. */
+/** Misspellings of `required`. */
 const NEARLY_REQUIRED = /^(?:req|reqd|requires?|re?q[uired]{2,7}d|mandatory)$/
-/** Before "required" they make prose of it. */
+/** A word before "required" that makes it prose. */
 const PROSE = /^(?:if|as|when|where|not|no longer|is|are|be|may be|not always)$/
 const OPENINGS = '([{\uff08'
 const CLOSINGS = ')]}\uff09'
 
-/** Reads the text of an item: `<description> (<type>, required)`, also where it only nearly has this form. */
+/** Reads the text of an item: `<description> (<type>, required)`, with tolerance for small deviations. */
 export function readItem(text: string, checked: boolean): ItemReading {
   const read = readEnd(text, checked)
   if (read.required || !saysRequired(text)) return read
@@ -46,11 +46,12 @@ function readEnd(text: string, checked: boolean): ItemReading {
   return { ...plain, description: group.before || text, type, required: flag === 'required' }
 }
 
-/** Whether a text that does not end as an item with a required type says so in another place or form. */
+/** Whether a text says "required" in a place or form that `readEnd` does not read. */
 function saysRequired(text: string): boolean {
   if (!/required/i.test(text)) return false
   if (/[,;:|/\u2013\u2014-][ \t*_`]*required[ \t.,;:!*_`)\]}|]*$/i.test(text)) return true
-  // behind the brackets, before a colon, or with a mark: (log) required, (required: log), required: x, (log, required?)
+  // after the brackets, before a colon, or with a mark: (log) required, (required: log), required:
+  // x, (log, required?)
   if (/[)\]}][ \t]*required\b|(?:^|[([{,])[ \t]*required[ \t]*:|\brequired[?!]/i.test(text))
     return true
   const groups = text.matchAll(/[([{]([^()[\]{}]*)[)\]}]/g)
@@ -58,8 +59,8 @@ function saysRequired(text: string): boolean {
 }
 
 /**
- * Whether a line anywhere in a file reads as an item with a type that is required: its box, or a type
- * that is known, tells it from prose.
+ * Whether a line anywhere in a file reads as a required item. A box or a known proof type
+ * distinguishes it from prose.
  */
 export function looksRequired(text: string, hasBox: boolean): boolean {
   const { type, required, unclear } = readItem(text, false)
@@ -90,7 +91,7 @@ function meaning(inner: string): {
   return { type: null, flag: 'unclear' }
 }
 
-/** Reads words without a separator: a proof type, or one with its flag. */
+/** Reads words without a separator: a proof type, alone or with its flag. */
 function meaningOfWords(part: string): ReturnType<typeof meaning> {
   const words = part.toLowerCase().split(/\s+/)
   const first = words[0]!
@@ -112,7 +113,7 @@ function isFlag(part: string): boolean {
   return /^(?:required|optional)$/i.test(part)
 }
 
-/** The type that a word means: types are lower case, and the known ones are also written with a space. */
+/** The proof type that a word names. Types are lower case; known types may contain a space. */
 function typeOf(word: string): string | null {
   const lower = word.toLowerCase()
   if (SLUG.test(lower)) return lower
@@ -124,7 +125,7 @@ function isKnown(type: string): boolean {
   return (KNOWN_PROOF_TYPES as readonly string[]).includes(type)
 }
 
-/** What stands in the last brackets of a text that ends with them, or in brackets that are left open. */
+/** The text in the last brackets at the end of a text, or in brackets that are left open. */
 function lastGroup(text: string): { before: string; inner: string } | null {
   const end = tail(text)
   const isClosed = CLOSINGS.includes(end.at(-1) ?? ' ')
@@ -137,7 +138,7 @@ function lastGroup(text: string): { before: string; inner: string } | null {
   return { before: trimBlanks(end.slice(0, from)), inner }
 }
 
-/** Without the punctuation and emphasis at its end, in linear time. */
+/** Removes the punctuation and emphasis at the end, in linear time. */
 function tail(text: string): string {
   let end = text.length
   while (end > 0 && ' \t.,;:!*_`'.includes(text[end - 1]!)) end--

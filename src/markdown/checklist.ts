@@ -33,24 +33,27 @@ export async function readChecklist(
   return sections && checklistOf(sections)
 }
 
-/** The same for a text whose sections were found already. */
+/** Like `readChecklist`, for a text whose sections are known. */
 export async function checklistOf(sections: Sectioned): Promise<Checklist | null> {
   return checklistNow(sections) ?? parsedChecklist(sections)
 }
 
-/** The same at once; null where only the parser, in its worker, can be sure. */
+/** Synchronous `checklistOf`. Returns null when only the parser, in its worker, can decide. */
 export function checklistNow(sections: Sectioned): Checklist | null {
   const range = checklistIn(sections)
   const items = range ? shortItems(sections.text, range.from) : []
   return items && !mayHoldStrays(sections, range) ? { items, strays: [] } : null
 }
 
-/** The items that count, those that cannot be read among them: these are required and of no type, so nothing meets them. */
+/**
+ * The items that the gate counts. Unreadable items count as required without a type, so no proof
+ * meets them.
+ */
 export function countedItems({ items, strays }: Checklist): ChecklistItem[] {
   return [...items, ...strays].map(bare)
 }
 
-/** A problem for each line that says "required" in a form that leaves open what is. */
+/** A problem for each line that says "required" but does not clearly say of which proof. */
 export function checklistProblems(
   text: string,
   file: string,
@@ -74,7 +77,7 @@ export function checklistProblems(
 
 const ITEM = /^[-*+] \[([ xX])\] +(\S.*)$/
 
-/** The items of a section that holds nothing but simple item lines; null where it holds more. */
+/** The items of a section of simple item lines; null if the section contains anything else. */
 export function shortItems(text: string, from: number): PlacedItem[] | null {
   const items: PlacedItem[] = []
   for (const line of linesOf(text, from)) {
@@ -88,7 +91,7 @@ export function shortItems(text: string, from: number): PlacedItem[] | null {
   return items
 }
 
-/** Whether a line outside the checklist may be one that the parser must look at. */
+/** Whether a line outside the checklist needs the parser. */
 function mayHoldStrays({ text, ranges }: Sectioned, range: Range | undefined): boolean {
   const end = range ? endOfItems(text, range.from) : 0
   let fence: string | null = null
@@ -99,7 +102,7 @@ function mayHoldStrays({ text, ranges }: Sectioned, range: Range | undefined): b
       if (closesFence(line.text, fence)) fence = null
       continue
     }
-    if (mayHideLines(line.text)) isSure = false // whether what follows is in a fence is open
+    if (mayHideLines(line.text)) isSure = false // from here a fence may be open or closed
     if (isSure) fence = OPENING.exec(line.text)?.[1] ?? null
     if (isNearHeading(line.text)) return true
     if (/required/i.test(line.text) && looksRequired(line.text, true)) return true
@@ -107,13 +110,13 @@ function mayHoldStrays({ text, ranges }: Sectioned, range: Range | undefined): b
   return false
 }
 
-/** Where short items end: at the next heading of depth 1 or 2. */
+/** The end of short items: the next heading of depth 1 or 2. */
 function endOfItems(text: string, from: number): number {
   for (const line of linesOf(text, from)) if (/^#{1,2}[ \t]/.test(line.text)) return line.start
   return text.length
 }
 
-/** The file with one item appended, under a new heading where there is none yet. */
+/** Appends one item, under a new heading if the file has no checklist. */
 export async function withItem(
   text: string,
   layout: SectionLayout,

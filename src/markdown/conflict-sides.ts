@@ -6,8 +6,9 @@ export interface ConflictSides {
 }
 
 /**
- * The two texts of which git made a file with conflict markers, in either style (`merge`, `diff3`);
- * null where the markers are not whole. A person who has begun to resolve it leaves other texts.
+ * The two texts that git merged into a file with conflict markers, in either style (`merge`,
+ * `diff3`). Null if the markers are incomplete. Trap: the texts differ from git's once a person has
+ * begun to resolve the conflict.
  */
 export function conflictSides(text: string): ConflictSides | null {
   const sides = { ours: '', theirs: '' }

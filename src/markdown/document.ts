@@ -9,7 +9,7 @@ import { plainNode, scalarText } from './yaml-value.ts'
 
 const MAX_FRONTMATTER_BYTES = 64 * 1024
 
-/** A value of the frontmatter. `text` is a scalar as it is written; null for a list, a mapping or an empty value. */
+/** A frontmatter value. `text` is the scalar as written; null for a list, a mapping or an empty value. */
 export interface Field {
   value: YamlValue
   text: string | null
@@ -17,7 +17,7 @@ export interface Field {
   at: number
 }
 
-/** A markdown file, split into frontmatter and body. The offsets are into `text`, which keeps its BOM. */
+/** A markdown file, split into frontmatter and body. Offsets are into `text`, which keeps its BOM. */
 export interface MarkdownDocument {
   text: string
   eol: LineEnding
@@ -33,9 +33,9 @@ export type DocumentResult =
   | { ok: false; code: YamlProblem['code']; line: number; message: string }
 
 /**
- * Splits frontmatter from body. gray-matter only splits, and the YAML goes to our one engine: its
- * other engines execute what a file says, and its own cache returns shared objects, so they are
- * shut off and options are always passed.
+ * Splits frontmatter from body. gray-matter only splits; the YAML goes to our parser. The other
+ * engines of gray-matter execute code from the file and its cache returns shared objects, so both
+ * are disabled and every call passes options.
  */
 export function readDocument(text: string): DocumentResult {
   const start = text.startsWith('\ufeff') ? 1 : 0
@@ -104,7 +104,7 @@ function frontSpan(text: string, start: number): Span | string {
   return 'the frontmatter that starts here has no closing --- line'
 }
 
-/** What gray-matter takes for the frontmatter of `head`; no engine of its own ever runs. */
+/** The frontmatter as gray-matter finds it in `head`; its engines never run. */
 function splitByGrayMatter(head: string): string {
   const engine = { parse: () => ({}), stringify: () => '' }
   const engines = { yaml: engine, json: engine, javascript: engine }
@@ -113,8 +113,8 @@ function splitByGrayMatter(head: string): string {
 }
 
 /**
- * Without blank lines: gray-matter looks for a block of nothing but comments in a time that is
- * quadratic in them, and in line separators (2 s for 64 KiB).
+ * Removes blank lines, because gray-matter checks for an all-comment block in quadratic time (2 s
+ * for 64 KiB).
  */
 function dense(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '')

@@ -4,8 +4,8 @@ import { withKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /**
- * The file with these frontmatter keys set, each by a range edit; a file without one gets one.
- * `known` is the text's document, if the caller has read it already.
+ * Sets these frontmatter keys, each by a range edit; adds frontmatter if the file has none. `known`
+ * is the text's document, if the caller has read it already.
  */
 export function withFields(
   text: string,

@@ -6,10 +6,10 @@ import type { YamlValue } from './yaml-scalar.ts'
 
 type Unreadable = { ok: false; problem: Problem }
 
-/** A record file's document, or the problem that keeps it from being read. */
+/** The document of a record file, or the problem that makes it unreadable. */
 export type RecordResult = { ok: true; document: MarkdownDocument } | Unreadable
 
-/** Reads a record file. Conflict markers of git are reported first, as they break everything else. */
+/** Reads a record file. Reports git's conflict markers first, because they break everything else. */
 export function readRecord(text: string, file: string): RecordResult {
   const conflict = conflictIn(text, file)
   if (conflict) return conflict
@@ -36,14 +36,14 @@ export interface FieldReader {
   problems: Problem[]
   has(key: string): boolean
   raw(key: string): YamlValue | undefined
-  /** A text; null when absent or empty. Numbers and booleans are taken as they are written. */
+  /** A text; null when absent or empty. Numbers and booleans are returned as written. */
   text(key: string): string | null
-  /** A text of a given shape, `rule` says which; null when absent. */
+  /** A text that matches `shape`; null when absent. `rule` describes the shape in the problem. */
   shaped(key: string, shape: RegExp, rule: string): string | null
-  /** A time in ISO 8601 or YAML's form of it, turned into UTC with milliseconds. */
+  /** A time in ISO 8601 or YAML's form of it, converted to UTC with milliseconds. */
   time(key: string): string | null
   texts(key: string): string[]
-  /** Holds a key that repeats what the file's place says to it; absent is right too. */
+  /** Checks a key that repeats information from the file's location; the key may be absent. */
   placed(key: string, expected: string): void
   problem(key: string, code: ProblemCode, message: string): void
 }
@@ -104,11 +104,11 @@ export function fieldReader({ text, fields }: MarkdownDocument, file: string): F
 const TIME_FORM =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?([Zz]|[+-]\d\d:?\d\d)?)?$/
 
-/** As the service writes it, up to a day that every month has. */
+/** The form that the service writes, with days that exist in every month. */
 const USUAL_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** A time that names no zone is UTC, as YAML has it: the reader's own zone must not decide. */
+/** YAML reads a time without a zone as UTC; the reader's local zone must not matter. */
 function utcTime(text: string): string | null {
   if (USUAL_TIME.test(text)) return text
   const match = TIME_FORM.exec(text)
@@ -120,7 +120,7 @@ function utcTime(text: string): string | null {
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }
 
-/** The keys of a file's frontmatter; of one that cannot be read, those of its plain `key: value` lines. */
+/** The keys of a file's frontmatter; for unreadable frontmatter, the keys of its plain `key: value` lines. */
 export function fieldNames(text: string, file: string): ReadonlySet<string> {
   const read = readRecord(text, file)
   return new Set(read.ok ? read.document.fields?.keys() : roughFields(text).keys())
@@ -128,7 +128,7 @@ export function fieldNames(text: string, file: string): ReadonlySet<string> {
 
 const ROUGH_LINE = /^([a-z_]+):[ \t]+(?:"([^"\\]*)"|'([^'\\]*)'|([^\s#"'[{&*!|>%@`].*))$/
 
-/** What plain `key: value` lines give, for a file whose frontmatter does not parse. */
+/** Reads plain `key: value` lines, for a file whose frontmatter does not parse. */
 export function roughFields(text: string): Map<string, string> {
   const fields = new Map<string, string>()
   for (const line of linesOf(text.slice(0, 8192))) {

@@ -2,7 +2,7 @@ import { linesOf, trimBlanks } from './lines.ts'
 import { reservedName } from './near-name.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
-/** A reserved heading: its own line, and where the text below it begins. */
+/** A reserved heading: its line, and the start of the text below it. */
 export interface Heading {
   name: string
   start: number
@@ -10,10 +10,10 @@ export interface Heading {
 }
 
 /**
- * The first top-level `## <name>` heading of each reserved name, in the order of the text; null when
- * the text is too complex to parse. A second heading of a name is text of the section it stands in.
- * Where no heading has exactly this form, the first one that nearly has it counts: in another case, with
- * a colon, or of a lower level.
+ * Finds the first top-level `## <name>` heading of each reserved name, in the order of the text;
+ * null when the text is too complex to parse. A second heading of the same name is part of the
+ * section it is in. If no heading has the exact form, the first similar one counts: with another
+ * case, a colon, or a lower level.
  */
 export async function outline(body: string, names: readonly string[]): Promise<Heading[] | null> {
   return shortOutline(body, names) ?? parsedOutline(body, names)
@@ -21,15 +21,16 @@ export async function outline(body: string, names: readonly string[]): Promise<H
 
 const MAY_BE_RESERVED = /^ {0,3}(#{2,6})[ \t]/
 const ANY_SUCH_LINE = /^ {0,3}#{2,6}[ \t][^\r\n]*/gm
-/** A fence that opens inside a list or quote, or indented: only the parser knows whether it is top-level. */
+/** A fence that is indented or inside a list or quote: only the parser knows whether it is top-level. */
 const INNER_FENCE = /^(?:[ \t]+|[ \t]*(?:>|[*+-]|\d{1,9}[.)])[ \t>*+\-\d.)]*)(?:`{3}|~{3})/
 const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
 export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 
 /**
- * The outline without a parser, or null where only the parser can be sure. Sure are texts in which
- * each fence opens in column 0 and no line starts with HTML: a fence or heading in column 0 ends any
- * paragraph, list or quote before it, so only an open fence can hide it (CommonMark 0.31, §4.2, §4.5).
+ * Finds the outline without a parser; null if only the parser can decide. The result is certain if
+ * each fence opens in column 0 and no line starts with HTML: a fence or heading in column 0 ends
+ * any paragraph, list or quote before it, so only an open fence can hide it (CommonMark 0.31, §4.2,
+ * §4.5).
  */
 export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
   const found: Candidate[] = []
@@ -44,17 +45,17 @@ export function shortOutline(body: string, names: readonly string[]): Heading[] 
       fence = opening[1]!
       continue
     }
-    // without a line that may be a reserved heading, it does not matter what hides it
+    // without a candidate heading there is nothing to hide
     if (mayHideLines(text)) return hasCandidate(body, names) ? null : []
     const reserved = candidate(text, names)
     if (!reserved) continue
-    if (text.startsWith(' ')) return null // may belong to a list item
+    if (text.startsWith(' ')) return null // the line may belong to a list item
     found.push({ ...reserved, start, next })
   }
   return chosen(found)
 }
 
-/** Whether what follows this line may be in a fence, or in HTML, that only the parser sees. */
+/** Whether the text after this line may be in a fence or HTML that only the parser finds. */
 export function mayHideLines(line: string): boolean {
   return INNER_FENCE.test(line) || HTML_START.test(line)
 }
@@ -63,7 +64,7 @@ interface Candidate extends Heading {
   exact: boolean
 }
 
-/** The reserved name that a line of this text means as a heading. */
+/** The reserved name that a line means if it is a heading. */
 function candidate(line: string, names: readonly string[]): ReturnType<typeof reservedName> {
   const marks = MAY_BE_RESERVED.exec(line)?.[1]
   return marks ? reservedName(marks.length, headingText(line), names) : null
@@ -73,7 +74,7 @@ function hasCandidate(body: string, names: readonly string[]): boolean {
   return (body.match(ANY_SUCH_LINE) ?? []).some((line) => candidate(line, names) !== null)
 }
 
-/** One heading for each name: the first in the exact form, else the first that nearly has it. */
+/** One heading for each name: the first in the exact form, else the first similar one. */
 function chosen(found: readonly Candidate[]): Heading[] {
   const best = new Map<string, Candidate>()
   for (const each of found) {
@@ -85,20 +86,23 @@ function chosen(found: readonly Candidate[]): Heading[] {
     .map(({ name, start, next }) => ({ name, start, next }))
 }
 
-/** Whether a line closes the fence that `opening`, its run of backticks or tildes, has opened. */
+/** Whether a line closes the fence that `opening`, a run of backticks or tildes, opened. */
 export function closesFence(line: string, opening: string): boolean {
   const indent = /^ {0,3}/.exec(line)![0].length
   return line.startsWith(opening, indent) && blankBehind(line, opening[0]!, indent + opening.length)
 }
 
-/** No pattern with `{n,}`: V8 aborts the process when `n` is a run of 256 KiB. */
+/**
+ * Trap: no regular expression with `{n,}` here, because V8 aborts the process when `n` is a run of
+ * 256 KiB.
+ */
 function blankBehind(line: string, mark: string, from: number): boolean {
   let at = from
   while (line[at] === mark) at++
   return /^[ \t]*$/.test(line.slice(at))
 }
 
-/** What an ATX heading says, without its closing hashes (CommonMark 0.31, §4.2). */
+/** The text of an ATX heading without its closing hashes (CommonMark 0.31, §4.2). */
 export function headingText(line: string): string {
   const text = trimBlanks(line.replace(/^ {0,3}#{1,6}/, ''))
   const hashes = /(?<!#)#+$/.exec(text)?.[0].length ?? 0
@@ -106,7 +110,7 @@ export function headingText(line: string): string {
   return hashes === 0 || /[^ \t]$/.test(before) ? text : trimBlanks(before)
 }
 
-/** The same by remark. */
+/** The outline as remark parses it. */
 export async function parsedOutline(
   body: string,
   names: readonly string[],

@@ -3,14 +3,14 @@ import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
 import { linesOf } from './lines.ts'
 
-/** What the service needs to know of a markdown text, as plain values that cross a worker border. */
+/** The parts of a markdown text that the service uses, as plain values that can cross a worker border. */
 export interface Parsed {
   headings: ParsedHeading[]
   items: ParsedItem[]
   /** Top-level paragraphs and rows of tables. */
   lines: ParsedLines[]
   fences: ParsedFence[]
-  /** Lists at top level: a plan that has any is no runbook. */
+  /** Lists at top level: a plan with any of them is not a runbook. */
   topLevelLists: number
 }
 
@@ -23,13 +23,13 @@ export interface ParsedHeading {
   next: number
 }
 
-/** An item of any list, with its first paragraph as it stands in the source. */
+/** An item of any list, with the source text of its first paragraph. */
 export interface ParsedItem {
-  /** Null where the parser sees no box. */
+  /** Null if the parser finds no box. */
   checked: boolean | null
-  /** The text behind the box. */
+  /** The text after the box. */
   text: string
-  /** Whether it stands in a block quote. */
+  /** Whether the item is in a block quote. */
   quoted: boolean
   start: number
   end: number
@@ -52,11 +52,12 @@ export interface ParsedFence {
 const processor = remark().use(remarkGfm)
 
 /**
- * Parses with remark. Slow (about 5 ms per KB) and, on hostile input, very slow: called in a worker
- * only (`parser-pool.ts`), and by the tests that prove the short ways equal to it.
+ * Parses with remark. Slow (about 5 ms per KB), and very slow on hostile input. Call it only in a
+ * worker (`parser-pool.ts`), and in the tests that compare the fast paths with it.
  */
 export function parseMarkdown(text: string): Parsed {
-  const bom = text.startsWith('\ufeff') ? 1 : 0 // remark drops it: offsets would be one short
+  // remark drops the BOM, which would shift the offsets by one
+  const bom = text.startsWith('\ufeff') ? 1 : 0
   const root = processor.parse(text.slice(bom)) as Root
   const at = (offset: number | undefined) => (offset ?? 0) + bom
   const parsed: Parsed = { headings: [], items: [], lines: [], fences: [], topLevelLists: 0 }

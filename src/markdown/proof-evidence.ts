@@ -4,7 +4,7 @@ import type { FieldReader } from './fields.ts'
 import { testsOf } from './session-evidence.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
-/** `tests: { run, passed, failed }`, with `incomplete: true` where the report breaks off. */
+/** `tests: { run, passed, failed }`, with `incomplete: true` if the report is truncated. */
 export function reportCounts(reader: FieldReader): ReportCounts | null {
   const counts = testsOf(reader)
   const raw = reader.raw('tests')
@@ -44,7 +44,7 @@ export function exitCode(reader: FieldReader): number | null {
   return null
 }
 
-/** A word that only looks like a boolean does not verify anything. */
+/** A word that only looks like a boolean verifies nothing. */
 export function isVerified(reader: FieldReader): boolean {
   const raw = reader.raw('verified')
   if (raw === undefined || raw === null || typeof raw === 'boolean') return raw === true
@@ -53,7 +53,7 @@ export function isVerified(reader: FieldReader): boolean {
   return false
 }
 
-/** The counts as YAML values, in the order in which they are written. */
+/** The counts as YAML values, in the order of the file. */
 export function countsYaml(of: Pick<Counted | Proof, 'tests' | 'failed_tests'>): {
   tests: YamlValue
   failed_tests: YamlValue

@@ -1,6 +1,6 @@
 /**
- * Whether a text looks like a test report: TAP, JUnit XML or `go test -json`. Cheap, and true of some texts that
- * are none: counting the tests settles it. Never false for one that the report readers recognise.
+ * Whether a text looks like a test report: TAP, JUnit XML or `go test -json`. A cheap check with
+ * false positives, which the report readers sort out. Never false for a report that they recognise.
  */
 export function looksLikeReport(text: string): boolean {
   return TAP.test(text) || JUNIT.test(text) || GO.test(text)

@@ -3,17 +3,20 @@ import { conflictLine } from './conflict-markers.ts'
 import { type LineEnding, lineEnding } from './lines.ts'
 import { type Heading, outline, shortOutline } from './outline.ts'
 
-/** Which part of a file is cut into sections, and at which headings. */
+/** Defines which part of a file is split into sections, and at which headings. */
 export interface SectionLayout {
   names: readonly string[]
-  /** Sections whose text is output: always in a fence, so that it reads as such. */
+  /** Sections with output text, which is always in a fence. */
   fenced?: readonly string[]
   /**
-   * Where the sectioned part starts and ends; null when the file cannot be read at all. `bodyStart`
-   * is that of its document, if the caller has read it already.
+   * The start and end of the sectioned part; null when the file is unreadable. `bodyStart` is that
+   * of its document, if the caller has read it already.
    */
   bounds(text: string, bodyStart?: number): { from: number; to: number } | null
-  /** Whether the text that was written into a section, plainly, says nothing to who reads the whole file. */
+  /**
+   * Whether a text that was written plainly into a section leaves the meaning of the rest of the
+   * file unchanged.
+   */
   isContained?(after: Sectioned, name: string): Promise<boolean>
 }
 
@@ -22,7 +25,7 @@ export const LEAD = ''
 
 interface SectionRange {
   name: string
-  /** Of the heading line; of the text for the lead. */
+  /** Start of the heading line; for the lead, of the text. */
   start: number
   from: number
   to: number
@@ -36,8 +39,8 @@ export interface Sectioned {
 }
 
 /**
- * Finds the sections; null when the text is too complex to parse or has no readable frame.
- * `bodyStart` as for `bounds`.
+ * Finds the sections; null when the text is too complex to parse or `bounds` fails. `bodyStart` as
+ * for `bounds`.
  */
 export async function readSections(
   text: string,
@@ -50,7 +53,7 @@ export async function readSections(
   return headings && sectioned(text, bounds, headings)
 }
 
-/** The same at once; null also where only the parser, in its worker, can be sure. */
+/** Synchronous `readSections`. Also null when only the parser, in its worker, can decide. */
 export function readSectionsNow(
   text: string,
   layout: SectionLayout,
@@ -87,18 +90,18 @@ function sectioned(
   }
 }
 
-/** The same for a text that was made of one already read, and has all that stands before the body from it. */
+/** Like `readSections`, for an edited text whose head before the body is unchanged. */
 export function readEdited(
   { ranges }: Sectioned,
   text: string,
   layout: SectionLayout,
 ): Promise<Sectioned | null> {
   const { from } = ranges[0]!
-  const hasFront = from > 1 // else an edit of the body's beginning can make a frontmatter of it
+  const hasFront = from > 1 // without frontmatter, an edit at the start of the body can create one
   return readSections(text, layout, hasFront ? from : undefined)
 }
 
-/** The text of one section; null when its heading is not there. */
+/** The text of one section; null when its heading is missing. */
 export function sectionText(sections: Sectioned, name: string): string | null {
   const range = sections.ranges.find((each) => each.name === name)
   if (!range) return null
@@ -106,8 +109,8 @@ export function sectionText(sections: Sectioned, name: string): string | null {
 }
 
 /**
- * The file with one section's text replaced and every other byte as it was: plainly where re-reading
- * the whole gives back exactly this text and its neighbours', else in a verbatim fence.
+ * Replaces the text of one section and keeps every other byte. Writes the text plainly if the whole
+ * file reads back with exactly this text and its neighbours; otherwise in a verbatim fence.
  */
 export async function withSection(
   text: string,
@@ -147,8 +150,8 @@ function opening(
 }
 
 /**
- * What is needed at the end of a file before a heading. A blank line that stands there already is
- * the last section's own: without one more, that section would be read back shorter.
+ * The gap to add at the end of a file before a heading. An existing blank line belongs to the last
+ * section: without another one, that section would read back shorter.
  */
 export function gapAtEnd(text: string, eol: LineEnding): string {
   if (text === '') return ''
@@ -174,7 +177,7 @@ async function holds(
   return closed(after, layout, name)
 }
 
-/** Whether a heading appended later would be seen: the last text must not end in an open fence. */
+/** Whether a heading that is appended later would be found: the last text must not end in an open fence. */
 async function closed(after: Sectioned, layout: SectionLayout, name: string): Promise<boolean> {
   const range = after.ranges.at(-1)!
   const absent = layout.names.find((each) => !after.ranges.some((other) => other.name === each))
@@ -195,9 +198,9 @@ function unwritable(name: string): AppError {
 }
 
 /**
- * A section's text stands between one blank line after its heading and one before the next heading;
- * the last one ends with the file's last line ending. These two functions are each other's inverse:
- * the text in a `verbatim` fence, and the text of any other section, come back exactly.
+ * A section's text lies between one blank line after its heading and one before the next heading;
+ * the last section ends with the file's last line ending. `regionText` and the two region builders
+ * are inverses: every text reads back exactly.
  */
 export function regionText(region: string, last: boolean, eol: LineEnding): string {
   let text = region.startsWith(eol) ? region.slice(eol.length) : region.replace(/^[\r\n]/, '')
@@ -206,18 +209,18 @@ export function regionText(region: string, last: boolean, eol: LineEnding): stri
   const verbatim = verbatimText(text, eol)
   if (verbatim !== null) return verbatim
   const plain = text.replaceAll('\r\n', '\n')
-  // a CRLF file's sections are CRLF throughout: callers see and send LF
+  // all sections of a CRLF file use CRLF; callers see and send LF
   return eol === '\r\n' && !plain.includes('\r') && !/(?<!\r)\n/.test(text) ? plain : text
 }
 
-/** The region that holds `text` plainly. Only re-reading the whole file tells whether it may stand so. */
+/** The region with `text` written plainly. Only reading the whole file again proves that it is safe. */
 export function plainRegion(text: string, last: boolean, eol: LineEnding): string {
   if (text === '') return last ? '' : eol
   const lines = eol === '\r\n' && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text
   return eol + lines + (last ? eol : eol + eol)
 }
 
-/** The region that holds any text: one fence, longer than every run of backticks in it. */
+/** The region with any text in one fence that is longer than every run of backticks in it. */
 export function verbatimRegion(text: string, last: boolean, eol: LineEnding): string {
   const fence = fenceFor(text)
   return `${eol}${fence}verbatim${eol}${text}${eol}${fence}${last ? eol : eol + eol}`

@@ -13,7 +13,7 @@ import { readTrail, type TrailPart } from './trail.ts'
 /** Far above what the service writes: 200 steps, two texts of 256 KiB, output of 64 KiB. */
 export const MAX_SESSION_BYTES = 8 * 1024 * 1024
 
-/** Where a session file lies decides its number and its case, and what is derived when it says less. */
+/** A session's number and case, which come from the location of its file, and defaults for missing keys. */
 export interface SessionOrigin {
   case_id: string
   number: number
@@ -27,9 +27,9 @@ export interface SessionReading {
 }
 
 /**
- * Reads the head and the trail of a session file; its sections are read when asked for
- * (`session-texts.ts`). The last trail line that names a state is the session's state; `state`
- * in the frontmatter is a copy for readers.
+ * Reads the head and the trail of a session file; `session-texts.ts` reads the sections on demand.
+ * The state is that of the last trail line with one; `state` in the frontmatter is a copy for
+ * readers.
  */
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
@@ -48,7 +48,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     reader.problems.push({ code: 'missing_state', file, line: null, message })
   }
   const journal = stateInTrail(lines) ?? written
-  // a state set by hand is ignored, except `abandoned`: that only takes power away
+  // a state set by hand is ignored, except `abandoned`, which only removes permissions
   const open = !isEnded(journal, false) && !isSealed({ trail: lines })
   const byHand = said === 'abandoned'
   const state = byHand && open ? 'abandoned' : journal
@@ -91,8 +91,8 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
 type CreatedFields = Partial<Pick<Session, 'id' | 'type' | 'started_at' | 'provider'>>
 
 /**
- * What the line that created the session says of it, which no edit of the frontmatter changes; a field that differs is
- * a problem. Nothing where the trail begins with another line.
+ * The fields in the trail line that created the session. Edits of the frontmatter do not change
+ * them; a different value there is a problem. Empty if the trail begins with another line.
  */
 function createdFields(reader: FieldReader, first: TrailLine | undefined): CreatedFields {
   if (first?.event !== 'session_created') return {}
@@ -138,14 +138,14 @@ function stateIn(state: string | null, reader: FieldReader): Session['state'] {
   return 'abandoned'
 }
 
-/** A stable UUID for a session file that states none, such as one in the specification's layout. */
+/** A stable UUID for a session file without an id, such as one in the specification's layout. */
 export function derivedId({ case_id, number }: Pick<SessionOrigin, 'case_id' | 'number'>): string {
   const hex = hash('sha256', `${case_id}/sessions/${number}`)
   const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** A seal is the last line and holds the hash of every byte before it. */
+/** A seal is the last line and contains the hash of every byte before it. */
 function sealProblems(text: string, trail: TrailPart | null, file: string): Problem[] {
   const message = trail && brokenSeal(text, trail)
   return message ? [{ code: 'session_changed', file, line: null, message }] : []

@@ -14,10 +14,9 @@ interface Renumbering {
 }
 
 /**
- * A session file under another number: its field, its title and the names of its candidates say it,
- * and a trail has a line more. A sealed one gets a new seal in place of the old, whose hash stands in
- * that line. Trap: a new seal hides what was changed under the old one, so the caller makes sure that
- * it holds.
+ * Gives a session file another number: changes its field, title and candidate names, and adds a
+ * trail line. A sealed session gets a new seal; the added line records the old hash. Trap: the new
+ * seal hides changes made under the old one, so the caller must check the old seal first.
  */
 export async function renumberedSession(text: string, move: Renumbering): Promise<string> {
   const { from, to, time } = move
@@ -31,7 +30,7 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
   if (read.ok && read.document.front?.map.pairs.has('number')) {
     edited = withFields(edited, [['number', to]], read)
   }
-  if (!trail) return edited // written by hand: there is no journal to keep
+  if (!trail) return edited // a hand-made file has no trail to keep
   const was = seal ? { was_sealed: seal.line.fields.sha256 } : {}
   const line = { number: nextTrailNumber(lines), time, event: 'renumbered' }
   edited = withTrail(
@@ -42,7 +41,7 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
   return seal ? withSeal(edited, time) : edited
 }
 
-/** The artifacts go by the session's number, and so do their names where it lists them. */
+/** Artifact files contain the session's number in their names, so the listed names change too. */
 async function withCandidates(text: string, { from, to }: Renumbering): Promise<string> {
   const sections = await readSections(text, SESSION_LAYOUT)
   const range = sections?.ranges.find((each) => each.name === CANDIDATES_HEADING)

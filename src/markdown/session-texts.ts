@@ -41,7 +41,7 @@ export interface TextsReading {
   problems: Problem[]
 }
 
-/** Whether a session's file holds, where the record of a run goes, other texts than the plan that ran. */
+/** Whether a session file has texts other than the plan in the sections that a run fills. */
 export async function hasOtherTexts(text: string, plan: string): Promise<boolean> {
   const sections = await readSections(text, SESSION_LAYOUT)
   if (!sections) return true
@@ -50,7 +50,7 @@ export async function hasOtherTexts(text: string, plan: string): Promise<boolean
   return section(HEADINGS.plan) !== plan || record.trim() !== ''
 }
 
-/** Reads the sections of a session file, and checks them against the evidence in its trail. */
+/** Reads the sections of a session file and checks them against the evidence in its trail. */
 export async function readSessionTexts(text: string, session: Session): Promise<TextsReading> {
   const file = `sessions/${session.number}.md`
   const sections = await readSections(text, SESSION_LAYOUT)
@@ -74,8 +74,8 @@ export async function readSessionTexts(text: string, session: Session): Promise<
 }
 
 /**
- * SHA-256 over plan, output, diff, tests and failed tests: what `evidence_recorded` carries. Failed tests count
- * only where there are some, so that sessions from before they were kept have the hash that they state.
+ * SHA-256 over plan, output, diff, tests and failed tests, as in `evidence_recorded`. Failed tests
+ * count only if there are any, so that older sessions still match their recorded hash.
  */
 export function evidenceHash(
   session: Pick<Session, 'diff' | 'tests' | 'failed_tests'>,
@@ -103,8 +103,8 @@ function candidatesText(candidates: readonly Candidate[]): string {
 }
 
 /**
- * The text of a new session file: every key in its order but `failed_tests`, which is there only where tests failed; the
- * five headings, the first trail lines.
+ * Builds a new session file: the keys in their fixed order, the five headings, the first trail
+ * lines. `failed_tests` is written only if tests failed.
  */
 export async function newSessionText(session: Session): Promise<string> {
   const values = yamlFields(session)
@@ -118,8 +118,8 @@ export async function newSessionText(session: Session): Promise<string> {
 }
 
 /**
- * The file with an edit made: the trail, sections, fields, then the seal over all of it. The trail
- * comes first, so that a text that pretends to hold one can never be taken for it.
+ * Applies an edit to the file: the trail, sections, fields, then the seal over all of it. The trail
+ * comes first, so that a section text that imitates a trail is never read as one.
  */
 export async function editedSession(
   text: string,
@@ -132,7 +132,7 @@ export async function editedSession(
   const written = read.ok ? read.document.front?.map.pairs : undefined
   const values = yamlFields({ ...present, ...edit.fields })
   const keys = SESSION_KEYS.filter((key) => {
-    if (bare) return true // what was derived from the file's times and its place is kept from now on
+    if (bare) return true // also writes values that were derived from the file's times and location
     const set = edit.fields !== undefined && key in edit.fields
     return set && (values[key] !== null || written?.has(key))
   })

@@ -1,20 +1,23 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 
-/** Where Linux counts the work of the calling thread, as `28327/task/28336`; null on other systems. */
+/**
+ * The path in /proc where Linux counts the work of the calling thread, as `28327/task/28336`; null
+ * on other systems.
+ */
 export function ownTask(): string | null {
   try {
     return readlinkSync('/proc/thread-self')
   } catch (error) {
-    if (isSystemError(error)) return null // no such file, or no permission: then its work is estimated
+    // no such file, or no permission: the work is then estimated
+    if (isSystemError(error)) return null
     throw error
   }
 }
 
 /**
- * The milliseconds that a worker thread has used a processor. On Linux that is its own time exactly, whatever
- * other threads and programs do. Elsewhere it is the time that the thread was busy, also while it waited for
- * a processor.
+ * The milliseconds of processor time that a worker thread has used. Exact on Linux. Elsewhere it is
+ * the time that the thread was busy, including waits for a processor.
  */
 export function threadWorkMs(worker: Worker, task: string | null): number {
   const counted = task === null ? null : schedulerMs(task)
@@ -26,7 +29,7 @@ function schedulerMs(task: string): number | null {
     const [nanoseconds = ''] = readFileSync(`/proc/${task}/schedstat`, 'utf8').split(' ')
     return Number(nanoseconds) / 1e6
   } catch (error) {
-    if (isSystemError(error)) return null // a kernel that does not count, or the thread has ended
+    if (isSystemError(error)) return null // the kernel does not count, or the thread has ended
     throw error
   }
 }

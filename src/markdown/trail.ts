@@ -23,7 +23,7 @@ function valueText(value: unknown): string {
   )
 }
 
-/** Reads one line, without its line ending. Null if it is not a line of a trail. */
+/** Reads one line, without its line ending. Null if it is not a trail line. */
 export function readTrailLine(text: string): TrailLine | null {
   const match = LINE.exec(text)
   if (!match || /[\r\n\u2028\u2029]/.test(text)) return null
@@ -45,9 +45,9 @@ export function readTrailLine(text: string): TrailLine | null {
 /** JSON.stringify recurses, so a deeper value could be parsed but not written again. */
 const MAX_DEPTH = 100
 
-/** Where the JSON string, list or mapping that starts here ends; `from` if it is too deep. */
+/** The end of the JSON string, list or mapping that starts here; `from` if it is too deep. */
 function findJsonEnd(text: string, from: number): number {
-  // a string that is never closed is one token too: else each quote in it is tried again
+  // an unclosed string is one token, so that the quotes in it are not tried again
   const tokens = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[[{]|[\]}]/g
   tokens.lastIndex = from
   let depth = 0
@@ -64,7 +64,8 @@ const JSON_VALUE = /^\s*(?:["[{]|-?\d[\d.eE+-]*\s*$|(?:true|false|null)\s*$)/
 
 /** A JSON value, or a word without quotes; undefined for anything else. */
 function readValue(source: string): unknown {
-  // most words are not JSON, and an exception for each costs more than the rest of the file
+  // fast path: most words are not JSON, and throwing for each costs more than reading the rest of
+  // the file
   if (JSON_VALUE.test(source)) {
     try {
       return JSON.parse(source)
@@ -75,7 +76,7 @@ function readValue(source: string): unknown {
   return BARE.test(source) ? source : undefined
 }
 
-/** Where the trail's heading starts, and its lines with their offsets; null when there is no trail. */
+/** The offsets of the trail's heading and lines. */
 export interface TrailPart {
   start: number
   lines: { line: TrailLine; start: number; next: number }[]
@@ -83,9 +84,8 @@ export interface TrailPart {
 
 /**
  * Splits off the audit trail: the last `## Audit trail` with a trail line below it, and every trail
- * line from there to the end. It is found without a parser, so that whatever a person does to the
- * sections above, the journal stays readable; and since it is last, no text of a section can pass
- * for it.
+ * line from there to the end. It needs no parser, so the trail stays readable whatever a person
+ * writes above it. It is last, so no section text can pass as the trail.
  */
 export function readTrail(text: string): TrailPart | null {
   let to = text.length
@@ -97,7 +97,7 @@ export function readTrail(text: string): TrailPart | null {
   return lastLines(text)
 }
 
-/** The trail lines that end a file whose heading a person has removed or changed. */
+/** The trail lines at the end of a file whose heading a person removed or changed. */
 function lastLines(text: string): TrailPart | null {
   const end = text.trimEnd()
   const last = Math.max(end.lastIndexOf('\n'), end.lastIndexOf('\r')) + 1
@@ -113,7 +113,7 @@ function lastLines(text: string): TrailPart | null {
 
 const HEADING = `## ${TRAIL_HEADING}`
 
-/** Offset of the last heading of the trail that starts before `before`; -1 when there is none. */
+/** Offset of the last trail heading that starts before `before`; -1 when there is none. */
 function headingBefore(text: string, before: number): number {
   let start = before === 0 ? -1 : text.lastIndexOf(HEADING, before - 1)
   while (start >= 0) {

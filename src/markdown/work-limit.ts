@@ -1,12 +1,12 @@
-/** The clocks are coarse: so little of the limit may be left. */
+/** The share of the limit that may be left, because the clocks are coarse. */
 const TOLERANCE = 0.05
-/** However little was worked. */
+/** The wall-clock limit, as a multiple of the work limit. */
 const MAX_WAIT = 10
 
 /**
- * Calls `over` once `workMs` has grown by so many milliseconds; returns what cancels it. On a busy machine that
- * is later than by the clock on the wall, since waiting for a processor is not work. After ten times as long
- * it is called all the same, with false.
+ * Calls `over(true)` once `workMs` has grown by `ms`; returns a function that cancels it. On a busy
+ * machine that takes longer than `ms`, because waiting for a processor is not work. After ten times
+ * `ms` it calls `over(false)`.
  */
 export function limitWork(
   ms: number,

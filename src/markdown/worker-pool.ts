@@ -5,38 +5,45 @@ import { stoppingError } from '../model/app-error.ts'
 import { threadWorkMs } from './thread-work.ts'
 import { limitWork } from './work-limit.ts'
 
-/** Of the worker's own work: what other threads and programs do at the same time is not the text's fault. */
+/** The limit of the worker's processor time; the load of other threads and programs does not count. */
 const TIME_LIMIT_MS = 2000
-/** How long a text that took too much work is not tried again. */
+/** How long a text that was too complex is not tried again. */
 const COMPLEX_MS = 10 * 60_000
-/** And one that did not get its share of a processor: asked for often, it would block all others. */
+/**
+ * How long a text that got too little processor time is not tried again; frequent retries would
+ * block other texts.
+ */
 const STARVED_MS = 5000
-/** For loading the worker; the text's own time begins once it is loaded. Long, as it is nobody's fault. */
+/**
+ * The limit for loading the worker, before the time of a text starts. Long, because a busy machine
+ * may delay it.
+ */
 const START_LIMIT_MS = 120_000
 
 export interface WorkerPool<Answer> {
   /**
-   * What the worker makes of `text`; null when that takes more than 2 s, as deep nesting can. Rejects
-   * with `stopping` where the pool is closed first. The same text is asked once, however often.
+   * The worker's result for `text`; null when that takes more than 2 s, as deep nesting can.
+   * Rejects with `stopping` if the pool is closed first. Concurrent and repeated calls for one text
+   * share one answer.
    */
   ask(text: string): Promise<Answer | null>
 }
 
 export interface CacheSize<Answer> {
-  /** What an answer counts; by default, each counts 1. */
+  /** The weight of an answer in the cache; 1 by default. */
   weigh(answer: Answer | null): number
   max: number
 }
 
-/** The answer for a text, and how long it counts; 0 for ever. */
+/** The answer for a text and how long it is valid; 0 means always. */
 interface Outcome<Answer> {
   answer: Answer | null
   ttl: number
 }
 
-/** What a worker posts first. */
+/** The first message of a worker. */
 export interface Ready {
-  /** Its `ownTask`. */
+  /** The worker's `ownTask`. */
   ready: string | null
 }
 
@@ -45,8 +52,8 @@ const closers = new Set<() => Promise<void>>()
 let users = 0
 
 /**
- * To be called by whoever may ask, who gets what ends it: with the last of them the workers of all pools
- * end. One process may have several workspaces open.
+ * Call this before the first `ask`; the returned function ends the use. The workers of all pools
+ * stop with the last user. One process may have several workspaces open.
  */
 export function useWorkers(): () => Promise<void> {
   users++
@@ -60,19 +67,19 @@ export function useWorkers(): () => Promise<void> {
 }
 
 /**
- * One worker thread for one text at a time. It starts with the first text, does not keep the process
- * alive, and is replaced after a text that took too long. It posts `Ready` once it is loaded, and
- * then one answer for each text.
+ * One worker thread that handles one text at a time. It starts with the first text, does not keep
+ * the process alive, and is replaced after a text that took too long. It posts `Ready` once it is
+ * loaded, and then one answer for each text.
  *
- * `file` is what the worker runs, as `workerFile` gives it.
+ * `file` is the worker's program, as `workerFile` returns it.
  */
 export function createWorkerPool<Answer extends object>(
   file: URL,
   { weigh, max }: CacheSize<Answer> = { weigh: () => 1, max: 500 },
 ): WorkerPool<Answer> {
-  /** By content hash; a text that was too complex is remembered for a while as well. */
+  /** By content hash; also caches for a while that a text was too complex. */
   const cache = new LRUCache<string, Outcome<Answer>>({
-    max: 1000, // what a short text takes is mostly its place
+    max: 1000, // short texts mostly cost their entry
     maxSize: max,
     sizeCalculation: ({ answer }) => weigh(answer),
   })
@@ -126,7 +133,7 @@ export function createWorkerPool<Answer extends object>(
         cancel()
         cancel = limit(ready)
       }
-      // a worker that runs out of stack or memory on a text has found it too complex as well
+      // a text that exhausts the worker's stack or memory is too complex as well
       const onError = (error: Error) => {
         if (error instanceof RangeError || 'code' in error) return giveUp(ready !== null)
         finish(() => {

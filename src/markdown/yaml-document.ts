@@ -10,10 +10,13 @@ export interface YamlProblem {
 }
 
 const MAX_DEPTH = 20
-/** The parser's stack holds the document and, at the end, a scalar besides the collections. */
+/** The parser's stack contains the document and, at the end, a scalar besides the collections. */
 const MAX_STACK = MAX_DEPTH + 2
 
-/** Most words and signs, as the lexer counts them, without line ends: each takes some microseconds of the thread that answers requests. */
+/**
+ * The maximum number of words and signs, as the lexer counts them, without line ends. Each takes
+ * some microseconds of the thread that answers requests.
+ */
 const MAX_LEXEMES = 20_000
 
 const OPTIONS = {
@@ -25,13 +28,13 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const
 
-/** What may stand beside the one document. */
+/** Tokens that are allowed beside the one document. */
 const AROUND = new Set(['comment', 'newline', 'space', 'byte-order-mark'])
 
 /**
- * The source as one YAML document. The depth is counted while the tokens come, since composing a
- * deep document recurses: where the stack ends in the middle of a regular expression's compilation,
- * V8 aborts the process, and no RangeError can be caught.
+ * Parses the source as one YAML document. Trap: composing a deep document recurses, and if the
+ * stack overflows while a regular expression compiles, V8 aborts the process without a RangeError.
+ * So the depth is counted while the tokens arrive.
  */
 export function yamlDocument(source: string): Document.Parsed | YamlProblem | null {
   const { Composer, Lexer, Parser } = yamlPackage()
@@ -67,7 +70,7 @@ export function yamlDocument(source: string): Document.Parsed | YamlProblem | nu
   if (problem) return problem
   const [document] = new Composer(OPTIONS).compose(tokens, true, source.length)
   const first = document?.errors[0] ?? document?.warnings[0]
-  const end = source.trimEnd().length // what is left open is reported behind the last line
+  const end = source.trimEnd().length // errors about unclosed parts are after the last line
   if (first) return bad(Math.min(first.pos[0], end), first.message.split('\n')[0]!.slice(0, 200))
   return document ?? null
 }

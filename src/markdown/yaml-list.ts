@@ -6,8 +6,8 @@ import { valueEnd } from './yaml-span.ts'
 import { plainNode } from './yaml-value.ts'
 
 /**
- * A list of `- item` lines turned into `value`, not empty: lines at its start and end whose items stay are kept as they
- * are, with their comments; those between are replaced.
+ * Changes a list of `- item` lines into `value`, which must not be empty. Unchanged items at the
+ * start and end keep their lines and comments; the lines between are replaced.
  */
 export function editedList(
   source: string,
@@ -42,7 +42,7 @@ function lineStart(source: string, item: Node): number {
   return source.lastIndexOf('\n', item.range![0] - 1) + 1
 }
 
-/** After the line's ending, so that a comment behind an item goes with it. */
+/** The end includes the line ending, so that a comment after an item goes with it. */
 function lineEnd(source: string, item: Node): number {
   const at = source.indexOf('\n', valueEnd(source, item))
   return at < 0 ? source.length : at + 1

@@ -3,13 +3,13 @@ import { lazyPackage } from '../package-files.ts'
 
 let loaded: typeof Yaml | undefined
 
-/** The package `yaml`, loaded when the first text needs it. */
+/** The package `yaml`, loaded on first use. */
 export function yamlPackage(): typeof Yaml {
   loaded ??= lazyPackage('yaml') as typeof Yaml
   return loaded
 }
 
-// What tells nodes apart. A node comes from the package, so for one these load nothing.
+// Type guards for nodes. A node comes from the package, so these calls never load it first.
 
 export function isAlias(node: unknown): node is Yaml.Alias {
   return yamlPackage().isAlias(node)

@@ -2,8 +2,8 @@ import type { Node } from 'yaml'
 import { isCollection, isMap, isNode } from './yaml-package.ts'
 
 /**
- * Offset after the last character of a value. The package's own range of a block collection or block
- * scalar goes on over its last line ending and over comments that stand below it.
+ * Offset after the last character of a value. The package's range of a block collection or block
+ * scalar also includes its last line ending and comments below it.
  */
 export function valueEnd(source: string, node: Node): number {
   if (isCollection(node) && isBlock(node)) {

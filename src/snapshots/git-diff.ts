@@ -19,13 +19,13 @@ export interface TreeDiff {
   file: string
   additions: number
   deletions: number
-  /** Those with the most changed lines first. */
+  /** The files with the most changed lines first. */
   files: FileChange[]
 }
 
 /**
- * Reads what `git diff-tree -r -z --raw --numstat` prints: first a record for each file, in the order
- * of the second list, then the numbers. With `-z` names are as they are, and come after a NUL.
+ * Parses the output of `git diff-tree -r -z --raw --numstat`: first a record for each file, in the
+ * order of the second list, then the numbers. With `-z` names are unquoted and end with a NUL.
  */
 export function parseTreeDiff(output: string): TreeDiff {
   const fields = output.split('\0')
@@ -61,7 +61,7 @@ export function parseTreeDiff(output: string): TreeDiff {
 
 const NO_LINES = { additions: 0, deletions: 0, binary: false }
 
-/** `M` and `T` (a file has become a link, or the other way round) are the default. */
+/** `M` and `T` (a file became a link, or a link a file) are the default. */
 const STATUS: Record<string, FileStatus> = { A: 'added', D: 'deleted' }
 
 function lines(change: FileChange): number {

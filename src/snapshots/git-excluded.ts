@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
 
-/** Relative to the top, and null if the working folder itself is in one of them. */
+/** Paths relative to the top; null if the working folder itself is in an excluded path. */
 export async function excludedPaths(
   { top, prefix }: Pick<GitRepository, 'top' | 'prefix'>,
   absolute: string[],

@@ -1,4 +1,4 @@
-/** A git index of our own over the user's working folder. The user's index is never written. */
+/** A separate git index of the user's working folder. The user's index is never written. */
 
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,33 +16,33 @@ import {
 import { createScratchRepository } from './git-scratch.ts'
 
 export interface FolderIndexOptions {
-  /** A folder of ours that exists; everything is kept in a new folder in it. */
+  /** An existing folder of the service; all data goes into a new folder in it. */
   scratch: string
-  /** Absolute paths that are never part of it; they need not exist. */
+  /** Absolute paths that are never included; they need not exist. */
   exclude: string[]
-  /** Folders of objects, besides the user's, that need not be stored again. */
+  /** Object folders, besides the user's, whose objects need not be stored again. */
   borrow?: string[]
-  /** For each git command; 2 minutes if not given. */
+  /** The limit for each git command; 2 minutes by default. */
   timeoutMs?: number
   signal?: AbortSignal
 }
 
-/** An index of ours over the user's folder, in a repository of our own. */
+/** A separate index of the user's folder, in a scratch repository. */
 export interface FolderIndex {
-  /** Where that repository has its objects. */
+  /** The object folder of the scratch repository. */
   objects: string
   git: GitCommandOptions
   /**
-   * Brings it up to the folder as it is now, the files in `seen` (relative to the top) too if they are
-   * ignored. One call at a time.
+   * Updates the index to the folder's present state. Files in `seen` (relative to the top) are
+   * included even if they are ignored. Allows one call at a time.
    */
   read(seen?: Iterable<string>): Promise<IndexEntry[]>
-  /** Git's messages about files that it could not read the last time; they are not in the index. */
+  /** Git's messages about files that the last `read` could not read; they are not in the index. */
   warnings(): string[]
   close(): Promise<void>
 }
 
-/** The index begins empty, so that the first reading reads every byte. */
+/** The index starts empty, so that the first `read` reads every byte. */
 export async function openFolderIndex(
   repository: GitRepository,
   options: FolderIndexOptions,
@@ -78,9 +78,10 @@ function folderIndex(
     git,
     warnings: () => warnings,
     async read(seen = []) {
-      // A command that was killed leaves its lock.
+      // A killed command leaves its lock file.
       await rm(join(folder, 'index.lock'), { force: true })
-      // Git would start another git in each submodule it knows, with that one's configuration.
+      // Git would start another git process in each known submodule, with the submodule's
+      // configuration.
       await updateIndex(['--force-remove'], submodules, git)
       await forgetStamps(justChanged, git)
       const began = Math.floor(Date.now() / 1000)
@@ -107,7 +108,7 @@ async function addAll(paths: readonly string[], git: GitCommandOptions): Promise
   for (let attempt = 1; ; attempt += 1) {
     const added = await runGit([...ADD, ...paths], git)
     if (added.exit <= 1 && added.exit >= 0) return added
-    // the one error that it does not ignore: a file went away after its folder was listed
+    // the one error that git does not ignore: a file disappeared after its folder was listed
     if (attempt < ATTEMPTS && /^fatal: unable to stat /m.test(added.stderr)) continue
     throw new Error(`git add failed: ${added.stderr.trim()}`)
   }

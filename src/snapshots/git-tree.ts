@@ -1,4 +1,4 @@
-/** Snapshots of the working folder as git trees: one before and one after a session executes give its diff. */
+/** Snapshots of the working folder as git trees. The snapshots before and after a run give its diff. */
 
 import { gitText, runGit } from '../workspace/git/git-command.ts'
 import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
@@ -9,12 +9,12 @@ export type TreeSnapshotOptions = FolderIndexOptions
 
 export interface TreeSnapshots {
   kind: 'git'
-  /** The id of the working folder's tree as it is now. One call at a time. */
+  /** Returns the tree id of the working folder's present state. Allows one call at a time. */
   take(): Promise<string>
-  /** Git's messages about files that it could not read in the last `take`; they are not in the tree. */
+  /** Git's messages about files that the last `take` could not read; they are not in the tree. */
   warnings(): string[]
   diff(before: string, after: string): Promise<TreeDiff>
-  /** A patch for people: cut after a line, and without the contents of binary files. */
+  /** A patch for people: cut at a line end, without the contents of binary files. */
   patch(
     before: string,
     after: string,
@@ -25,23 +25,23 @@ export interface TreeSnapshots {
 
 export interface NoTreeSnapshots {
   kind: 'none'
-  /** As in `not a git repository` and `detected dubious ownership in repository at '/x'`. */
+  /** Git's reason, such as `not a git repository` or `detected dubious ownership in repository at '/x'`. */
   reason: string
 }
 
 /**
- * Takes snapshots of a folder in a git repository: tracked and untracked files, not the ignored ones,
- * byte for byte (no line-end conversion and no filter, so a file of git-lfs is itself). Of the
- * repository, only the list of tracked files and the exclude rules are read.
+ * Takes snapshots of a folder in a git repository: tracked and untracked files without ignored
+ * ones, byte for byte (no line-end conversion and no filter, so git-lfs files have their real
+ * content). Reads only the list of tracked files and the exclude rules from the repository.
  *
- * The snapshots are made in a repository of our own, which borrows the user's objects and has its own
- * index, configuration and attributes: nothing the user or a step configures can start a program
- * or change a byte of theirs (git may set the times of object files that are already there). The index
- * begins empty, not as a copy of the user's, whose flags and time stamps could hide a change; it
- * is kept between snapshots, so that the next one reads only what changed. A file that was seen once
- * stays part of the snapshots when it is ignored later on.
+ * The snapshots are made in a scratch repository that borrows the user's objects and has a separate
+ * index, configuration and attributes. So no configuration of the user or a step can start a
+ * program or change a byte in them (git may update the times of existing object files). The index
+ * starts empty, because flags and time stamps in a copy of the user's index could hide a change. It
+ * is reused between snapshots, so that the next one reads only what changed. A file that was in a
+ * snapshot stays in later ones even if it becomes ignored.
  *
- * A repository within the folder (a submodule) counts as the commit it is at.
+ * A repository within the folder (a submodule) counts as its present commit.
  */
 export async function openTreeSnapshots(
   workdir: string,

@@ -1,4 +1,4 @@
-/** Stamps of the files that git does not track, to see whether a planning agent changed one. */
+/** Stamps of the files that git does not track, to detect changes by a planning agent. */
 
 import type { BigIntStats, Dirent } from 'node:fs'
 import { lstat } from 'node:fs/promises'
@@ -8,35 +8,35 @@ import { joined, placeOf, walkFolders } from './plan-walk.ts'
 
 export const MOST_STAMPS = 50_000
 
-/** Files by their stats, contents unread. */
+/** The stats of files; their contents are not read. */
 export interface Stamps {
-  /** By path as the walk names it; that of a folder ends with a slash, and its value is the mode alone. */
+  /** By path as the walk names it. The path of a folder ends with a slash, and its value is only the mode. */
   byPath: Map<string, string>
-  /** The folders that were listed: a later comparison ignores others. */
+  /** The folders that were listed; a later comparison ignores other folders. */
   folders: Set<string>
-  /** How many entries there are beyond `most`. */
+  /** The number of entries beyond `most`. */
   uncounted: number
-  /** Whether a `.gitignore` is a FIFO or the like: git would wait for it for ever. */
+  /** Whether a `.gitignore` is a FIFO or another special file: git would wait for it forever. */
   blocksGit: boolean
 }
 
 export interface StampsOptions {
-  /** Files that are compared by their content. */
+  /** Whether the file is compared by its content. */
   isKnown(path: string): boolean
-  /** Paths that do not count, nor does what is below them. */
+  /** Paths that are skipped with everything below them. */
   leaveOut: ReadonlySet<string>
-  /** Of the look to compare with. */
+  /** The earlier stamps to compare with. */
   before?: Stamps
-  /** How many entries are looked at, and then to the end of a folder. */
+  /** The maximum number of entries; a folder that was begun is still read to its end. */
   most?: number
   signal?: AbortSignal
 }
 
 /**
- * What is in a working folder besides the files that git has listed: ignored files, empty folders, the
- * insides of other repositories. The folders nearest to the top are looked at first, and the time
- * stamps are those that no program can set back (ctime). Of a `.git` that is not the top's, the parts
- * that git itself rewrites are left out.
+ * The entries of a working folder that git does not list: ignored files, empty folders, the
+ * contents of nested repositories. Reads the folders nearest to the top first. The stamps use
+ * ctime, which no program can set back. In a nested `.git`, skips the parts that git itself
+ * rewrites.
  */
 export async function stampsBelow(top: string, options: StampsOptions): Promise<Stamps> {
   const stamps: Stamps = { byPath: new Map(), folders: new Set(), uncounted: 0, blocksGit: false }
@@ -66,7 +66,10 @@ export async function stampsBelow(top: string, options: StampsOptions): Promise<
   return stamps
 }
 
-/** New folders too, but not those that were beyond the limit; a new repository stands for all of it. */
+/**
+ * Includes new folders, but not those beyond the earlier limit. A new repository is reported as one
+ * entry.
+ */
 function isToCompare(folder: string, before: Stamps | undefined): boolean {
   if (!before || before.folders.has(folder)) return true
   return !before.byPath.has(`${folder}/`) && !IN_GIT.test(folder)

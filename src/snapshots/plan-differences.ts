@@ -1,11 +1,11 @@
-/** Compares two such readings. */
+/** Compares two readings of a folder. */
 
 import { UNREADABLE } from './plan-contents.ts'
 
 /**
- * The names that are in one look only, or have another value in it; sorted. A folder (its name ends with
- * a slash) that came or went stands for itself only if nothing in it does, and one that can no longer
- * be looked into for all that is in it.
+ * The names that are in only one reading or have different values; sorted. A folder (its name ends
+ * with a slash) that appeared or disappeared is listed only if no entry in it is. A folder that
+ * became unreadable is listed instead of its entries.
  */
 export function differences(
   before: ReadonlyMap<string, string>,

@@ -7,11 +7,12 @@ import { hasCode, isBarred } from '../files/errno.ts'
 const AT_ONCE = 16
 
 /**
- * Goes through the folders below `top`, breadth first. `look` gets each one by its path from the top
- * (empty for the top itself) with its entries, null where they cannot be read (no permission, a path
- * too long), and gives the paths of those to go on with. Links are not followed.
+ * Walks the folders below `top`, breadth first. `look` gets the path of each from the top (empty
+ * for the top itself) and its entries, or null if they are unreadable (no permission, a path too
+ * long). It returns the paths of the folders to continue with. Links are not followed.
  *
- * Paths are strings of bytes (latin1), since a name need not be UTF-8: see `placeOf` and `shownPath`.
+ * Paths are strings of bytes (latin1), because a name need not be UTF-8: see `placeOf` and
+ * `shownPath`.
  */
 export async function walkFolders(
   top: string,
@@ -37,12 +38,12 @@ export function placeOf(top: string, path: string): Buffer {
   return Buffer.concat([folder, Buffer.from(path, 'latin1')])
 }
 
-/** A path as people read it. */
+/** A path for people to read. */
 export function shownPath(path: string): string {
   return Buffer.from(path, 'latin1').toString()
 }
 
-/** A path from git or a person, as the walk names it. */
+/** Converts a path from git or a person to the form that the walk uses. */
 export function walkedPath(path: string): string {
   return Buffer.from(path).toString('latin1')
 }

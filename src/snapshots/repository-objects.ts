@@ -1,4 +1,4 @@
-/** Finds objects of the user's repository that disappeared while an agent planned. */
+/** Finds objects that disappeared from the user's repository while an agent planned. */
 
 import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,13 +7,13 @@ import { runGit } from '../workspace/git/git-command.ts'
 import { noRepository } from '../workspace/git/git-repository.ts'
 import { createScratchRepository, type GitLimits } from './git-scratch.ts'
 
-/** By file, as in `ab/cdef…` or `pack/pack-….idx`: ids of objects that are in it. */
+/** By file, such as `ab/cdef…` or `pack/pack-….idx`: ids of objects in the file. */
 export type StoredObjects = Map<string, string[]>
 
 const LOOSE = /^(?:[0-9a-f]{38}|[0-9a-f]{62})$/
 const PACK = /^pack-([0-9a-f]{40}|[0-9a-f]{64})\.(?:idx|pack)$/
 
-/** The objects in a repository's folder of objects; of a pack, only a sample of them. */
+/** Lists the objects in a repository's object folder; for a pack, only a sample. */
 export async function storedObjects(objects: string): Promise<StoredObjects> {
   const stored: StoredObjects = new Map()
   const folders = (await namesIn(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))
@@ -33,9 +33,9 @@ export async function storedObjects(objects: string): Promise<StoredObjects> {
 }
 
 /**
- * How many files of objects are gone with what was in them: housekeeping moves objects from one file to
- * another. Git is asked in a new repository of ours in `scratch`, since the user's may be configured
- * to fetch what is missing.
+ * Counts the object files whose objects are gone. A missing file alone is no loss, because git's
+ * housekeeping moves objects between files. Git runs in a new repository in `scratch`, because the
+ * user's may be configured to fetch missing objects.
  */
 export async function countMissing(
   objects: string,
@@ -79,7 +79,10 @@ const HEADER_BYTES = 8
 const COUNTS_BYTES = 256 * 4
 const MOST_IDS = 100
 
-/** The first ids of a pack's index. It is sorted by id, and ids are hashes: they are as good as any. */
+/**
+ * The first ids of a pack's index. They are a fair sample, because ids are hashes and the index is
+ * sorted by id.
+ */
 async function someIds(index: string, idBytes: number): Promise<string[]> {
   const handle = await open(index).catch(ignoreMissing)
   if (!handle) return []
@@ -87,7 +90,7 @@ async function someIds(index: string, idBytes: number): Promise<string[]> {
     const start = HEADER_BYTES + COUNTS_BYTES
     const bytes = Buffer.alloc(start + MOST_IDS * idBytes)
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
-    // the first version, which git no longer writes, has neither these bytes nor this order
+    // version 1, which git no longer writes, has neither these bytes nor this order
     if (bytesRead < start || bytes.toString('latin1', 0, 4) !== '\xfftOc') return []
     const count = Math.min(bytes.readUInt32BE(start - 4), MOST_IDS)
     return Array.from({ length: count }, (_, at) =>

@@ -1,4 +1,4 @@
-/** What the user's repository says besides its files: refs, HEAD, configuration, hooks, index. */
+/** Reads the data of the user's repository besides its files: refs, HEAD, configuration, hooks, index. */
 
 import { createHash } from 'node:crypto'
 import { readdir, realpath } from 'node:fs/promises'
@@ -18,16 +18,16 @@ const MAX_BYTES = 64 * 1024 * 1024
 
 export interface RepositoryStateOptions extends GitLimits {
   /**
-   * Absolute paths of which the index may say what it likes; null leaves out the whole index, and the
-   * history of the refs.
+   * Absolute paths whose index entries are ignored; null skips the whole index and the history of
+   * the refs.
    */
   exclude: string[] | null
 }
 
 /**
- * What the repository that a folder is in says besides its files, by names for people, as in
- * `.git (refs): refs/heads/main`. It is read from git's own files, so it matters neither whether git
- * would use the repository nor what is configured in it; only the index needs git. Packing refs and
+ * The data of a folder's repository besides its files, by names for people such as `.git (refs):
+ * refs/heads/main`. It is read from git's files, so the result does not depend on the repository's
+ * configuration or on whether git would use it; only the index needs git. Packing refs and
  * refreshing the index change nothing here.
  */
 export async function repositoryState(
@@ -55,13 +55,13 @@ export async function repositoryState(
   await addFile(state, '.git (alternates)', join(common, 'objects', 'info', 'alternates'))
   await addWorktrees(state, common)
   if (options.exclude) await addIndex(state, found, options.exclude, options)
-  // dumb transports read it; git rewrites it whenever it repacks
+  // dumb transports read this file, and git rewrites it on every repack
   state.delete('.git (info): refs')
   state.delete('.git (logs): refs/stash')
   return state
 }
 
-/** The folder of objects of the repository that a folder is in, even if git would not use that repository. */
+/** The object folder of a folder's repository, even if git would not use that repository. */
 export async function objectsFolder(folder: string): Promise<string | null> {
   const found = await findDotGit(folder, ignoreUnreadable)
   return found && join(await commonOf(found.gitDir), 'objects')
@@ -102,7 +102,7 @@ async function addFolder(state: State, part: string, dir: string): Promise<void>
     add(state, `.git (${part}): ${shownPath(path)}`, value)
 }
 
-/** The value of a ref does not depend on whether it is packed or loose; a loose one comes first. */
+/** Packed and loose refs give the same value; a loose one takes precedence. */
 async function addRefs(state: State, dir: string): Promise<void> {
   const refs = new Map<string, string>()
   const packed = (await textOf(join(dir, 'packed-refs'))) ?? ''
@@ -112,7 +112,7 @@ async function addRefs(state: State, dir: string): Promise<void> {
   }
   if (await isOpenFolder(join(dir, 'refs'))) await looseRefs(dir, 'refs', refs)
   else refs.set('refs', 'none')
-  // the newer way to keep refs, in tables
+  // the newer storage of refs, in tables
   const tables = await textOf(join(dir, 'reftable', 'tables.list'))
   if (tables !== null) refs.set('reftable', tables)
   for (const [name, value] of refs) {
@@ -142,7 +142,7 @@ async function addWorktrees(state: State, common: string): Promise<void> {
   }
 }
 
-/** Staged entries with their flags, and not the times that `git status` brings up to date. */
+/** Staged entries with their flags, without the times that `git status` refreshes. */
 async function addIndex(
   state: State,
   { top, gitDir }: DotGit,
@@ -162,8 +162,8 @@ async function addIndex(
 }
 
 /**
- * Where the repository of a folder keeps its working tree and its own files, also of a linked worktree,
- * as real paths; empty where the folder is in none, or there is no git.
+ * The working tree and git folders of a folder's repository, also of a linked worktree, as real
+ * paths. Empty if the folder is in no repository, or git is missing.
  */
 export async function repositoryFolders(folder: string, signal?: AbortSignal): Promise<string[]> {
   const options = { cwd: folder, ...(signal ? { signal } : {}) }
