@@ -43,7 +43,7 @@ export async function entriesIn(folder: string): Promise<string[]> {
   if (kinds !== 'hidden') return kinds ? [...kinds.keys()] : []
   throw new AppError(
     'unreadable_file',
-    `The folder ${basename(folder)} may not be looked into: the service has no permission. Give it back (chmod u+rwx), then try again.`,
+    `The service has no permission to read the folder ${basename(folder)}. Give it permission (chmod u+rwx), then try again.`,
   )
 }
 

@@ -213,7 +213,7 @@ async function placeNew(
 }
 
 function alreadyThere(path: string): AppError {
-  return new AppError('already_exists', `${basename(path)} is there already. Choose another name.`)
+  return new AppError('already_exists', `${basename(path)} already exists. Choose another name.`)
 }
 
 export function changedMeanwhile(path: string): AppError {

@@ -24,7 +24,7 @@ export function diskError(error: unknown): AppError | null {
   if (!isFull && !isShort && !hasCode(error, ...FAILED)) return null
   const what = isFull ? 'The storage is full' : isShort ? SHORT_OF : 'The storage failed'
   const remedy = isFull ? 'Free space' : isShort ? 'Wait a little' : 'Check the disk'
-  const message = `${what} (${codeOf(error)}) before the request was carried out to its end. ${remedy}, look at what was done of it, then try again.`
+  const message = `${what} (${codeOf(error)}) before the request finished. ${remedy}, check what was changed, then try again.`
   return new AppError(isFull ? 'storage_full' : 'storage_failed', message, { cause: error })
 }
 
@@ -42,11 +42,11 @@ export function storageError(error: unknown, path: string): unknown {
     return new AppError('storage_failed', message, { cause: error })
   }
   if (hasCode(error, ...FAILED, 'EACCES', 'EPERM')) {
-    const message = `The change to ${name} was not saved: the storage refused it (${codeOf(error)}). Check its permissions and the disk, then try again.`
+    const message = `The change to ${name} was not saved: the storage rejected it (${codeOf(error)}). Check its permissions and the disk, then try again.`
     return new AppError('storage_failed', message, { cause: error })
   }
   if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) {
-    const message = `The change to ${name} was not saved: its folder was moved away meanwhile (${codeOf(error)}). Look again, then repeat the change.`
+    const message = `The change to ${name} was not saved: its folder was moved away meanwhile (${codeOf(error)}). Find the folder, then repeat the change.`
     return new AppError('changed_meanwhile', message, { cause: error })
   }
   return error

@@ -114,7 +114,7 @@ function strayItems({ parsed, from, isInside }: View): StrayLine[] {
     const last = lastLine(text)
     const hasBox = checked !== null || ROUGH_BOX.test(text)
     if (quoted || isInside(start) || !looksRequired(last, hasBox)) return []
-    const where = `move it below a heading "## ${CHECKLIST_HEADING}", or take "required" out of it`
+    const where = `move it below a heading "## ${CHECKLIST_HEADING}", or remove "required" from it`
     const why = `"${shortened(last)}" is not in the checklist: ${where}`
     return [stray(oneLine(text), from + start, why)]
   })
@@ -129,7 +129,7 @@ function strayLines({ parsed, from, isInside }: View): StrayLine[] {
         ({ text }) => looksRequired(text, true) || /\|[ \t*_`]*required[ \t*_`]*\|/i.test(text),
       )
       .map(({ text, start }) => {
-        const why = `"${shortened(text)}" is no item of a list: write it as "- [ ] <what> (<type>, required)"`
+        const why = `"${shortened(text)}" is not a list item: write it as "- [ ] <what> (<type>, required)"`
         return stray(trimBlanks(text), from + block.start + start, why)
       }),
   )

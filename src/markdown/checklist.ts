@@ -42,7 +42,7 @@ export async function checklistOf(sections: Sectioned): Promise<Checklist | null
 export function checklistNow(sections: Sectioned): Checklist | null {
   const range = checklistIn(sections)
   const items = range ? shortItems(sections.text, range.from) : []
-  return items && !mayHoldStrays(sections, range) ? { items, strays: [] } : null
+  return items && !mayContainStrays(sections, range) ? { items, strays: [] } : null
 }
 
 /**
@@ -65,7 +65,7 @@ export function checklistProblems(
     .filter(({ unclear }) => unclear)
     .map(({ start, description }) => ({
       start,
-      why: `"${shortened(description)}" says that it is required, but not by one type of proof: ${form}`,
+      why: `"${shortened(description)}" says that it is required, but names no proof type: ${form}`,
     }))
   return [...unread, ...strays].map(({ start, why }) => ({
     code: 'bad_checklist',
@@ -92,7 +92,7 @@ export function shortItems(text: string, from: number): PlacedItem[] | null {
 }
 
 /** Whether a line outside the checklist needs the parser. */
-function mayHoldStrays({ text, ranges }: Sectioned, range: Range | undefined): boolean {
+function mayContainStrays({ text, ranges }: Sectioned, range: Range | undefined): boolean {
   const end = range ? endOfItems(text, range.from) : 0
   let fence: string | null = null
   let isSure = true
@@ -145,10 +145,10 @@ export async function withItem(
   const now = after && (await checklistOf(after))?.items
   const wanted = [...items.map(bare), { ...item, checked: false }]
   if (!after || !now || JSON.stringify(now.map(bare)) !== JSON.stringify(wanted)) {
-    throw unwritable('the line would not be read back as one item')
+    throw unwritable('the line would not read back as one item')
   }
   if (sectionText(after, LEAD) !== sectionText(before, LEAD)) {
-    throw unwritable('the description would change: an HTML comment or fence is left open in it')
+    throw unwritable('the description has an HTML comment or fence that is not closed')
   }
   return edited
 }

@@ -66,7 +66,7 @@ export function readDocument(text: string): DocumentResult {
   if (lone >= 0) return wrong(start + lone, 'a line of the frontmatter ends with CR alone: use LF')
   if (splitByGrayMatter(text.slice(start, bodyStart)) !== dense(source).trim()) {
     const at = from + Math.max(0, source.search(/(?<![^\n])---/))
-    return wrong(at, 'this line starts with ---, which other readers take for the end')
+    return wrong(at, 'this line starts with ---, which other readers treat as the end')
   }
   const read = readYaml(source)
   if (!read.ok) return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
@@ -95,7 +95,7 @@ function frontSpan(text: string, start: number): Span | string {
   const lines = linesOf(text, start)
   const opener = lines.next().value!
   if (!/^---[ \t]*$/.test(opener.text)) {
-    return `the file starts with "${opener.text.slice(0, 20)}": frontmatter is YAML between two lines that hold only ---`
+    return `the file starts with "${opener.text.slice(0, 20)}": frontmatter is YAML between two lines that contain only ---`
   }
   for (const line of lines) {
     if (/^---[ \t]*$/.test(line.text))

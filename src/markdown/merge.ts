@@ -42,7 +42,7 @@ export function mergeLines(versions: Versions): string | null {
  * added at least as often as they do, and each line that they removed at most as often. Blank lines
  * do not count.
  */
-export function holdsChange({ base, ours, theirs }: Versions): boolean {
+export function hasChange({ base, ours, theirs }: Versions): boolean {
   const [before, present, saved] = [countsIn(base), countsIn(ours), countsIn(theirs)]
   const lines = [...new Set([...before.keys(), ...saved.keys()])]
   const changed = lines.filter((line) => before.get(line) !== saved.get(line))

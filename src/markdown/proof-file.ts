@@ -46,8 +46,8 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const intact = stated === null || stated === sha256
   if (!intact) {
     const why = verified
-      ? 'the content is not what was verified: it counts as not verified; verify it again to accept it'
-      : 'the content is not what was attached: verify it only if what is there now is right, as that is what counts then'
+      ? 'the content changed after it was verified, so it counts as not verified; verify it again to accept it'
+      : 'the content changed after it was attached: verify it only if the present content is right'
     reader.problem('sha256', 'proof_changed', why)
   }
   const isCounted = stated !== null && reader.has('tests')
@@ -77,7 +77,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
 }
 
 const OUTSIDE =
-  'text outside the first fence is no part of the proof: move it into the fence, or into a memory file'
+  'text outside the first fence is not part of the proof: move it into the fence or into a memory file'
 
 /** Looks for git's markers only in the head of the file, because the content is data. */
 function readProofFile(text: string, file: string): RecordResult {

@@ -193,7 +193,7 @@ function unwritable(name: string): AppError {
   const part = name === LEAD ? 'the description' : `"## ${name}"`
   return new AppError(
     'unreadable_file',
-    `${part} cannot be written without harming what else stands in the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
+    `${part} cannot be written without changing other parts of the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
   )
 }
 

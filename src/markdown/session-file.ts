@@ -55,13 +55,13 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   if (reader.has('state') && written !== journal) {
     const why =
       state === journal
-        ? `state: ${said ?? written} was written by hand; the session is ${journal} (only a request moves a session)`
-        : `state: ${written} was written by hand while the session was ${journal}, and is carried out: what runs is stopped`
+        ? `state: ${said ?? written} was written by hand; the session is ${journal} (only a request changes the state)`
+        : `state: ${written} was written by hand while the session was ${journal}: the service abandons the session and stops its run`
     reader.problem('state', 'state_by_hand', why)
   }
   if (lines.length < all.length && !isSealed({ trail: lines })) {
     const message =
-      'lines of the audit trail have numbers out of order: they do not count, and go with the next write'
+      'lines of the audit trail have numbers out of order: the service ignores them, and the next write removes them'
     reader.problems.push({ code: 'trail_changed', file, line: null, message })
   }
   reader.placed('case_id', origin.case_id)
@@ -114,7 +114,7 @@ function createdFields(reader: FieldReader, first: TrailLine | undefined): Creat
 }
 
 function byHand(reader: FieldReader, key: string, text: string, is: string): void {
-  const message = `${key}: ${text} was written by hand; it does not count, as the audit trail says that the session was created with ${is}`
+  const message = `${key}: ${text} was written by hand and is ignored: according to the audit trail the session was created with ${is}`
   reader.problem(key, 'field_by_hand', message)
 }
 
@@ -122,7 +122,7 @@ function typeOf(reader: FieldReader): Session['type'] {
   const type = reader.text('session_type')
   if (type !== null && isSessionType(type)) return type
   if (type !== null)
-    reader.problem('session_type', 'wrong_type', `session_type: ${type} is no session type`)
+    reader.problem('session_type', 'wrong_type', `session_type: ${type} is not a session type`)
   return 'implementing'
 }
 
@@ -132,7 +132,7 @@ function stateIn(state: string | null, reader: FieldReader): Session['state'] {
     reader.problem(
       'state',
       'unknown_state',
-      `state: ${state} is none of ${SESSION_STATES.join(', ')}`,
+      `state: ${state} is not one of ${SESSION_STATES.join(', ')}`,
     )
   }
   return 'abandoned'

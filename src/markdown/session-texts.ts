@@ -68,8 +68,7 @@ export async function readSessionTexts(text: string, session: Session): Promise<
   const stated = evidenceHashIn(session.trail)
   if (stated === undefined || stated === evidenceHash(session, value))
     return { value, problems: [] }
-  const message =
-    'plan, output, diff, tests or failed tests are not what they were when the session completed'
+  const message = 'plan, output, diff, tests or failed tests changed after the session completed'
   return { value, problems: [{ code: 'session_changed', file, line: null, message }] }
 }
 

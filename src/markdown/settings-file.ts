@@ -23,8 +23,7 @@ export type SettingsReading = { ok: true; settings: Settings } | { ok: false; pr
 /** Never throws for bad text. A wrong or unknown setting is a problem and counts as not set. */
 export function readSettings(text: string): SettingsReading {
   if (/^\ufeff?(?:\s*|-{1,2})$/.test(text)) {
-    const message =
-      'the file is empty, or only its beginning is saved: delete it to have no settings'
+    const message = 'the file is empty or only partly saved: delete it to use no settings'
     return { ok: false, problem: { code: 'unreadable', file: SETTINGS_FILE, line: null, message } }
   }
   const record = readRecord(text, SETTINGS_FILE)
@@ -54,10 +53,10 @@ const FOLDER = text('a folder', isFilled)
 const PROVIDER_NAME = text(`it under a name that is ${SLUG_RULE}`, (name) =>
   SLUG.test(name),
 ).refine((name) => name !== OWN_PROVIDER, {
-  error: `it under another name: ${OWN_PROVIDER} is the service's own`,
+  error: `it under another name: ${OWN_PROVIDER} is reserved`,
 })
 
-const WORD = text('a text (quote it where it holds { or [)', hasNoNul)
+const WORD = text('a text (quote it if it contains { or [)', hasNoNul)
 const COMMAND_RULE = 'a command as a list of its words, such as [my-agent, --plan]'
 const COMMAND = list(COMMAND_RULE, WORD).refine(([program]) => !!program, { error: COMMAND_RULE })
 const MODE = text("the agent's own name of a mode, such as plan", isFilled)

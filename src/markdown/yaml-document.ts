@@ -44,11 +44,12 @@ export function yamlDocument(source: string): Document.Parsed | YamlProblem | nu
   const take = (found: Iterable<(typeof tokens)[number]>): YamlProblem | null => {
     for (const token of found) {
       if (token.type === 'document') documents++
-      else if (token.type === 'directive') return bad(token.offset, 'YAML directives are not read')
+      else if (token.type === 'directive')
+        return bad(token.offset, 'YAML directives are not allowed')
       else if (!AROUND.has(token.type)) {
-        return bad('offset' in token ? token.offset : 0, 'only one YAML document may stand here')
+        return bad('offset' in token ? token.offset : 0, 'only one YAML document is allowed here')
       }
-      if (documents > 1) return bad(token.offset, 'only one YAML document may stand here')
+      if (documents > 1) return bad(token.offset, 'only one YAML document is allowed here')
       tokens.push(token)
     }
     return null

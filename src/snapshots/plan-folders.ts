@@ -68,13 +68,13 @@ export async function openPlanFolders(
     await mustHaveGit(options.folder, gitLimits(options))
     const folders = await openFolders(workdir, options)
     const copyChanges = () =>
-      folders.copyChanges().catch(refuse('What changed in the copy is unknown'))
+      folders.copyChanges().catch(failWith('What changed in the copy is unknown'))
     const folderChanges = () =>
-      folders.folderChanges().catch(refuse('What changed in the working folder is unknown'))
+      folders.folderChanges().catch(failWith('What changed in the working folder is unknown'))
     return { ...folders, copyChanges, folderChanges, close }
   } catch (error) {
     await close()
-    return refuse('The working folder cannot be copied to plan in')(error)
+    return failWith('The working folder cannot be copied to plan in')(error)
   }
 }
 
@@ -91,7 +91,7 @@ async function mustHaveGit(cwd: string, limits: GitLimits): Promise<void> {
  * Passes aborts and programming errors (such as a `TypeError`) on unchanged; they have names other
  * than `Error`.
  */
-function refuse(what: string): (error: unknown) => never {
+function failWith(what: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Error && error.name === 'Error')) throw error
     const why = plainText(error.message).slice(0, 1000).toWellFormed()
