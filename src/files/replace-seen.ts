@@ -65,11 +65,11 @@ export function replaceSeen(
   path: string,
   expect: Uint8Array,
   tracker?: ReplacedFileTracker,
-  { exchange = systemExchange(), seen: held }: ReplaceOptions = {},
+  { exchange = systemExchange(), seen: opened }: ReplaceOptions = {},
 ): boolean {
-  const open = new Set(held ? [ours.fd, held.fd] : [ours.fd])
+  const open = new Set(opened ? [ours.fd, opened.fd] : [ours.fd])
   try {
-    const seen = held ? stillAt(path, held) : openRegular(path, open)
+    const seen = opened ? stillAt(path, opened) : openRegular(path, open)
     if (!seen || !readDescriptor(seen, expect.length)?.equals(expect)) return false
     if (!tracker) {
       renameSync(ours.path, path)

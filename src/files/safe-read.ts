@@ -32,7 +32,7 @@ export type ReadResult =
   | { ok: true; bytes: Buffer; stat: FileStamp }
   | { ok: false; reason: UnreadableReason; detail: string }
 
-export type Refused = Extract<ReadResult, { ok: false }>
+export type ReadFailure = Extract<ReadResult, { ok: false }>
 
 interface ReadOptions {
   maxBytes: number
@@ -63,7 +63,7 @@ export async function readTwice(path: string, options: ReadOptions): Promise<Rea
  * Whether the error is about the file or the disk. Other errors are about the process or the
  * machine, and are temporary.
  */
-export function isOfFile({ reason, detail }: Refused): boolean {
+export function isOfFile({ reason, detail }: ReadFailure): boolean {
   return reason !== 'io_error' || detail.startsWith('EIO')
 }
 
@@ -75,7 +75,7 @@ export async function withOpened<T>(
   path: string,
   options: Pick<ReadOptions, 'within'>,
   read: (handle: FileHandle) => Promise<T>,
-): Promise<T | Refused> {
+): Promise<T | ReadFailure> {
   try {
     const place = await resolvePlace(path, options)
     if (place === null) return ledOut()
@@ -89,7 +89,7 @@ export async function withOpened<T>(
       await handle.close()
     }
   } catch (error) {
-    return refusedBy(error)
+    return toReadFailure(error)
   }
 }
 
@@ -165,8 +165,8 @@ function realpathNow(path: string): string {
   return join(realpathSync(dirname(path)), basename(path))
 }
 
-export function ledOut(): Refused {
-  return refused('symbolic_link', 'a symbolic link on the way leads out of the folder')
+export function ledOut(): ReadFailure {
+  return readFailure('symbolic_link', 'a symbolic link on the way leads out of the folder')
 }
 
 async function resolvePlace(
@@ -181,7 +181,7 @@ async function resolvePlace(
 
 async function readOpen(handle: FileHandle, maxBytes: number): Promise<ReadResult> {
   const stats = await handle.stat()
-  if (!stats.isFile()) return refused('not_a_file', 'it is not a regular file')
+  if (!stats.isFile()) return readFailure('not_a_file', 'it is not a regular file')
   if (stats.size > maxBytes) return tooLarge(maxBytes)
   let buffer = Buffer.allocUnsafe(stats.size + 1)
   let length = 0
@@ -195,17 +195,17 @@ async function readOpen(handle: FileHandle, maxBytes: number): Promise<ReadResul
   return { ok: true, bytes: buffer.subarray(0, length), stat: toStamp(stats) }
 }
 
-export function tooLarge(maxBytes: number): Refused {
-  return refused('too_large', `it has more than ${maxBytes} bytes`)
+export function tooLarge(maxBytes: number): ReadFailure {
+  return readFailure('too_large', `it has more than ${maxBytes} bytes`)
 }
 
-export function refused(reason: UnreadableReason, detail: string): Refused {
+export function readFailure(reason: UnreadableReason, detail: string): ReadFailure {
   return { ok: false, reason, detail }
 }
 
 /** Returns a disk error as a value; throws other errors again. */
-export function refusedBy(error: unknown): Refused {
-  return refused(reasonOf(error), `${codeOf(error)} when opening or reading it`)
+export function toReadFailure(error: unknown): ReadFailure {
+  return readFailure(reasonOf(error), `${codeOf(error)} when opening or reading it`)
 }
 
 function reasonOf(error: unknown): UnreadableReason {

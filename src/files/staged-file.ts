@@ -197,16 +197,16 @@ async function placeNew(
   path: string,
   bytes: Uint8Array,
   mode: number | undefined,
-  refusal: (path: string) => AppError,
+  createError: (path: string) => AppError,
 ): Promise<void> {
   try {
     linkSync(temp, path)
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw refusal(path)
+    if (hasCode(error, 'EEXIST')) throw createError(path)
     if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
     // Also exclusive, but a power cut can leave a partial file.
     await writeNewFile(path, bytes, { mode }).catch((failure: unknown) => {
-      throw hasCode(failure, 'EEXIST') ? refusal(path) : failure
+      throw hasCode(failure, 'EEXIST') ? createError(path) : failure
     })
   }
   discardNow(temp) // the file has its name, even if the temporary name stays

@@ -67,7 +67,7 @@ export async function parsedChecklist({ text, ranges }: Sectioned): Promise<Chec
   return { items: itemsIn(view), strays: strays.sort((a, b) => a.start - b.start) }
 }
 
-/** From the heading to the next heading of its level or above; headings of level 1 and 2 always end it. */
+/** From the heading to the next heading of its level or above; a heading of level 1 counts as level 2. */
 function sectionIn(
   { headings }: Parsed,
   text: string,

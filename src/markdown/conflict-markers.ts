@@ -5,8 +5,8 @@ const LEFT_ABOVE = /^\ufeff?<<<<<<< [^\r\n]*(?:\r\n|\n|\r)---[ \t]*(?:\r|\n|$)/
 
 /**
  * The 1-based line of the first `<<<<<<<` that git left with its `=======` and `>>>>>>>`; null if
- * there is none. Also finds markers above the frontmatter, because no other check looks there. A
- * `verbatim` fence is data: the output of a step may contain a conflict.
+ * there is none. A `<<<<<<<` above the frontmatter counts alone, because no other check would find
+ * it there. A `verbatim` fence is data: the output of a step may contain a conflict.
  */
 export function conflictLine(text: string): number | null {
   if (!text.includes('<<<<<<< ')) return null

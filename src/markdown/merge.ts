@@ -46,11 +46,11 @@ export function hasChange({ base, ours, theirs }: Versions): boolean {
   const [before, present, saved] = [countsIn(base), countsIn(ours), countsIn(theirs)]
   const lines = [...new Set([...before.keys(), ...saved.keys()])]
   const changed = lines.filter((line) => before.get(line) !== saved.get(line))
-  const isHeld = (line: string) => {
+  const isIncluded = (line: string) => {
     const [was = 0, is = 0, wanted = 0] = [before.get(line), present.get(line), saved.get(line)]
     return wanted > was ? is >= wanted : is <= wanted
   }
-  return changed.length > 0 && changed.every(isHeld)
+  return changed.length > 0 && changed.every(isIncluded)
 }
 
 /** The value that only one version changed, or both changed alike; null if they differ. */

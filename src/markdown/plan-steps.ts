@@ -20,7 +20,7 @@ export interface PlanReading {
   /** Any error makes the whole plan invalid, and none of it runs. */
   errors: StepError[]
   /**
-   * Whether the plan can run unchanged, whoever wrote it. It has steps, and no list and no other
+   * Whether the plan can run unchanged, even if a person wrote it. It has steps, and no list and no other
    * fence at top level, because those would be work beside the steps.
    */
   isRunbook: boolean

@@ -125,7 +125,7 @@ export async function withSection(
   const fenced = value !== '' && layout.fenced?.includes(name)
   for (const region of fenced ? [verbatimRegion] : [plainRegion, verbatimRegion]) {
     const candidate = head + region(value, last, present.eol) + tail
-    if (await holds(present, candidate, layout, name, value)) return candidate
+    if (await isPreserved(present, candidate, layout, name, value)) return candidate
   }
   throw unwritable(name)
 }
@@ -158,7 +158,8 @@ export function gapAtEnd(text: string, eol: LineEnding): string {
   return /[\r\n]$/.test(text) ? eol : eol + eol
 }
 
-async function holds(
+/** Whether the candidate reads back with the new text and all other sections unchanged. */
+async function isPreserved(
   before: Sectioned,
   candidate: string,
   layout: SectionLayout,

@@ -112,24 +112,24 @@ export function createWorkerPool<Answer extends object>(
   }
 
   function askWorker(text: string): Promise<Outcome<Answer>> {
-    const asked = worker ?? startWorker()
+    const current = worker ?? startWorker()
     return new Promise((resolve, reject) => {
       const finish = (settle: () => void) => {
         cancel()
-        asked.off('message', onMessage).off('error', onError).off('exit', onExit)
-        asked.unref()
+        current.off('message', onMessage).off('error', onError).off('exit', onExit)
+        current.unref()
         settle()
       }
       const giveUp = (isTooComplex: boolean) =>
         finish(() => {
-          void discard(asked)
+          void discard(current)
           resolve({ answer: null, ttl: isTooComplex ? COMPLEX_MS : STARVED_MS })
         })
       const limit = ({ ready: task }: Ready) =>
-        limitWork(TIME_LIMIT_MS, () => threadWorkMs(asked, task), giveUp)
-      const onMessage = (said: Answer | Ready) => {
-        if (!('ready' in said)) return finish(() => resolve({ answer: said, ttl: 0 }))
-        ready = said
+        limitWork(TIME_LIMIT_MS, () => threadWorkMs(current, task), giveUp)
+      const onMessage = (message: Answer | Ready) => {
+        if (!('ready' in message)) return finish(() => resolve({ answer: message, ttl: 0 }))
+        ready = message
         cancel()
         cancel = limit(ready)
       }
@@ -137,19 +137,19 @@ export function createWorkerPool<Answer extends object>(
       const onError = (error: Error) => {
         if (error instanceof RangeError || 'code' in error) return giveUp(ready !== null)
         finish(() => {
-          void discard(asked)
+          void discard(current)
           reject(error)
         })
       }
       const onExit = () =>
         finish(() => {
-          void discard(asked)
+          void discard(current)
           reject(stoppingError())
         })
       let cancel = ready ? limit(ready) : startLimit(() => giveUp(false))
-      asked.on('message', onMessage).on('error', onError).on('exit', onExit)
-      asked.ref()
-      asked.postMessage(text)
+      current.on('message', onMessage).on('error', onError).on('exit', onExit)
+      current.ref()
+      current.postMessage(text)
     })
   }
 

@@ -28,7 +28,7 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const
 
-/** Tokens that are allowed beside the one document. */
+/** Tokens that are allowed outside the document. */
 const AROUND = new Set(['comment', 'newline', 'space', 'byte-order-mark'])
 
 /**

@@ -11,7 +11,7 @@ export interface IndexEntry {
   id: string
   path: string
   /**
-   * When the index file changed, in whole seconds. Trap: git compares only seconds, so it misses a
+   * When the file changed (ctime), in whole seconds. Trap: git compares only seconds, so it misses a
    * later change within the same second that restores the file's length and time.
    */
   changed: number

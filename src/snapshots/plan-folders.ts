@@ -36,7 +36,7 @@ export type PlanFoldersOptions = WorkingFolderOptions
 export interface PlanFolders {
   /** The working folder at the start, without ignored files: a repository with one commit. */
   copy: string
-  /** What is missing in the copy or cannot be compared, and why. */
+  /** Messages about files that are missing in the copy or cannot be compared. */
   warnings: string[]
   /**
    * The changes in the copy: paths from its top, `x/` for a folder, and names such as `.git (refs):
