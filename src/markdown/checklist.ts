@@ -65,7 +65,7 @@ export function checklistProblems(
     .filter(({ unclear }) => unclear)
     .map(({ start, description }) => ({
       start,
-      why: `"${shortened(description)}" says that it is required, but names no proof type: ${form}`,
+      why: `"${shortened(description)}" says that it is required, but does not name exactly one proof type: ${form}`,
     }))
   return [...unread, ...strays].map(({ start, why }) => ({
     code: 'bad_checklist',
