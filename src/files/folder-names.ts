@@ -7,7 +7,7 @@ import { AppError } from '../model/app-error.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
 import { hasCode, isBarred } from './errno.ts'
 
-/** Whether a folder, not a link to one, is there. */
+/** Whether the path is a folder and not a link to one. */
 export async function isFolder(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isDirectory()
@@ -43,7 +43,7 @@ export async function entriesIn(folder: string): Promise<string[]> {
   if (kinds !== 'hidden') return kinds ? [...kinds.keys()] : []
   throw new AppError(
     'unreadable_file',
-    `The folder ${basename(folder)} may not be looked into: the service has no permission. Give it back (chmod u+rwx), then try again.`,
+    `The service has no permission to read the folder ${basename(folder)}. Give it permission (chmod u+rwx), then try again.`,
   )
 }
 

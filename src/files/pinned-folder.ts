@@ -30,7 +30,7 @@ export function pinFolder(path: string, within?: string): PinnedFolder {
     if (within !== undefined && !isWithin(within, pinned ?? realpathSync.native(path))) {
       throw new AppError(
         'changed_meanwhile',
-        `${basename(path)} leads out of the case's folder, or was moved meanwhile; nothing was written. Look again, then repeat the change.`,
+        `${basename(path)} leads out of the case's folder or was moved meanwhile; nothing was written. Check the folder, then repeat the change.`,
       )
     }
     return {

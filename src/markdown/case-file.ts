@@ -107,7 +107,8 @@ function readCaseFile(text: string): RecordResult {
   const read = readRecord(text, CASE_FILE)
   if (!read.ok || read.document.fields !== null || !hasBareFields(text, read.document.bodyStart))
     return read
-  const message = 'these look like fields: frontmatter is YAML between two lines that hold only ---'
+  const message =
+    'these look like fields: frontmatter is YAML between two lines that contain only ---'
   return {
     ok: false,
     problem: { code: 'bad_frontmatter', file: CASE_FILE, line: 1, message },
@@ -124,7 +125,7 @@ function caseIn(
   const description = sectionText(sections, LEAD)!
   const stated = reader.text('id')
   if (stated !== null && stated !== origin.id && origin.isTaken?.(stated)) {
-    const message = `id: ${stated} is that of another case: a copy of a case needs an id of its own, that of its folder (${origin.id})`
+    const message = `id: ${stated} belongs to another case: give this copy the id of its folder (${origin.id})`
     reader.problem('id', 'duplicate_id', message)
   } else reader.placed('id', origin.id)
   const value: Case = {
@@ -160,7 +161,7 @@ function valueIn(reader: FieldReader, field: NamedField): FieldValue {
   const text = reader.text(name)
   if (text === null || !values || values.includes(text)) return text
   const code = name === 'state' ? 'unknown_state' : 'wrong_type'
-  reader.problem(name, code, `${name}: ${text} is none of ${values.join(', ')}`)
+  reader.problem(name, code, `${name}: ${text} is not one of ${values.join(', ')}`)
   return null
 }
 

@@ -35,7 +35,7 @@ const FIRST_WORD = PLAIN_HEADING.split(' ', 1)[0]!
 
 /** Whether a line has the text of the checklist heading, whatever kind of line it is. */
 export function isNearHeading(line: string): boolean {
-  // most lines have not even its first word, and are not looked at any further
+  // fast path: most lines do not even contain the first word
   return line.toLowerCase().includes(FIRST_WORD) && plainName(line) === PLAIN_HEADING
 }
 
@@ -114,7 +114,7 @@ function strayItems({ parsed, from, isInside }: View): StrayLine[] {
     const last = lastLine(text)
     const hasBox = checked !== null || ROUGH_BOX.test(text)
     if (quoted || isInside(start) || !looksRequired(last, hasBox)) return []
-    const where = `move it below a heading "## ${CHECKLIST_HEADING}", or take "required" out of it`
+    const where = `move it below a heading "## ${CHECKLIST_HEADING}", or remove "required" from it`
     const why = `"${shortened(last)}" is not in the checklist: ${where}`
     return [stray(oneLine(text), from + start, why)]
   })
@@ -129,7 +129,7 @@ function strayLines({ parsed, from, isInside }: View): StrayLine[] {
         ({ text }) => looksRequired(text, true) || /\|[ \t*_`]*required[ \t*_`]*\|/i.test(text),
       )
       .map(({ text, start }) => {
-        const why = `"${shortened(text)}" is no item of a list: write it as "- [ ] <what> (<type>, required)"`
+        const why = `"${shortened(text)}" is not a list item: write it as "- [ ] <what> (<type>, required)"`
         return stray(trimBlanks(text), from + block.start + start, why)
       }),
   )

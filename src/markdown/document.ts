@@ -9,7 +9,7 @@ import { plainNode, scalarText } from './yaml-value.ts'
 
 const MAX_FRONTMATTER_BYTES = 64 * 1024
 
-/** A value of the frontmatter. `text` is a scalar as it is written; null for a list, a mapping or an empty value. */
+/** A frontmatter value. `text` is the scalar as written; null for a list, a mapping or an empty value. */
 export interface Field {
   value: YamlValue
   text: string | null
@@ -17,7 +17,7 @@ export interface Field {
   at: number
 }
 
-/** A markdown file, split into frontmatter and body. The offsets are into `text`, which keeps its BOM. */
+/** A markdown file, split into frontmatter and body. Offsets are into `text`, which keeps its BOM. */
 export interface MarkdownDocument {
   text: string
   eol: LineEnding
@@ -66,7 +66,7 @@ export function readDocument(text: string): DocumentResult {
   if (lone >= 0) return wrong(start + lone, 'a line of the frontmatter ends with CR alone: use LF')
   if (splitByGrayMatter(text.slice(start, bodyStart)) !== dense(source).trim()) {
     const at = from + Math.max(0, source.search(/(?<![^\n])---/))
-    return wrong(at, 'this line starts with ---, which other readers take for the end')
+    return wrong(at, 'this line starts with ---, which other readers treat as the end')
   }
   const read = readYaml(source)
   if (!read.ok) return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
@@ -95,7 +95,7 @@ function frontSpan(text: string, start: number): Span | string {
   const lines = linesOf(text, start)
   const opener = lines.next().value!
   if (!/^---[ \t]*$/.test(opener.text)) {
-    return `the file starts with "${opener.text.slice(0, 20)}": frontmatter is YAML between two lines that hold only ---`
+    return `the file starts with "${opener.text.slice(0, 20)}": frontmatter is YAML between two lines that contain only ---`
   }
   for (const line of lines) {
     if (/^---[ \t]*$/.test(line.text))

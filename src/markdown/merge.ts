@@ -41,15 +41,15 @@ export function mergeLines(versions: Versions): string | null {
  * Whether `ours` already contains the change of `theirs`, anywhere: added lines occur at least as often as in theirs,
  * removed lines at most as often. Blank lines do not count.
  */
-export function holdsChange({ base, ours, theirs }: Versions): boolean {
+export function hasChange({ base, ours, theirs }: Versions): boolean {
   const [before, present, saved] = [countsIn(base), countsIn(ours), countsIn(theirs)]
   const lines = [...new Set([...before.keys(), ...saved.keys()])]
   const changed = lines.filter((line) => before.get(line) !== saved.get(line))
-  const isHeld = (line: string) => {
+  const isIncluded = (line: string) => {
     const [was = 0, is = 0, wanted = 0] = [before.get(line), present.get(line), saved.get(line)]
     return wanted > was ? is >= wanted : is <= wanted
   }
-  return changed.length > 0 && changed.every(isHeld)
+  return changed.length > 0 && changed.every(isIncluded)
 }
 
 /** Returns the value that only one side changed, or both to the same; null if they differ. */

@@ -57,7 +57,7 @@ export function nearFront(text: string, from: number): { at: number; message: st
   if (!rule) return null
   if (knownKeys(above) > 0) {
     const message =
-      'these look like fields, but no line --- stands above them: frontmatter is YAML between two lines that hold only ---'
+      'these look like fields, but there is no line --- above them: frontmatter is YAML between two lines that contain only ---'
     return { at: above[0]!.start, message }
   }
   const least = above.length === 0 && isClosed ? 1 : 2
@@ -65,10 +65,10 @@ export function nearFront(text: string, from: number): { at: number; message: st
   if (knownKeys(fields) < least) return null
   const why =
     above.length > 0
-      ? 'text stands above this line'
+      ? 'there is text above this line'
       : rule.start > from
-        ? 'blank lines stand above this line'
-        : 'this line must hold nothing but ---'
+        ? 'there are blank lines above this line'
+        : 'this line must contain only ---'
   return { at: rule.start, message: `${why}: frontmatter must be at the very top of the file` }
 }
 

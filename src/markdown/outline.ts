@@ -2,7 +2,7 @@ import { linesOf, trimBlanks } from './lines.ts'
 import { reservedName } from './near-name.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
-/** A reserved heading: its own line, and where the text below it begins. */
+/** A reserved heading: its line, and the start of the text below it. */
 export interface Heading {
   name: string
   start: number
@@ -10,10 +10,10 @@ export interface Heading {
 }
 
 /**
- * The first top-level `## <name>` heading of each reserved name, in the order of the text; null when
- * the text is too complex to parse. A second heading of a name is text of the section it stands in.
- * Where no heading has exactly this form, the first one that nearly has it counts: in another case, with
- * a colon, or of a lower level.
+ * Finds the first top-level `## <name>` heading of each reserved name, in the order of the text;
+ * null when the text is too complex to parse. A second heading of the same name is part of the
+ * section it is in. If no heading has the exact form, the first similar one counts: with another
+ * case, a colon, or a lower level.
  */
 export async function outline(body: string, names: readonly string[]): Promise<Heading[] | null> {
   return shortOutline(body, names) ?? parsedOutline(body, names)
@@ -27,9 +27,10 @@ const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
 export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 
 /**
- * The outline without a parser, or null where only the parser can be sure. Sure are texts in which
- * each fence opens in column 0 and no line starts with HTML: a fence or heading in column 0 ends any
- * paragraph, list or quote before it, so only an open fence can hide it (CommonMark 0.31, §4.2, §4.5).
+ * Finds the outline without a parser; null if only the parser can decide. The result is certain if
+ * each fence opens in column 0 and no line starts with HTML: a fence or heading in column 0 ends
+ * any paragraph, list or quote before it, so only an open fence can hide it (CommonMark 0.31, §4.2,
+ * §4.5).
  */
 export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
   const found: Candidate[] = []
@@ -44,11 +45,11 @@ export function shortOutline(body: string, names: readonly string[]): Heading[] 
       fence = opening[1]!
       continue
     }
-    // without a line that may be a reserved heading, it does not matter what hides it
+    // without a candidate heading there is nothing to hide
     if (mayHideLines(text)) return hasCandidate(body, names) ? null : []
     const reserved = candidate(text, names)
     if (!reserved) continue
-    if (text.startsWith(' ')) return null // may belong to a list item
+    if (text.startsWith(' ')) return null // the line may belong to a list item
     found.push({ ...reserved, start, next })
   }
   return chosen(found)
@@ -85,13 +86,16 @@ function chosen(found: readonly Candidate[]): Heading[] {
     .map(({ name, start, next }) => ({ name, start, next }))
 }
 
-/** Whether a line closes the fence that `opening`, its run of backticks or tildes, has opened. */
+/** Whether a line closes the fence that `opening`, a run of backticks or tildes, opened. */
 export function closesFence(line: string, opening: string): boolean {
   const indent = /^ {0,3}/.exec(line)![0].length
   return line.startsWith(opening, indent) && blankBehind(line, opening[0]!, indent + opening.length)
 }
 
-/** No pattern with `{n,}`: V8 aborts the process when `n` is a run of 256 KiB. */
+/**
+ * Trap: no regular expression with `{n,}` here, because V8 aborts the process when `n` is a run of
+ * 256 KiB.
+ */
 function blankBehind(line: string, mark: string, from: number): boolean {
   let at = from
   while (line[at] === mark) at++

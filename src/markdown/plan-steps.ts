@@ -44,7 +44,7 @@ export async function readPlan(plan: string): Promise<PlanReading> {
   const nul = plan.indexOf('\0') // remark replaces it by U+FFFD, so the script that runs would differ
   if (nul >= 0 && fences.length > 0) {
     const line = plan.slice(0, nul).split(/\r\n|\n|\r/).length
-    return failed([{ line, message: 'the plan holds a NUL character' }])
+    return failed([{ line, message: 'the plan contains a NUL character' }])
   }
   const read = fences.map((fence, index) => readStep(fence, index + 1))
   const steps = read.flatMap((each) => (each.step ? [each.step] : []))
@@ -113,7 +113,7 @@ function readStep(
     const read = Object.hasOwn(OPTIONS, key) ? OPTIONS[key]! : null
     const option = read?.(value)
     if (!read) wrong(`unknown key "${key}": expected ${Object.keys(OPTIONS).join(', ')}`)
-    else if (seen.has(key)) wrong(`${key} stands here twice`)
+    else if (seen.has(key)) wrong(`${key} appears twice`)
     else if (typeof option === 'string') wrong(`${key}=${value}: expected ${option}`)
     else Object.assign(options, option)
     seen.add(key)
@@ -127,7 +127,7 @@ function readStep(
     continue: false,
     proof: null,
   }
-  const script = fence.value.replace(/\r\n?/g, '\n') // a shell takes the CR for part of a word
+  const script = fence.value.replace(/\r\n?/g, '\n') // a shell reads the CR as part of a word
   const step = {
     ...defaults,
     ...options,

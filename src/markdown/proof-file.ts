@@ -27,7 +27,7 @@ interface ProofReading {
   problems: Problem[]
 }
 
-/** Reads a proof file. Its content is the inside of its first fence, byte for byte. */
+/** Reads a proof file. Its content is the text of its first fence, byte for byte. */
 export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const file = `proof/${origin.id}.md`
   const read = readProofFile(text, file)
@@ -46,8 +46,8 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const intact = stated === null || stated === sha256
   if (!intact) {
     const why = verified
-      ? 'the content is not what was verified: it counts as not verified; verify it again to accept it'
-      : 'the content is not what was attached: verify it only if what is there now is right, as that is what counts then'
+      ? 'the content changed after it was verified, so it counts as not verified; verify it again to accept it'
+      : 'the content changed after it was attached: verify it only if the present content is right'
     reader.problem('sha256', 'proof_changed', why)
   }
   const isCounted = stated !== null && reader.has('tests')
@@ -77,7 +77,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
 }
 
 const OUTSIDE =
-  'text outside the first fence is no part of the proof: move it into the fence, or into a memory file'
+  'text outside the first fence is not part of the proof: move it into the fence or into a memory file'
 
 /** Looks for git conflict markers only in the head of the file, as the content is data. */
 function readProofFile(text: string, file: string): RecordResult {
@@ -108,7 +108,7 @@ function contentOf({ text, bodyStart, eol }: MarkdownDocument): Content {
       break
     }
   }
-  // written by hand, without a fence
+  // a hand-made file without a fence
   if (fence === null) return { content: text.slice(bodyStart).trim(), outside: null }
   const behind = /\S/.exec(text.slice(next))
   if (behind) outside ??= next + behind.index
@@ -130,7 +130,8 @@ export function newProofText(proof: Proof, content: string): string {
   if (failed_tests !== null) known.push(['failed_tests', failed_tests])
   if (proof.exit_code !== null) known.push(['exit_code', proof.exit_code])
   const [usual, other] = [fenceFor(content), fenceFor(content, '~')]
-  // a fence of backticks, unless the content has so long a run of them that two such would be larger than it
+  // use backticks unless the content has a very long run of them, which would make the fences
+  // larger than the content
   const fence = usual.length > 100 && other.length < usual.length ? other : usual
   return `${newFrontmatter(known)}\n${fence}text\n${content}\n${fence}\n`
 }

@@ -94,7 +94,7 @@ export function readEdited(
   layout: SectionLayout,
 ): Promise<Sectioned | null> {
   const { from } = ranges[0]!
-  const hasFront = from > 1 // else an edit of the body's beginning can make a frontmatter of it
+  const hasFront = from > 1 // without frontmatter, an edit at the start of the body can create one
   return readSections(text, layout, hasFront ? from : undefined)
 }
 
@@ -122,7 +122,7 @@ export async function withSection(
   const fenced = value !== '' && layout.fenced?.includes(name)
   for (const region of fenced ? [verbatimRegion] : [plainRegion, verbatimRegion]) {
     const candidate = head + region(value, last, present.eol) + tail
-    if (await holds(present, candidate, layout, name, value)) return candidate
+    if (await isPreserved(present, candidate, layout, name, value)) return candidate
   }
   throw unwritable(name)
 }
@@ -155,7 +155,8 @@ export function gapAtEnd(text: string, eol: LineEnding): string {
   return /[\r\n]$/.test(text) ? eol : eol + eol
 }
 
-async function holds(
+/** Whether the candidate reads back with the new text and all other sections unchanged. */
+async function isPreserved(
   before: Sectioned,
   candidate: string,
   layout: SectionLayout,
@@ -190,7 +191,7 @@ function unwritable(name: string): AppError {
   const part = name === LEAD ? 'the description' : `"## ${name}"`
   return new AppError(
     'unreadable_file',
-    `${part} cannot be written without harming what else stands in the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
+    `${part} cannot be written without changing other parts of the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
   )
 }
 
@@ -206,7 +207,7 @@ export function regionText(region: string, last: boolean, eol: LineEnding): stri
   const verbatim = verbatimText(text, eol)
   if (verbatim !== null) return verbatim
   const plain = text.replaceAll('\r\n', '\n')
-  // a CRLF file's sections are CRLF throughout: callers see and send LF
+  // all sections of a CRLF file use CRLF; callers see and send LF
   return eol === '\r\n' && !plain.includes('\r') && !/(?<!\r)\n/.test(text) ? plain : text
 }
 

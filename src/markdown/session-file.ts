@@ -27,9 +27,9 @@ export interface SessionReading {
 }
 
 /**
- * Reads the head and the trail of a session file; its sections are read when asked for
- * (`session-texts.ts`). The last trail line that names a state is the session's state; `state`
- * in the frontmatter is a copy for readers.
+ * Reads the head and the trail of a session file; `session-texts.ts` reads the sections on demand.
+ * The state is that of the last trail line with one; `state` in the frontmatter is a copy for
+ * readers.
  */
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
@@ -48,20 +48,20 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     reader.problems.push({ code: 'missing_state', file, line: null, message })
   }
   const journal = stateInTrail(lines) ?? written
-  // a state set by hand is ignored, except `abandoned`: that only takes power away
+  // a state set by hand is ignored, except `abandoned`, which only removes permissions
   const open = !isEnded(journal, false) && !isSealed({ trail: lines })
   const byHand = said === 'abandoned'
   const state = byHand && open ? 'abandoned' : journal
   if (reader.has('state') && written !== journal) {
     const why =
       state === journal
-        ? `state: ${said ?? written} was written by hand; the session is ${journal} (only a request moves a session)`
-        : `state: ${written} was written by hand while the session was ${journal}, and is carried out: what runs is stopped`
+        ? `state: ${said ?? written} was written by hand; the session is ${journal} (only a request changes the state)`
+        : `state: ${written} was written by hand while the session was ${journal}: the service abandons the session and stops its run`
     reader.problem('state', 'state_by_hand', why)
   }
   if (lines.length < all.length && !isSealed({ trail: lines })) {
     const message =
-      'lines of the audit trail have numbers out of order: they do not count, and go with the next write'
+      'lines of the audit trail have numbers out of order: the service ignores them, and the next write removes them'
     reader.problems.push({ code: 'trail_changed', file, line: null, message })
   }
   reader.placed('case_id', origin.case_id)
@@ -114,7 +114,7 @@ function createdFields(reader: FieldReader, first: TrailLine | undefined): Creat
 }
 
 function byHand(reader: FieldReader, key: string, text: string, is: string): void {
-  const message = `${key}: ${text} was written by hand; it does not count, as the audit trail says that the session was created with ${is}`
+  const message = `${key}: ${text} was written by hand and is ignored: according to the audit trail the session was created with ${is}`
   reader.problem(key, 'field_by_hand', message)
 }
 
@@ -122,7 +122,7 @@ function typeOf(reader: FieldReader): Session['type'] {
   const type = reader.text('session_type')
   if (type !== null && isSessionType(type)) return type
   if (type !== null)
-    reader.problem('session_type', 'wrong_type', `session_type: ${type} is no session type`)
+    reader.problem('session_type', 'wrong_type', `session_type: ${type} is not a session type`)
   return 'implementing'
 }
 
@@ -132,7 +132,7 @@ function stateIn(state: string | null, reader: FieldReader): Session['state'] {
     reader.problem(
       'state',
       'unknown_state',
-      `state: ${state} is none of ${SESSION_STATES.join(', ')}`,
+      `state: ${state} is not one of ${SESSION_STATES.join(', ')}`,
     )
   }
   return 'abandoned'

@@ -30,7 +30,7 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
   if (read.ok && read.document.front?.map.pairs.has('number')) {
     edited = withFields(edited, [['number', to]], read)
   }
-  if (!trail) return edited // written by hand: there is no journal to keep
+  if (!trail) return edited // a hand-made file has no trail to keep
   const was = seal ? { was_sealed: seal.line.fields.sha256 } : {}
   const line = { number: nextTrailNumber(lines), time, event: 'renumbered' }
   edited = withTrail(

@@ -50,7 +50,7 @@ export async function hasOtherTexts(text: string, plan: string): Promise<boolean
   return section(HEADINGS.plan) !== plan || record.trim() !== ''
 }
 
-/** Reads the sections of a session file, and checks them against the evidence in its trail. */
+/** Reads the sections of a session file and checks them against the evidence in its trail. */
 export async function readSessionTexts(text: string, session: Session): Promise<TextsReading> {
   const file = `sessions/${session.number}.md`
   const sections = await readSections(text, SESSION_LAYOUT)
@@ -68,8 +68,7 @@ export async function readSessionTexts(text: string, session: Session): Promise<
   const stated = evidenceHashIn(session.trail)
   if (stated === undefined || stated === evidenceHash(session, value))
     return { value, problems: [] }
-  const message =
-    'plan, output, diff, tests or failed tests are not what they were when the session completed'
+  const message = 'plan, output, diff, tests or failed tests changed after the session completed'
   return { value, problems: [{ code: 'session_changed', file, line: null, message }] }
 }
 
@@ -132,7 +131,7 @@ export async function editedSession(
   const written = read.ok ? read.document.front?.map.pairs : undefined
   const values = yamlFields({ ...present, ...edit.fields })
   const keys = SESSION_KEYS.filter((key) => {
-    if (bare) return true // what was derived from the file's times and its place is kept from now on
+    if (bare) return true // also writes values that were derived from the file's times and location
     const set = edit.fields !== undefined && key in edit.fields
     return set && (values[key] !== null || written?.has(key))
   })

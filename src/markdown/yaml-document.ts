@@ -10,10 +10,13 @@ export interface YamlProblem {
 }
 
 const MAX_DEPTH = 20
-/** The parser's stack holds the document and, at the end, a scalar besides the collections. */
+/** The parser's stack contains the document and, at the end, a scalar besides the collections. */
 const MAX_STACK = MAX_DEPTH + 2
 
-/** Most words and signs, as the lexer counts them, without line ends: each takes some microseconds of the thread that answers requests. */
+/**
+ * The maximum number of words and signs, as the lexer counts them, without line ends. Each takes
+ * some microseconds of the thread that answers requests.
+ */
 const MAX_LEXEMES = 20_000
 
 const OPTIONS = {
@@ -41,11 +44,12 @@ export function yamlDocument(source: string): Document.Parsed | YamlProblem | nu
   const take = (found: Iterable<(typeof tokens)[number]>): YamlProblem | null => {
     for (const token of found) {
       if (token.type === 'document') documents++
-      else if (token.type === 'directive') return bad(token.offset, 'YAML directives are not read')
+      else if (token.type === 'directive')
+        return bad(token.offset, 'YAML directives are not allowed')
       else if (!AROUND.has(token.type)) {
-        return bad('offset' in token ? token.offset : 0, 'only one YAML document may stand here')
+        return bad('offset' in token ? token.offset : 0, 'only one YAML document is allowed here')
       }
-      if (documents > 1) return bad(token.offset, 'only one YAML document may stand here')
+      if (documents > 1) return bad(token.offset, 'only one YAML document is allowed here')
       tokens.push(token)
     }
     return null
@@ -67,7 +71,7 @@ export function yamlDocument(source: string): Document.Parsed | YamlProblem | nu
   if (problem) return problem
   const [document] = new Composer(OPTIONS).compose(tokens, true, source.length)
   const first = document?.errors[0] ?? document?.warnings[0]
-  const end = source.trimEnd().length // what is left open is reported behind the last line
+  const end = source.trimEnd().length // errors about unclosed parts are after the last line
   if (first) return bad(Math.min(first.pos[0], end), first.message.split('\n')[0]!.slice(0, 200))
   return document ?? null
 }

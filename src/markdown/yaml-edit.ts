@@ -96,7 +96,7 @@ function proven(before: YamlMap, edited: string, key: string, value: YamlValue):
   const after = readYaml(edited)
   if (!after.ok) throw cannot(key, after.problem.message)
   if (!same(plainValue(after.map.pairs.get(key)), value)) {
-    throw cannot(key, 'the value would not be read back')
+    throw cannot(key, 'the value would not read back the same')
   }
   const others = ({ pairs }: YamlMap) =>
     [...pairs].filter(([name]) => name !== key).map(([n, p]) => [n, plainValue(p)])
@@ -111,6 +111,6 @@ function same(a: unknown, b: unknown): boolean {
 function cannot(key: string, why: string): AppError {
   return new AppError(
     'unreadable_file',
-    `"${key}" cannot be set without harming the frontmatter as it stands (${why}). Nothing was written; write the key as a plain "${key}: value" line.`,
+    `"${key}" cannot be set without damaging the frontmatter (${why}). Nothing was written; write the key as a plain "${key}: value" line.`,
   )
 }

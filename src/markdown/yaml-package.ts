@@ -9,7 +9,7 @@ export function yamlPackage(): typeof Yaml {
   return loaded
 }
 
-// What tells nodes apart. A node comes from the package, so for one these load nothing.
+// Type guards for nodes. A node comes from the package, so these calls never load it first.
 
 export function isAlias(node: unknown): node is Yaml.Alias {
   return yamlPackage().isAlias(node)

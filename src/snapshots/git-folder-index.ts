@@ -90,8 +90,8 @@ function folderIndex(
       const known = new Set(entries.map((entry) => entry.path))
       const tracked = repository.objects === null ? [] : await trackedFiles(repository, git)
       const ignored = await ignoredAmong([...tracked, ...seen], repository, excluded, known)
-      const refused = await updateIndex(['--add', '--replace'], ignored, git)
-      warnings = (added.stderr + refused).split('\n').filter((line) => line !== '')
+      const failure = await updateIndex(['--add', '--replace'], ignored, git)
+      warnings = (added.stderr + failure).split('\n').filter((line) => line !== '')
       const all = ignored.length === 0 ? entries : await listIndex(git)
       justChanged = all.filter(({ mode, changed }) => mode !== '160000' && changed >= began - 1)
       return all

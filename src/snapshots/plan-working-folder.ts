@@ -54,7 +54,7 @@ export async function watchWorkingFolder(
     warnings: [files, ...around]
       .flatMap(({ warnings }) => warnings)
       .concat(
-        files.submodules.map((path) => `${path} is a repository of its own, and not in the copy`),
+        files.submodules.map((path) => `${path} is a separate repository and not in the copy`),
       ),
     async changes() {
       if (!(await isOpenFolder(top))) return ['./']

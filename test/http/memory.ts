@@ -471,7 +471,7 @@ const badCases: [string, (text: string) => string | Buffer, number, RegExp][] = 
     422,
     /conflict/,
   ],
-  ['an unknown state', (text) => text.replace('OPEN', 'CLOSED'), 422, /CLOSED is none of/],
+  ['an unknown state', (text) => text.replace('OPEN', 'CLOSED'), 422, /CLOSED is not one of/],
   ['another id', (text) => text.replace(/^id: ./m, 'id: 0f'), 422, /contradicts/],
   ['no frontmatter', () => 'hello\n', 422, /has id, created_at, state, but the body does not/],
   [

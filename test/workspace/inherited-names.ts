@@ -88,7 +88,7 @@ t.test('in files', async (t) => {
       const { problems } = await get(`/cases/${id.session}`)
       const said = problems.map(({ code, message }: Record<string, string>) => [code, message])
       t.match(said.slice(0, 3), [
-        ['unknown_state', `state: ${name} is none of created`],
+        ['unknown_state', `state: ${name} is not one of created`],
         ['state_by_hand', `state: ${name} was written by hand; the session is planning`],
         ['field_by_hand', `session_type: ${name} was written by hand`],
       ])

@@ -639,7 +639,7 @@ t.test('repositories within the folder', async (t) => {
   }
   commit(join(repo, 'committed'))
   const folders = await open(t, repo)
-  t.match(folders.warnings.join('\n'), 'committed is a repository of its own, and not in the copy')
+  t.match(folders.warnings.join('\n'), 'committed is a separate repository and not in the copy')
   t.match(folders.warnings.join('\n'), "'empty/' does not have a commit checked out")
   t.strictSame(tree(folders.copy), { a: '1\n' })
   t.equal(git(folders.copy, 'status', '--porcelain'), '')

@@ -268,7 +268,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     "the service's own name",
     ['providers:', `  runbook: ${COMMAND}`],
     3,
-    /^providers\.runbook: .*runbook is the service's own$/,
+    /^providers\.runbook: .*runbook is reserved$/,
   ],
   [
     'a memory root that is a list',

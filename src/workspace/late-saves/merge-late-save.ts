@@ -6,7 +6,7 @@ import { isFolder, proofIds, sessionNumbers } from '../../files/folder-names.ts'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { CASE_FILE, MAX_CASE_BYTES, readCase } from '../../markdown/case-file.ts'
-import { holdsChange, mergeLines, type Versions } from '../../markdown/merge.ts'
+import { hasChange, mergeLines, type Versions } from '../../markdown/merge.ts'
 import { mergeRecord, mergeSession } from '../../markdown/merge-record.ts'
 import { MAX_PROOF_BYTES, readProof } from '../../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../../markdown/session-file.ts'
@@ -100,7 +100,7 @@ async function mergedBytes({ id, file, base, theirs }: LateSave, ours: Buffer) {
   const { merge, maxBytes, isSound } = recordOf(id, file)
   const versions = { base: before, ours: present, theirs: saved }
   const text = merge(versions)
-  if (text === null && holdsChange(versions)) return ours
+  if (text === null && hasChange(versions)) return ours
   if (text === null || Buffer.byteLength(text) > maxBytes || !(await isSound(text))) return null
   return Buffer.from(text)
 }
