@@ -10,9 +10,9 @@ import {
   isOpenWithin,
   ledOut,
   type ReadResult,
-  readFailure,
+  refused,
+  refusedBy,
   tooLarge,
-  toReadFailure,
   toStamp,
 } from './safe-read.ts'
 
@@ -31,12 +31,12 @@ export function readNow(path: string, maxBytes: number, within: string): ReadRes
   try {
     file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
   } catch (error) {
-    return toReadFailure(error)
+    return refusedBy(error)
   }
   try {
     if (!isOpenWithin(file, path, within)) return ledOut()
     const stats = fstatSync(file)
-    if (!stats.isFile()) return readFailure('not_a_file', 'it is not a regular file')
+    if (!stats.isFile()) return refused('not_a_file', 'it is not a regular file')
     if (stats.size > maxBytes) return tooLarge(maxBytes)
     let length = 0
     for (;;) {
@@ -53,7 +53,7 @@ export function readNow(path: string, maxBytes: number, within: string): ReadRes
     if (buffer.length > FIRST_BYTES * 16) buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
     return { ok: true, bytes, stat: toStamp(stats) }
   } catch (error) {
-    return toReadFailure(error)
+    return refusedBy(error)
   } finally {
     closeSync(file)
   }
@@ -65,12 +65,12 @@ function grown(size: number, length: number): Buffer<ArrayBuffer> {
   return larger
 }
 
-/** Whether the stamp is of a folder and not of a link to one. */
+/** Whether the stamp is that of a folder, not of a link to one. */
 export function isOfFolder({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFDIR
 }
 
-/** Whether the stamp is of a regular file. */
+/** Whether the stamp is that of a regular file. */
 export function isOfRegularFile({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFREG
 }

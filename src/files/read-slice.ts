@@ -1,8 +1,8 @@
 /** Reads parts of files that may be growing, such as the output of a running step. */
 
-import { type ReadFailure, readFailure, withOpened } from './safe-read.ts'
+import { type Refused, refused, withOpened } from './safe-read.ts'
 
-export type SliceResult = { ok: true; bytes: Buffer; from: number; size: number } | ReadFailure
+export type SliceResult = { ok: true; bytes: Buffer; from: number; size: number } | Refused
 
 /**
  * Reads a part of a file that may be growing and that any program may have written. `slice` chooses a range of the
@@ -15,7 +15,7 @@ export function readSlice(
 ): Promise<SliceResult> {
   return withOpened<SliceResult>(path, options, async (handle) => {
     const stats = await handle.stat()
-    if (!stats.isFile()) return readFailure('not_a_file', 'it is not a regular file')
+    if (!stats.isFile()) return refused('not_a_file', 'it is not a regular file')
     const { size } = stats
     const { from, length } = slice(size)
     const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - from)))

@@ -1,7 +1,6 @@
 /**
- * Reads files that a person, git or an agent may have written: only regular files, of limited size,
- * within a folder, never through a link. Every asynchronous read of a case's files uses this
- * module.
+ * Reads files that a person, git or an agent may have put there: only regular files, of limited size, within a
+ * folder, never through a link. Every asynchronous read of a case's files goes through here.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -32,7 +31,7 @@ export type ReadResult =
   | { ok: true; bytes: Buffer; stat: FileStamp }
   | { ok: false; reason: UnreadableReason; detail: string }
 
-export type ReadFailure = Extract<ReadResult, { ok: false }>
+export type Refused = Extract<ReadResult, { ok: false }>
 
 interface ReadOptions {
   maxBytes: number
@@ -65,7 +64,7 @@ export async function withOpened<T>(
   path: string,
   options: Pick<ReadOptions, 'within'>,
   read: (handle: FileHandle) => Promise<T>,
-): Promise<T | ReadFailure> {
+): Promise<T | Refused> {
   try {
     const place = await resolvePlace(path, options)
     if (place === null) return ledOut()
@@ -79,7 +78,7 @@ export async function withOpened<T>(
       await handle.close()
     }
   } catch (error) {
-    return toReadFailure(error)
+    return refusedBy(error)
   }
 }
 
@@ -155,8 +154,8 @@ function realpathNow(path: string): string {
   return join(realpathSync(dirname(path)), basename(path))
 }
 
-export function ledOut(): ReadFailure {
-  return readFailure('symbolic_link', 'a symbolic link on the way leads out of the folder')
+export function ledOut(): Refused {
+  return refused('symbolic_link', 'a symbolic link on the way leads out of the folder')
 }
 
 async function resolvePlace(
@@ -171,7 +170,7 @@ async function resolvePlace(
 
 async function readOpen(handle: FileHandle, maxBytes: number): Promise<ReadResult> {
   const stats = await handle.stat()
-  if (!stats.isFile()) return readFailure('not_a_file', 'it is not a regular file')
+  if (!stats.isFile()) return refused('not_a_file', 'it is not a regular file')
   if (stats.size > maxBytes) return tooLarge(maxBytes)
   let buffer = Buffer.allocUnsafe(stats.size + 1)
   let length = 0
@@ -185,11 +184,11 @@ async function readOpen(handle: FileHandle, maxBytes: number): Promise<ReadResul
   return { ok: true, bytes: buffer.subarray(0, length), stat: toStamp(stats) }
 }
 
-export function tooLarge(maxBytes: number): ReadFailure {
-  return readFailure('too_large', `it has more than ${maxBytes} bytes`)
+export function tooLarge(maxBytes: number): Refused {
+  return refused('too_large', `it has more than ${maxBytes} bytes`)
 }
 
-export function readFailure(reason: UnreadableReason, detail: string): ReadFailure {
+export function refused(reason: UnreadableReason, detail: string): Refused {
   return { ok: false, reason, detail }
 }
 

@@ -42,7 +42,7 @@ export async function checklistOf(sections: Sectioned): Promise<Checklist | null
 export function checklistNow(sections: Sectioned): Checklist | null {
   const range = checklistIn(sections)
   const items = range ? shortItems(sections.text, range.from) : []
-  return items && !mayContainStrays(sections, range) ? { items, strays: [] } : null
+  return items && !mayHoldStrays(sections, range) ? { items, strays: [] } : null
 }
 
 /** Returns the items that count. Unreadable ones are required without a type, so that no proof satisfies them. */
@@ -62,7 +62,7 @@ export function checklistProblems(
     .filter(({ unclear }) => unclear)
     .map(({ start, description }) => ({
       start,
-      why: `"${shortened(description)}" says that it is required, but does not name exactly one proof type: ${form}`,
+      why: `"${shortened(description)}" says that it is required, but not by one type of proof: ${form}`,
     }))
   return [...unread, ...strays].map(({ start, why }) => ({
     code: 'bad_checklist',
@@ -99,7 +99,7 @@ function mayHoldStrays({ text, ranges }: Sectioned, range: Range | undefined): b
       if (closesFence(line.text, fence)) fence = null
       continue
     }
-    if (mayHideLines(line.text)) isSure = false // from here a fence may be open or closed
+    if (mayHideLines(line.text)) isSure = false // whether what follows is in a fence is open
     if (isSure) fence = OPENING.exec(line.text)?.[1] ?? null
     if (isNearHeading(line.text)) return true
     if (/required/i.test(line.text) && looksRequired(line.text, true)) return true
@@ -142,10 +142,10 @@ export async function withItem(
   const now = after && (await checklistOf(after))?.items
   const wanted = [...items.map(bare), { ...item, checked: false }]
   if (!after || !now || JSON.stringify(now.map(bare)) !== JSON.stringify(wanted)) {
-    throw unwritable('the line would not read back as one item')
+    throw unwritable('the line would not be read back as one item')
   }
   if (sectionText(after, LEAD) !== sectionText(before, LEAD)) {
-    throw unwritable('the description has an HTML comment or fence that is not closed')
+    throw unwritable('the description would change: an HTML comment or fence is left open in it')
   }
   return edited
 }

@@ -38,10 +38,10 @@ export function readYaml(source: string): YamlResult {
 }
 
 function parsedYaml(source: string): YamlResult {
-  const at = source.search(FORBIDDEN_CHARACTER)
+  const at = source.search(REFUSED_CHARACTER)
   if (at >= 0) {
     const hex = source.charCodeAt(at).toString(16).padStart(2, '0')
-    return fail(at, `the character 0x${hex} is not allowed in frontmatter`)
+    return fail(at, `the character 0x${hex} may not stand alone in frontmatter`)
   }
   const parsed = yamlDocument(source)
   if (parsed && 'offset' in parsed) return { ok: false, problem: parsed }
@@ -69,16 +69,16 @@ function forbidden(document: Document.Parsed): YamlProblem | null {
   visit(document, {
     Node(_, node) {
       const from = node.range?.[0] ?? 0
-      if (isAlias(node)) return stop(from, 'aliases (*name) are not allowed')
-      if (node.tag !== undefined) return stop(from, `tags (${node.tag}) are not allowed`)
+      if (isAlias(node)) return stop(from, 'aliases (*name) are not read')
+      if (node.tag !== undefined) return stop(from, `tags (${node.tag}) are not read`)
       if (!isMap(node)) return undefined
       const seen = new Set<string>()
       for (const pair of node.items) {
         const key = keyOf(pair)
         const at = isNode(pair.key) ? (pair.key.range?.[0] ?? from) : from
-        if (FORBIDDEN_KEYS.has(key)) return stop(at, `the key "${key}" is not allowed`)
-        if (key === '<<') return stop(at, 'merge keys (<<) are not allowed')
-        if (seen.has(key)) return stop(at, `the key "${key}" appears twice`, 'duplicate_key')
+        if (REFUSED_KEYS.has(key)) return stop(at, `the key "${key}" is not allowed`)
+        if (key === '<<') return stop(at, 'merge keys (<<) are not read')
+        if (seen.has(key)) return stop(at, `the key "${key}" stands here twice`, 'duplicate_key')
         seen.add(key)
       }
       return undefined

@@ -67,13 +67,13 @@ export async function openPlanFolders(
     await mustHaveGit(options.folder, gitLimits(options))
     const folders = await openFolders(workdir, options)
     const copyChanges = () =>
-      folders.copyChanges().catch(failWith('What changed in the copy is unknown'))
+      folders.copyChanges().catch(refuse('What changed in the copy is unknown'))
     const folderChanges = () =>
-      folders.folderChanges().catch(failWith('What changed in the working folder is unknown'))
+      folders.folderChanges().catch(refuse('What changed in the working folder is unknown'))
     return { ...folders, copyChanges, folderChanges, close }
   } catch (error) {
     await close()
-    return failWith('The working folder cannot be copied to plan in')(error)
+    return refuse('The working folder cannot be copied to plan in')(error)
   }
 }
 

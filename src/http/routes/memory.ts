@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { ReadFailure } from '../../files/safe-read.ts'
+import type { Refused } from '../../files/safe-read.ts'
 import { CASE_FILE } from '../../markdown/case-file.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
@@ -222,7 +222,7 @@ function isRecord(c: ServiceContext): boolean {
 }
 
 /** Why a memory file cannot be read or overwritten. */
-function fileReadError(filename: string, { reason, detail }: ReadFailure): AppError {
+function fileReadError(filename: string, { reason, detail }: Refused): AppError {
   if (reason === 'missing') {
     return new AppError('not_found', `There is no memory file ${filename}.`)
   }
