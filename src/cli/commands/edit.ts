@@ -53,14 +53,18 @@ async function editDescription(
   }
   const { body: present, etag } = await client.request('GET', `/cases/${id}`)
   const onSaved = (file: string) => terminal.warn(`your text was saved in ${file}`)
-  await withEdited(present.description, { name: 'description.md', signal, onSaved }, async (text) => {
-    if (text !== present.description) {
-      await send(context, id, { ...fields, description: text }, etag)
-      return
-    }
-    terminal.warn('the description was not changed')
-    if (json) terminal.print(jsonText(present))
-  })
+  await withEdited(
+    present.description,
+    { name: 'description.md', signal, onSaved },
+    async (text) => {
+      if (text !== present.description) {
+        await send(context, id, { ...fields, description: text }, etag)
+        return
+      }
+      terminal.warn('the description was not changed')
+      if (json) terminal.print(jsonText(present))
+    },
+  )
   return EXIT.done
 }
 

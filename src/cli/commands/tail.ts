@@ -49,7 +49,7 @@ async function run(
       const next = `casefile approve ${nameOf(session)}`
       terminal.warn(`session ${session.number} waits for your approval. Next: ${next}`)
     }
-    // without a service, only this process could approve it
+    // without a service, nothing can approve the plan while this command waits
     const until = isOwn() ? ['plan_ready'] : []
     const last = await follow(context, session, { until, envelopes: json })
     if (!json && last.state === 'failed') sayFailed(terminal, last)
