@@ -532,7 +532,7 @@ t.test('a file that cannot be read is named, and the rest is exported', async (t
   const large = join(cli.root, 'memory', 'cases', ID, 'large.md')
   writeFileSync(large, Buffer.alloc(10 * 1024 * 1024 + 1, 'x'))
   const said = await cli.run('export')
-  t.match(said, { code: 1, stderr: /case [0-9a-f-]{36}: large\.md is not read .*over 10 MiB/ })
+  t.match(said, { code: 1, stderr: /case [0-9a-f-]{36}: large\.md cannot be read .*over 10 MiB/ })
   const lines = linesOf(said.stdout)
   t.equal(lines.length, 2)
   t.match(

@@ -70,7 +70,12 @@ t.test('what a terminal would not show stands in it as an escape', async (t) => 
 
 t.test('below a plan stands what approving it starts:', async (t) => {
   const cases: [how: string, plan: string, waiting: Waiting, end: RegExp][] = [
-    ['nothing', '1. Think\n', {}, /\n\nThis plan has no steps to run\. .* nothing is done\.\n$/],
+    [
+      'nothing',
+      '1. Think\n',
+      {},
+      /\n\nThis plan has no steps to run\. .* without running anything\.\n$/,
+    ],
     [
       'the agent, for a plan in words',
       '1. Mend it.\n',
@@ -94,7 +99,7 @@ t.test('below a plan stands what approving it starts:', async (t) => {
       'nothing, where one only plans and this is no runbook',
       '1. Mend it.\n',
       { provider: 'planner' },
-      /\n\nIt cannot be approved yet\. The provider planner only plans, .* revise it\.\n$/,
+      /\n\nIt cannot be approved yet\. The provider planner only plans, .* request a new one\.\n$/,
     ],
     [
       'nothing, where the provider is not known',
