@@ -108,7 +108,7 @@ export async function openReadingApp(
       layout,
       database: searchIndexOf(database),
       catalog,
-      facts: catalog.row,
+      summaryOf: catalog.row,
       log,
     })
     return found

@@ -28,7 +28,7 @@ export interface ServeOptions {
   open?: boolean
   log?: (line: string) => void
   /** For tests. */
-  gitPatienceMs?: number
+  gitTimeoutMs?: number
   abandonPatienceMs?: number
 }
 

@@ -19,7 +19,7 @@ export interface ServiceOptions {
   now?: () => Date
   newId?: () => string
   log?: (line: string) => void
-  gitPatienceMs?: number
+  gitTimeoutMs?: number
   abandonPatienceMs?: number
   webhookParts?: Pick<WebhooksDeps, 'clock' | 'random' | 'sender'>
 }

@@ -161,7 +161,7 @@ async function open(
     now,
     log,
     lastGood: stored,
-    gitPatienceMs: options.gitPatienceMs,
+    gitTimeoutMs: options.gitTimeoutMs,
     history,
     deletions: {
       published: published.read,
@@ -179,7 +179,7 @@ async function open(
       ? `index.md is not written: ${ownership.lost.reason.message}`
       : ignoring.ensure()
   const index = createIndexFile({ layout, rows: lists.newestRows, log, whyNot })
-  const search = createSearch({ layout, database, catalog, facts: catalog.row, log })
+  const search = createSearch({ layout, database, catalog, summaryOf: catalog.row, log })
   undo.add(
     () => index.close(),
     () => search.close(),

@@ -1,4 +1,4 @@
-/** Carries values from one part of the service to the others in the same process. */
+/** Delivers values from one part of the service to others in the same process. */
 
 type Unsubscribe = () => void
 
@@ -8,7 +8,7 @@ export interface Bus<T> {
   subscribe(listener: (value: T) => void): Unsubscribe
 }
 
-/** A listener that throws does not keep others from the value: its error goes to `onError`. */
+/** A listener that throws does not affect others: its error goes to `onError`. */
 export function createBus<T>(onError: (error: unknown) => void): Bus<T> {
   const listeners = new Set<(value: T) => void>()
   return {

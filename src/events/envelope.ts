@@ -1,7 +1,7 @@
 import type { Session } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
 
-/** The one form of every event on every channel: exactly these three members. */
+/** The format of every event on every channel: exactly these three members. */
 export interface Envelope {
   event_type: string
   timestamp: string
@@ -9,11 +9,11 @@ export interface Envelope {
 }
 
 /**
- * A trail line as the event that it is: sent as read back from the file. `session_completed` has no field of its
- * line: older files have the hash of the evidence there.
+ * Turns an audit line into its event, as read back from the file. `session_completed` has no fields in its line;
+ * older files have the evidence hash there.
  */
 export function trailEnvelope(session: Session, line: TrailLine): Envelope {
-  // a field of that name in a trail must not pass for another session
+  // a field with this name in an audit trail must not override the session id
   const { session_id: _, case_id: __, ...rest } = line.fields
   const fields = line.event === 'session_completed' ? {} : rest
   return {
@@ -23,15 +23,15 @@ export function trailEnvelope(session: Session, line: TrailLine): Envelope {
   }
 }
 
-/** Output as it comes. It is in no trail and has no id: `step_finished` and artifacts keep it. */
+/** Live output of a step. It has no id and is not in the audit trail; `step_finished` and artifacts contain it. */
 export interface SessionOutput {
   case_id: string
   session_id: string
   step: string
   stream: 'stdout' | 'stderr'
-  /** The name of the artifact that gets all output of the step. */
+  /** Name of the artifact with the whole output of the step. */
   artifact: string
-  /** At which byte of the artifact the text begins; null for words of the service's own, which are not in it. */
+  /** Byte offset of the text in the artifact; null for text of the service, which is not in the artifact. */
   offset: number | null
   text: string
   time: string

@@ -6,24 +6,23 @@
 import type { Database, Run } from '../state/database.ts'
 
 export interface LogEvent {
-  /** From 1 up, in the order of appending; never given twice. */
+  /** Starts at 1, in the order of appending; never reused. */
   id: number
   type: string
-  /** The envelope's exact bytes as text. */
+  /** The exact bytes of the envelope, as text. */
   envelope: string
 }
 
 export type NewEvent = Omit<LogEvent, 'id'>
 
 /**
- * The events of a workspace in the order in which they were published. An event is on the disk, in one transaction
- * with what it was made of, before anybody hears of it.
+ * The events of a workspace, in order. An event is stored, in one transaction with the facts that caused it, before
+ * any subscriber gets it.
  */
 export interface EventLog {
   /**
-   * Gives the events their ids at once, and writes them soon; `alongside` writes what belongs to them in the same
-   * transaction, and may be carried out again after a failure of the disk. `onWritten` is called after that, before
-   * the subscribers are.
+   * Assigns ids at once and writes the events soon. `alongside` writes related data in the same transaction and may
+   * run again after a disk failure. `onWritten` is called after that, before the subscribers.
    */
   append(
     events: readonly NewEvent[],
@@ -31,35 +30,35 @@ export interface EventLog {
     onWritten?: () => void,
   ): LogEvent[]
   /**
-   * Resolves when all that was appended before is on the disk and published. Rejects with the storage refusal when it
-   * could not be; then it is kept, tried again and published later, in order.
+   * Resolves when everything appended before is stored and published. Rejects with the storage error if it could not
+   * be stored; it is then retried and published later, in order.
    */
   flushed(): Promise<void>
-  /** The storage refusal of the last write, so that a change can be refused before it is made; else null. */
+  /** The storage error of the last write, by which a change can be rejected before it is made; else null. */
   readonly failure: unknown
-  /** Called in order, once for each event from now on, after it is on the disk; gives the undo. */
+  /** Calls the listener once for each later event, in order, after it is stored. Returns the unsubscribe function. */
   subscribe(listener: (event: LogEvent) => void): () => void
   /**
-   * Events behind an id that are on the disk now, oldest first, from `first` on where `after` is before it. With a
-   * `subscribe` in the same turn, nothing is missed and nothing comes twice.
+   * Stored events after an id, oldest first; from `first` on if `after` is older. Together with `subscribe` in the
+   * same turn, no event is missed or repeated.
    */
   read(after: number): AsyncIterable<LogEvent>
-  /** The smallest id that can still be read; 0 when there is none. */
+  /** The smallest id that can still be read; 0 if there is none. */
   readonly first: number
-  /** The last id given; 0 when none was. */
+  /** The last assigned id; 0 if there is none. */
   readonly last: number
   /**
-   * Keeps events with larger ids for a receiver that still waits for them, up to a hard limit; null if nobody
-   * waits. At least the newest 10,000 events always stay.
+   * Keeps events with larger ids for receivers that still need them, up to a hard limit; null if none does. At least
+   * the newest 10,000 events are always kept.
    */
   keepFrom(id: number | null): void
 }
 
 export interface EventLogOptions {
   log: (line: string) => void
-  /** How many of the newest events stay at least. */
+  /** The minimum number of newest events to keep. */
   keepEvents?: number
-  /** Where the disk matters more than a receiver that has not come back: so many events, or characters of them. */
+  /** Hard limits, even if a receiver still waits: number of events, and of characters. */
   maxEvents?: number
   maxLength?: number
 }
@@ -76,7 +75,7 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
     'SELECT ifnull(min(id), 0) AS first, ifnull(max(id), 0) AS last, total(length(envelope)) AS length FROM events',
   )
   let { first = 0, last = 0, length = 0 } = ends ?? {}
-  // a database that was lost may have given any id up to now
+  // a lost database may have used any id so far
   if (last === 0 && database.setAside !== null) last = Date.now()
   let onDisk = last
   let neededAfter = Number.POSITIVE_INFINITY
@@ -96,7 +95,7 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
     }
   }
 
-  /** In steps of a tenth, so that a log of its full length is not trimmed with every event. */
+  /** Trims in steps of a tenth, so that a full log is not trimmed with every event. */
   function trim(): void {
     const count = onDisk - first + 1
     if (isTrimming || first === 0 || count < keepEvents * 1.1) return

@@ -6,32 +6,32 @@ import type { CaseFacts } from '../model/case-facts.ts'
 import { UUID } from '../model/words.ts'
 import type { Database, Run } from '../state/database.ts'
 
-/** Each kind of facts that grows with the case has a separate row, beside the row of the case. */
+/** Facts that grow with the case have separate rows, beside the row of the case. */
 const PARTS = ['proofs', 'sessions', 'notes'] as const
 
-/** The name under which the problems of the workspace are stored; no case has such an id. */
+/** The key of the workspace's problems; it is not a case id. */
 const WORKSPACE = 'workspace'
 
-/** JSON texts by key: the case's id for its core, and `<id> <part>` for what grows with it. */
+/** JSON texts by key: the case id for its core, and `<id> <part>` for the parts that grow. */
 type Rows = Map<string, string>
 
-/** What was last published of each case, including what is not on the disk yet. */
+/** The facts last published of each case, including those not stored yet. */
 export interface PublishedFacts {
-  /** Whether this is the first start in this workspace, which takes everything as published without events. */
+  /** Whether this is the first start in this workspace, at which everything counts as published without events. */
   readonly isNew: boolean
-  /** Null if nothing was published of this case, or its deletion. */
+  /** Null if nothing was published of this case, or it was deleted. */
   read(caseId: string): CaseFacts | null
-  /** Of the workspace's problems, as JSON. */
+  /** The workspace's problems, as JSON. */
   workspace(): string
-  /** Ids of all cases of which something is published. */
+  /** Ids of all cases with published facts. */
   caseIds(): string[]
   /**
-   * Takes these facts as published; null removes them. Gives what is to be written for it, only of what differs,
-   * and what is to be called once that is on the disk; null where nothing differs.
+   * Sets the published facts of a case; null removes them. Returns the changed rows to write, and a function to call
+   * once they are stored; null if nothing changed.
    */
   replace(caseId: string, facts: CaseFacts | null): Replacement | null
   replaceWorkspace(problems: string): Replacement | null
-  /** The start is over, in which it is known of which cases something was published: thousands are asked for. */
+  /** Call after the start: drops the list of published cases, which only the start needs. */
   endStart(): void
 }
 
@@ -41,7 +41,7 @@ export interface Replacement {
 }
 
 export function createPublishedFacts(database: Database): PublishedFacts {
-  /** What was replaced, and is not on the disk yet. */
+  /** Values that are not stored yet. */
   const unwritten = new Map<string, Rows>()
   let hasStarted = false
   let storedAtStart: Set<string> | null = null

@@ -19,17 +19,20 @@ import type { EventLog } from './event-log.ts'
 import type { PublishedFacts, Replacement } from './published-facts.ts'
 
 /**
- * Turns changes into events, once each: what was last published of a case is compared with what its files say now,
- * so that a request and the watcher's echo of it make one event, and so does a hand edit. Timing plays no part.
+ * Turns changes into events, once each, by comparing the facts last published of a case with those in its files. So a
+ * request and the watcher's echo of it cause one event. Timing plays no part.
  */
 export interface Publisher {
-  /** A case may have changed, and a request has just written these memory files. Before `begin` it is only noted. */
+  /**
+   * Call if a case may have changed, with the memory files that a request has just written. Before `begin` the case
+   * is only noted.
+   */
   changed(change: Pick<CaseChange, 'caseId' | 'source' | 'wrote'>): void
-  /** Publishes the problems that belong to no case. */
+  /** Publishes problems that belong to no case. */
   publishWorkspace(problems: readonly Problem[]): void
   /**
-   * Publishes what changed while no service ran, then each change as it comes; resolves when that is on the disk. At a
-   * first start all is taken as published, without events.
+   * Publishes what changed while no service ran, then each later change; resolves when the former is stored. At the
+   * first start everything counts as published, without events.
    */
   begin(
     problems: readonly Problem[],
@@ -38,7 +41,7 @@ export interface Publisher {
   ): Promise<void>
 }
 
-/** What of a case is published from now on, and what was before; null where there was or is no case. */
+/** Facts of a case to publish, and those published before; null if there is or was no case. */
 export interface Compared {
   caseId: string
   before: CaseFacts | null
@@ -58,7 +61,7 @@ export interface PublisherDeps {
 export function createPublisher(deps: PublisherDeps): Publisher {
   const { catalog, log, facts, history, now, compared } = deps
   let hasBegun = false
-  /** The cases that were read since the start, as they may have changed while no service ran. */
+  /** Cases read since the start, which may have changed while no service ran. */
   const read = new Set<string>()
 
   function append(
@@ -82,7 +85,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const folder = catalog.folder(caseId)
     const before = facts.read(caseId)
     const after = entry && folder ? factsOf(entry, folder, before) : null
-    // one that the disk did not give back has its event once it can be read
+    // a case that could not be read gets its event once it can
     const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '') ?? []
     const isOwnHistory = history.isOwnChange(caseId, historyHash(before), historyHash(after))
     const events = caseEvents(caseId, before, after, source, { wrote: readable, isOwnHistory })
@@ -130,16 +133,16 @@ export function createPublisher(deps: PublisherDeps): Publisher {
           takeAsPublished(id)
         })
       }
-      // also what changes while this goes on
+      // includes cases that change meanwhile
       await forEachInTurn(read, signal, (id) => {
         read.delete(id)
         publish(id, 'offline')
       })
       const gone = facts.caseIds().filter(isGone)
       if (isFirstStart) {
-        // of a first start that was cut short, and then a case was deleted
+        // left by an interrupted first start, if the case was deleted since
         for (const id of gone) append([], facts.replace(id, null))
-        // in the last transaction of these: a start that was cut short is a first start again
+        // in the last transaction, so that an interrupted first start is repeated
         append([], facts.replaceWorkspace(JSON.stringify(problems)))
       } else {
         for (const id of gone) publish(id, 'offline')
@@ -156,7 +159,7 @@ function historyHash(facts: CaseFacts | null): string {
   return facts?.notes[HISTORY_FILE]?.hash ?? ''
 }
 
-/** When the file that an event is about was changed: for changes that were made while no service ran. */
+/** Returns when the file of an event was changed, for changes made while no service ran. */
 function timeOf(entry: CaseEntry, payload: Record<string, unknown>): string | null {
   const { proof_id, filename } = payload
   const file = entry.proofs.get(String(proof_id)) ?? entry.notes.get(String(filename))

@@ -11,7 +11,7 @@ interface WorkspaceProblemsDeps {
 
 const EVERY_MS = 1000
 
-/** Publishes the problems that belong to no case, soon after they come and go. Gives what ends it. */
+/** Publishes problems that belong to no case, soon after they appear or disappear. Returns a function that stops it. */
 export function publishWorkspaceProblems(deps: WorkspaceProblemsDeps): () => Promise<void> {
   const { problems, publish, log } = deps
   let publishing: Promise<void> | null = null

@@ -23,8 +23,8 @@ export interface OpenFile {
 }
 
 /**
- * Opens the file at `path` itself, and adds it to `open`, for the caller to close; null where no
- * regular file is. Neither a link nor a FIFO leads it anywhere.
+ * Opens the file at `path` and adds it to `open`, which the caller closes; null if it is not a regular file. Links
+ * are not followed, and FIFOs do not block.
  */
 export function openRegular(path: string, open: Set<number>): OpenFile | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -39,7 +39,7 @@ export function openRegular(path: string, open: Set<number>): OpenFile | null {
   }
 }
 
-/** All that an open regular file holds now; null when it is more than `maxBytes`. */
+/** Reads the whole open file; null if it is larger than `maxBytes`. */
 export function readDescriptor({ fd, stats }: OpenFile, maxBytes: number): Buffer | null {
   for (let { size } = stats; ; { size } = fstatSync(fd)) {
     if (size > maxBytes) return null
@@ -48,11 +48,11 @@ export function readDescriptor({ fd, stats }: OpenFile, maxBytes: number): Buffe
     do {
       const read = readSync(fd, buffer, length, buffer.length - length, length)
       length += read
-      // of a regular file, less than what was asked for is all there is
+      // a short read of a regular file means its end
       if (length < buffer.length && (read === 0 || length >= size))
         return buffer.subarray(0, length)
     } while (length < buffer.length)
-    // it grew meanwhile
+    // it has grown since
   }
 }
 
@@ -60,11 +60,11 @@ export function isSameFile(a: Stats | undefined, b: Stats): boolean {
   return a?.ino === b.ino && a.dev === b.dev
 }
 
-/** Writes all of it from `position` on; what is small goes to the page cache at once. */
+/** Writes all bytes from `position` on; small writes are synchronous, as they only go to the page cache. */
 export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 0): Promise<void> {
   const isSmall = bytes.length <= SMALL
   let written = 0
-  // one call may write less than it was given, which is how a nearly full disk looks
+  // one call may write only a part, for example on a nearly full disk
   while (written < bytes.length) {
     const rest = bytes.length - written
     const at = position + written
@@ -74,7 +74,7 @@ export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 
   }
 }
 
-/** What the disk takes its time for never keeps the event loop waiting. */
+/** Syncs in the thread pool, as it would block the event loop. */
 export function syncDescriptor(fd: number): Promise<void> {
   return new Promise((resolve, reject) => {
     fsync(fd, (error) => (error ? reject(error) : resolve()))
@@ -82,6 +82,6 @@ export function syncDescriptor(fd: number): Promise<void> {
 }
 export const syncData = promisify(fdatasync)
 
-/** Copied in some 20 µs. */
+/** This much is copied in about 20 µs. */
 const SMALL = 64 * 1024
 const writeLater = promisify(write)

@@ -1,6 +1,6 @@
 /**
  * Durable writes: temporary file, fsync, rename, fsync of the folder. After a crash or on a full disk a file has its
- * old bytes or its new ones. What an error of the disk means for the caller is in `storage-refusal.ts`.
+ * old bytes or its new ones. `storage-error.ts` turns disk errors into API errors.
  */
 
 import { mkdirSync, statSync } from 'node:fs'
@@ -18,11 +18,12 @@ import {
 import { storageError } from './storage-error.ts'
 
 /**
- * Replaces a file so that after any crash it is wholly the old or wholly the new one, and so that
- * once this resolves it is the new one. The new file is another inode: hard links, ACLs and extended
- * attributes are lost; mode stays, and so does the owner where we may set it. Should the last step,
- * the sync of the folder, fail, this rejects although readers already see the new file.
- * Refuses with `unreadable_file` what is no regular file, `changed_meanwhile` against `expect`,
+ * Replaces a file atomically and durably: after any crash it is completely old or completely new, and it is new once
+ * this resolves. The new file has another inode: hard links, ACLs and extended attributes are lost; the mode stays,
+ * and so does the owner if allowed. If the last step, the sync of the folder, fails, this rejects although readers
+ * already see the new file.
+ *
+ * Throws `unreadable_file` for anything but a regular file, `changed_meanwhile` if the file is not `expect`,
  * `storage_full` and `storage_failed`.
  */
 export async function writeDurable(
@@ -33,7 +34,7 @@ export async function writeDurable(
   await finish(await stageReplacement(path, bytes, options))
 }
 
-/** Makes a file that must not be there yet, whole or not at all; refuses with `already_exists`. */
+/** Creates a file atomically; throws `already_exists`. */
 export async function createDurable(
   path: string,
   bytes: Uint8Array,
@@ -52,8 +53,8 @@ async function finish(file: StagedFile): Promise<void> {
 }
 
 /**
- * `mkdir -p` that survives a power cut: the parent of each folder that was made is synced. Not the
- * `recursive` of Node, which reports a read-only file system as ENOENT.
+ * `mkdir -p` that survives a power cut: it syncs the parent of each new folder. Does not use Node's `recursive`,
+ * which reports a read-only file system as ENOENT.
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   const folder = resolve(path)
@@ -71,7 +72,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   }
 }
 
-/** Makes renames, new names and removals directly in a folder durable. */
+/** Syncs a folder, so that renames, new names and removals in it survive a crash. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = pinFolder(path)
   try {

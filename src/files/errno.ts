@@ -1,8 +1,8 @@
-/** Error codes of system calls. */
+/** Error codes of failed system calls. */
 
 import { constants } from 'node:os'
 
-/** Whether a caught value is an error of the system with one of these codes. */
+/** Whether a caught value is a system error with one of these codes. */
 export function hasCode(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {
   return codes.includes(codeOf(error))
 }
@@ -13,9 +13,8 @@ export function isBarred(error: unknown): boolean {
 }
 
 /**
- * The code of an error of the system, else an empty string. Trap: codes that libuv does not know,
- * EDQUOT and ESTALE among them, come as `Unknown system error -122`, and from calls that are synchronous as
- * `UNKNOWN`; they are named here.
+ * Returns the code of a system error, else an empty string. Trap: codes that libuv does not know, such as EDQUOT and
+ * ESTALE, arrive as `Unknown system error -122`, and from synchronous calls as `UNKNOWN`; they are translated here.
  */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error && 'code' in error)) return ''

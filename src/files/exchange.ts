@@ -1,19 +1,19 @@
 import { createRequire } from 'node:module'
 import { hasCode } from './errno.ts'
 
-/** Swaps the names of two files in one step (renameat2, renamex_np). */
+/** Swaps the names of two files atomically (renameat2, renamex_np). */
 export type Exchange = (a: string, b: string) => void
 
 /**
- * The system's own, by an optional package, as Node has no call for it; null where that is not
- * installed or not built for this system. A file system may still refuse it: see `isUnsupported`.
+ * The system call, from an optional package, as Node has none; null if the package is not installed or not built for
+ * this system. A file system may not support it: see `isUnsupported`.
  */
 export function systemExchange(): Exchange | null {
   loaded ??= { exchange: load() }
   return loaded.exchange
 }
 
-/** Whether the error means that this file system, or the container around it, cannot exchange names. */
+/** Whether the error means that this file system or container does not support the swap. */
 export function isUnsupported(error: unknown): boolean {
   return hasCode(error, 'EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EPERM')
 }
@@ -21,7 +21,7 @@ export function isUnsupported(error: unknown): boolean {
 let loaded: { exchange: Exchange | null } | undefined
 
 function load(): Exchange | null {
-  // elsewhere the package does it in several steps
+  // on other systems the package uses several steps, so it is not atomic
   if (process.platform !== 'linux' && process.platform !== 'darwin') return null
   try {
     const require = createRequire(import.meta.url)

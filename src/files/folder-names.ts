@@ -1,4 +1,4 @@
-/** Lists folders: which names there are, of which kind, and which of them are sessions and proofs. */
+/** Lists folders: names, kinds of entries, and which are sessions and proofs. */
 
 import { constants, type Dirent, lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { access, lstat } from 'node:fs/promises'
@@ -17,7 +17,7 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Whether there is a folder that we may list. */
+/** Whether a folder exists and may be listed. */
 export async function isOpenFolder(path: string): Promise<boolean> {
   try {
     if (!(await isFolder(path))) return false
@@ -29,14 +29,14 @@ export async function isOpenFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Whether a folder, not a link to one, is there: at once, for a check in the middle of a reading. */
+/** Synchronous `isFolder`. */
 export function isFolderNow(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /**
- * Names in a folder; none where it is missing, no folder, or a link that leads elsewhere. Refuses
- * with `unreadable_file` where permissions hide them: there may be some.
+ * Returns the names in a folder; none if it is missing, not a folder, or a link. Throws `unreadable_file` without
+ * permission, as there may be some.
  */
 export async function entriesIn(folder: string): Promise<string[]> {
   const kinds = kindsNow(folder)
@@ -47,7 +47,7 @@ export async function entriesIn(folder: string): Promise<string[]> {
   )
 }
 
-/** Whether so many entries are in a folder, without a look at all of them; false where it cannot be looked into. */
+/** Whether a folder has at least so many entries, without listing all; false if it cannot be listed. */
 export function hasMoreThan(count: number, folder: string): boolean {
   try {
     const entries = opendirSync(folder)
@@ -65,7 +65,10 @@ export function hasMoreThan(count: number, folder: string): boolean {
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
-/** The entries of a folder by name; null if there is no folder (or a link to one), `hidden` if we may not list it. */
+/**
+ * Returns the entries of a folder by name; null if it is not a folder (or a link to one), `hidden` without
+ * permission.
+ */
 export function kindsNow(folder: string): Map<string, EntryKind> | 'hidden' | null {
   try {
     return isFolderNow(folder) ? kindsIn(folder) : null
@@ -76,7 +79,7 @@ export function kindsNow(folder: string): Map<string, EntryKind> | 'hidden' | nu
   }
 }
 
-/** The same of what was seen a moment ago to be a folder, and no link to one. */
+/** Same, for a path that was just seen to be a real folder. */
 export function kindsIn(folder: string): Map<string, EntryKind> | 'hidden' | null {
   try {
     const entries = readdirSync(folder, { withFileTypes: true })
@@ -94,13 +97,13 @@ function kindOf(entry: Dirent): EntryKind {
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-/** The numbers of the session files among these names, smallest first. */
+/** Returns the numbers of session files among these names, ascending. */
 export function sessionNumbers(names: readonly string[]): number[] {
   const numbers = names.flatMap((name) => SESSION_FILE.exec(name)?.[1] ?? [])
   return numbers.map(Number).sort((a, b) => a - b)
 }
 
-/** The ids of the proof files among these names. */
+/** Returns the ids of proof files among these names. */
 export function proofIds(names: readonly string[]): string[] {
   return names
     .filter((name) => name.endsWith('.md') && UUID.test(name.slice(0, -3)))

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { hasCode } from './errno.ts'
 
-/** The value of a JSON file of another program; null if it is missing, not readable, or not JSON. */
+/** Reads a JSON file of another program; null if it is missing, unreadable, or not JSON. */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))

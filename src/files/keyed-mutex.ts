@@ -2,15 +2,15 @@
 
 export interface KeyedMutex {
   /**
-   * Runs `work` when all earlier work of the same key has ended, well or not, and passes its result
-   * on. Trap: work that calls `run` with its own key waits for itself for ever.
+   * Runs `work` when all earlier work of the same key has ended, and returns its result. Trap: work that calls `run`
+   * with its own key waits forever.
    */
   run<T>(key: string, work: () => T | Promise<T>): Promise<T>
   /** Resolves at a moment when nothing runs or waits. */
   idle(): Promise<void>
 }
 
-/** First come, first served for each key; different keys do not wait for each other. */
+/** In order of arrival for each key; different keys do not wait for each other. */
 export function createKeyedMutex(): KeyedMutex {
   const tails = new Map<string, Promise<void>>()
 
@@ -19,7 +19,7 @@ export function createKeyedMutex(): KeyedMutex {
     const leave = (): void => {
       if (tails.get(key) === tail) tails.delete(key)
     }
-    // Not hidden: a failure reaches the caller through `result`.
+    // not swallowed: the caller gets a failure through `result`
     const tail = result.then(leave, leave)
     tails.set(key, tail)
     return result

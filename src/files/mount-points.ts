@@ -1,4 +1,4 @@
-/** The mounts and mount identities that this process sees, for the sandbox of runs. */
+/** Reads the mounts of this process, for the sandbox of runs. */
 
 import { lstatSync, readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
@@ -6,11 +6,13 @@ import { hasCode } from './errno.ts'
 
 export interface MountPoint {
   path: string
-  /** Of this mount, as in `mount -o`: `rw`, `nosuid`, … */
+  /** Options of this mount, as in `mount -o`: `rw`, `nosuid`, … */
   options: string[]
 }
 
-/** The mounts that this process sees, by proc_pid_mountinfo(5); of two at one path the upper one. Linux only. */
+/**
+ * Returns the mounts of this process, by proc_pid_mountinfo(5); if two have the same path, the upper one. Linux only.
+ */
 export function mountPoints(): MountPoint[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(Boolean)
   const found = lines.map((line) => {
@@ -20,13 +22,13 @@ export function mountPoints(): MountPoint[] {
   return [...new Map(found.map((mount) => [mount.path, mount])).values()]
 }
 
-/** The real paths of those that exist, each once. */
+/** Returns the real paths of existing ones, each once. */
 export async function existingPaths(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(paths.map(realPathIfAny))
   return [...new Set(found.filter((path) => path !== null))]
 }
 
-/** Device and inode of what is at a path; empty if nothing is there. */
+/** Returns device and inode of a path; empty if it does not exist. */
 export function identityOf(path: string): string {
   try {
     const { dev, ino } = lstatSync(path, { bigint: true })
@@ -37,7 +39,7 @@ export function identityOf(path: string): string {
   }
 }
 
-/** The kernel writes blanks, line ends and backslashes of a name as three octal digits. */
+/** The kernel escapes spaces, line ends and backslashes as three octal digits. */
 function decoded(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 8)),

@@ -17,7 +17,7 @@ import { unlink } from 'node:fs/promises'
 import { type OpenFile, syncDescriptor, writeDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 
-/** A file that was made under a hidden name, open, and synced. */
+/** An open, synced file with a temporary name. */
 export interface NewFile extends OpenFile {
   path: string
   bytes: Uint8Array
@@ -29,9 +29,9 @@ interface NewFileOptions {
 }
 
 /**
- * Makes a file that is not there yet (else EEXIST) and syncs its content, not its folder; on failure
- * it is removed again. It gets the owner and mode of `like`; `mode` overrides that and the umask.
- * It has its name at once; only the sync and the writing of much are done in the thread pool.
+ * Creates a file (EEXIST if it exists) and syncs its content but not its folder; on failure it is removed. It gets
+ * the owner and mode of `like`; `mode` overrides that and the umask. The file is created synchronously; syncing and
+ * large writes run in the thread pool.
  */
 export async function writeNewFile(
   path: string,
@@ -41,7 +41,7 @@ export async function writeNewFile(
   closeSync((await openNewFile(path, bytes, options)).fd)
 }
 
-/** The same, and leaves it open, for the caller to close. */
+/** Same, but leaves the file open for the caller to close. */
 export async function openNewFile(
   path: string,
   bytes: Uint8Array,
@@ -52,7 +52,7 @@ export async function openNewFile(
   try {
     await writeDescriptor(fd, bytes)
     takeOwnerAndMode(fd, options)
-    // Not to be tried again when it fails: the kernel may have dropped the pages by then.
+    // never retry a failed fsync: the kernel may have dropped the pages
     await syncDescriptor(fd)
     const stats = fstatSync(fd)
     mustHaveSize(stats, bytes.length)
@@ -64,7 +64,7 @@ export async function openNewFile(
   }
 }
 
-/** Removes what a failed write left, if it still can. */
+/** Removes the file of a failed write, if possible. */
 export async function discard(path: string): Promise<void> {
   try {
     await unlink(path)
@@ -73,7 +73,7 @@ export async function discard(path: string): Promise<void> {
   }
 }
 
-/** The same at once. */
+/** Synchronous `discard`. */
 export function discardNow(path: string): void {
   try {
     unlinkSync(path)
@@ -82,12 +82,15 @@ export function discardNow(path: string): void {
   }
 }
 
-/** Missing: it was never made or has its name already. Else the next owner removes it at start. */
+/** If it is missing, it was never created or was renamed. Otherwise the next owner removes it at start. */
 function mayStay(error: unknown): void {
   if (!hasCode(error, 'ENOENT', 'EROFS', 'EACCES', 'EPERM', 'EIO')) throw error
 }
 
-/** Nobody may read it who may not in the end: so it has its mode at once only where its group decides nothing. */
+/**
+ * The file must never be readable to more users than in the end. So it gets its final mode at creation only if its
+ * group does not matter.
+ */
 function firstMode({ mode, like }: NewFileOptions): number {
   const wanted = mode ?? like?.mode ?? 0o666
   if (!like) return wanted & 0o777
@@ -95,7 +98,7 @@ function firstMode({ mode, like }: NewFileOptions): number {
   return isOurs && ((wanted >> 3) & 0o7) === (wanted & 0o7) ? wanted & 0o777 : 0o600
 }
 
-/** So that a service started by root does not take a user's files away from him. */
+/** Keeps the owner, so that a service run as root does not take over a user's files. */
 function takeOwnerAndMode(fd: number, { mode, like }: NewFileOptions): void {
   const wanted = mode ?? like?.mode
   if (wanted === undefined) return

@@ -11,16 +11,16 @@ import { hasCode } from './errno.ts'
 import { isWithin } from './real-path.ts'
 
 export interface PinnedFolder {
-  /** A path to this folder itself, even if another one takes its name; without /proc its plain path. */
+  /** A path to this folder even if its name is reused; without /proc its plain path. */
   path: string
-  /** Makes renames, new names and removals directly in it durable. */
+  /** Syncs the folder. */
   sync(): Promise<void>
   close(): void
 }
 
 /**
- * Holds a folder open, so that swapping it for a link cannot lead a write elsewhere. With `within`,
- * a real path, it must be that folder or lie in it; else refuses with `changed_meanwhile`.
+ * Keeps a folder open, so that replacing it by a link cannot redirect a write. `within` is a real path that it must
+ * equal or be inside of, else it throws `changed_meanwhile`.
  */
 export function pinFolder(path: string, within?: string): PinnedFolder {
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
@@ -39,7 +39,7 @@ export function pinFolder(path: string, within?: string): PinnedFolder {
         try {
           await syncDescriptor(fd)
         } catch (error) {
-          // Some network file systems know no such call, and have nothing else to offer.
+          // some network file systems do not support fsync of folders
           if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error
         }
       },

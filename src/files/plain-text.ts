@@ -7,7 +7,7 @@ const ESCAPE_SEQUENCE =
 const CONTROL_CHARACTER = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
 
 /**
- * Terminal output as text for markdown: no escape sequences (ECMA-48), no control characters but
+ * Converts terminal output to text for markdown: without escape sequences (ECMA-48) and control characters other than
  * line feed and tab. A carriage return ends a line, so each state of a progress bar is a line.
  */
 export function plainText(text: string): string {

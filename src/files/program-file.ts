@@ -5,7 +5,7 @@ import { realpath, stat } from 'node:fs/promises'
 /** The real path of a program. */
 export const realProgram = (path: string): Promise<string> => realpath(path)
 
-/** Changes when the program behind a path is updated or replaced. */
+/** A string that changes when the program at a path is updated or replaced. */
 export async function programStamp(path: string): Promise<string> {
   const real = await realProgram(path)
   const { size, mtimeMs } = await stat(real)

@@ -1,6 +1,6 @@
 /**
- * Synchronous reads of small files and stamps, with the checks of `safe-read.ts`. Starts read thousands of files by
- * it.
+ * Reads small files and stamps synchronously, with the checks of `safe-read.ts`. A start reads thousands of files
+ * with it.
  */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
@@ -19,13 +19,12 @@ import {
 const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
 const FIRST_BYTES = 64 * 1024
 
-/** One for all reads: none is under way while another begins. */
+/** One buffer for all reads, which is safe because they are synchronous. */
 let buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
 
 /**
- * `readRegular` at once: of a small file the calls take a tenth of the way through the thread pool.
- * `within`: a real path; what was opened must lie in it, whatever links are on the way. The bytes are a view of a
- * buffer that the next call uses again, so they are to be decoded before.
+ * Synchronous `readRegular`, which takes a tenth of the time for small files. `within` is a real path that must
+ * contain the opened file, whatever links are on the way. The bytes are a view of a buffer that the next call reuses.
  */
 export function readNow(path: string, maxBytes: number, within: string): ReadResult {
   let file: number
@@ -47,7 +46,7 @@ export function readNow(path: string, maxBytes: number, within: string): ReadRes
       if (count === 0) break
       length += count
       if (length > maxBytes) return tooLarge(maxBytes)
-      // of a regular file, less than what was asked for is all there is
+      // a short read of a regular file means its end
       if (length >= stats.size && length < buffer.length) break
     }
     const bytes = buffer.subarray(0, length)
@@ -76,7 +75,7 @@ export function isOfRegularFile({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFREG
 }
 
-/** `stampOf` as a synchronous call; null also if the disk fails: reading the file then gives the reason. */
+/** Synchronous `stampOf`; null also if the disk fails: reading the file then reports the reason. */
 export function stampNow(path: string): FileStamp | null {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })

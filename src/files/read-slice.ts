@@ -5,8 +5,8 @@ import { type Refused, refused, withOpened } from './safe-read.ts'
 export type SliceResult = { ok: true; bytes: Buffer; from: number; size: number } | Refused
 
 /**
- * A part of a file that may be growing, and that any program may have made: `slice` chooses which of the
- * `size` bytes that it has now; behind the end there are none. As guarded as `readRegular`.
+ * Reads a part of a file that may be growing and that any program may have written. `slice` chooses a range of the
+ * current `size`. As strict as `readRegular`.
  */
 export function readSlice(
   path: string,
@@ -32,8 +32,8 @@ export function readSlice(
 const CHUNK_BYTES = 1024 * 1024
 
 /**
- * The first `size` bytes of a file, as guarded as `readSlice`. No handle is held between the chunks, so
- * nothing is left open where nobody reads on. It breaks off where the file has become shorter.
+ * Streams the first `size` bytes of a file, as strict as `readSlice`. No handle stays open between chunks, so nothing
+ * leaks if the reader stops. Fails if the file becomes shorter.
  */
 export function sliceStream(
   path: string,

@@ -4,13 +4,13 @@ import { realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { hasCode } from './errno.ts'
 
-/** The path with all links resolved, also of what is not there yet: its nearest ancestor's, and the rest. */
+/** Resolves all links of a path that need not exist: the real path of its nearest existing ancestor, and the rest. */
 export async function realPathOf(path: string): Promise<string> {
   const { real, rest } = await nearestExisting(path)
   return join(real, rest)
 }
 
-/** The real path of the nearest ancestor that exists (or of the path itself), and what remains. */
+/** Returns the real path of the nearest existing ancestor (or of the path itself), and what remains. */
 export async function nearestExisting(path: string): Promise<{ real: string; rest: string }> {
   let ancestor = resolve(path)
   let rest = ''
@@ -25,7 +25,7 @@ export async function nearestExisting(path: string): Promise<{ real: string; res
   }
 }
 
-/** Whether `path` is `folder` or lies in it; both with links resolved by the caller. */
+/** Whether `path` is `folder` or inside it. The caller has resolved links in both. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way !== '..' && !way.startsWith('../') && !isAbsolute(way)

@@ -5,14 +5,14 @@ import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { hasCode } from './errno.ts'
 
 export interface RememberedFolders {
-  /** The names of the folders that were moved, removed or replaced since. */
+  /** Returns the folders that were moved, removed or replaced since. */
   replaced(): Promise<string[]>
   close(): Promise<void>
 }
 
 /**
- * Remembers which folders are at these paths (real path, device, inode), to see later whether somebody swapped one. Keeps
- * them open, so that no new folder gets the inode of a removed one. Ignores paths where no folder is.
+ * Remembers the folders at these paths (real path, device, inode), to detect later whether one was replaced. Keeps
+ * them open, so that a new folder cannot reuse the inode of a removed one. Paths without a folder are ignored.
  */
 export async function rememberFolders(
   paths: Readonly<Record<string, string>>,
@@ -52,7 +52,7 @@ async function identityOf(path: string): Promise<string | null> {
   return `${dev} ${ino} ${real}`
 }
 
-/** Null if there is no folder, or no permission to look at it. */
+/** Null if there is no folder or no permission. */
 async function unlessBarred<T>(look: Promise<T>): Promise<T | null> {
   try {
     return await look

@@ -12,9 +12,9 @@ import { isTrashName, trashName } from './temp-files.ts'
 const TRASH_ENTRY = /^[0-9a-f]{24}$/
 
 /**
- * Takes a folder out of the tree in one step, then deletes it; links in it are removed, not
- * followed. True when it was there. What cannot be deleted (an immutable file, a process
- * that still writes) stays in the trash until `emptyTrash` of the next start.
+ * Moves a folder out of the tree atomically, then deletes it; links in it are removed, not followed. Returns true if
+ * it existed. What cannot be deleted (an immutable file, a process that still writes) stays in the trash until
+ * `emptyTrash` at the next start.
  */
 export async function removeFolder(path: string, trashFolder: string): Promise<boolean> {
   await makeFolder(trashFolder, 0o700)
@@ -25,8 +25,8 @@ export async function removeFolder(path: string, trashFolder: string): Promise<b
 }
 
 /**
- * Deletes what removals that were cut short left in the trash and, under the hidden names for a
- * trash on another file system, directly in `treeFolder`. Only for the single owner, at start.
+ * Deletes what interrupted removals left in the trash and, under hidden names if the trash is on another file system,
+ * directly in `treeFolder`. Only the owner calls it, at start.
  */
 export async function emptyTrash(trashFolder: string, treeFolder: string): Promise<void> {
   for (const name of await namesIn(trashFolder)) {

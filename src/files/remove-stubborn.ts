@@ -7,13 +7,13 @@ import { codeOf, hasCode } from './errno.ts'
 
 const FOLDERS_AT_ONCE = 16
 const ENTRIES_AT_ONCE = 64
-/** A program that is on its way out may still add a file. */
+/** Retries, as a program that is ending may still add a file. */
 const ATTEMPTS = 3
 
 /**
- * Removes everything at a path, also folders that are deeper than the longest path, or that nobody
- * may list. Follows no links and crosses no mounts. Returns null once it is gone, else the code of the error that kept a part of it (an immutable file: EPERM), with
- * everything else removed.
+ * Removes everything at a path, including folders deeper than the longest path or without permissions. Follows no
+ * links and crosses no mounts. Returns null once it is gone, else the error code that kept a part of it (an immutable
+ * file: EPERM), with everything else removed.
  */
 export async function removeStubborn(path: string): Promise<string | null> {
   let why: string | null = null
@@ -41,13 +41,13 @@ async function removeOnce(place: Buffer): Promise<string | null> {
   return why
 }
 
-/** All folders of the tree are dealt with directly in its top folder, so no path gets longer. */
+/** Moves all folders of the tree directly into its top folder, so that no path gets too long. */
 async function emptyTree(top: OpenedFolder, attempt: Try): Promise<void> {
   const moveUp = moverTo(top)
   const waiting = await emptied(top, attempt, moveUp)
   const remove = (name: string) =>
     removeFolderAt(top.at(name), attempt, async (folder) => {
-      // not spread: there may be more names than a call takes arguments
+      // not spread, as there may be more names than a call accepts arguments
       for (const inner of await emptied(folder, attempt, moveUp)) waiting.push(inner)
     })
   while (waiting.length > 0) {
@@ -56,7 +56,7 @@ async function emptyTree(top: OpenedFolder, attempt: Try): Promise<void> {
   }
 }
 
-/** What has taken a folder's place is removed as well. */
+/** Removes also what has replaced a folder. */
 async function removeFolderAt(
   place: Buffer,
   attempt: Try,
@@ -74,7 +74,7 @@ async function removeFolderAt(
 
 type MoveUp = (from: Buffer) => Promise<string>
 
-/** A way to move folders to a new name in the top folder. */
+/** Moves folders to a new name in the top folder. */
 function moverTo(top: OpenedFolder): MoveUp {
   const prefix = randomBytes(6).toString('hex')
   let count = 0
@@ -85,7 +85,7 @@ function moverTo(top: OpenedFolder): MoveUp {
       await rename(from, top.at(name))
     } catch (error) {
       if (!hasCode(error, 'EACCES', 'EPERM')) throw error
-      // what is moved must be writable too: its `..` changes
+      // a moved folder must be writable too, as its `..` changes
       await openUp(from)
       await rename(from, top.at(name))
     }
@@ -124,18 +124,18 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 const OPEN_FILES = '/proc/self/fd'
 const HAS_OPEN_FILES = existsSync(OPEN_FILES)
 
-/** Linux only, and not among the constants of Node: opens also what may not be read. */
+/** Linux only, and not a constant of Node: opens files without read permission. */
 const O_PATH = 0o10000000
 
-/** A folder kept open while what is in it is dealt with. Names are strings of bytes (latin1). */
+/** A folder kept open while its contents are removed. Names are strings of bytes (latin1). */
 interface OpenedFolder {
   entries(): Promise<Dirent[]>
-  /** The path of a name in this folder itself, even if another one takes its name; without /proc its plain path. */
+  /** The path of a name in this folder, even if the folder's name is reused; without /proc its plain path. */
   at(name: string): Buffer
   close(): Promise<void>
 }
 
-/** Gives its owner all rights to it. Null where no folder is; a link to one is none. */
+/** Grants the owner all rights to a folder. Null if it is not a folder, or a link to one. */
 async function openFolder(place: Buffer): Promise<OpenedFolder | null> {
   const handle = await opened(place)
   if (handle === null) return null
@@ -163,7 +163,7 @@ async function openWritable(place: Buffer): Promise<FileHandle> {
   try {
     await handle.chmod(0o700)
   } catch (error) {
-    // another user's: whether we may do something in it shows when we do
+    // it belongs to another user; later calls show whether removal is allowed
     if (hasCode(error, 'EPERM', 'EROFS')) return handle
     await handle.close()
     throw error

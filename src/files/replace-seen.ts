@@ -12,50 +12,49 @@ import type { NewFile } from './new-file.ts'
 import { stampNow } from './read-now.ts'
 
 /**
- * A file that lost its name to ours, if only for a moment; an editor that has it open may still be
- * writing into it. By another name, or where none can be given by an open descriptor.
+ * A file that a write replaced, if only for a moment; an editor that has it open may still write into it. Identified
+ * by another name or, if it cannot get one, by an open descriptor.
  */
 export type ReplacedFile = string | number
 
-/** What a displaced file is compared with, to see whether anybody has written into it. */
+/** The stamp of a replaced file, to detect whether anybody has written into it. */
 export interface Stamped {
   stats: Stats
   ctimeMs: number
 }
 
-/** Takes over what a replacement displaced. */
+/** Watches a replaced file for late saves. */
 export interface ReplacedFileTracker {
-  /** A free name for it, so that a crash does not lose it. */
+  /** A free path for it, so that a crash does not lose it. */
   link: string
   /**
-   * `base`: what its editors began with, as far as we know; by default what our write was made on. `stats`: from
-   * before it was found to hold that, so that whatever was written since shows in others; `ctimeMs` is from after it
-   * got its other name, which changes it: so a write that puts the time of the content back shows too.
+   * `base` is the content its editors started from, by default the one the write was based on. `stats` were taken
+   * before that content was read, so that later writes show. `ctimeMs` was read after it got its other name, which
+   * changes it, so that a write which restores the mtime shows too.
    */
   keep(displaced: ReplacedFile, known?: { base?: Buffer | undefined } & Partial<Stamped>): void
 }
 
 interface Replacement {
   path: string
-  /** Open before it is placed, so that its number stays its own whatever happens to it. */
+  /** Opened before it is placed, so that its inode number stays reserved. */
   ours: NewFile
   seen: OpenFile
   tracker: ReplacedFileTracker
-  /** What is to be closed at the end. */
+  /** Descriptors to close at the end. */
   open: Set<number>
 }
 
 interface ReplaceOptions {
   exchange?: Exchange | null
-  /** What was read at the path, open still; else it is opened. */
+  /** The open file that was read at the path; else it is opened. */
   seen?: OpenFile
 }
 
 /**
- * Gives `ours` the name `path` if that still holds `expect`; false, and nothing done, if it does not.
- * The tracker gets the old file, for what an editor may still write into it. All of this is
- * synchronous, to keep the time short between that check and the end. Closes what it is given, but
- * for what the tracker gets.
+ * Renames `ours` to `path` if that still contains `expect`; otherwise does nothing and returns false. The tracker
+ * gets the old file, for late saves of an editor. All of this is synchronous, to minimize the time between check and
+ * rename. Closes the descriptors it is given, except those passed to the tracker.
  */
 export function replaceSeen(
   ours: NewFile,
@@ -78,13 +77,13 @@ export function replaceSeen(
   }
 }
 
-/** The same with the stamp of now; null where another file has its name. */
+/** The file with its current stamp; null if another file has its name. */
 function stillAt(path: string, { fd, stats: before }: OpenFile): OpenFile | null {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats && isSameFile(before, stats) ? { fd, stats } : null
 }
 
-/** It has its other name before it loses the first, so that no crash finds it with none. */
+/** Gives the file its second name before it loses the first, so that a crash never leaves it without one. */
 function displace(replacement: Replacement, exchange: Exchange | null): boolean {
   const { path, seen, tracker } = replacement
   const isLinked = named(() => linkSync(path, tracker.link))
@@ -100,13 +99,16 @@ function displace(replacement: Replacement, exchange: Exchange | null): boolean 
   return isDone
 }
 
-/** Undefined also where the disk fails: ours stands in its place by then, and the other will be read. */
+/** Undefined also if the disk fails: the new file is in place by then, and the old one will be read. */
 function stampedBy(stats: Stats, link: string): Stamped | undefined {
   const now = stampNow(link)
   return now ? { stats, ctimeMs: now.ctimeMs } : undefined
 }
 
-/** Loses nothing: what else has taken the name gets it back. Null where the disk cannot do it. */
+/**
+ * Swaps the two files, so that no save is lost: another file that has taken the name gets it back. Null if the file
+ * system does not support it.
+ */
 function byExchange(replacement: Replacement, exchange: Exchange): boolean | null {
   const { path, seen } = replacement
   const temp = replacement.ours.path
@@ -130,9 +132,9 @@ function byExchange(replacement: Replacement, exchange: Exchange): boolean | nul
 }
 
 /**
- * What ours displaced gets the name back; where somebody has saved over ours meanwhile, that save
- * is the newest and gets it. But for a moment ours stood there: who read it may save what they make
- * of it over what came back, and who opened it writes into what we remove. So the tracker gets both.
+ * Undoes the swap. If somebody has saved over the new file since, that save is the newest and stays. For a moment the
+ * new file was visible: readers may save changes based on it, and an editor may have opened it. So the tracker gets
+ * both files.
  */
 function exchangeBack(replacement: Replacement, exchange: Exchange): void {
   const { path, ours, open } = replacement
@@ -159,7 +161,7 @@ function giveBack(temp: string, path: string, exchange: Exchange): void {
     exchange(temp, path)
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error
-    renameSync(temp, path) // somebody removed what was placed
+    renameSync(temp, path) // the new file was removed since
   }
 }
 
@@ -169,8 +171,8 @@ function keepOpen({ tracker, open }: Replacement, fd: number, base?: Buffer): vo
 }
 
 /**
- * Loses a save that takes the name by a rename after the last look, some microseconds before ours:
- * nothing else in Node can replace a file on a condition.
+ * Fallback without an atomic swap: loses a save by rename within some microseconds between check and rename, as Node
+ * has no conditional rename.
  */
 function byRename({ ours, path, seen }: Replacement): boolean {
   if (!isSameFile(lstatSync(path, { throwIfNoEntry: false }), seen.stats)) return false
@@ -178,7 +180,7 @@ function byRename({ ours, path, seen }: Replacement): boolean {
   return true
 }
 
-/** What says that no name can be given there: another disk, no such links, no permission, no room. */
+/** Errors that mean no second name is possible: another disk, no hard links, no permission, no space. */
 const NO_NAME = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EROFS', 'ENOENT']
 

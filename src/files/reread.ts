@@ -4,12 +4,12 @@ import { type FileStamp, type ReadResult, readRegular, sameStamp, stampOf } from
 
 interface RereadOptions<T> {
   maxBytes: number
-  /** How long after its last change a file still counts as being written, and is read each time. */
+  /** For this time after its last change a file is read each time, as it may still be written. */
   settleMs: number
   take(read: ReadResult): T | Promise<T>
 }
 
-/** The content of a small file, read again when its stamp has changed. */
+/** Returns the content of a small file, read again when its stamp has changed. */
 export function createReread<T>(path: string, options: RereadOptions<T>): () => Promise<T> {
   const { maxBytes, settleMs, take } = options
   let known: { stamp: FileStamp; value: T } | null = null

@@ -11,8 +11,8 @@ import { storageError } from './storage-error.ts'
 import { tempName } from './temp-files.ts'
 
 /**
- * Refuses with `storage_full` if the disk of `folder` has no room for `bytes` more: before a change of several files,
- * so that a full disk does not let the first through and refuse the second. The file that is written for it is removed.
+ * Throws `storage_full` if the disk of `folder` has no room for `bytes` more, so that a change of several files is
+ * not left half done. It checks by writing a file, which it removes.
  */
 export async function mustHaveRoom(folder: string, bytes: number, within: string): Promise<void> {
   const pinned = pinFolder(folder, within)

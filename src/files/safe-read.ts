@@ -35,32 +35,31 @@ export type Refused = Extract<ReadResult, { ok: false }>
 
 interface ReadOptions {
   maxBytes: number
-  /** A real path. The folder that holds the file must, links resolved, be it or lie in it. */
+  /** A real path. The folder of the file, with links resolved, must equal it or be inside it. */
   within?: string
 }
 
 /**
- * Reads a file that anybody may have put there: a FIFO does not block it, a link is not followed, a
- * sparse monster is not loaded. The stamp is of the moment before the bytes were read, so a change
- * meanwhile shows as a stamp that is no longer the file's. Errors of the disk are values; only a
- * mistake of the caller (a NUL in the path) throws.
+ * Reads a file that anybody may have created: a FIFO does not block it, links are not followed, and huge files are
+ * not loaded. The stamp is taken before the bytes are read, so that a change during the read shows as a newer stamp.
+ * Disk errors are returned as values; only a mistake of the caller (a NUL in the path) throws.
  */
 export async function readRegular(path: string, options: ReadOptions): Promise<ReadResult> {
   return withOpened(path, options, (handle) => readOpen(handle, options.maxBytes))
 }
 
-/** The same, once more where the disk failed: for a file that would be set aside for one bad moment. */
+/** Same, with a retry if the disk failed, for files that would otherwise be set aside. */
 export async function readTwice(path: string, options: ReadOptions): Promise<ReadResult> {
   const read = await readRegular(path, options)
   return !read.ok && read.reason === 'io_error' ? readRegular(path, options) : read
 }
 
-/** Whether what is at fault is the file or the disk; any other error is of the process or the machine, and passes. */
+/** Whether the file or the disk is at fault; other errors concern the process or machine and pass. */
 export function isOfFile({ reason, detail }: Refused): boolean {
   return reason !== 'io_error' || detail.startsWith('EIO')
 }
 
-/** Opens what `readRegular` would, for as long as `read` takes; what that throws of the disk is a value too. */
+/** Opens a file with the checks of `readRegular` while `read` runs; disk errors that it throws become values too. */
 export async function withOpened<T>(
   path: string,
   options: Pick<ReadOptions, 'within'>,
@@ -84,8 +83,8 @@ export async function withOpened<T>(
 }
 
 /**
- * The stamp of `path` itself, links not followed; null if nothing is there, or if we may not look
- * into the folder: reading it then gives the reason.
+ * Returns the stamp of `path` without following links; null if it does not exist or without permission: reading it
+ * then reports the reason.
  */
 export async function stampOf(path: string): Promise<FileStamp | null> {
   try {
@@ -96,7 +95,7 @@ export async function stampOf(path: string): Promise<FileStamp | null> {
   }
 }
 
-/** Whether two stamps are of the same file with, as far as a stat can tell, the same content. */
+/** Whether two stamps belong to the same file with the same content, as far as a stat shows. */
 export function sameStamp(a: FileStamp, b: FileStamp): boolean {
   return (
     a.size === b.size &&
@@ -109,7 +108,7 @@ export function sameStamp(a: FileStamp, b: FileStamp): boolean {
 
 export type Decoded = { ok: true; text: string } | { ok: false; line: number; offset: number }
 
-/** A BOM stays as U+FEFF. `line` counts from 1, `offset` is that of the first byte that is wrong. */
+/** Decodes UTF-8. A BOM stays as U+FEFF. `line` is 1-based; `offset` is that of the first invalid byte. */
 export function decodeUtf8(bytes: Uint8Array): Decoded {
   if (isUtf8(bytes)) {
     const { buffer, byteOffset, byteLength } = bytes
@@ -117,7 +116,7 @@ export function decodeUtf8(bytes: Uint8Array): Decoded {
   }
   let line = 1
   let start = 0
-  // No sequence of UTF-8 contains a line feed, so each line is right or wrong by itself.
+  // UTF-8 sequences never contain a line feed, so lines can be checked separately
   for (;;) {
     const feed = bytes.indexOf(0x0a, start)
     const end = feed === -1 ? bytes.length : feed
@@ -143,8 +142,8 @@ const OPEN_FILES = '/proc/self/fd'
 const HAS_OPEN_FILES = existsSync(OPEN_FILES)
 
 /**
- * Whether what was opened at `path` lies in the folder, whatever was on the way at that moment; without
- * /proc, whether its path leads there now.
+ * Whether the opened file is inside the folder, whatever links were on the way; without /proc, whether its path leads
+ * there now.
  */
 export function isOpenWithin(file: number, path: string, within: string): boolean {
   const place = HAS_OPEN_FILES ? readlinkSync(`${OPEN_FILES}/${file}`) : realpathNow(path)
@@ -193,7 +192,7 @@ export function refused(reason: UnreadableReason, detail: string): Refused {
   return { ok: false, reason, detail }
 }
 
-/** An error of the disk as a value; other errors are thrown again. */
+/** Returns disk errors as a value; rethrows other errors. */
 export function refusedBy(error: unknown): Refused {
   return refused(reasonOf(error), `${codeOf(error)} when opening or reading it`)
 }

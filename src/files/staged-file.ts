@@ -15,37 +15,40 @@ import { tempName } from './temp-files.ts'
  * side by side, get their names one after the other, and share the sync of the folder.
  */
 export interface StagedFile {
-  /** Gives it its name, for every reader to see. Where it cannot, the file is closed. */
+  /** Renames it to its final name. If that fails, the file is closed. */
   place(): Promise<void>
-  /** Resolves once no crash takes away what was placed in its folder so far. */
+  /** Syncs the folder: resolves once everything placed in it so far is durable. */
   sync(): Promise<void>
-  /** In the end. Removes what has not got its name. */
+  /** Call at the end. Removes the file if it was not placed. */
   close(): Promise<void>
 }
 
 export interface StageOptions {
-  /** Overrides the mode of the file that is replaced; without both, 0666 less the umask. */
+  /** Overrides the mode of the replaced file; without both, 0666 minus the umask. */
   mode?: number
-  /** A real path that the file must not leave, not even where its folder is swapped for a link meanwhile. */
+  /** A real path that must contain the file, even if its folder is replaced by a link meanwhile. */
   within?: string
 }
 
 export interface ReplaceOptions extends StageOptions {
-  /** What must stand there just before the replacement: these bytes, or with null nothing. */
+  /** The expected content just before the replacement; null means no file. */
   expect?: Uint8Array | null
-  /** With bytes expected: gets what the new file displaced, for a save that came too late to be seen. */
+  /** Gets the replaced file, for late saves. Only with expected bytes. */
   tracker?: ReplacedFileTracker
 }
 
 export interface ChangeOptions {
-  /** Of more nothing is made: the file was changed meanwhile. */
+  /** A larger file counts as changed. */
   maxBytes: number
   within: string
-  /** Gets what the new file displaced, for a save that came too late to be seen. */
+  /** Gets the replaced file, for late saves. */
   trackerFor(present: Buffer): ReplacedFileTracker
 }
 
-/** Refuses with `unreadable_file` what is no regular file, and `changed_meanwhile` against `expect`. */
+/**
+ * Stages a replacement. Throws `unreadable_file` for anything but a regular file, and `changed_meanwhile` if the file
+ * is not `expect`.
+ */
 export function stageReplacement(
   path: string,
   bytes: Uint8Array,
@@ -58,7 +61,7 @@ export function stageReplacement(
       if (expect === null) return () => placeNew(temp, pinned, bytes, mode, changedMeanwhile)
       return async () => {
         regularOrNothing(pinned)
-        // in the thread pool, since the old file goes with its last name, which takes a while
+        // in the thread pool, as freeing the old file takes a while
         await rename(temp, pinned)
       }
     }
@@ -73,7 +76,7 @@ export function stageReplacement(
   })
 }
 
-/** Makes a file that must not be there yet, whole or not at all; refuses with `already_exists`. */
+/** Stages a new file; placing it throws `already_exists` if the name is taken. */
 export function stageNew(
   path: string,
   bytes: Uint8Array,
@@ -86,9 +89,8 @@ export function stageNew(
 }
 
 /**
- * What stands in a file is replaced by what `change` makes of it, by way of the same open folder and file. Refuses
- * with `changed_meanwhile` where no regular file is, or another than `change` was given; rejects with what that
- * rejects with.
+ * Stages the result of `change` on a file's content, using the same open folder and file. Throws `changed_meanwhile`
+ * if it is not a regular file, or not the one that `change` got, and whatever `change` throws.
  */
 export function stageChange(
   path: string,
@@ -114,8 +116,8 @@ export function stageChange(
 type Place = () => Promise<void>
 
 /**
- * `write` makes the temporary file, and gives what puts it in its place. It adds what is to be closed to `open`. Both
- * paths lead through the open folder.
+ * `write` creates the temporary file and returns the function that places it. It adds descriptors to close to `open`.
+ * Both paths lead through the open folder.
  */
 async function staged(
   path: string,
@@ -187,32 +189,32 @@ function regularOrNothing(path: string): Stats | null {
   }
 }
 
-/** Gives the temporary file its name only if that is free, and removes the old name. */
+/** Renames the temporary file only if the name is free. */
 async function placeNew(
   temp: string,
   path: string,
   bytes: Uint8Array,
   mode: number | undefined,
-  refusal: (path: string) => AppError,
+  nameTaken: (path: string) => AppError,
 ): Promise<void> {
   try {
     linkSync(temp, path)
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw refusal(path)
+    if (hasCode(error, 'EEXIST')) throw nameTaken(path)
     if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
-    // Exclusive too, but a power cut can leave a part of it.
+    // exclusive too, but a power cut can leave a partial file
     await writeNewFile(path, bytes, { mode }).catch((failure: unknown) => {
-      throw hasCode(failure, 'EEXIST') ? refusal(path) : failure
+      throw hasCode(failure, 'EEXIST') ? nameTaken(path) : failure
     })
   }
-  discardNow(temp) // the file has its name by now, whether the other goes or not
+  discardNow(temp) // the file has its final name already, so a failure does not matter
 }
 
 function alreadyThere(path: string): AppError {
-  return new AppError('already_exists', `${basename(path)} is there already. Choose another name.`)
+  return new AppError('already_exists', `${basename(path)} already exists. Choose another name.`)
 }
 
 export function changedMeanwhile(path: string): AppError {
-  const message = `${basename(path)} was changed by somebody else meanwhile, so it was not overwritten. Read it again, then repeat the change.`
+  const message = `${basename(path)} was changed by someone else at the same time, so it was not overwritten. Read it again, then repeat the change.`
   return new AppError('changed_meanwhile', message)
 }

@@ -8,14 +8,14 @@ import { AppError } from '../model/app-error.ts'
 import { codeOf, hasCode } from './errno.ts'
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG']
-/** Disks on a network also report these. */
+/** Also reported by network disks. */
 const FAILED = ['EIO', 'EROFS', 'ESTALE', 'EUCLEAN', 'EBUSY', 'EMLINK', 'ENOTCONN']
-/** The disk works, but the process or the machine is short of something for the moment. */
+/** The disk works, but the process or machine has temporarily run out of a resource. */
 const SHORT = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
 
 /**
- * The error for a disk that failed outside of a single write: while reading, or after the write. Null for other errors.
- * The request may or may not have been carried out.
+ * Returns the API error for a disk that failed outside a single write: while reading, or after the write. Null for
+ * other errors. The request may or may not have taken effect.
  */
 export function diskError(error: unknown): AppError | null {
   const isFull = hasCode(error, ...FULL)
@@ -23,13 +23,16 @@ export function diskError(error: unknown): AppError | null {
   if (!isFull && !isShort && !hasCode(error, ...FAILED)) return null
   const what = isFull ? 'The storage is full' : isShort ? SHORT_OF : 'The storage failed'
   const remedy = isFull ? 'Free space' : isShort ? 'Wait a little' : 'Check the disk'
-  const message = `${what} (${codeOf(error)}) before the request was carried out to its end. ${remedy}, look at what was done of it, then try again.`
+  const message = `${what} (${codeOf(error)}) before the request was finished. ${remedy}, check what was changed, then try again.`
   return new AppError(isFull ? 'storage_full' : 'storage_failed', message, { cause: error })
 }
 
 const SHORT_OF = 'The system is short of memory or open files'
 
-/** The error for a write that a full, failing or missing disk rejected; other errors are returned as they are. */
+/**
+ * Returns the API error for a write that failed because the disk is full, failing or missing; returns other errors
+ * unchanged.
+ */
 export function storageError(error: unknown, path: string): unknown {
   const name = basename(path)
   if (hasCode(error, ...FULL)) {
@@ -41,11 +44,11 @@ export function storageError(error: unknown, path: string): unknown {
     return new AppError('storage_failed', message, { cause: error })
   }
   if (hasCode(error, ...FAILED, 'EACCES', 'EPERM')) {
-    const message = `The change to ${name} was not saved: the storage refused it (${codeOf(error)}). Check its permissions and the disk, then try again.`
+    const message = `The change to ${name} was not saved: the storage rejected it (${codeOf(error)}). Check its permissions and the disk, then try again.`
     return new AppError('storage_failed', message, { cause: error })
   }
   if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) {
-    const message = `The change to ${name} was not saved: its folder was moved away meanwhile (${codeOf(error)}). Look again, then repeat the change.`
+    const message = `The change to ${name} was not saved: its folder was moved away (${codeOf(error)}). Check the folder, then repeat the change.`
     return new AppError('changed_meanwhile', message, { cause: error })
   }
   return error

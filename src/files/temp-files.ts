@@ -1,4 +1,4 @@
-/** Names of temporary files and of folders that are being deleted, and their removal at a start after a crash. */
+/** Names temporary files and folders being deleted, and removes them at the start after a crash. */
 
 import { randomBytes } from 'node:crypto'
 import { lstat, readdir } from 'node:fs/promises'
@@ -9,30 +9,30 @@ import { discard } from './new-file.ts'
 const TEMP_NAME = /^\.casefile-\d+-[0-9a-f]{12}\.tmp$/
 const TRASH_NAME = /^\.casefile-\d+-[0-9a-f]{12}\.trash$/
 
-/** A new hidden name beside `target`, so that a rename onto it stays on one file system. */
+/** Returns a new hidden name beside `target`, so that a rename stays on one file system. */
 export function tempName(target: string): string {
   return join(dirname(target), `${stem()}.tmp`)
 }
 
-/** A new hidden name beside `target` for a folder that is being deleted. */
+/** Returns a new hidden name beside `target` for a folder being deleted. */
 export function trashName(target: string): string {
   return join(dirname(target), `${stem()}.trash`)
 }
 
-/** Whether a base name is one that `tempName` gives. */
+/** Whether `tempName` makes such names. */
 export function isTempName(name: string): boolean {
   return TEMP_NAME.test(name)
 }
 
-/** Whether a base name is one that `trashName` gives. */
+/** Whether `trashName` makes such names. */
 export function isTrashName(name: string): boolean {
   return TRASH_NAME.test(name)
 }
 
 /**
- * Removes what a killed process left half-written, directly in these folders; says how many it
- * found. Symbolic links are included: a swap of `latest.md` that was cut short leaves one. Only the
- * single owner of the memory root may call this, and only before it writes itself.
+ * Removes temporary files of a killed process directly in these folders; returns their number. Includes symbolic
+ * links, as an interrupted update of `latest.md` leaves one. Only the owner of the memory root may call this, and
+ * only before it writes.
  */
 export async function removeTempFiles(folders: Iterable<string>): Promise<number> {
   const found = await tempFilesIn(folders)
@@ -40,7 +40,7 @@ export async function removeTempFiles(folders: Iterable<string>): Promise<number
   return found.length
 }
 
-/** The paths of what is half-written directly in these folders, by a process that lives or is dead. */
+/** Returns the temporary files directly in these folders, of live and dead processes. */
 export async function tempFilesIn(folders: Iterable<string>): Promise<string[]> {
   const found: string[] = []
   for (const folder of folders) {
@@ -57,7 +57,7 @@ async function leftovers(folder: string): Promise<string[]> {
       .filter((entry) => isTempName(entry.name) && (entry.isFile() || entry.isSymbolicLink()))
       .map((entry) => entry.name)
   } catch (error) {
-    // A folder that we may not list is one that we did not write to.
+    // the service did not write to a folder that it may not list
     if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
     throw error
   }
@@ -67,7 +67,7 @@ function stem(): string {
   return `.casefile-${process.pid}-${uniqueHex()}`
 }
 
-/** 12 hex digits that no other call gives, of this process or another. */
+/** Returns 12 hex digits, unique across processes. */
 export function uniqueHex(): string {
   count = (count + 1) % 0x1000000
   return OF_PROCESS + count.toString(16).padStart(6, '0')

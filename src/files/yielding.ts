@@ -1,12 +1,12 @@
-/** Long loops that let requests go first. The only way to yield in the program. */
+/** Long loops that let requests go first. All yielding of the program goes through here. */
 
 import { setImmediate } from 'node:timers/promises'
 
-/** Few enough to leave threads for requests. */
+/** Low enough to leave threads for requests. */
 const AT_ONCE = 16
-/** A request waits at most so long in each turn of the event loop. */
+/** Maximum time that a loop blocks the event loop. */
 const SLICE_MS = 2
-/** Shared by all loops, so that many short ones in a row do not delay requests either. */
+/** Shared by all loops, so that many short ones in a row do not delay requests. */
 let sliceBegan = 0
 
 /** Waits for the next turn of the event loop once this one has taken longer than `SLICE_MS`. */
@@ -17,8 +17,8 @@ export async function yieldIfBusy(): Promise<void> {
 }
 
 /**
- * Does the work for one item after the other, also for those that are added meanwhile, and lets others go first now
- * and then. Rejects with the signal's reason once that is aborted.
+ * Runs `work` for one item after another, including items added meanwhile, and yields to requests. Rejects with the
+ * signal's reason when aborted.
  */
 export async function forEachInTurn<T>(
   items: Iterable<T>,
@@ -32,7 +32,7 @@ export async function forEachInTurn<T>(
   }
 }
 
-/** Does the work for all items, a few at a time, in their order; rejects with the first that rejects. */
+/** Runs `work` for all items, a few at a time, in order; rejects with the first error. */
 export async function forEachLimited<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,

@@ -115,6 +115,14 @@ const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
+const CLIENT_ERROR_DETAIL: Readonly<Record<number, string>> = {
+  400: 'The request is not valid HTTP. Percent-encode characters in the path that are not ASCII.',
+  408: 'The request did not arrive in time. Send it again.',
+  413: 'The request is too large.',
+  431: 'The headers are too large. Send fewer or shorter headers.',
+  501: 'The method is unknown.',
+}
+
 /** Whether it is a valid request line with a method that node does not know. */
 function isUnknownMethod({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }) {
   if (code !== 'HPE_INVALID_METHOD' || !rawPacket) return false
@@ -138,7 +146,8 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const status = isUnknownMethod(error) ? 501 : (CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400)
   const title = STATUS_CODES[status]
-  const body = jsonBody({ type: 'about:blank', title, status })
+  const detail = CLIENT_ERROR_DETAIL[status]
+  const body = jsonBody({ type: 'about:blank', title, status, detail })
   const head = [
     `HTTP/1.1 ${status} ${title}`,
     'Content-Type: application/problem+json',

@@ -1,5 +1,5 @@
 import { ATTENTION_KINDS, type AttentionKind, CLOSED_STATES } from '../model/attention.ts'
-import { casesNamed } from '../model/case-names.ts'
+import { findCasesByName } from '../model/case-names.ts'
 import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { type CaseQuery, filtersFor } from './case-filter.ts'
@@ -40,7 +40,7 @@ function idsNamed({ allJson }: Pick<Catalog, 'allJson'>, name: string): string[]
   for (const { id, json } of allJson()) {
     if (id.startsWith(wanted) || json.toLowerCase().includes(inJson)) maybe.push(JSON.parse(json))
   }
-  return casesNamed(maybe, wanted).map(({ id }) => id)
+  return findCasesByName(maybe, wanted).map(({ id }) => id)
 }
 
 export function kindsOf(needs: TriageQuery['needs']): AttentionKind[] | null {

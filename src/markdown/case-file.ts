@@ -52,7 +52,7 @@ export const CASE_LAYOUT: SectionLayout = {
     const from = bodyStart ?? findBodyStart(text)
     return from === null ? null : { from, to: text.length }
   },
-  /** A description that came by request asks for no proof. */
+  /** A description from a request must not add required proof. */
   async isContained(after, name) {
     const end = after.ranges[0]!.to
     const checklist = await checklistOf(after)
@@ -60,7 +60,7 @@ export const CASE_LAYOUT: SectionLayout = {
   },
 }
 
-/** Default values for what a file made by hand leaves out. */
+/** Default values for a file that a person wrote without some fields. */
 interface CaseOrigin {
   id: string
   created_at: string
@@ -69,14 +69,14 @@ interface CaseOrigin {
 }
 
 export interface CaseReading {
-  /** Null when the file cannot be believed: the problems say why. */
+  /** Null if the file has breaking problems. */
   value: Case | null
   problems: Problem[]
-  /** What a file says of which nothing but the id is wrong: to be shown, not believed. */
+  /** The values of a file with nothing but a wrong id: they are shown, but not trusted. */
   shown?: Case
 }
 
-/** Reads a case.md. Never throws for anything that stands in it. */
+/** Reads a case.md. Never throws, whatever the text contains. */
 export async function readCase(text: string, origin: CaseOrigin): Promise<CaseReading> {
   const now = readCaseNow(text, origin)
   if (now) return now
@@ -91,8 +91,8 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
 }
 
 /**
- * The same at once, as nearly every case.md can be read; null where only `readCase` can, since its
- * body needs the markdown parser, which works in a worker.
+ * Synchronous `readCase`, which works for nearly every case.md; null if the body needs the markdown parser, which
+ * runs in a worker.
  */
 export function readCaseNow(text: string, origin: CaseOrigin): CaseReading | null {
   const read = readCaseFile(text)
@@ -102,7 +102,7 @@ export function readCaseNow(text: string, origin: CaseOrigin): CaseReading | nul
   return sections && checklist && caseIn(read.document, sections, checklist, origin)
 }
 
-/** A case without frontmatter may be made by hand, but not of fields that lost the lines around them. */
+/** A case written by a person may have no frontmatter, but fields without their `---` lines are a problem. */
 function readCaseFile(text: string): RecordResult {
   const read = readRecord(text, CASE_FILE)
   if (!read.ok || read.document.fields !== null || !hasBareFields(text, read.document.bodyStart))
@@ -147,7 +147,7 @@ function caseIn(
 
 type FieldValue = string | string[] | null
 
-/** What `find` gives for each field, and for null the value of a case that has none. */
+/** Returns the value that `find` gives for each field, else the field's empty value. */
 function valuesOf(find: (field: NamedField) => FieldValue): CaseValues {
   const values = FIELD_LIST.map((field) => [field.name, find(field) ?? emptyValue(field)])
   return Object.fromEntries(values) as CaseValues
@@ -164,7 +164,7 @@ function valueIn(reader: FieldReader, field: NamedField): FieldValue {
   return null
 }
 
-/** The first `# Title` line, else the first line that says something. */
+/** Returns the first `# Title` line, else the first line with text. */
 function titleOf(body: string): string | null {
   let first: string | null = null
   let fence: string | null = null
@@ -190,8 +190,8 @@ const UNKNOWN_ITEM: ChecklistItem = {
 }
 
 /**
- * The best that can be said of a case whose file does not parse and was never read before. What its
- * checklist requires is unknown, so no proof opens its gate.
+ * Salvages what it can from a file that does not parse and was never read before. The checklist is unknown, so no
+ * proof opens the gate.
  */
 export function roughCase(text: string, origin: CaseOrigin): Case {
   const fields = roughFields(text)
@@ -218,14 +218,14 @@ function isSet(key: string, value: unknown): boolean {
   return row !== undefined && JSON.stringify(value) !== JSON.stringify(emptyValue(row))
 }
 
-/** The keys that a new file has. */
+/** The keys of a new file. */
 const ALWAYS_WRITTEN: ReadonlySet<string> = new Set([
   'id',
   'created_at',
   ...FIELD_LIST.filter(({ alwaysWritten }) => alwaysWritten).map(({ name }) => name),
 ])
 
-/** The text of a new case.md: every constant key in its order, then the description. */
+/** Returns the text of a new case.md: its keys in order, then the description. */
 export async function newCaseText(value: Case): Promise<string> {
   const keys = FILE_KEYS.filter((key) => ALWAYS_WRITTEN.has(key) || isSet(key, value[key]))
   const head = newFrontmatter(keys.map((key) => [key, value[key]]))
@@ -233,8 +233,8 @@ export async function newCaseText(value: Case): Promise<string> {
 }
 
 /**
- * The file with an edit made. Keys that a hand-made file left out are written with the first edit,
- * so that what was derived (the time of creation, say) stays what it was.
+ * Applies an edit. The first edit also writes keys that a file written by a person lacks, so that derived values
+ * (such as the creation time) stay the same.
  */
 export async function editedCase(text: string, present: Case, edit: CaseEdit): Promise<string> {
   const { description, ...fields } = edit.fields ?? {}

@@ -3,20 +3,20 @@ import { KNOWN_PROOF_TYPES } from '../model/known-words.ts'
 import { SLUG } from '../model/words.ts'
 import { trimBlanks } from './lines.ts'
 
-/** An item as it is meant. `unclear`: it says "required", but not of which proof; so it stays unmet. */
+/** An item as read. `unclear`: it says "required" but not which proof, so it stays unmet. */
 export interface ItemReading extends ChecklistItem {
   unclear: boolean
 }
 
 const EXACT = /^\(([a-z0-9][a-z0-9._-]{0,63})(?:,[ \t]*(required|optional))?\)$/
-/** Words that nearly are `required`. */
+/** Misspellings and synonyms of `required`. */
 const NEARLY_REQUIRED = /^(?:req|reqd|requires?|re?q[uired]{2,7}d|mandatory)$/
-/** Before "required" they make prose of it. */
+/** Words before "required" that make it prose. */
 const PROSE = /^(?:if|as|when|where|not|no longer|is|are|be|may be|not always)$/
 const OPENINGS = '([{\uff08'
 const CLOSINGS = ')]}\uff09'
 
-/** Reads the text of an item: `<description> (<type>, required)`, also where it only nearly has this form. */
+/** Reads the text of an item: `<description> (<type>, required)`, also in a similar form. */
 export function readItem(text: string, checked: boolean): ItemReading {
   const read = readEnd(text, checked)
   if (read.required || !saysRequired(text)) return read
@@ -46,7 +46,7 @@ function readEnd(text: string, checked: boolean): ItemReading {
   return { ...plain, description: group.before || text, type, required: flag === 'required' }
 }
 
-/** Whether a text that does not end as an item with a required type says so in another place or form. */
+/** Whether a text says "required" in another place or form than at its end. */
 function saysRequired(text: string): boolean {
   if (!/required/i.test(text)) return false
   if (/[,;:|/\u2013\u2014-][ \t*_`]*required[ \t.,;:!*_`)\]}|]*$/i.test(text)) return true
@@ -57,10 +57,7 @@ function saysRequired(text: string): boolean {
   return [...groups].some(([, inner]) => meaning(inner!).flag === 'required')
 }
 
-/**
- * Whether a line anywhere in a file reads as an item with a type that is required: its box, or a type
- * that is known, tells it from prose.
- */
+/** Whether a line looks like an item with a required type. A box or a known type distinguishes it from prose. */
 export function looksRequired(text: string, hasBox: boolean): boolean {
   const { type, required, unclear } = readItem(text, false)
   if (unclear || !required || type === null) return false
@@ -112,7 +109,7 @@ function isFlag(part: string): boolean {
   return /^(?:required|optional)$/i.test(part)
 }
 
-/** The type that a word means: types are lower case, and the known ones are also written with a space. */
+/** Returns the type that a word means: types are lower case, and known ones may be written with a space. */
 function typeOf(word: string): string | null {
   const lower = word.toLowerCase()
   if (SLUG.test(lower)) return lower
@@ -124,7 +121,7 @@ function isKnown(type: string): boolean {
   return (KNOWN_PROOF_TYPES as readonly string[]).includes(type)
 }
 
-/** What stands in the last brackets of a text that ends with them, or in brackets that are left open. */
+/** Returns the content of the brackets at the end of a text, also of unclosed ones. */
 function lastGroup(text: string): { before: string; inner: string } | null {
   const end = tail(text)
   const isClosed = CLOSINGS.includes(end.at(-1) ?? ' ')
@@ -137,7 +134,7 @@ function lastGroup(text: string): { before: string; inner: string } | null {
   return { before: trimBlanks(end.slice(0, from)), inner }
 }
 
-/** Without the punctuation and emphasis at its end, in linear time. */
+/** Removes punctuation and emphasis at the end, in linear time. */
 function tail(text: string): string {
   let end = text.length
   while (end > 0 && ' \t.,;:!*_`'.includes(text[end - 1]!)) end--

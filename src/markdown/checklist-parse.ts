@@ -13,7 +13,7 @@ export interface PlacedItem extends ItemReading {
   next: number
 }
 
-/** A line that asks for proof where no checklist is, or the heading of a list that is none. */
+/** A line outside the checklist that asks for proof, or the heading of a list that is not the checklist. */
 export interface StrayLine extends ItemReading {
   start: number
   why: string
@@ -33,7 +33,7 @@ export function checklistIn({ ranges }: Pick<Sectioned, 'ranges'>): Range | unde
 const PLAIN_HEADING = plainName(CHECKLIST_HEADING)
 const FIRST_WORD = PLAIN_HEADING.split(' ', 1)[0]!
 
-/** Whether a line says what the heading of the checklist says, whatever kind of line it is. */
+/** Whether a line has the text of the checklist heading, whatever kind of line it is. */
 export function isNearHeading(line: string): boolean {
   // most lines have not even its first word, and are not looked at any further
   return line.toLowerCase().includes(FIRST_WORD) && plainName(line) === PLAIN_HEADING
@@ -43,17 +43,17 @@ export function shortened(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}\u2026` : text
 }
 
-/** What remark sees of a checklist, with offsets into `text`, of which it got the part from `from` on. */
+/** What remark finds in a text. It got only the part from `from` on, so offsets are relative to it. */
 interface View {
   parsed: Parsed
   text: string
   from: number
   range: Range | undefined
-  /** Whether this offset, of the part, is in the checklist. */
+  /** Whether this offset of the part is in the checklist. */
   isInside(start: number): boolean
 }
 
-/** The checklist by remark, nested and wrapped items included, and what looks like one elsewhere. */
+/** Parses the checklist with remark, including nested and wrapped items, and finds similar lines elsewhere. */
 export async function parsedChecklist({ text, ranges }: Sectioned): Promise<Checklist | null> {
   const from = ranges[0]!.from
   const parsed = await parsedMarkdown(text.slice(from, ranges.at(-1)!.to))
@@ -67,7 +67,7 @@ export async function parsedChecklist({ text, ranges }: Sectioned): Promise<Chec
   return { items: itemsIn(view), strays: strays.sort((a, b) => a.start - b.start) }
 }
 
-/** From the heading to the next one of its level or above, where level 2 is the lowest that ends it. */
+/** Returns the range from the heading to the next heading of its level or above; level 2 always ends it. */
 function sectionIn(
   { headings }: Parsed,
   text: string,
@@ -90,10 +90,10 @@ function itemsIn({ parsed, text, from, isInside }: View): PlacedItem[] {
   })
 }
 
-/** A box as people type it: `[]`, `[ x ]`, `[X]` with nothing behind. No link. */
+/** A checkbox as people type it: `[]`, `[ x ]`, `[X]`. Not a link. */
 const ROUGH_BOX = /^\[([^\]\r\n]{0,3})\](?!\()[ \t]*(?=\S)/
 
-/** Null for an item without a box that asks for nothing. */
+/** Returns null for an item without a box that requires nothing. */
 function readParsed({ checked, text }: ParsedItem): ItemReading | null {
   if (text === '') return null
   if (checked !== null) return readItem(oneLine(text), checked)
@@ -103,12 +103,12 @@ function readParsed({ checked, text }: ParsedItem): ItemReading | null {
   return read.required ? read : null
 }
 
-/** A wrapped item as the one line that it means. */
+/** Joins the lines of a wrapped item. */
 function oneLine(text: string): string {
   return [...linesOf(text)].map((line) => trimBlanks(line.text)).join(' ')
 }
 
-/** Items elsewhere that end as a required one does. Those in a quote are somebody else's words. */
+/** Returns items outside the checklist that look required; quotes are excluded. */
 function strayItems({ parsed, from, isInside }: View): StrayLine[] {
   return parsed.items.flatMap(({ text, checked, quoted, start }) => {
     const last = lastLine(text)
@@ -120,7 +120,7 @@ function strayItems({ parsed, from, isInside }: View): StrayLine[] {
   })
 }
 
-/** Paragraphs and table rows of the checklist that end as a required item does. */
+/** Returns paragraphs and table rows in the checklist that look like required items. */
 function strayLines({ parsed, from, isInside }: View): StrayLine[] {
   const inside = parsed.lines.filter(({ start }) => isInside(start))
   return inside.flatMap((block) =>
@@ -135,7 +135,7 @@ function strayLines({ parsed, from, isInside }: View): StrayLine[] {
   )
 }
 
-/** Lines that say what the heading says and have a list below them, but are not the checklist's heading. */
+/** Returns lines that have the text of the heading and a list below, but are not the checklist heading. */
 function strayHeadings({ parsed, text, from, range, isInside }: View): StrayLine[] {
   const lines = [...parsed.headings.map((each) => headingLine(each, text, from))]
   return [...lines, ...parsed.lines.map(lastOf)].flatMap(({ line, start, next }) => {
@@ -176,7 +176,7 @@ function lastLine(text: string): string {
   return [...linesOf(text)].at(-1)?.text ?? ''
 }
 
-/** Whether the next thing at this offset is a list. */
+/** Whether a list follows at this offset. */
 function hasListAt({ items }: Parsed, text: string, at: number, from: number): boolean {
   const item = items.find(({ start }) => from + start >= at)
   return item !== undefined && text.slice(at, from + item.start).trim() === ''

@@ -24,7 +24,7 @@ import {
   sectionText,
 } from './sections.ts'
 
-/** The checklist of a text; null when the text is too complex to parse. */
+/** Reads the checklist of a text; null if the text is too complex to parse. */
 export async function readChecklist(
   text: string,
   layout: SectionLayout,
@@ -33,24 +33,24 @@ export async function readChecklist(
   return sections && checklistOf(sections)
 }
 
-/** The same for a text whose sections were found already. */
+/** Same, for a text whose sections are known. */
 export async function checklistOf(sections: Sectioned): Promise<Checklist | null> {
   return checklistNow(sections) ?? parsedChecklist(sections)
 }
 
-/** The same at once; null where only the parser, in its worker, can be sure. */
+/** Synchronous `checklistOf`; null if the parser is needed, which runs in a worker. */
 export function checklistNow(sections: Sectioned): Checklist | null {
   const range = checklistIn(sections)
   const items = range ? shortItems(sections.text, range.from) : []
   return items && !mayHoldStrays(sections, range) ? { items, strays: [] } : null
 }
 
-/** The items that count, those that cannot be read among them: these are required and of no type, so nothing meets them. */
+/** Returns the items that count. Unreadable ones are required without a type, so that no proof satisfies them. */
 export function countedItems({ items, strays }: Checklist): ChecklistItem[] {
   return [...items, ...strays].map(bare)
 }
 
-/** A problem for each line that says "required" in a form that leaves open what is. */
+/** Returns a problem for each line that says "required" in an unclear form. */
 export function checklistProblems(
   text: string,
   file: string,
@@ -74,7 +74,7 @@ export function checklistProblems(
 
 const ITEM = /^[-*+] \[([ xX])\] +(\S.*)$/
 
-/** The items of a section that holds nothing but simple item lines; null where it holds more. */
+/** Returns the items of a section with only simple item lines; null if it has other lines. */
 export function shortItems(text: string, from: number): PlacedItem[] | null {
   const items: PlacedItem[] = []
   for (const line of linesOf(text, from)) {
@@ -88,7 +88,7 @@ export function shortItems(text: string, from: number): PlacedItem[] | null {
   return items
 }
 
-/** Whether a line outside the checklist may be one that the parser must look at. */
+/** Whether a line outside the checklist may need the parser. */
 function mayHoldStrays({ text, ranges }: Sectioned, range: Range | undefined): boolean {
   const end = range ? endOfItems(text, range.from) : 0
   let fence: string | null = null
@@ -107,13 +107,13 @@ function mayHoldStrays({ text, ranges }: Sectioned, range: Range | undefined): b
   return false
 }
 
-/** Where short items end: at the next heading of depth 1 or 2. */
+/** Returns the end of the items: the next heading of depth 1 or 2. */
 function endOfItems(text: string, from: number): number {
   for (const line of linesOf(text, from)) if (/^#{1,2}[ \t]/.test(line.text)) return line.start
   return text.length
 }
 
-/** The file with one item appended, under a new heading where there is none yet. */
+/** Appends an item, under a new heading if there is none. */
 export async function withItem(
   text: string,
   layout: SectionLayout,

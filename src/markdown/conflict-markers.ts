@@ -4,8 +4,9 @@ import { closesFence, OPENING } from './outline.ts'
 const LEFT_ABOVE = /^\ufeff?<<<<<<< [^\r\n]*(?:\r\n|\n|\r)---[ \t]*(?:\r|\n|$)/
 
 /**
- * The 1-based line of the first `<<<<<<<` that git left with its `=======` and `>>>>>>>`, or of one that a
- * person left above the frontmatter, which nobody would find below it; null when there is none. Text in a `verbatim` fence is data: the output of a step may well show a conflict.
+ * Returns the 1-based line of the first complete git conflict (`<<<<<<<`, `=======`, `>>>>>>>`), or of a marker above
+ * the frontmatter; null if there is none. Text in a `verbatim` fence is ignored, as the output of a step may contain
+ * markers.
  */
 export function conflictLine(text: string): number | null {
   if (!text.includes('<<<<<<< ')) return null

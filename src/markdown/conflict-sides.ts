@@ -6,8 +6,8 @@ export interface ConflictSides {
 }
 
 /**
- * The two texts of which git made a file with conflict markers, in either style (`merge`, `diff3`);
- * null where the markers are not whole. A person who has begun to resolve it leaves other texts.
+ * Returns the two texts of a file with git conflict markers, in either style (`merge`, `diff3`); null if the markers
+ * are incomplete. If a person has started to resolve the conflict, the texts include their changes.
  */
 export function conflictSides(text: string): ConflictSides | null {
   const sides = { ours: '', theirs: '' }

@@ -21,7 +21,7 @@ export interface Field {
 export interface MarkdownDocument {
   text: string
   eol: LineEnding
-  /** The YAML between the two `---` lines; null for a file without frontmatter. */
+  /** The YAML between the two `---` lines; null without frontmatter. */
   front: { map: YamlMap; start: number; end: number } | null
   /** The values of the frontmatter, in the file's order; null for a file without frontmatter. */
   fields: ReadonlyMap<string, Field> | null
@@ -33,9 +33,9 @@ export type DocumentResult =
   | { ok: false; code: YamlProblem['code']; line: number; message: string }
 
 /**
- * Splits frontmatter from body. gray-matter only splits, and the YAML goes to our one engine: its
- * other engines execute what a file says, and its own cache returns shared objects, so they are
- * shut off and options are always passed.
+ * Splits frontmatter from body. gray-matter only splits; the YAML goes to the service's own reader. gray-matter's
+ * other engines would execute code in a file, and its cache returns shared objects, so both are disabled by always
+ * passing options.
  */
 export function readDocument(text: string): DocumentResult {
   const start = text.startsWith('\ufeff') ? 1 : 0
@@ -104,7 +104,7 @@ function frontSpan(text: string, start: number): Span | string {
   return 'the frontmatter that starts here has no closing --- line'
 }
 
-/** What gray-matter takes for the frontmatter of `head`; no engine of its own ever runs. */
+/** Returns what gray-matter finds as the frontmatter of `head`; none of its engines runs. */
 function splitByGrayMatter(head: string): string {
   const engine = { parse: () => ({}), stringify: () => '' }
   const engines = { yaml: engine, json: engine, javascript: engine }
@@ -113,8 +113,8 @@ function splitByGrayMatter(head: string): string {
 }
 
 /**
- * Without blank lines: gray-matter looks for a block of nothing but comments in a time that is
- * quadratic in them, and in line separators (2 s for 64 KiB).
+ * Removes blank lines, as gray-matter's search for comment-only blocks takes quadratic time in them and in line
+ * separators (2 s for 64 KiB).
  */
 function dense(text: string): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '')

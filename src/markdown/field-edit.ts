@@ -4,8 +4,8 @@ import { withKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /**
- * The file with these frontmatter keys set, each by a range edit; a file without one gets one.
- * `known` is the text's document, if the caller has read it already.
+ * Sets frontmatter keys, each by a range edit; adds frontmatter if there is none. `known` is the text's envelope, if
+ * the caller has it.
  */
 export function withFields(
   text: string,
@@ -26,7 +26,7 @@ export function withFields(
   return text.slice(0, front.start) + map.source + text.slice(front.end)
 }
 
-/** A frontmatter block with a line for each key, in the order given. */
+/** Returns a frontmatter block with one line per key, in this order. */
 export function newFrontmatter(fields: [string, YamlValue][], eol = '\n'): string {
   const lines = fields.map(([key, value]) => `${key}: ${yamlField(key, value)}`.trimEnd() + eol)
   return `---${eol}${lines.join('')}---${eol}`

@@ -31,19 +31,19 @@ function unreadable(
   return { ok: false, problem: { code, file, line, message } }
 }
 
-/** Typed reading of frontmatter: each wrong value becomes one problem with its line. */
+/** Reads typed frontmatter values. Each wrong value becomes a problem with its line. */
 export interface FieldReader {
   problems: Problem[]
   has(key: string): boolean
   raw(key: string): YamlValue | undefined
-  /** A text; null when absent or empty. Numbers and booleans are taken as they are written. */
+  /** A text; null if absent or empty. Numbers and booleans are read as written. */
   text(key: string): string | null
-  /** A text of a given shape, `rule` says which; null when absent. */
+  /** A text that matches a pattern, which `rule` describes; null if absent. */
   shaped(key: string, shape: RegExp, rule: string): string | null
-  /** A time in ISO 8601 or YAML's form of it, turned into UTC with milliseconds. */
+  /** A time in ISO 8601 or YAML's form, converted to UTC with milliseconds. */
   time(key: string): string | null
   texts(key: string): string[]
-  /** Holds a key that repeats what the file's place says to it; absent is right too. */
+  /** Reports a key that contradicts the file's path; it may be absent. */
   placed(key: string, expected: string): void
   problem(key: string, code: ProblemCode, message: string): void
 }
@@ -104,11 +104,11 @@ export function fieldReader({ text, fields }: MarkdownDocument, file: string): F
 const TIME_FORM =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?([Zz]|[+-]\d\d:?\d\d)?)?$/
 
-/** As the service writes it, up to a day that every month has. */
+/** The format that the service writes, limited to days that every month has. */
 const USUAL_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** A time that names no zone is UTC, as YAML has it: the reader's own zone must not decide. */
+/** A time without zone is UTC, as in YAML; the machine's zone must not matter. */
 function utcTime(text: string): string | null {
   if (USUAL_TIME.test(text)) return text
   const match = TIME_FORM.exec(text)
@@ -120,7 +120,7 @@ function utcTime(text: string): string | null {
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }
 
-/** The keys of a file's frontmatter; of one that cannot be read, those of its plain `key: value` lines. */
+/** Returns the keys of the frontmatter; if it is unreadable, those of its plain `key: value` lines. */
 export function fieldNames(text: string, file: string): ReadonlySet<string> {
   const read = readRecord(text, file)
   return new Set(read.ok ? read.document.fields?.keys() : roughFields(text).keys())
@@ -128,7 +128,7 @@ export function fieldNames(text: string, file: string): ReadonlySet<string> {
 
 const ROUGH_LINE = /^([a-z_]+):[ \t]+(?:"([^"\\]*)"|'([^'\\]*)'|([^\s#"'[{&*!|>%@`].*))$/
 
-/** What plain `key: value` lines give, for a file whose frontmatter does not parse. */
+/** Reads plain `key: value` lines of frontmatter that does not parse. */
 export function roughFields(text: string): Map<string, string> {
   const fields = new Map<string, string>()
   for (const line of linesOf(text.slice(0, 8192))) {

@@ -1,6 +1,6 @@
 import { type Act, type Actor, type HistoryEntry, kindOf, sessionIn } from '../model/history.ts'
 
-/** Longer than any text of a request: the note of a plan that was sent back is kept whole. */
+/** Longer than any text of a request, so that the note of a change request is stored completely. */
 const MAX_TEXT = 24_000
 const MAX_WHAT = 400
 export const MAX_WHO = 100
@@ -8,22 +8,22 @@ export const MAX_WHO = 100
 const HEADING = '# History'
 const BETWEEN = ' · '
 const LINE = /^- (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) · (.+)$/
-/** Stands for the line breaks of a text. */
+/** Replaces line breaks in a text. */
 export const LINE_BREAK = ' ⏎ '
 
-/** The line of an act. Whatever the texts are, it is one line, and read back as this act. */
+/** Returns the line of an act. It is always one line and is read back as this act. */
 export function historyLine(act: Act, { who }: Pick<Actor, 'who'>, at: string): string {
   const words = [at, partOf(act.who ?? who, MAX_WHO) || 'unknown', partOf(act.what, MAX_WHAT)]
   const text = bounded(oneLine(act.text ?? ''), MAX_TEXT)
   return `- ${(text === '' ? words : [...words, text]).join(BETWEEN)}`
 }
 
-/** A part that another one follows must not hold what stands between them. */
+/** Removes the separator from a part, so that the line can be split again. */
 function partOf(text: string, most: number): string {
   return bounded(oneLine(text).replaceAll('·', '‧'), most)
 }
 
-/** Controls, and what turns the order of characters around, would make a line look like another. */
+/** Control characters and characters that change text direction, which would disguise a line. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
 
 export function oneLine(text: string): string {
@@ -40,7 +40,7 @@ function bounded(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`
 }
 
-/** The text of the file with more lines at its end; those that it has already are not written twice. */
+/** Appends lines to the text of the file; lines that it already has are not repeated. */
 export function withHistory(present: string | null, lines: readonly string[]): string {
   if (present === null) return `${HEADING}\n\n${lines.map((line) => `${line}\n`).join('')}`
   const eol = /\r\n/.test(present) ? '\r\n' : '\n'
@@ -57,8 +57,8 @@ function linesOf(text: string): string[] {
 }
 
 /**
- * The entries of a history.md, oldest first: a merge may have put the lines of two branches behind one
- * another, or the same line twice. What is no line of the service is a note, and stays where it stands.
+ * Reads the entries of a history.md, oldest first: a merge may have put the lines of two branches in sequence, or
+ * duplicated lines. Other lines are notes and stay where they are.
  */
 export function readHistory(text: string): HistoryEntry[] {
   const seen = new Set<string>()
@@ -84,7 +84,7 @@ export function readHistory(text: string): HistoryEntry[] {
   return groups.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).flatMap((g) => g.entries)
 }
 
-/** An act of the service; null for any other line. */
+/** Parses an act of the service; null for any other line. */
 function entryOf(line: string): HistoryEntry | null {
   const [, at, rest = ''] = LINE.exec(line) ?? []
   if (at === undefined || Number.isNaN(Date.parse(at))) return null
@@ -95,7 +95,7 @@ function entryOf(line: string): HistoryEntry | null {
   return { at, who, what, text, kind, session: sessionIn(what), recorded: true }
 }
 
-/** A person's own line, which may have the time and the name of an act. */
+/** Parses a person's line, which may have the time and name of an act. */
 function noteOf(line: string): HistoryEntry {
   const [, at = null, rest = ''] = LINE.exec(line) ?? []
   const [who = null, ...words] = at === null ? [] : rest.split(BETWEEN)
@@ -112,12 +112,12 @@ function noteOf(line: string): HistoryEntry {
   }
 }
 
-/** The lines of a history.md that are acts, as they stand there. */
+/** Returns the lines of a history.md that are acts. */
 export function actLines(text: string): string[] {
   return linesOf(text.replace(/^\ufeff/, '')).filter((line) => entryOf(line) !== null)
 }
 
-/** The text for a prompt: the newest entries that fit, and each question with its answer. */
+/** Returns the text for a prompt: the newest entries that fit, and each question with its answer. */
 export function newestHistory(text: string, maxBytes: number): string {
   const entries = readHistory(text)
   const lines = entries.map((entry) => bounded(lineOf(entry), MAX_PROMPT_LINE))

@@ -7,7 +7,7 @@ export interface Line {
   next: number
 }
 
-/** The lines as CommonMark sees them: ended by LF, CRLF or a lone CR, and by nothing else. */
+/** Yields lines as in CommonMark: ended by LF, CRLF or a lone CR. */
 export function* linesOf(text: string, from = 0, to = text.length): Generator<Line> {
   let lf = -1
   let cr = -1
@@ -28,21 +28,21 @@ function indexFrom(text: string, ending: string, from: number): number {
   return index < 0 ? text.length : index
 }
 
-/** Without the spaces and tabs around it: what CommonMark strips, and in linear time. */
+/** Trims spaces and tabs, as CommonMark does, in linear time. */
 export function trimBlanks(text: string): string {
   let end = text.length
   while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
   return text.slice(0, end).replace(/^[ \t]+/, '')
 }
 
-/** 1-based number of the line that holds `offset`. */
+/** Returns the 1-based line number of `offset`. */
 export function lineAt(text: string, offset: number): number {
   return (text.slice(0, offset).match(/\r\n|\n|\r/g)?.length ?? 0) + 1
 }
 
 export type LineEnding = '\n' | '\r\n'
 
-/** The ending of the first line decides; a file without one gets LF. */
+/** Returns the ending of the first line; LF without one. */
 export function lineEnding(text: string): LineEnding {
   const first = text.indexOf('\n')
   return first > 0 && text[first - 1] === '\r' ? '\r\n' : '\n'

@@ -4,8 +4,8 @@ import { readTrail } from './trail.ts'
 import { isNode } from './yaml-package.ts'
 
 /**
- * The same for a file with frontmatter: changes of different keys do not touch, although their lines
- * do. The result is still to be read as the record that it is.
+ * Merges a file with frontmatter: changes of different keys do not conflict, even on adjacent lines. The caller must
+ * check that the result is a valid record.
  */
 export function mergeRecord(versions: Versions): string | null {
   const body = mapped(versions, findBodyStart)
@@ -15,8 +15,8 @@ export function mergeRecord(versions: Versions): string | null {
 }
 
 /**
- * The same for a session file. Its trail is the service's: of `theirs` only what stands above is
- * taken, and null is given where they wrote into it, so that this is kept elsewhere.
+ * Merges a session file. Its audit trail is the service's: from `theirs` only the text above it is used. Returns null
+ * if they changed the trail, so that their version becomes a conflict copy.
  */
 export function mergeSession(versions: Versions): string | null {
   const starts = mapped(versions, (text) => readTrail(text)?.start ?? text.length)!
@@ -26,7 +26,7 @@ export function mergeSession(versions: Versions): string | null {
   return joined(mergeRecord(heads), trails.ours)
 }
 
-/** Null also where the last line of the first has no end, so that the second would go on in it. */
+/** Returns null also if the first part lacks its final line end. */
 function joined(head: string | null, rest: string | null): string | null {
   if (head === null || rest === null) return null
   return head === '' || rest === '' || head.endsWith('\n') ? head + rest : null
@@ -40,7 +40,7 @@ function mapped<T>(
   return base === null || ours === null || theirs === null ? null : { base, ours, theirs }
 }
 
-/** The parts before and after an offset of each. */
+/** Splits each version at an offset. */
 function cut(
   { base, ours, theirs }: Versions,
   at: Record<keyof Versions, number>,
@@ -57,7 +57,7 @@ function linesIn(text: string): string[] {
   return text.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '')
 }
 
-/** Merges frontmatter by its keys: each comes out with all its lines as one of the two wrote them. */
+/** Merges frontmatter by key: each key gets all its lines from one of the versions. */
 function mergeKeys(heads: Versions): string | null {
   const blocks = mapped(heads, keyBlocks)
   if (!blocks) return null
@@ -81,10 +81,10 @@ function mergeKeys(heads: Versions): string | null {
   return [...merged.values()].join('')
 }
 
-/** Before the first key and behind the last line. */
+/** Names for the text before the first key and after the last line. */
 const [OPENING, CLOSING] = ['\n', '\n\n']
 
-/** The lines of each key of a file's frontmatter, up to those of the next, and what stands around. */
+/** Returns the lines of each frontmatter key, and the text around them. */
 function keyBlocks(head: string): Map<string, string> | null {
   const read = readDocument(head)
   if (!read.ok || !read.document.front || read.document.front.map.flow) return null

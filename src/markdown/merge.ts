@@ -1,6 +1,6 @@
 import { diff3MergeRegions } from 'node-diff3'
 
-/** Two changes of one text, and what it was before. */
+/** Two changed versions of a text, and their common base. */
 export interface Versions {
   base: string
   ours: string
@@ -8,8 +8,8 @@ export interface Versions {
 }
 
 /**
- * The text with both changes made, line by line; null where they touch. Every line comes out as one
- * of the two wrote it, with its own ending.
+ * Merges both changes by lines; null if they conflict. Every line is exactly as in one of the versions, with its line
+ * ending.
  */
 export function mergeLines(versions: Versions): string | null {
   const chosen = choose(versions)
@@ -38,8 +38,8 @@ export function mergeLines(versions: Versions): string | null {
 }
 
 /**
- * Whether `ours` has the change of `theirs` already, wherever it stands: each line that they added at
- * least as often as they have it, each that they removed at most so. Blank lines do not count.
+ * Whether `ours` already contains the change of `theirs`, anywhere: added lines occur at least as often as in theirs,
+ * removed lines at most as often. Blank lines do not count.
  */
 export function holdsChange({ base, ours, theirs }: Versions): boolean {
   const [before, present, saved] = [countsIn(base), countsIn(ours), countsIn(theirs)]
@@ -52,15 +52,15 @@ export function holdsChange({ base, ours, theirs }: Versions): boolean {
   return changed.length > 0 && changed.every(isHeld)
 }
 
-/** The value that only one of the two has changed, or both to the same; null where they differ. */
+/** Returns the value that only one side changed, or both to the same; null if they differ. */
 export function choose<T>({ base, ours, theirs }: { base: T; ours: T; theirs: T }): T | null {
   if (theirs === base || theirs === ours) return ours
   return ours === base ? theirs : null
 }
 
 /**
- * Lines, each with the blank lines below it: those are so many alike that the search for what two
- * texts have in common would take its time cubed in them (32 s for 5,000 lines).
+ * Splits into lines, each with the blank lines below it: many equal blank lines would make the diff take cubic time
+ * (32 s for 5,000 lines).
  */
 function piecesOf(text: string): string[] {
   return text.match(/[^\n]*\n(?:[ \t]*\r?\n)*|[^\n]+$/g) ?? []
@@ -81,7 +81,7 @@ function common(
 /** About 0.1 s. */
 const MAX_EFFORT = 1e8
 
-/** How many steps the search for what two texts have in common may take. */
+/** Estimates the steps of a diff. */
 function effort(a: readonly string[], b: readonly string[]): number {
   const counts = countsOf(a)
   const pairs = b.reduce((sum, piece) => sum + (counts.get(piece) ?? 0), 0)

@@ -15,32 +15,31 @@ const SESSION_AND_PROOF_KEYS = [
   'verified_at',
 ]
 const SETTING_KEYS = ['timeout', 'env', 'steps', 'providers', 'memory_root']
-/** Fields that records and settings have: some of them tell a block of fields from other text. */
+/** Known fields of records and settings, which distinguish a block of fields from other text. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   ...FILE_KEYS,
   ...SESSION_AND_PROOF_KEYS,
   ...SETTING_KEYS,
 ])
-/** Frontmatter that was pushed down or lost a line starts within so many lines, and is no longer. */
+/** Displaced frontmatter is searched within this many lines, and has at most as many. */
 const MAX_LINES = 200
-/** Also of the dashes that a text program makes of two or three. */
+/** A `---` line, also with the dashes that word processors make of it. */
 const RULE = /^[ \t]*(?:-{2,}|[\u2013\u2014]-*)[ \t]*$/
 const KEY = /^[ \t]*["']?([a-z_][a-z0-9_-]*)["']?[ \t]*:(?:[ \t]|$)/
-/** Sections and fences are body. */
+/** Headings of sections and fences belong to the body. */
 const BODY = /^ {0,3}(?:#{2,6}[ \t]|```|~~~)/
 const YAML_LINE = /^(?:[ \t]|- |#)/
 
 /**
- * Finds what was meant as frontmatter in a file that has none: below blank lines, an indented `---` or
- * other text, or without its first `---`. Else nothing would be left of the fields, and the file would say
- * that they are not set.
+ * Finds intended frontmatter in a file without valid one: below blank lines, an indented `---` or other text, or
+ * without its first `---`. Otherwise its fields would silently count as not set.
  */
 export function nearFront(text: string, from: number): { at: number; message: string } | null {
   const above: Line[] = []
   const below: Line[] = []
   let rule: Line | null = null
   let isClosed = false
-  /** How many of the lines below stand before a blank one. */
+  /** Number of lines before the first blank one. */
   let firstBlock: number | null = null
   let count = 0
   for (const line of linesOf(text, from)) {
@@ -73,7 +72,7 @@ export function nearFront(text: string, from: number): { at: number; message: st
   return { at: rule.start, message: `${why}: frontmatter must be at the very top of the file` }
 }
 
-/** The same of a file that has lost both of its `---`: its first lines, up to a blank one, are fields. */
+/** Same for a file that has lost both `---`: its first lines, up to a blank one, are fields. */
 export function hasBareFields(text: string, from: number): boolean {
   const lines: Line[] = []
   for (const line of linesOf(text, from)) {
@@ -84,7 +83,7 @@ export function hasBareFields(text: string, from: number): boolean {
   return knownKeys(lines) > 1
 }
 
-/** How many of these lines have a known key, where all of them look like frontmatter; else 0. */
+/** Counts lines with a known key if all lines look like frontmatter; else 0. */
 function knownKeys(lines: readonly Line[]): number {
   const first = lines[0]
   if (!first || !KEY.test(first.text)) return 0

@@ -1,7 +1,7 @@
-/** Reserved names are short: a longer heading is none, and is not looked at any further. */
+/** Reserved names are short, so longer headings are skipped. */
 const MAX_LENGTH = 80
 
-/** What a heading says without what people write in different ways: case, colon, emphasis, spacing. */
+/** Normalizes a heading: case, colon, emphasis, spacing. */
 export function plainName(text: string): string {
   if (text.length > MAX_LENGTH) return text
   return text
@@ -10,7 +10,10 @@ export function plainName(text: string): string {
     .trim()
 }
 
-/** The reserved name that a heading of this depth means, and whether it is written exactly so; null for any other. */
+/**
+ * Returns the reserved name that a heading of this depth means, and whether it is written exactly so; null for other
+ * headings.
+ */
 export function reservedName(
   depth: number,
   text: string,

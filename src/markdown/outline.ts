@@ -21,7 +21,7 @@ export async function outline(body: string, names: readonly string[]): Promise<H
 
 const MAY_BE_RESERVED = /^ {0,3}(#{2,6})[ \t]/
 const ANY_SUCH_LINE = /^ {0,3}#{2,6}[ \t][^\r\n]*/gm
-/** A fence that opens inside a list or quote, or indented: only the parser knows whether it is top-level. */
+/** A fence inside a list or quote, or an indented one: only the parser knows whether it is top-level. */
 const INNER_FENCE = /^(?:[ \t]+|[ \t]*(?:>|[*+-]|\d{1,9}[.)])[ \t>*+\-\d.)]*)(?:`{3}|~{3})/
 const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
 export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
@@ -54,7 +54,7 @@ export function shortOutline(body: string, names: readonly string[]): Heading[] 
   return chosen(found)
 }
 
-/** Whether what follows this line may be in a fence, or in HTML, that only the parser sees. */
+/** Whether this line may open a fence or HTML that only the parser can judge. */
 export function mayHideLines(line: string): boolean {
   return INNER_FENCE.test(line) || HTML_START.test(line)
 }
@@ -63,7 +63,7 @@ interface Candidate extends Heading {
   exact: boolean
 }
 
-/** The reserved name that a line of this text means as a heading. */
+/** Returns the reserved name that a line means as a heading. */
 function candidate(line: string, names: readonly string[]): ReturnType<typeof reservedName> {
   const marks = MAY_BE_RESERVED.exec(line)?.[1]
   return marks ? reservedName(marks.length, headingText(line), names) : null
@@ -73,7 +73,7 @@ function hasCandidate(body: string, names: readonly string[]): boolean {
   return (body.match(ANY_SUCH_LINE) ?? []).some((line) => candidate(line, names) !== null)
 }
 
-/** One heading for each name: the first in the exact form, else the first that nearly has it. */
+/** Chooses one heading per name: the first in exact form, else the first similar one. */
 function chosen(found: readonly Candidate[]): Heading[] {
   const best = new Map<string, Candidate>()
   for (const each of found) {
@@ -98,7 +98,7 @@ function blankBehind(line: string, mark: string, from: number): boolean {
   return /^[ \t]*$/.test(line.slice(at))
 }
 
-/** What an ATX heading says, without its closing hashes (CommonMark 0.31, §4.2). */
+/** Returns the text of an ATX heading without closing hashes (CommonMark 0.31, §4.2). */
 export function headingText(line: string): string {
   const text = trimBlanks(line.replace(/^ {0,3}#{1,6}/, ''))
   const hashes = /(?<!#)#+$/.exec(text)?.[0].length ?? 0
@@ -106,7 +106,7 @@ export function headingText(line: string): string {
   return hashes === 0 || /[^ \t]$/.test(before) ? text : trimBlanks(before)
 }
 
-/** The same by remark. */
+/** Same, with remark. */
 export async function parsedOutline(
   body: string,
   names: readonly string[],

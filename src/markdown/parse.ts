@@ -3,14 +3,14 @@ import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
 import { linesOf } from './lines.ts'
 
-/** What the service needs to know of a markdown text, as plain values that cross a worker border. */
+/** What the service needs to know about a markdown text, as plain values that can cross a worker boundary. */
 export interface Parsed {
   headings: ParsedHeading[]
   items: ParsedItem[]
   /** Top-level paragraphs and rows of tables. */
   lines: ParsedLines[]
   fences: ParsedFence[]
-  /** Lists at top level: a plan that has any is no runbook. */
+  /** Number of lists at top level: a plan with a list is not a runbook. */
   topLevelLists: number
 }
 
@@ -23,13 +23,13 @@ export interface ParsedHeading {
   next: number
 }
 
-/** An item of any list, with its first paragraph as it stands in the source. */
+/** An item of any list, with the source of its first paragraph. */
 export interface ParsedItem {
-  /** Null where the parser sees no box. */
+  /** Null without a checkbox. */
   checked: boolean | null
-  /** The text behind the box. */
+  /** The text after the checkbox. */
   text: string
-  /** Whether it stands in a block quote. */
+  /** Whether it is in a block quote. */
   quoted: boolean
   start: number
   end: number

@@ -10,25 +10,25 @@ import { DURATION_RULE, parseDuration } from '../model/words.ts'
 import type { ParsedFence } from './parse.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
-/** A script goes to its interpreter as one argument, which the kernel limits to 128 KiB. */
+/** A script is passed to its interpreter as one argument, which the kernel limits to 128 KiB. */
 const MAX_SCRIPT_BYTES = 96 * 1024
-/** Each step leaves two lines in the trail, with the tail of its output. */
+/** Each step adds two audit lines, with the end of its output. */
 const MAX_STEPS = 200
 
 export interface PlanReading {
   steps: PlanStep[]
-  /** Any error makes the whole plan invalid: nothing of it runs. */
+  /** Any error makes the whole plan invalid, so that nothing runs. */
   errors: StepError[]
   /**
-   * Whether it can be executed as it stands, whoever wrote it: it has steps, and no list and no other
-   * fence at top level, which would be something to be done beside them.
+   * Whether the plan can be executed without an agent: it has steps, and no top-level list or other fence, which
+   * would describe further work.
    */
   isRunbook: boolean
 }
 
 /**
- * The steps of a plan: every fence with `run` as the first word behind its language (docs/sessions.md#steps).
- * Anything that is not understood is an error with its line, never a step that runs differently.
+ * Reads the steps of a plan: every fence with `run` as the first word after its language (docs/sessions.md#steps).
+ * Anything unclear is an error with its line, never a step that runs differently.
  */
 export async function readPlan(plan: string): Promise<PlanReading> {
   if (!/`{3}|~{3}/.test(plan)) return failed([])
@@ -41,7 +41,7 @@ export async function readPlan(plan: string): Promise<PlanReading> {
     const message = `the plan has ${fences.length} steps; at most ${MAX_STEPS} are run in one session`
     return failed([{ line: fences[MAX_STEPS]!.line, message }])
   }
-  const nul = plan.indexOf('\0') // remark would show it to nobody, and run U+FFFD in its place
+  const nul = plan.indexOf('\0') // remark replaces it by U+FFFD, so the script that runs would differ
   if (nul >= 0 && fences.length > 0) {
     const line = plan.slice(0, nul).split(/\r\n|\n|\r/).length
     return failed([{ line, message: 'the plan holds a NUL character' }])
@@ -67,7 +67,7 @@ function failed(errors: StepError[]): PlanReading {
 type Options = Partial<Omit<PlanStep, 'language' | 'script' | 'line'>>
 type OptionReader = (value: string) => Options | string
 
-/** What each key takes; a text is what was expected. */
+/** How to read each option; a returned text is the expected value. */
 const OPTIONS: Record<string, OptionReader> = {
   id: (value) =>
     /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(value)
@@ -138,7 +138,7 @@ function readStep(
   return { step, errors }
 }
 
-/** Artifacts are named by step, so names that differ only in case are doubles too. */
+/** Reports steps whose names differ only in case, as artifacts are named by step. */
 function doubles(steps: readonly PlanStep[]): StepError[] {
   return steps
     .filter((step, index) =>

@@ -4,7 +4,7 @@ import type { FieldReader } from './fields.ts'
 import { testsOf } from './session-evidence.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
-/** `tests: { run, passed, failed }`, with `incomplete: true` where the report breaks off. */
+/** Reads `tests: { run, passed, failed }`, with `incomplete: true` if the report is cut off. */
 export function reportCounts(reader: FieldReader): ReportCounts | null {
   const counts = testsOf(reader)
   const raw = reader.raw('tests')
@@ -12,7 +12,7 @@ export function reportCounts(reader: FieldReader): ReportCounts | null {
   return { ...counts, incomplete: true }
 }
 
-/** `failed_tests: [{ name, message, file, line }]` */
+/** Reads `failed_tests: [{ name, message, file, line }]`. */
 export function failedTests(reader: FieldReader): FailedTest[] {
   const raw = reader.raw('failed_tests')
   if (raw === undefined || raw === null) return []
@@ -44,7 +44,7 @@ export function exitCode(reader: FieldReader): number | null {
   return null
 }
 
-/** A word that only looks like a boolean does not verify anything. */
+/** Only a real boolean verifies a proof, not a word that looks like one. */
 export function isVerified(reader: FieldReader): boolean {
   const raw = reader.raw('verified')
   if (raw === undefined || raw === null || typeof raw === 'boolean') return raw === true
@@ -53,7 +53,7 @@ export function isVerified(reader: FieldReader): boolean {
   return false
 }
 
-/** The counts as YAML values, in the order in which they are written. */
+/** Returns the counts as YAML values, in file order. */
 export function countsYaml(of: Pick<Counted | Proof, 'tests' | 'failed_tests'>): {
   tests: YamlValue
   failed_tests: YamlValue

@@ -79,7 +79,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
 const OUTSIDE =
   'text outside the first fence is no part of the proof: move it into the fence, or into a memory file'
 
-/** Content is data: git's markers are looked for in the head of the file only. */
+/** Looks for git conflict markers only in the head of the file, as the content is data. */
 function readProofFile(text: string, file: string): RecordResult {
   const read = readDocument(text)
   return read.ok ? read : readRecord(text, file)
@@ -87,7 +87,7 @@ function readProofFile(text: string, file: string): RecordResult {
 
 interface Content {
   content: string
-  /** Offset of a line of text that stands outside the fence; null where none does. */
+  /** Offset of a line of text outside the fence; null if there is none. */
   outside: number | null
 }
 
@@ -135,7 +135,7 @@ export function newProofText(proof: Proof, content: string): string {
   return `${newFrontmatter(known)}\n${fence}text\n${content}\n${fence}\n`
 }
 
-/** The file with what was counted in its content and, where it is verified by that, its verification. */
+/** Writes the counts of the content and, if given, its verification. */
 export function countedProof(
   text: string,
   counted: Counted,

@@ -1,6 +1,6 @@
 /**
- * Whether a text looks like a test report: TAP, JUnit XML or `go test -json`. Cheap, and true of some texts that
- * are none: counting the tests settles it. Never false for one that the report readers recognise.
+ * Whether a text looks like a test report: TAP, JUnit XML or `go test -json`. Fast but with false positives, which
+ * counting the tests resolves. Never false for a text that the report readers recognize.
  */
 export function looksLikeReport(text: string): boolean {
   return TAP.test(text) || JUNIT.test(text) || GO.test(text)

@@ -3,17 +3,17 @@ import { conflictLine } from './conflict-markers.ts'
 import { type LineEnding, lineEnding } from './lines.ts'
 import { type Heading, outline, shortOutline } from './outline.ts'
 
-/** Which part of a file is cut into sections, and at which headings. */
+/** Which part of a file has sections, and their headings. */
 export interface SectionLayout {
   names: readonly string[]
-  /** Sections whose text is output: always in a fence, so that it reads as such. */
+  /** Sections with output, which are always fenced. */
   fenced?: readonly string[]
   /**
-   * Where the sectioned part starts and ends; null when the file cannot be read at all. `bodyStart`
-   * is that of its document, if the caller has read it already.
+   * Start and end of the part with sections; null if the file is unreadable. `bodyStart` is where its body begins, if
+   * the caller knows.
    */
   bounds(text: string, bodyStart?: number): { from: number; to: number } | null
-  /** Whether the text that was written into a section, plainly, says nothing to who reads the whole file. */
+  /** Whether text written into a section without a fence has no meaning for the rest of the file. */
   isContained?(after: Sectioned, name: string): Promise<boolean>
 }
 
@@ -22,7 +22,7 @@ export const LEAD = ''
 
 interface SectionRange {
   name: string
-  /** Of the heading line; of the text for the lead. */
+  /** Start of the heading line, or of the text before the first heading. */
   start: number
   from: number
   to: number
@@ -36,8 +36,8 @@ export interface Sectioned {
 }
 
 /**
- * Finds the sections; null when the text is too complex to parse or has no readable frame.
- * `bodyStart` as for `bounds`.
+ * Finds the sections; null if the text is too complex to parse or the file is unreadable. `bodyStart` as for
+ * `bounds`.
  */
 export async function readSections(
   text: string,
@@ -50,7 +50,7 @@ export async function readSections(
   return headings && sectioned(text, bounds, headings)
 }
 
-/** The same at once; null also where only the parser, in its worker, can be sure. */
+/** Synchronous `readSections`; null also if the parser is needed, which runs in a worker. */
 export function readSectionsNow(
   text: string,
   layout: SectionLayout,
@@ -87,7 +87,7 @@ function sectioned(
   }
 }
 
-/** The same for a text that was made of one already read, and has all that stands before the body from it. */
+/** Same for an edited text that is unchanged before its body. */
 export function readEdited(
   { ranges }: Sectioned,
   text: string,
@@ -98,7 +98,7 @@ export function readEdited(
   return readSections(text, layout, hasFront ? from : undefined)
 }
 
-/** The text of one section; null when its heading is not there. */
+/** Returns the text of a section; null without its heading. */
 export function sectionText(sections: Sectioned, name: string): string | null {
   const range = sections.ranges.find((each) => each.name === name)
   if (!range) return null
@@ -106,8 +106,8 @@ export function sectionText(sections: Sectioned, name: string): string | null {
 }
 
 /**
- * The file with one section's text replaced and every other byte as it was: plainly where re-reading
- * the whole gives back exactly this text and its neighbours', else in a verbatim fence.
+ * Replaces the text of one section and keeps every other byte: without a fence if re-reading gives exactly this text
+ * and its neighbours, else in a verbatim fence.
  */
 export async function withSection(
   text: string,
@@ -147,8 +147,8 @@ function opening(
 }
 
 /**
- * What is needed at the end of a file before a heading. A blank line that stands there already is
- * the last section's own: without one more, that section would be read back shorter.
+ * Returns the line ends needed before a new heading at the end. A blank line that is already there belongs to the
+ * last section, so one more is needed.
  */
 export function gapAtEnd(text: string, eol: LineEnding): string {
   if (text === '') return ''
@@ -174,7 +174,7 @@ async function holds(
   return closed(after, layout, name)
 }
 
-/** Whether a heading appended later would be seen: the last text must not end in an open fence. */
+/** Whether a heading appended later would be found: the last text must not end in an open fence. */
 async function closed(after: Sectioned, layout: SectionLayout, name: string): Promise<boolean> {
   const range = after.ranges.at(-1)!
   const absent = layout.names.find((each) => !after.ranges.some((other) => other.name === each))
@@ -195,9 +195,9 @@ function unwritable(name: string): AppError {
 }
 
 /**
- * A section's text stands between one blank line after its heading and one before the next heading;
- * the last one ends with the file's last line ending. These two functions are each other's inverse:
- * the text in a `verbatim` fence, and the text of any other section, come back exactly.
+ * Returns a section's text, which is between one blank line after its heading and one before the next heading; the
+ * last section ends with the file's last line ending. This and the functions below are inverse: text in a `verbatim`
+ * fence, and any other section text, comes back exactly.
  */
 export function regionText(region: string, last: boolean, eol: LineEnding): string {
   let text = region.startsWith(eol) ? region.slice(eol.length) : region.replace(/^[\r\n]/, '')
@@ -210,20 +210,20 @@ export function regionText(region: string, last: boolean, eol: LineEnding): stri
   return eol === '\r\n' && !plain.includes('\r') && !/(?<!\r)\n/.test(text) ? plain : text
 }
 
-/** The region that holds `text` plainly. Only re-reading the whole file tells whether it may stand so. */
+/** Returns the region for `text` without a fence. Only re-reading the whole file shows whether that is safe. */
 export function plainRegion(text: string, last: boolean, eol: LineEnding): string {
   if (text === '') return last ? '' : eol
   const lines = eol === '\r\n' && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text
   return eol + lines + (last ? eol : eol + eol)
 }
 
-/** The region that holds any text: one fence, longer than every run of backticks in it. */
+/** Returns a region for any text: one fence, longer than every run of backticks in it. */
 export function verbatimRegion(text: string, last: boolean, eol: LineEnding): string {
   const fence = fenceFor(text)
   return `${eol}${fence}verbatim${eol}${text}${eol}${fence}${last ? eol : eol + eol}`
 }
 
-/** A fence of this character that no line of the text can close. */
+/** Returns a fence of this character that no line of the text can close. */
 export function fenceFor(text: string, character: '`' | '~' = '`'): string {
   let longest = 2
   let run = 0
@@ -239,7 +239,7 @@ export function fenceFor(text: string, character: '`' | '~' = '`'): string {
 
 const VERBATIM = /^(`{3,})verbatim[ \t]*(?:\r\n|\n|\r)/
 
-/** The content when the whole text is one verbatim fence, else null. */
+/** Returns the content if the whole text is one verbatim fence, else null. */
 function verbatimText(text: string, eol: LineEnding): string | null {
   const opening = VERBATIM.exec(text)
   if (!opening) return null

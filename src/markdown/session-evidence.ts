@@ -3,7 +3,7 @@ import type { Diff, FileChange, Session, TestCounts } from '../model/session.ts'
 import type { FieldReader } from './fields.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
-/** `diff: { file: …, additions: 3, deletions: 1 }`, with `files` where several changed. */
+/** Reads `diff: { file: …, additions: 3, deletions: 1 }`, with `files` if several changed. */
 export function diffOf(reader: FieldReader): Diff | null {
   const raw = reader.raw('diff')
   if (raw === undefined || raw === null) return null
@@ -24,7 +24,7 @@ function changeOf(raw: YamlValue): FileChange | null {
   return { file: fileOf(file), additions, deletions }
 }
 
-/** A name as it is written: `2026` and `no` are files too. A list or a map is none, and no text. */
+/** Returns a file name as written: `2026` and `no` are names too; a list or map is not. */
 function fileOf(file: YamlValue | undefined): string {
   return file === null || file === undefined || typeof file === 'object' ? '' : String(file)
 }
@@ -40,7 +40,7 @@ export function testsOf(reader: FieldReader): TestCounts | null {
   return null
 }
 
-/** `failed_tests: [{ name: …, message: …, file: …, line: 12 }]`; an entry without a name is left out. */
+/** Reads `failed_tests: [{ name: …, message: …, file: …, line: 12 }]`; skips entries without a name. */
 export function failedTestsOf(reader: FieldReader): FailedTest[] {
   const raw = reader.raw('failed_tests')
   if (raw === undefined || raw === null) return []
@@ -68,19 +68,19 @@ function failedTestOf(raw: YamlValue): FailedTest | null {
   }
 }
 
-/** A text as it is written: `2026` and `no` are texts too. */
+/** Returns a text as written: `2026` and `no` are texts too. */
 function wordsOf(value: YamlValue | undefined): string | null {
   if (value === null || value === undefined || typeof value === 'object') return null
   return String(value) || null
 }
 
-/** Of the lists as JSON: both must fit into the frontmatter with all else. */
+/** Limit for each list as JSON, so that both fit into the frontmatter. */
 const MAX_FILES_BYTES = 32 * 1024
 const MAX_FAILED_TESTS_BYTES = 16 * 1024
 
 /**
- * Evidence as YAML values, in the order in which it is written. Of very many changed files or failed tests
- * the first that fit are listed; the totals count all.
+ * Returns the evidence as YAML values, in file order. Of many changed files or failed tests only the first that fit
+ * are listed; the totals include all.
  */
 export function evidenceYaml(session: Pick<Session, 'diff' | 'tests' | 'failed_tests'>): {
   diff: YamlValue

@@ -13,7 +13,7 @@ import { readTrail, type TrailPart } from './trail.ts'
 /** Far above what the service writes: 200 steps, two texts of 256 KiB, output of 64 KiB. */
 export const MAX_SESSION_BYTES = 8 * 1024 * 1024
 
-/** Where a session file lies decides its number and its case, and what is derived when it says less. */
+/** Values from the path of a session file, which decide its number and case, and defaults for missing fields. */
 export interface SessionOrigin {
   case_id: string
   number: number
@@ -91,8 +91,8 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
 type CreatedFields = Partial<Pick<Session, 'id' | 'type' | 'started_at' | 'provider'>>
 
 /**
- * What the line that created the session says of it, which no edit of the frontmatter changes; a field that differs is
- * a problem. Nothing where the trail begins with another line.
+ * Returns the fields in the audit line that created the session, which no edit of the frontmatter changes; a
+ * different field is a problem. Empty if the trail begins with another line.
  */
 function createdFields(reader: FieldReader, first: TrailLine | undefined): CreatedFields {
   if (first?.event !== 'session_created') return {}
@@ -138,14 +138,14 @@ function stateIn(state: string | null, reader: FieldReader): Session['state'] {
   return 'abandoned'
 }
 
-/** A stable UUID for a session file that states none, such as one in the specification's layout. */
+/** Returns a stable UUID for a session file without one. */
 export function derivedId({ case_id, number }: Pick<SessionOrigin, 'case_id' | 'number'>): string {
   const hex = hash('sha256', `${case_id}/sessions/${number}`)
   const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** A seal is the last line and holds the hash of every byte before it. */
+/** Checks the seal: the last line, with the hash of every byte before it. */
 function sealProblems(text: string, trail: TrailPart | null, file: string): Problem[] {
   const message = trail && brokenSeal(text, trail)
   return message ? [{ code: 'session_changed', file, line: null, message }] : []

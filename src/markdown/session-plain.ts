@@ -3,12 +3,12 @@ import { lineEnding, linesOf, trimBlanks } from './lines.ts'
 import { type YamlValue, yamlField, yamlText } from './yaml-scalar.ts'
 
 const KEY_LINE = /^((?:[-*] )?(?:\*\*)?)([a-z][a-z0-9_]*)((?:\*\*)?:(?:\*\*)?)(.*)$/
-/** All but the number, which the file's name and its title say. */
+/** All keys but the number, which is in the file name and title. */
 const KEYS: readonly string[] = SESSION_KEYS.filter((key) => key !== 'number')
-/** Their values are YAML; all others are texts as they stand. */
+/** Keys with YAML values; all others are plain text. */
 const STRUCTURED: readonly string[] = ['diff', 'tests', 'failed_tests']
 
-/** A key line: what stands before its key, between key and value, and where the value stands. */
+/** A key line: the text before its key, between key and value, and where the value is. */
 interface KeyLine {
   key: string
   before: string
@@ -21,9 +21,8 @@ interface KeyLine {
 }
 
 /**
- * The specification's own layout of a session file (§2.3): a title line, key lines, sections, no
- * frontmatter. Its key lines are read as if they were frontmatter, each on the line where it stands
- * (the opening `---` takes the place of the title), so that problems name the right line.
+ * Reads a session file without frontmatter: a title line, key lines, sections. Its key lines are converted to
+ * frontmatter on the same lines (the opening `---` replaces the title), so that problems have the right line.
  */
 export function plainFrontmatter(text: string): string {
   const seen = new Set<string>()
@@ -39,14 +38,14 @@ export function plainFrontmatter(text: string): string {
   return `${lines.join('\n').trimEnd()}\n---\n`
 }
 
-/** What a key line says; null without one. */
+/** Returns the value of a key line; null without one. */
 export function keyLineValue(text: string, key: string): string | null {
   return lineOf([...headLines(text)], key)?.value || null
 }
 
 /**
- * The file with these key lines set, each where it stands. A missing one comes behind the key before it in the order
- * of the service, in the form of the line beside it; one without a value is not added.
+ * Sets key lines in place. A missing line is added after the key before it in the service's order, in the form of its
+ * neighbour; a key without a value is not added.
  */
 export function withKeyLines(text: string, fields: [string, YamlValue][]): string {
   return fields.reduce((edited, [key, value]) => withKeyLine(edited, key, value), text)
@@ -75,7 +74,7 @@ function withKeyLine(text: string, key: string, value: YamlValue): string {
   return before + gap + added + eol + text.slice(line.next)
 }
 
-/** The line beside which a key belongs: behind the nearest one before it, else before the first one after it. */
+/** Returns the neighbour of a new key line: the nearest key before it, else the first one after it. */
 function placeOf(
   lines: readonly KeyLine[],
   key: string,
@@ -92,7 +91,7 @@ function placeOf(
   return null
 }
 
-/** Below the title, where there is one. */
+/** Adds the first key line, below the title if there is one. */
 function withFirstKeyLine(text: string, line: string, eol: string): string {
   let at = text.startsWith('\ufeff') ? 1 : 0
   let hasTitle = false
@@ -110,13 +109,13 @@ function withFirstKeyLine(text: string, line: string, eol: string): string {
   return before + end + line + eol + gap + after
 }
 
-/** The line that counts: the first with a value, else the first. */
+/** Returns the line of a key: the first with a value, else the first. */
 function lineOf(lines: readonly KeyLine[], key: string): KeyLine | undefined {
   const found = lines.filter((line) => line.key === key)
   return found.find(({ value }) => value !== '') ?? found[0]
 }
 
-/** Every line above the first section; one that is no key line has an empty key. */
+/** Yields every line above the first section; other lines have an empty key. */
 function* headLines(text: string): Generator<KeyLine> {
   for (const { text: line, start, end, next } of linesOf(text, text.startsWith('\ufeff') ? 1 : 0)) {
     if (line.startsWith('## ')) return

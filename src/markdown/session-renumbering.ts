@@ -14,10 +14,9 @@ interface Renumbering {
 }
 
 /**
- * A session file under another number: its field, its title and the names of its candidates say it,
- * and a trail has a line more. A sealed one gets a new seal in place of the old, whose hash stands in
- * that line. Trap: a new seal hides what was changed under the old one, so the caller makes sure that
- * it holds.
+ * Changes the number of a session file: in its field, title, names of candidates, and with a new audit line. A sealed
+ * file gets a new seal, and the new line contains the old hash. Trap: a new seal hides changes under the old one, so
+ * the caller must verify the old seal first.
  */
 export async function renumberedSession(text: string, move: Renumbering): Promise<string> {
   const { from, to, time } = move
@@ -42,7 +41,7 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
   return seal ? withSeal(edited, time) : edited
 }
 
-/** The artifacts go by the session's number, and so do their names where it lists them. */
+/** Renames artifacts in the list of candidates, as their names contain the session number. */
 async function withCandidates(text: string, { from, to }: Renumbering): Promise<string> {
   const sections = await readSections(text, SESSION_LAYOUT)
   const range = sections?.ranges.find((each) => each.name === CANDIDATES_HEADING)

@@ -41,7 +41,7 @@ export interface TextsReading {
   problems: Problem[]
 }
 
-/** Whether a session's file holds, where the record of a run goes, other texts than the plan that ran. */
+/** Whether a session file's result sections contain other text than the plan that ran. */
 export async function hasOtherTexts(text: string, plan: string): Promise<boolean> {
   const sections = await readSections(text, SESSION_LAYOUT)
   if (!sections) return true
@@ -74,8 +74,8 @@ export async function readSessionTexts(text: string, session: Session): Promise<
 }
 
 /**
- * SHA-256 over plan, output, diff, tests and failed tests: what `evidence_recorded` carries. Failed tests count
- * only where there are some, so that sessions from before they were kept have the hash that they state.
+ * Returns the SHA-256 over plan, output, diff, tests and failed tests, for `evidence_recorded`. Failed tests count
+ * only if there are some, so that older sessions keep their hash.
  */
 export function evidenceHash(
   session: Pick<Session, 'diff' | 'tests' | 'failed_tests'>,
@@ -87,7 +87,7 @@ export function evidenceHash(
   return hash('sha256', evidence)
 }
 
-/** `` - `2-npm-test.tap`: 47 of 47 tests passed `` */
+/** Parses lines such as `` - `2-npm-test.tap`: 47 of 47 tests passed ``. */
 function readCandidates(text: string): Candidate[] {
   const found: Candidate[] = []
   for (const line of text.split(/\r\n|\n|\r/)) {
@@ -103,8 +103,8 @@ function candidatesText(candidates: readonly Candidate[]): string {
 }
 
 /**
- * The text of a new session file: every key in its order but `failed_tests`, which is there only where tests failed; the
- * five headings, the first trail lines.
+ * Returns the text of a new session file: every key in order except `failed_tests`, which is written only if tests
+ * failed; the five headings; the first audit lines.
  */
 export async function newSessionText(session: Session): Promise<string> {
   const values = yamlFields(session)
@@ -118,8 +118,8 @@ export async function newSessionText(session: Session): Promise<string> {
 }
 
 /**
- * The file with an edit made: the trail, sections, fields, then the seal over all of it. The trail
- * comes first, so that a text that pretends to hold one can never be taken for it.
+ * Applies an edit: trail, sections, fields, then the seal over all of it. The trail comes first, so that section text
+ * that looks like a trail is never mistaken for it.
  */
 export async function editedSession(
   text: string,

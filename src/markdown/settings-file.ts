@@ -17,7 +17,7 @@ import { lineAt } from './lines.ts'
 import { isMap, isNode, isScalar, isSeq } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
 
-/** What a casefile.md says, or the one problem that keeps all of it from being read. */
+/** The settings in a casefile.md, or the problem that makes it unreadable. */
 export type SettingsReading = { ok: true; settings: Settings } | { ok: false; problem: Problem }
 
 /** Never throws for bad text. A wrong or unknown setting is a problem, and counts as not set. */

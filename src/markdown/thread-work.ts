@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 
-/** Where Linux counts the work of the calling thread, as `28327/task/28336`; null on other systems. */
+/** Returns the /proc path of the calling thread, such as `28327/task/28336`; null on other systems. */
 export function ownTask(): string | null {
   try {
     return readlinkSync('/proc/thread-self')
@@ -12,9 +12,8 @@ export function ownTask(): string | null {
 }
 
 /**
- * The milliseconds that a worker thread has used a processor. On Linux that is its own time exactly, whatever
- * other threads and programs do. Elsewhere it is the time that the thread was busy, also while it waited for
- * a processor.
+ * Returns the CPU milliseconds of a worker thread. On Linux that is exact. Elsewhere it is the time the thread was
+ * busy, which includes waiting for a processor.
  */
 export function threadWorkMs(worker: Worker, task: string | null): number {
   const counted = task === null ? null : schedulerMs(task)

@@ -5,9 +5,8 @@ import { gapAtEnd } from './sections.ts'
 import { readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail.ts'
 
 /**
- * The file with lines appended to its trail. `known` are the lines that must stand there already:
- * where a person's save removed or changed any, they are put back. Other text among the
- * lines stays.
+ * Appends lines to the audit trail. `known` are the lines that must be there already; those that a person removed or
+ * changed are restored. Other text among the lines stays.
  */
 export function withTrail(
   text: string,
@@ -27,7 +26,7 @@ export function withTrail(
   return head + gap + written(lines) + withoutBroken(text.slice(part.lines.at(-1)!.next))
 }
 
-/** The text up to the end of the trail's last line, with the known lines and no others in it. */
+/** Returns the text up to the trail's last line, with exactly the known lines in it. */
 function restored(
   text: string,
   part: TrailPart,
@@ -61,7 +60,7 @@ function restored(
 
 const BROKEN = /^\d{1,9}\. \d{4}-\d\d-\d\dT/
 
-/** Without what was a trail line before a person changed it: the line itself is put back. */
+/** Removes a line that was an audit line before a person changed it, as the original is restored. */
 function withoutBroken(text: string): string {
   return [...linesOf(text)]
     .filter((line) => !BROKEN.test(line.text))
@@ -69,7 +68,7 @@ function withoutBroken(text: string): string {
     .join('')
 }
 
-/** The file with the line that ends it: a seal over every byte before; of a session that completed, with the hash of its evidence. */
+/** Adds the seal, the last line, over every byte before it; for a completed session with the hash of its evidence. */
 export function withSeal(text: string, time: string): string {
   const trail = readTrail(text)?.lines.map((each) => each.line) ?? []
   const evidence = evidenceHashIn(trail)

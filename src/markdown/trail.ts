@@ -75,17 +75,16 @@ function readValue(source: string): unknown {
   return BARE.test(source) ? source : undefined
 }
 
-/** Where the trail's heading starts, and its lines with their offsets; null when there is no trail. */
+/** Offset of the trail's heading, and its lines with offsets; null without a trail. */
 export interface TrailPart {
   start: number
   lines: { line: TrailLine; start: number; next: number }[]
 }
 
 /**
- * Splits off the audit trail: the last `## Audit trail` with a trail line below it, and every trail
- * line from there to the end. It is found without a parser, so that whatever a person does to the
- * sections above, the journal stays readable; and since it is last, no text of a section can pass
- * for it.
+ * Splits off the audit trail: the last `## Audit trail` with an audit line below it, and all audit lines from there
+ * to the end. It needs no parser, so edits above cannot make the journal unreadable. As it comes last, section text
+ * cannot be mistaken for it.
  */
 export function readTrail(text: string): TrailPart | null {
   let to = text.length
@@ -97,7 +96,7 @@ export function readTrail(text: string): TrailPart | null {
   return lastLines(text)
 }
 
-/** The trail lines that end a file whose heading a person has removed or changed. */
+/** Returns the audit lines at the end of a file whose heading was removed or changed. */
 function lastLines(text: string): TrailPart | null {
   const end = text.trimEnd()
   const last = Math.max(end.lastIndexOf('\n'), end.lastIndexOf('\r')) + 1
@@ -113,7 +112,7 @@ function lastLines(text: string): TrailPart | null {
 
 const HEADING = `## ${TRAIL_HEADING}`
 
-/** Offset of the last heading of the trail that starts before `before`; -1 when there is none. */
+/** Returns the offset of the last trail heading before `before`; -1 without one. */
 function headingBefore(text: string, before: number): number {
   let start = before === 0 ? -1 : text.lastIndexOf(HEADING, before - 1)
   while (start >= 0) {

@@ -1,12 +1,12 @@
-/** The clocks are coarse: so little of the limit may be left. */
+/** Tolerance for coarse clocks, as a part of the limit. */
 const TOLERANCE = 0.05
-/** However little was worked. */
+/** After this multiple of the limit it ends even if little work was done. */
 const MAX_WAIT = 10
 
 /**
- * Calls `over` once `workMs` has grown by so many milliseconds; returns what cancels it. On a busy machine that
- * is later than by the clock on the wall, since waiting for a processor is not work. After ten times as long
- * it is called all the same, with false.
+ * Calls `over` once `workMs` has grown by `ms`; returns a function that cancels it. On a busy machine that is
+ * later than by wall-clock time, as waiting for a processor is not work. After ten times the limit it is called
+ * anyway, with false.
  */
 export function limitWork(
   ms: number,

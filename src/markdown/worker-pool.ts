@@ -5,36 +5,36 @@ import { stoppingError } from '../model/app-error.ts'
 import { threadWorkMs } from './thread-work.ts'
 import { limitWork } from './work-limit.ts'
 
-/** Of the worker's own work: what other threads and programs do at the same time is not the text's fault. */
+/** Limit of the worker's own CPU time, so that other threads and programs do not matter. */
 const TIME_LIMIT_MS = 2000
 /** How long a text that took too much work is not tried again. */
 const COMPLEX_MS = 10 * 60_000
-/** And one that did not get its share of a processor: asked for often, it would block all others. */
+/** Same for a text that did not get enough CPU time, as retrying it often would block others. */
 const STARVED_MS = 5000
-/** For loading the worker; the text's own time begins once it is loaded. Long, as it is nobody's fault. */
+/** Limit for loading the worker; the text's time begins after that. */
 const START_LIMIT_MS = 120_000
 
 export interface WorkerPool<Answer> {
   /**
-   * What the worker makes of `text`; null when that takes more than 2 s, as deep nesting can. Rejects
-   * with `stopping` where the pool is closed first. The same text is asked once, however often.
+   * Returns the worker's answer for `text`; null if that takes more than 2 s, for example for deep nesting. Rejects
+   * with `stopping` if the pool is closed first. Concurrent requests for the same text share one answer.
    */
   ask(text: string): Promise<Answer | null>
 }
 
 export interface CacheSize<Answer> {
-  /** What an answer counts; by default, each counts 1. */
+  /** The cache weight of an answer; 1 by default. */
   weigh(answer: Answer | null): number
   max: number
 }
 
-/** The answer for a text, and how long it counts; 0 for ever. */
+/** The answer for a text, and how long it is valid; 0 is forever. */
 interface Outcome<Answer> {
   answer: Answer | null
   ttl: number
 }
 
-/** What a worker posts first. */
+/** The first message of a worker. */
 export interface Ready {
   /** Its `ownTask`. */
   ready: string | null
@@ -45,8 +45,8 @@ const closers = new Set<() => Promise<void>>()
 let users = 0
 
 /**
- * To be called by whoever may ask, who gets what ends it: with the last of them the workers of all pools
- * end. One process may have several workspaces open.
+ * Call before using a pool; returns a function that ends the use. The workers of all pools stop with the last user.
+ * One process may have several workspaces open.
  */
 export function useWorkers(): () => Promise<void> {
   users++
@@ -70,7 +70,7 @@ export function createWorkerPool<Answer extends object>(
   file: URL,
   { weigh, max }: CacheSize<Answer> = { weigh: () => 1, max: 500 },
 ): WorkerPool<Answer> {
-  /** By content hash; a text that was too complex is remembered for a while as well. */
+  /** Answers by content hash; too complex texts are cached for a while too. */
   const cache = new LRUCache<string, Outcome<Answer>>({
     max: 1000, // what a short text takes is mostly its place
     maxSize: max,

@@ -25,13 +25,13 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const
 
-/** What may stand beside the one document. */
+/** Tokens that are allowed beside the one document. */
 const AROUND = new Set(['comment', 'newline', 'space', 'byte-order-mark'])
 
 /**
- * The source as one YAML document. The depth is counted while the tokens come, since composing a
- * deep document recurses: where the stack ends in the middle of a regular expression's compilation,
- * V8 aborts the process, and no RangeError can be caught.
+ * Parses the source as one YAML document. The depth is counted on the tokens, because composing a deep document
+ * recurses, and a stack overflow during the compilation of a regular expression makes V8 abort the process without a
+ * RangeError.
  */
 export function yamlDocument(source: string): Document.Parsed | YamlProblem | null {
   const { Composer, Lexer, Parser } = yamlPackage()

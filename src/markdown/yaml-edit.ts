@@ -9,9 +9,9 @@ import { isBlock, valueEnd } from './yaml-span.ts'
 import { plainValue } from './yaml-value.ts'
 
 /**
- * The source with one key set, or added after the last line, by replacing only the bytes of its
- * value: comments, order, quoting and spacing of everything else stay, and a key that has the value
- * already stays as it is. The result is read again, and refused where it would not say exactly this.
+ * Sets one key, or adds it after the last line, by replacing only the bytes of its value: comments, order, quoting
+ * and spacing of everything else stay, and an equal value stays unchanged. The result is read again to check that it
+ * says exactly this.
  */
 export function setYaml(source: string, key: string, value: YamlValue, eol: LineEnding): string {
   const before = readYaml(source)
@@ -19,7 +19,7 @@ export function setYaml(source: string, key: string, value: YamlValue, eol: Line
   return withKey(before.map, key, value, eol).source
 }
 
-/** The same for a source that was parsed already; what comes back is parsed too. */
+/** Same for a parsed source; returns a parsed one. */
 export function withKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): YamlMap {
   const pair = map.pairs.get(key)
   if (pair && same(plainValue(pair), value)) return map
@@ -55,7 +55,7 @@ function replaced(
   return head + headerComment(source, node) + source.slice(valueEnd(source, node))
 }
 
-/** Puts what stood on lines of its own below the key on the line of the key. */
+/** Moves a value from the lines below its key to the line of the key. */
 function inline(source: string, colon: number, node: Node, text: string): string {
   const lineStart = source.lastIndexOf('\n', node.range![0] - 1) + 1
   const comment = source.slice(colon, lineStart).trimEnd()
@@ -63,7 +63,7 @@ function inline(source: string, colon: number, node: Node, text: string): string
   return source.slice(0, colon) + (text && ` ${text}`) + comment + after
 }
 
-/** The comment behind a block scalar's `|` or `>`, which its range includes. */
+/** Returns the comment after a block scalar's `|` or `>`, which is part of its range. */
 function headerComment(source: string, node: Node): string {
   if (!isScalar(node) || !node.type?.startsWith('BLOCK')) return ''
   return (

@@ -6,8 +6,8 @@ import { valueEnd } from './yaml-span.ts'
 import { plainNode } from './yaml-value.ts'
 
 /**
- * A list of `- item` lines turned into `value`, not empty: lines at its start and end whose items stay are kept as they
- * are, with their comments; those between are replaced.
+ * Changes a list of `- item` lines to `value`, which is not empty: unchanged lines at its start and end are kept with
+ * their comments; those between are replaced.
  */
 export function editedList(
   source: string,
@@ -42,7 +42,7 @@ function lineStart(source: string, item: Node): number {
   return source.lastIndexOf('\n', item.range![0] - 1) + 1
 }
 
-/** After the line's ending, so that a comment behind an item goes with it. */
+/** Returns the offset after the line's ending, so that a comment after an item is included. */
 function lineEnd(source: string, item: Node): number {
   const at = source.indexOf('\n', valueEnd(source, item))
   return at < 0 ? source.length : at + 1

@@ -3,11 +3,11 @@ import type { ProblemCode } from '../model/problem.ts'
 import { type YamlProblem, yamlDocument } from './yaml-document.ts'
 import { isAlias, isMap, isNode, isScalar, yamlPackage } from './yaml-package.ts'
 
-/** A YAML mapping that still knows where each of its values stands in `source`. */
+/** A YAML mapping with the position of each value in `source`. */
 export interface YamlMap {
   source: string
   pairs: Map<string, Pair>
-  /** `{a: b}` in place of a line for each key. */
+  /** Whether it is written as `{a: b}` and not with a line per key. */
   flow: boolean
   /** Offset of the mapping's first character. */
   start: number
@@ -16,17 +16,16 @@ export interface YamlMap {
 export type YamlResult = { ok: true; map: YamlMap } | { ok: false; problem: YamlProblem }
 
 const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
-/** Not printable (YAML 1.2 §5.1), or a line ending to some readers and none to others. */
+/** Characters that are not printable (YAML 1.2 §5.1), or a line ending only for some readers. */
 const REFUSED_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/
 
-/** The latest last: one write reads its text before, while and after it is edited. */
+/** Cache, latest last: one write reads its text before, during and after an edit. */
 const recent = new Map<string, YamlMap>()
 const MOST_RECENT = 3
 
 /**
- * Reads frontmatter as YAML 1.2 core and nothing more: no alias, tag, merge key, directive or second
- * document, no duplicate or prototype key, at most 20 levels. Never throws for
- * bad text. What it gives may be given again, and is not to be changed.
+ * Reads frontmatter as strict YAML 1.2 core: no alias, tag, merge key, directive, second document, duplicate or
+ * prototype key, at most 20 levels. Never throws for bad text. The result may be shared, so do not change it.
  */
 export function readYaml(source: string): YamlResult {
   const known = recent.get(source)

@@ -3,7 +3,7 @@ import { lazyPackage } from '../package-files.ts'
 
 let loaded: typeof Yaml | undefined
 
-/** The package `yaml`, loaded when the first text needs it. */
+/** The package `yaml`, loaded on first use. */
 export function yamlPackage(): typeof Yaml {
   loaded ??= lazyPackage('yaml') as typeof Yaml
   return loaded

@@ -1,6 +1,6 @@
 import { TIME } from '../model/words.ts'
 
-/** A value as YAML that this service and every common reader (YAML 1.1 and 1.2) read the same. */
+/** A value that this service and every common YAML 1.1 or 1.2 reader read the same. */
 export type YamlValue =
   | string
   | number
@@ -10,9 +10,9 @@ export type YamlValue =
   | { [key: string]: YamlValue }
 
 /**
- * One line of YAML for `value`. Strings stay plain only where no reader can take them for another
- * type or for structure, inside flow collections too; all others are double-quoted, which YAML
- * shares with JSON. UUIDs and hashes stay plain.
+ * Returns one line of YAML for `value`. Strings are unquoted only if no reader can take them for another type or
+ * structure, also in flow collections; others are double-quoted, which YAML shares with JSON. UUIDs and hashes stay
+ * unquoted.
  */
 export function yamlText(value: YamlValue): string {
   if (value === null) return ''
@@ -23,7 +23,7 @@ export function yamlText(value: YamlValue): string {
   return entries.length ? `{ ${entries.join(', ')} }` : '{}'
 }
 
-/** The same for the value of a key: a time of the service's own stays plain where a time belongs. */
+/** Same for the value of a key: times of the service stay unquoted. */
 export function yamlField(key: string, value: YamlValue): string {
   const isTime = key.endsWith('_at') && typeof value === 'string' && TIME.test(value)
   return isTime ? value : yamlText(value)
@@ -35,7 +35,7 @@ function inFlow(value: YamlValue): string {
 
 const PLAIN = /^\p{L}(?:[\p{L}\p{N}_\-./()'+&!;@%= ]*[\p{L}\p{N}_\-./()'+&!;@%=])?$/u
 const UUID_OR_HASH = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})$/
-/** What YAML 1.1 or 1.2 reads as something other than the string that it is. */
+/** Words that YAML 1.1 or 1.2 reads as another type than string. */
 const TYPED_WORD = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|infinity|e[0-9_]+)$/i
 const NUMBER_LIKE = /^(?:[0-9]+(?:e[0-9]+)?|0b[01]+)$/
 

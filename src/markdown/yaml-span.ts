@@ -2,8 +2,8 @@ import type { Node } from 'yaml'
 import { isCollection, isMap, isNode } from './yaml-package.ts'
 
 /**
- * Offset after the last character of a value. The package's own range of a block collection or block
- * scalar goes on over its last line ending and over comments that stand below it.
+ * Returns the offset after the last character of a value. The package's range of a block collection or scalar
+ * includes its last line ending and comments below it.
  */
 export function valueEnd(source: string, node: Node): number {
   if (isCollection(node) && isBlock(node)) {
@@ -15,7 +15,7 @@ export function valueEnd(source: string, node: Node): number {
   return end
 }
 
-/** Written as lines below its key, not in brackets. */
+/** Whether it is written as lines below its key, not in brackets. */
 export function isBlock(node: Node): boolean {
   return isCollection(node) && node.flow !== true
 }

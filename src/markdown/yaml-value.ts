@@ -3,9 +3,9 @@ import { isMap, isScalar, isSeq } from './yaml-package.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 /**
- * The value of a pair as the service reads it. A plain scalar is what stands there: `0123` is the
- * text 0123 and `1.10` is 1.10, since a title that looks like a number is still a title. Only an
- * empty value, `null`, `~`, `true`, `false` and canonical integers are typed.
+ * Returns the value of a pair. A plain scalar is the text as written: `0123` is the text 0123 and `1.10` is 1.10,
+ * since a title that looks like a number is still a title. Only an empty value, `null`, `~`, `true`, `false` and
+ * canonical integers are typed.
  */
 export function plainValue(pair: Pair | undefined): YamlValue | undefined {
   return pair === undefined ? undefined : plainNode(pair.value)
@@ -25,7 +25,7 @@ export function plainNode(node: unknown): YamlValue {
   return null
 }
 
-/** A scalar as it is written, whatever type YAML gives it; null where there is none, or an empty one. */
+/** Returns a scalar as written, whatever its YAML type; null if there is none or it is empty. */
 export function scalarText(node: unknown): string | null {
   const value = isScalar(node) ? plainNode(node) : null
   if (value === null) return null

@@ -1,16 +1,16 @@
-/** The model did not answer an agent, which asks again. */
+/** An agent's request to its model failed, and the agent retries it. */
 export interface AgentRetry {
-  /** The status of the model's answer, where there was one. */
+  /** HTTP status of the model's answer, if there was one. */
   status?: number | undefined
-  /** How often the agent has asked again by now. */
+  /** Number of this attempt. */
   attempt?: number | undefined
-  /** How often it does so before it gives up. */
+  /** Number of attempts before the agent gives up. */
   of?: number | undefined
-  /** The agent's own message. */
+  /** The agent's message. */
   reason?: string | undefined
 }
 
-/** A retry as a sentence without its full stop; the fields may come out of a file. */
+/** Describes a retry in a sentence without full stop. The fields may come from a file and have any type. */
 export function retryText({
   status,
   attempt,
@@ -24,4 +24,4 @@ export function retryText({
   return `${what}${why}, ${which}`
 }
 
-const NO_ANSWER = 'the model did not answer as it should'
+const NO_ANSWER = 'the model did not answer correctly'

@@ -1,21 +1,21 @@
-/** Pure. `1 step`, `3 steps`; `many` is an irregular plural. */
+/** Formats a count with its noun: `1 step`, `3 steps`. `many` is an irregular plural. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
-/** Pure. A number as people read it: `5,000`. */
+/** Formats a number: `5,000`. */
 export function numberText(count: number): string {
   return count.toLocaleString('en')
 }
 
-/** Pure. A number of bytes as people read it: `812 B`, `4.1 KiB`, `2.0 MiB`. */
+/** Formats a number of bytes: `812 B`, `4.1 KiB`, `2.0 MiB`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`
   const [size, unit] = bytes < 1023.95 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB']
   return `${size.toFixed(1)} ${unit}`
 }
 
-/** Pure. A length of time as people say it: `840 ms`, `3.2 s`, `2 min 5 s`, `1 h 20 min`, `4 d 3 h`. */
+/** Formats a duration: `840 ms`, `3.2 s`, `2 min 5 s`, `1 h 20 min`, `4 d 3 h`. */
 export function spanText(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`

@@ -1,6 +1,6 @@
 /**
- * Why a request was not carried out. The codes are a closed list: `http/problem-json.ts` maps each
- * to its status, so that no other layer needs to know HTTP.
+ * Why a request failed. The list of codes is closed. `http/problem-json.ts` maps each to an HTTP status, so that no
+ * other layer needs to know HTTP.
  */
 export const ERROR_CODES = [
   'bad_request',
@@ -42,21 +42,24 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** One wrong field of a request: `path` as in `steps[0].timeout`, `message` what came and what was expected. */
+/**
+ * One invalid field of a request: `path`, such as `steps[0].timeout`, and a message with the expected and the
+ * received value.
+ */
 export interface FieldError {
   path: string
   message: string
 }
 
 export interface AppErrorOptions {
-  /** One entry for each wrong field. */
+  /** One entry for each invalid field. */
   errors?: FieldError[]
-  /** Further members of the answer, such as what a gate is missing. */
+  /** More members for the response, such as what the proof gate is missing. */
   extra?: Record<string, unknown>
   cause?: unknown
 }
 
-/** The one error class. `message` says what was refused, why, and what to do next. */
+/** The only error class. `message` says what failed, why, and what to do next. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: FieldError[]
@@ -71,7 +74,7 @@ export class AppError extends Error {
   }
 }
 
-/** For requests that come, or are under way, while the service stops. */
+/** The error of requests that arrive or are running while the service stops. */
 export function stoppingError(): AppError {
-  return new AppError('stopping', 'The service is stopping; try again when it is back.')
+  return new AppError('stopping', 'The service is stopping. Try again when it runs again.')
 }

@@ -8,7 +8,7 @@ import { cutLine, failureText, unansweredFailure } from './session-failure.ts'
 import { isRunning } from './session-state.ts'
 import { objectionTo } from './support.ts'
 
-/** What a case can need, the most urgent first; `running` alone is not the operator's turn. */
+/** What a case can need, the most urgent first. `running` alone does not wait for the operator. */
 export const ATTENTION_KINDS = [
   'plan',
   'problem',
@@ -27,14 +27,14 @@ export function isAttentionKind(text: string): text is AttentionKind {
 
 export interface Attention {
   kind: AttentionKind
-  /** The session that is meant; null where none is. */
+  /** The session concerned; null if none is. */
   session_id: string | null
   session: number | null
-  /** The reason in a few English words, on one line. */
+  /** The reason in a few words, on one line. */
   text: string
 }
 
-/** A case in one of these is done with, or put aside. */
+/** States of cases that are done or put aside. */
 export const CLOSED_STATES: readonly CaseState[] = [
   'RESOLVED',
   'NON_ISSUE',
@@ -48,52 +48,57 @@ export function isClosed(state: CaseState): boolean {
 }
 
 /**
- * What a case needs from the operator: the first of these that applies, null where none does.
+ * Returns what a case needs from the operator: the first of these that applies, or null.
  *
- * 1. `plan`: a session is plan_ready, no matter on which machine it was planned. One whose file is broken, or
- *    changed while a session ran, is a problem instead: it should not be approved as it is.
- * 2. `problem`: something is wrong with the files.
+ * 1. `plan`: a session is plan_ready, whichever machine planned it. If its file is broken, or changed while a session
+ *    ran, the case has a problem instead, because the plan should not be approved.
+ * 2. `problem`: a file has a problem.
  *
- * A closed case needs nothing else, even where a session of it runs. The others:
+ * A closed case needs nothing else, even while one of its sessions runs. The others:
  *
  * 3. `blocked`: the state is BLOCKED or NEEDS_USER_INPUT.
- * 4. `failed`: the newest session failed, and nothing came after it.
- * 5. `running`: a session plans or executes here, so what it leaves is yet to come; one of another
- *    machine is a problem, which is above.
- * 6. `proof`: a session is complete and has no proof, or a proof does not count while the gate is shut,
- *    or a proof is not verified.
- * 7. `gate_open`: nothing is missing for RESOLVED.
+ * 4. `failed`: the newest session failed, and nothing happened since.
+ * 5. `running`: a session plans or executes on this machine; a session of another machine is a problem.
+ * 6. `proof`: a complete session has no proof, or the gate is shut and a proof supports nothing, or a proof is not
+ *    verified.
+ * 7. `gate_open`: the case can be resolved.
  *
- * Of several sessions the newest is meant.
+ * If several sessions match, the newest counts.
  */
 export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): Attention | null {
   const plan = folder.sessions.findLast(
     (session) => session.state === 'plan_ready' && isSound(folder, session),
   )
-  if (plan) return of('plan', `the plan of session ${plan.number} waits for approval`, plan)
-  if (folder.problems.length > 0) return of('problem', problemText(folder))
+  if (plan)
+    return attentionTo('plan', `the plan of session ${plan.number} waits for approval`, plan)
+  if (folder.problems.length > 0) return attentionTo('problem', problemText(folder))
   const state = shownState(folder)
   if (isClosed(state)) return null
-  if (state === 'BLOCKED' || state === 'NEEDS_USER_INPUT') return of('blocked', blockedText(folder))
+  if (state === 'BLOCKED' || state === 'NEEDS_USER_INPUT')
+    return attentionTo('blocked', blockedText(folder))
   const failed = unansweredFailure(folder)
-  if (failed) return of('failed', `session ${failed.number} failed: ${failureText(failed)}`, failed)
+  if (failed)
+    return attentionTo('failed', `session ${failed.number} failed: ${failureText(failed)}`, failed)
   const running = runningSession(folder)
-  if (running) return of('running', `session ${running.number} is ${running.state}`, running)
+  if (running)
+    return attentionTo('running', `session ${running.number} is ${running.state}`, running)
   const complete = folder.sessions.findLast(
     (session) => session.state === 'complete' && !hasEnded(session, folder.proofs),
   )
   if (complete) {
-    return of('proof', `session ${complete.number} is complete and has no proof`, complete)
+    return attentionTo('proof', `session ${complete.number} is complete and has no proof`, complete)
   }
   const unverified = folder.proofs.filter((proof) => !countsAsVerified(proof))
-  const supportless = newestWithoutSupport(folder, gate.open ? unverified : folder.proofs)
-  if (supportless !== null) return of('proof', supportless)
+  const unsupported = newestWithoutSupport(folder, gate.open ? unverified : folder.proofs)
+  if (unsupported !== null) return attentionTo('proof', unsupported)
   if (unverified.length > 0)
-    return of('proof', `${counted(unverified.length)} still to be verified`)
-  return gate.open ? of('gate_open', 'the gate is open: the case can be resolved') : null
+    return attentionTo('proof', `${counted(unverified.length)} not verified yet`)
+  return gate.open
+    ? attentionTo('gate_open', 'the proof gate is open, so the case can be resolved')
+    : null
 }
 
-/** The newest session that plans or executes on this machine. */
+/** Returns the newest session that plans or executes on this machine. */
 export function runningSession({ sessions, problems }: CaseFolder): Session | undefined {
   const foreign = problems.filter(({ code }) => code === 'foreign_session').map(({ file }) => file)
   return sessions.findLast(
@@ -111,7 +116,7 @@ function fileOf({ number }: Session): string {
   return `sessions/${number}.md`
 }
 
-function of(kind: AttentionKind, text: string, session?: Session): Attention {
+function attentionTo(kind: AttentionKind, text: string, session?: Session): Attention {
   return { kind, session_id: session?.id ?? null, session: session?.number ?? null, text }
 }
 
@@ -129,11 +134,11 @@ function blockedText({ case: { state, reason } }: CaseFolder): string {
   return `${what}: ${cutLine(why)}`
 }
 
-/** Why the newest of these proofs that does not count does not; null if all of them count. */
+/** Describes the newest of these proofs that does not count; null if all count. */
 function newestWithoutSupport({ sessions }: CaseFolder, proofs: readonly Proof[]): string | null {
   for (const proof of [...proofs].reverse()) {
     const objection = objectionTo(proof, sessions)
-    // one that was changed waits to be verified again
+    // a changed proof counts as unverified instead
     if (objection && objection.code !== 'changed')
       return `proof ${proof.id.slice(0, 8)} doesn't count: ${objection.text}`
   }

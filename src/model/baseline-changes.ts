@@ -11,16 +11,16 @@ import type { CaseFolder, Edit } from './case-folder.ts'
 import type { Session } from './session.ts'
 
 interface Written {
-  /** What was held back before the edit. */
+  /** The changes that were ignored before the edit. */
   ignored: readonly IgnoredChange[]
-  /** What the files say after it. */
+  /** The values in the files after the edit. */
   files: Pick<CaseFolder, 'case' | 'sessions' | 'proofs'>
   isLive(session: Session): boolean
 }
 
 /**
- * The baseline after an edit that the service has written: what it wrote counts. While a run goes on the new value is
- * frozen in its turn; after it later edits of that value count again. The same object if nothing changed.
+ * Returns the baseline after the service has written an edit; the same object if nothing changed. Written values
+ * count. During a run they are frozen again; after a run later edits of them count.
  */
 export function baselineAfter(
   baseline: Baseline,
@@ -34,17 +34,17 @@ export function baselineAfter(
       return { ...baseline, state: edit.state }
     case 'proof': {
       const proof = files.proofs.find(({ id }) => id === edit.id)
-      const isHeld = ignored.some((each) => each.kind === 'verification' && each.id === edit.id)
-      // a count in answer to a hand edit confirms nothing
-      if (isHeld && edit.verification === null) return baseline
+      const isIgnored = ignored.some((each) => each.kind === 'verification' && each.id === edit.id)
+      // counting tests after an edit by a person confirms nothing
+      if (isIgnored && edit.verification === null) return baseline
       return proof ? withProof(baseline, edit.id, verificationOf(proof)) : baseline
     }
     case 'session': {
       const session = files.sessions.find(({ number }) => number === edit.number)
       const isMove = edit.edit.fields?.state !== undefined
-      const isHeld = ignored.some((each) => each.kind === 'session' && each.id === session?.id)
-      // a line in answer to a hand edit confirms nothing
-      if (!session || (isHeld && !isMove)) return baseline
+      const isIgnored = ignored.some((each) => each.kind === 'session' && each.id === session?.id)
+      // an audit line after an edit by a person confirms nothing
+      if (!session || (isIgnored && !isMove)) return baseline
       return withSession(baseline, session.id, sessionBaseline(session, isLive))
     }
     case 'new-session': {
@@ -58,18 +58,18 @@ export function baselineAfter(
   }
 }
 
-/** The baseline after a request wrote the whole case.md. */
+/** Returns the baseline after a request wrote the whole case.md. */
 export function baselineWithCase(baseline: Baseline, value: Case): Baseline {
   const { required: _, ...others } = withState(baseline, value.state)
   return baseline.whole ? { ...others, required: requiredOf(value.checklist) } : others
 }
 
-/** The baseline after a request confirmed a session file as it is. */
+/** Returns the baseline after a request confirmed a session file. */
 export function baselineWithSession(baseline: Baseline, session: Session): Baseline {
   return withSession(baseline, session.id, progressOf(session))
 }
 
-/** Whether nothing is held back by them. */
+/** Whether the baseline freezes nothing. */
 export function isEmpty({ state, required, proofs, sessions, whole }: Baseline): boolean {
   const named = [...(required ?? []), ...Object.keys(proofs), ...Object.keys(sessions)]
   return !whole && state === undefined && named.length === 0
@@ -81,7 +81,7 @@ function withState(baseline: Baseline, state: Case['state'] | undefined): Baseli
   return baseline.whole ? { ...others, state } : others
 }
 
-/** What is required besides from now on. */
+/** Adds new required items to the baseline. */
 function withItems(baseline: Baseline, { checklist }: Case): Baseline {
   const before = baseline.required ?? []
   const added = requiredOf(checklist).filter(
@@ -93,18 +93,18 @@ function withItems(baseline: Baseline, { checklist }: Case): Baseline {
 }
 
 function withProof(baseline: Baseline, id: string, verified: string | null): Baseline {
-  const proofs = settled(baseline, baseline.proofs, id, verified)
+  const proofs = withValue(baseline, baseline.proofs, id, verified)
   return proofs === baseline.proofs ? baseline : { ...baseline, proofs }
 }
 
 function withSession(baseline: Baseline, id: string, progress: string): Baseline {
-  const sessions = settled(baseline, baseline.sessions, id, progress)
+  const sessions = withValue(baseline, baseline.sessions, id, progress)
   return sessions === baseline.sessions ? baseline : { ...baseline, sessions }
 }
 
 type Named = Record<string, string | null>
 
-function settled({ whole }: Baseline, present: Named, id: string, value: string | null): Named {
+function withValue({ whole }: Baseline, present: Named, id: string, value: string | null): Named {
   if (whole) return present[id] === value ? present : { ...present, [id]: value }
   const { [id]: gone, ...others } = present
   return gone === undefined ? present : others

@@ -7,24 +7,26 @@ import type { SessionState } from './session-state.ts'
 import { evidenceHashIn } from './trail.ts'
 
 /**
- * Values of a case that are frozen while the program that they judge could write its files. A change by file of a frozen
- * value does not count until a request confirms it.
+ * Values of a case that are frozen while a run's programs can write the case files. An edit of a frozen value by file
+ * is ignored until a request confirms it.
  */
 export interface Baseline {
-  /** As written. */
+  /** The state as written in case.md. */
   state?: CaseState | undefined
   required?: RequiredItem[] | undefined
-  /** By proof id: what was verified; null where nothing was. */
+  /** By proof id: what was verified; null if it was not verified. */
   proofs: Record<string, string | null>
-  /** By session id: how far it was; null where it was not there, `live` where the service itself is at it. */
+  /** By session id: its progress; null if it did not exist, `live` if the service is running it. */
   sessions: Record<string, string | null>
-  /** Whether a proof or session that is not named was not verified, or not there; else it is not asked for. */
+  /**
+   * If true, proofs and sessions that are not listed count as unverified or missing; if false, they are not compared.
+   */
   whole: boolean
 }
 
 export type RequiredItem = Pick<ChecklistItem, 'description' | 'type'>
 
-/** A change by file that does not count. `from` and `to` are for people. */
+/** An edit by file that is ignored. `from` and `to` are shown to people. */
 export type IgnoredChange = { file: string; from: string; to: string } & (
   | { kind: 'state'; was: CaseState }
   | { kind: 'checklist'; was: RequiredItem }
@@ -39,10 +41,10 @@ interface Records {
 
 const LIVE = 'live'
 
-/** Nothing of a case that was not there is verified, and no session of it was. */
+/** The baseline of a case that did not exist: none of its proofs and sessions count. */
 export const EMPTY_BASELINE: Baseline = { proofs: {}, sessions: {}, whole: true }
 
-/** All that counts of a case now. `isLive`: whether the service itself is at work in a session. */
+/** Captures the values that count now. `isLive` says whether the service is running a session. */
 export function captureBaseline(records: Records, isLive: (session: Session) => boolean): Baseline {
   const proofs = records.proofs.filter(countsAsVerified)
   return {
@@ -56,7 +58,7 @@ export function captureBaseline(records: Records, isLive: (session: Session) => 
   }
 }
 
-/** The baseline that still ignores these changes, and nothing else; null if there are none. */
+/** Returns a baseline that ignores just these changes; null if there are none. */
 export function baselineOfIgnored(ignored: readonly IgnoredChange[]): Baseline | null {
   if (ignored.length === 0) return null
   const baseline: Baseline = { proofs: {}, sessions: {}, whole: false }
@@ -76,26 +78,26 @@ export function requiredOf(checklist: readonly ChecklistItem[]): RequiredItem[] 
 }
 
 /**
- * What was verified of a proof: its content, its type, its test results and the reason it was accepted for. Null
- * when it does not count.
+ * Describes what was verified of a proof: its type, content hash, test results and the reason for accepting it. Null
+ * if it does not count as verified.
  */
 export function verificationOf(proof: Proof): string | null {
   if (!countsAsVerified(proof)) return null
   const { type, sha256, tests, exit_code, accepted } = proof
-  const said = [
+  const details = [
     tests ? `${tests.passed} of ${tests.run} passed${tests.incomplete ? ', incomplete' : ''}` : '',
     exit_code === null ? '' : `exit code ${exit_code}`,
     accepted === null ? '' : `accepted: ${accepted}`,
   ]
-  return [`${type} ${sha256}`, ...said.filter((each) => each !== '')].join(', ')
+  return [`${type} ${sha256}`, ...details.filter((each) => each !== '')].join(', ')
 }
 
-/** How far a session is; of one that the service is at, its own journal decides. */
+/** Returns a session's progress. For a session that the service is running, the service's own journal decides. */
 export function sessionBaseline(session: Session, isLive: (session: Session) => boolean): string {
   return isLive(session) ? LIVE : progressOf(session)
 }
 
-/** The state, and the last line of the trail, which seals or sums up what is before it. */
+/** Returns the state and the last audit line with its hash, which covers the lines before it. */
 export function progressOf({ state, trail }: Session): string {
   const last = trail.at(-1)
   const evidence = last?.event === 'session_completed' ? evidenceHashIn(trail) : undefined
@@ -103,7 +105,7 @@ export function progressOf({ state, trail }: Session): string {
   return `${state} ${last?.number ?? 0} ${String(hash)}`
 }
 
-/** The records as they count, with what is held back of what the files say. */
+/** Returns the records with frozen values applied, and the changes that were ignored. */
 export function applyBaseline(
   files: Records,
   baseline: Baseline | undefined,
@@ -121,12 +123,12 @@ export function applyBaseline(
     })
     value.state = baseline.state
   }
-  value.checklist = requiredStill(value.checklist, baseline.required ?? [], ignored)
+  value.checklist = keepRequired(value.checklist, baseline.required ?? [], ignored)
   const proofs = files.proofs.map((proof) => {
     const was = baselineValue(baseline.proofs, proof.id, baseline)
     const is = verificationOf(proof)
     if (is === null || was === undefined || was === is) return proof
-    const [from, to] = [verifiedWord(was), verifiedWord(is)]
+    const [from, to] = [verificationText(was), verificationText(is)]
     ignored.push({
       kind: 'verification',
       file: `proof/${proof.id}.md`,
@@ -142,7 +144,7 @@ export function applyBaseline(
     const is = progressOf(session)
     if (was === undefined || was === LIVE || was === is) return session
     const file = `sessions/${session.number}.md`
-    const [from, to] = [was ?? 'not there', is]
+    const [from, to] = [was ?? 'missing', is]
     ignored.push({ kind: 'session', file, from, to, id: session.id, was })
     return was === null ? session : { ...session, state: was.split(' ', 1)[0] as SessionState }
   })
@@ -150,45 +152,45 @@ export function applyBaseline(
   return { case: isSame ? files.case : value, proofs, sessions, ignored }
 }
 
-function baselineValue(of: Record<string, string | null>, key: string, { whole }: Baseline) {
-  return Object.hasOwn(of, key) ? of[key] : whole ? null : undefined
+function baselineValue(values: Record<string, string | null>, key: string, { whole }: Baseline) {
+  return Object.hasOwn(values, key) ? values[key] : whole ? null : undefined
 }
 
-function verifiedWord(verification: string | null): string {
+function verificationText(verification: string | null): string {
   return verification === null ? 'not verified' : `verified (${verification})`
 }
 
-/** The items with those that must stay required; what was added only asks for more. */
-function requiredStill(
+/** Returns the items plus those that must stay required. Added items remain, as they only require more. */
+function keepRequired(
   items: readonly ChecklistItem[],
   required: readonly RequiredItem[],
   ignored: IgnoredChange[],
 ): ChecklistItem[] {
-  let still = [...items]
+  let result = [...items]
   const removed: ChecklistItem[] = []
   for (const was of required) {
     if (items.some((item) => item.required && isSameItem(item, was))) continue
-    const loosened = still.find((item) => !item.required && item.description === was.description)
-    const to = loosened ? itemWord(loosened) : 'not there'
+    const loosened = result.find((item) => !item.required && item.description === was.description)
+    const to = loosened ? itemText(loosened) : 'missing'
     ignored.push({
       kind: 'checklist',
       file: 'case.md',
-      from: itemWord({ ...was, required: true }),
+      from: itemText({ ...was, required: true }),
       to,
       was,
     })
     const back = { ...was, required: true, checked: loosened?.checked ?? false }
-    if (loosened) still = still.map((item) => (item === loosened ? back : item))
+    if (loosened) result = result.map((item) => (item === loosened ? back : item))
     else removed.push(back)
   }
-  return [...removed, ...still]
+  return [...removed, ...result]
 }
 
 export function isSameItem(a: RequiredItem, b: RequiredItem): boolean {
   return a.description === b.description && a.type === b.type
 }
 
-function itemWord({ description, type, required }: Omit<ChecklistItem, 'checked'>): string {
+function itemText({ description, type, required }: Omit<ChecklistItem, 'checked'>): string {
   const words = [type, required ? 'required' : null].filter((word) => word !== null)
   return words.length > 0 ? `${description} (${words.join(', ')})` : description
 }

@@ -3,11 +3,11 @@ import { HISTORY_FILE } from './history.ts'
 import type { Problem } from './problem.ts'
 
 /**
- * What was last published of a case, small enough to be stored for each case: two of these, and nothing
- * else, decide which events a change makes.
+ * What was last published of a case. Comparing two of these decides which events a change causes. It is small, as it
+ * is stored for each case.
  */
 export interface CaseFacts {
-  /** The shown state; null while its file could never be read. */
+  /** The shown state; null if the file could never be read. */
   state: CaseState | null
   /** A hash of the other fields, the description and the checklist. */
   fields: string
@@ -15,7 +15,7 @@ export interface CaseFacts {
   proofs: Record<string, ProofFacts>
   /** By session id: the number of the last trail line. */
   sessions: Record<string, number>
-  /** By session id: the number in the name of its file; an older log has none. */
+  /** By session id: the number in its file name. Old records do not have it. */
   files?: Record<string, number>
   /** By file name. */
   notes: Record<string, NoteFacts>
@@ -25,7 +25,7 @@ export interface CaseFacts {
 export interface ProofFacts {
   type: string
   verified: boolean
-  /** Of the file's bytes. */
+  /** Hash of the file's bytes. */
   hash: string
 }
 
@@ -33,19 +33,20 @@ export interface NoteFacts {
   hash: string
 }
 
-/** Who made a change: a request, a person or a program that edits files (git is one), or anybody while no service ran. */
+/**
+ * Who made a change: a request; a person or a program that edits files, such as git; or anyone while no service ran.
+ */
 export type ChangeSource = 'service' | 'editor' | 'offline'
 
 export type CaseEvent =
   | { type: string; payload: Record<string, unknown> }
-  /** The lines of this session's trail behind number `after`. */
+  /** The audit lines of this session after number `after`. */
   | { session_id: string; after: number }
 
 /**
- * The events of a change, in the order in which they are sent; null is a case that did not exist before, or does not exist any more.
- * `wrote` names the memory files that a request has just written: each has its event, also where the file was
- * put back to what it was, or deleted, before anybody read it. `isOwnHistory`: history.md has other lines than before,
- * and the service wrote them all.
+ * Returns the events of a change, in the order in which they are sent. `before` is null for a new case, `after` for a
+ * deleted one. `wrote` names the memory files that a request has just written: each gets its event even if it was
+ * restored or deleted before it was read. `isOwnHistory` is true if only the service has added lines to history.md.
  */
 export function caseEvents(
   case_id: string,
@@ -82,12 +83,12 @@ export function caseEvents(
     events.push(event('proof_updated', { proof_id, proof_type: type, verified: false }))
   }
   for (const filename of changedNotes(before?.notes ?? {}, after.notes, wrote)) {
-    // a line that the service wrote reports an act that has its event
+    // a history line of the service describes an act that has its own event
     const isOwn = filename === HISTORY_FILE && (source === 'service' || isOwnHistory)
     if (isOwn && !wrote.includes(filename)) continue
     events.push(event('memory_updated', { filename }))
   }
-  // the lines that another machine or a person brought are no news of this service
+  // audit lines from another machine or a person cause no events here
   if (source === 'service' || source === 'offline') {
     for (const [session_id, last] of Object.entries(after.sessions)) {
       const published = before?.sessions[session_id] ?? 0
@@ -97,7 +98,7 @@ export function caseEvents(
   return [...events, ...problemEvents(case_id, before?.problems ?? [], after.problems)]
 }
 
-/** The memory files that were written, changed or removed, each once. */
+/** Returns the memory files that were written, changed or removed, each once. */
 function changedNotes(
   before: CaseFacts['notes'],
   after: CaseFacts['notes'],
@@ -110,7 +111,10 @@ function changedNotes(
   return new Set([...[...changed, ...removed].map(([name]) => name), ...wrote])
 }
 
-/** One event for each problem that came or went; one that only moved to another line is the same one. */
+/**
+ * Returns one event for each problem that appeared or disappeared. A problem that only moved to another line is the
+ * same.
+ */
 export function problemEvents(
   case_id: string | null,
   before: readonly Problem[],
@@ -120,29 +124,29 @@ export function problemEvents(
     type,
     payload: { case_id, code, file, line, message },
   })
-  const [old, now] = [byPlace(before), byPlace(after)]
+  const [old, now] = [keyProblems(before), keyProblems(after)]
   return [
     ...missing(now, old).map(([, problem]) => event('problem_found', problem)),
     ...missing(old, now).map(([, problem]) => event('problem_cleared', problem)),
   ]
 }
 
-function byPlace(problems: readonly Problem[]): Record<string, Problem> {
+function keyProblems(problems: readonly Problem[]): Record<string, Problem> {
   return Object.fromEntries(
     problems.map((problem) => {
       const { code, file, message } = problem
-      // what the gate still misses changes with every proof
+      // the message of this problem changes with every proof
       return [code === 'proof_gate' ? code : `${code} ${file} ${message}`, problem]
     }),
   )
 }
 
-/** The entries of `from` that `of` does not have. */
+/** Returns the entries of `from` whose keys are not in `other`. */
 function missing<T>(
   from: Record<string, T> | undefined,
-  of: Record<string, unknown>,
+  other: Record<string, unknown>,
 ): [string, T][] {
-  return Object.entries(from ?? {}).filter(([key]) => !Object.hasOwn(of, key))
+  return Object.entries(from ?? {}).filter(([key]) => !Object.hasOwn(other, key))
 }
 
 function same(a: ProofFacts, b: ProofFacts): boolean {

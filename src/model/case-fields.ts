@@ -3,55 +3,58 @@ import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from './known-words.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TAG, TAG_RULE, TITLE_MAX } from './words.ts'
 
 /**
- * A field of a case. Its row is the one place to add or change a field: `case.md` is read and written by it
- * (markdown/case-file.ts), requests are checked and answered by it (http), the API is described, and the
- * commands (cli) and the pages (web) offer and show it by it.
+ * A field of a case. This row is the one place to add or change a field. case.md is read and written by it
+ * (markdown/case-file.ts), requests and responses use it (http), and the OpenAPI document, the commands (cli) and the
+ * pages (web) are built from it.
  */
 export interface CaseFieldRow {
-  /** `case` is the id of a case. `markdown` is the body of the file; all others are frontmatter. */
+  /** `case` is the id of a case. `markdown` is the body of the file; the other kinds are frontmatter. */
   kind: 'line' | 'word' | 'words' | 'case' | 'markdown'
-  /** What people read beside the value. */
+  /** The label of the value. */
   label: string
-  /** A sentence for the forms, the help of commands and the API's description. */
+  /** A sentence for forms, command help and the API description. */
   about: string
   example?: string
-  /** The value of a case that has none; null if it is not given. */
+  /** The value if a case has none; null if not given. */
   default?: string | readonly string[]
   required?: boolean
-  /** Of a line, in characters. */
+  /** Maximum length of a line, in characters, or of a list, in entries. */
   max?: number
-  /** Of a word, and each of several. */
+  /** The pattern of a word or of each word of a list. */
   pattern?: RegExp
-  /** What the pattern says, for people. */
+  /** The pattern in words. */
   rule?: string
-  /** Words that are suggested. */
+  /** Suggested values. */
   known?: readonly string[]
-  /** The only values. */
+  /** All allowed values. */
   values?: readonly string[]
-  /** Which request sets it: `PUT /cases/:id/state`, or both; `POST /cases` and `PUT /cases/:id` if it is not given. */
+  /**
+   * Which request sets it: `state` is `PUT /cases/:id/state`; `both` adds `POST /cases` and `PUT /cases/:id`. If not
+   * given, only those two set it.
+   */
   setBy?: 'state' | 'both'
-  /** False if it is not known when a case is made: then neither `casefile new` nor its form offers it. */
+  /** False if the value is unknown when a case is created: `casefile new` and the form do not offer it. */
   whenNew?: boolean
-  /** The option of commands that set it; none offers it if it is not given. */
+  /** The command-line option that sets it, if there is one. */
   option?: string
-  /** The name by which lists of cases are filtered; those have such a field in each row. */
+  /** The filter's name in lists and searches. Rows of lists contain such fields. */
   filter?: string
-  /** Whether `case.md` has the key even if there is no value, so that a value that changes has a constant neighbour. */
+  /** Whether case.md has the key even without a value. A key that is always there causes fewer merge conflicts. */
   alwaysWritten?: boolean
   /**
-   * Whether it decides what a session runs. The start of a session checks it, so a file may have any text; and it
-   * is never guessed from a file that cannot be read.
+   * Whether it decides what a session runs. The start of a session checks it, so a file may contain any text. It is
+   * never guessed from an unreadable file.
    */
   checkedAtStart?: boolean
-  /** Whether the form of a new case shows it at once, and not under "More". */
+  /** Whether the form for a new case shows it directly, not under "More". */
   isBasic?: boolean
-  /** What it means if there is no value. */
+  /** Shown if there is no value. */
   placeholder?: string
-  /** Where the page of a case shows it; among the details if it is not given. */
+  /** Where the case page shows it; among the details if not given. */
   shownIn?: 'head' | 'state' | 'description'
 }
 
-/** In the order of the JSON. The file has the same, but for `FILE_KEYS`. */
+/** In the order of the JSON. The order in the file is `FILE_KEYS`. */
 export const CASE_FIELDS = {
   title: {
     kind: 'line',
@@ -91,7 +94,7 @@ export const CASE_FIELDS = {
   state: {
     kind: 'word',
     label: 'State',
-    about: 'Where the case is on its way',
+    about: 'The state of the case',
     example: 'RESOLVED',
     default: 'OPEN',
     values: CASE_STATES,
@@ -118,7 +121,7 @@ export const CASE_FIELDS = {
   tags: {
     kind: 'words',
     label: 'Tags',
-    about: 'Words to find it by',
+    about: 'Words for finding the case',
     example: 'auth',
     default: [],
     max: 100,
@@ -167,7 +170,7 @@ export const CASE_FIELDS = {
   source: {
     kind: 'line',
     label: 'Source',
-    about: 'The address that it was imported from',
+    about: 'The URL that it was imported from',
     example: 'https://github.com/ada/shop/issues/12',
     max: 1000,
     whenNew: false,
@@ -185,19 +188,19 @@ type ValueOf<Row> = Row extends { values: readonly (infer Value)[] }
       ? string
       : string | null
 
-/** The names of the rows that have this. */
+/** The names of the rows that match. */
 type NamesWith<What> = { [N in CaseFieldName]: Rows[N] extends What ? N : never }[CaseFieldName]
 
 /** The values of a case's fields. */
 export type CaseValues = { [N in CaseFieldName]: ValueOf<Rows[N]> }
-/** Those that are to change. */
+/** Fields to change. */
 export type CaseFields = Partial<CaseValues>
-/** The same of those that `POST /cases` and `PUT /cases/:id` set. */
+/** The fields that `POST /cases` and `PUT /cases/:id` set. */
 export type SettableFields = Partial<Omit<CaseValues, NamesWith<{ setBy: 'state' }>>>
-/** Those that rows of lists have. */
+/** The fields that rows of lists have. */
 export type FilteredField = NamesWith<{ filter: string }>
 export type FilterName = Rows[FilteredField]['filter']
-/** Those that are keys of the frontmatter. */
+/** The fields that are frontmatter keys. */
 export type FrontmatterField = Exclude<CaseFieldName, NamesWith<{ kind: 'markdown' }>>
 
 export type NamedField = CaseFieldRow & { name: CaseFieldName }
@@ -206,15 +209,15 @@ export const FIELD_LIST = Object.entries(CASE_FIELDS).map(([name, row]) =>
   Object.assign({ name: name as CaseFieldName }, row),
 ) as readonly NamedField[]
 
-/** What `POST /cases` and `PUT /cases/:id` set. */
+/** The fields that `POST /cases` and `PUT /cases/:id` set. */
 export const SETTABLE = FIELD_LIST.filter(({ setBy }) => setBy !== 'state')
-/** What is offered when a case is made. */
+/** The fields offered when a case is created. */
 export const NEW_CASE_FIELDS = SETTABLE.filter(({ whenNew }) => whenNew !== false)
-/** What the rows of lists have beside the title, and are filtered by. */
+/** The fields that lists show besides the title, and by which they are filtered. */
 export const FILTERED = FIELD_LIST.filter(({ filter }) => filter !== undefined)
 export const FILTER_NAMES = FILTERED.map(({ filter }) => filter) as readonly FilterName[]
 
-/** The frontmatter keys of a case in the order in which they are written. */
+/** The frontmatter keys of a case, in file order. */
 export const FILE_KEYS = [
   ...new Set([
     'id',
@@ -225,7 +228,7 @@ export const FILE_KEYS = [
   ]),
 ] as readonly ('id' | 'created_at' | FrontmatterField)[]
 
-/** The value of a case that has none. */
+/** Returns the value of a field that a case does not have. */
 export function emptyValue({ default: value }: CaseFieldRow): string | string[] | null {
   if (value === undefined) return null
   return typeof value === 'string' ? value : [...value]

@@ -7,42 +7,42 @@ import type { Problem } from './problem.ts'
 import { byCreation, type Counted, type Proof } from './proof.ts'
 import type { Session, SessionEdit, SessionTexts } from './session.ts'
 
-/** All that is known of a case when something is decided about it. */
+/** Everything known about a case: the input of every decision. */
 export interface CaseFolder {
   case: Case
   sessions: Session[]
   proofs: Proof[]
   problems: Problem[]
-  /** What the files say besides, and what does not count: the values above are those that do. */
+  /** Edits by file that are ignored. The values above are those that count. */
   ignored: IgnoredChange[]
-  /** The sections of the one session that a decision asked for. */
+  /** The sections of one session, if the decision requested them. */
   texts?: SessionTexts
-  /** What history.md says, oldest first, for a decision that asked for it. */
+  /** The entries of history.md, oldest first, if the decision requested them. */
   history?: HistoryEntry[]
 }
 
 /** A change of one file of a case. */
 export type FileEdit =
-  /** `acts`: what the history says of it, where the fields do not tell. */
+  /** `acts`: history entries, if they do not follow from the fields */
   | { file: 'case'; edit: CaseEdit; acts?: Act[] }
   | { file: 'session'; number: number; edit: SessionEdit }
   | { file: 'new-session'; session: Session }
   | { file: 'new-proof'; proof: Proof; content: string }
   | { file: 'proof'; id: string; counted: Counted; verification: Verification | null }
 
-/** `accepted` is the reason, null for none. */
+/** `accepted` is the reason for accepting the proof; null if it was only verified. */
 export interface Verification {
   verified_at: string
   accepted: string | null
 }
 
-/** What a decision changes, in the order in which it must reach the disk. */
+/** A change that a decision makes. Edits are written in order. */
 export type Edit =
   | FileEdit
-  /** The state that counts from now on, where case.md keeps another one that does not. */
+  /** Sets the state that counts while case.md keeps another, ignored one. */
   | { file: 'ignored-state'; state: Case['state'] }
 
-/** A decision: what is there in, what changes out, or a AppError thrown. Pure; may run twice. */
+/** A decision: returns the edits for a case, or throws an AppError. It must be pure, as it may run twice. */
 export type Decide = (folder: CaseFolder) => Edit[]
 
 export function gateOf(folder: CaseFolder): Gate {
@@ -51,10 +51,10 @@ export function gateOf(folder: CaseFolder): Gate {
 
 export function shownState(folder: CaseFolder): Case['state'] {
   const { state } = folder.case
-  return state === 'RESOLVED' ? reportedState(state, gateOf(folder)) : state // no other asks for the gate
+  return state === 'RESOLVED' ? reportedState(state, gateOf(folder)) : state // other states do not depend on the gate
 }
 
-/** The session with this id, or a AppError `not_found`. */
+/** Returns the session with this id. Throws `not_found`. */
 export function sessionOf(folder: CaseFolder, id: string): Session {
   const session = folder.sessions.find((each) => each.id === id)
   if (session) return session
@@ -67,7 +67,7 @@ export function proofOf(folder: CaseFolder, id: string): Proof {
   throw new AppError('not_found', `Case ${folder.case.id} has no proof ${id}.`)
 }
 
-/** The newest of what has a time of creation. */
+/** Returns the item that was created last. */
 export function newest<T extends { created_at: string; id: string }>(
   items: readonly T[],
 ): T | undefined {

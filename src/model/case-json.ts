@@ -2,7 +2,7 @@ import { type CaseValues, FIELD_LIST } from './case-fields.ts'
 import { type CaseFolder, shownState } from './case-folder.ts'
 import type { Problem } from './problem.ts'
 
-/** A case as requests are answered. Key order is part of the interface. */
+/** A case in API responses. The order of keys is part of the API. */
 export interface CaseJson extends CaseValues {
   id: string
   created_at: string
@@ -10,7 +10,7 @@ export interface CaseJson extends CaseValues {
   problems: Problem[]
 }
 
-/** `mtimeMs`: that of case.md, 0 where it is missing. */
+/** Serializes a case. `mtimeMs` is the mtime of case.md; 0 if it is missing. */
 export function caseJson(folder: CaseFolder, mtimeMs: number): CaseJson {
   const { case: present, problems } = folder
   const values = FIELD_LIST.map(({ name }) => [name, present[name]])
@@ -24,7 +24,7 @@ export function caseJson(folder: CaseFolder, mtimeMs: number): CaseJson {
   }
 }
 
-/** The kernel's clock for files may lag a tick behind ours: nothing is updated before it was made. */
+/** File times may lag a tick behind the clock. `updated_at` must not be before `created_at`. */
 function laterOf(a: string, b: string): string {
   return a > b ? a : b
 }

@@ -1,13 +1,16 @@
-/** The cases that a word can mean: those with exactly this title, else by the start of the id or a part of the title. */
-export function casesNamed<T extends { id: string; title: string }>(
+/**
+ * Finds the cases that a user's word refers to: those with exactly this title, else those whose id starts with it or
+ * whose title contains it.
+ */
+export function findCasesByName<T extends { id: string; title: string }>(
   cases: readonly T[],
   word: string,
 ): T[] {
-  const wanted = word.trim().toLowerCase()
-  if (wanted === '') return []
-  const exact = cases.filter(({ title }) => title.toLowerCase() === wanted)
+  const needle = word.trim().toLowerCase()
+  if (needle === '') return []
+  const exact = cases.filter(({ title }) => title.toLowerCase() === needle)
   if (exact.length > 0) return exact
   return cases.filter(
-    ({ id, title }) => id.startsWith(wanted) || title.toLowerCase().includes(wanted),
+    ({ id, title }) => id.startsWith(needle) || title.toLowerCase().includes(needle),
   )
 }

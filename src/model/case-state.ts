@@ -28,7 +28,7 @@ export function isSessionType(text: string): text is SessionType {
 
 export type SessionMilestone = 'created' | 'approved' | 'completed'
 
-/** Where a session's milestone moves its case; a type that is not named moves nothing. */
+/** The case state after a session's milestone, by session type. Other types keep the state. */
 const MOVES: Record<
   SessionMilestone,
   { from: readonly CaseState[]; to: Partial<Record<SessionType, CaseState>> }
@@ -57,7 +57,7 @@ const MOVES: Record<
   },
 }
 
-/** The case's state after a session's milestone; the same state where nothing moves. */
+/** Returns the case state after a session's milestone; the same state if it does not change. */
 export function stateAfter(
   milestone: SessionMilestone,
   type: SessionType,

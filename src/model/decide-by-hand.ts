@@ -5,8 +5,8 @@ import { stateInTrail } from './session-state.ts'
 import { lastOf, numbered, type TrailLine } from './trail.ts'
 
 /**
- * What the service writes in answer to a hand edit: each decision is made on what the
- * files say, gives nothing where nothing is to do, and so may be asked at any time.
+ * Decides what the service writes after an edit by a person: carry out `state: abandoned`, seal a session that has
+ * proof, or record an edited plan. Returns no edits if nothing is to do, so it can be called at any time.
  */
 export function afterHandEdit(
   folder: CaseFolder,
@@ -19,11 +19,11 @@ export function afterHandEdit(
     abandoned(session, now) ??
     sealed(folder, session, now) ??
     planEdited(session, texts, { now, inRun })
-  return answer ? [sessionEdit(session, answer)] : withTrueLines(folder, id)
+  return answer ? [sessionEdit(session, answer)] : restoreTrail(folder, id)
 }
 
-/** A write that sets nothing, as each one puts true lines back into a changed trail; none where the trail has them. */
-export function withTrueLines(folder: CaseFolder, id: string): Edit[] {
+/** Returns an edit without changes if the audit trail was altered, since every write restores its original lines. */
+export function restoreTrail(folder: CaseFolder, id: string): Edit[] {
   const session = sessionOf(folder, id)
   if (!hasChangedTrail(folder, session)) return []
   return [sessionEdit(session, {})]
@@ -40,7 +40,7 @@ function sessionEdit({ number }: Session, edit: SessionEdit): Edit {
 
 export interface Circumstances {
   now: string
-  /** Whether programs of a run could write the file meanwhile. */
+  /** Whether programs of a run could have written the file. */
   inRun?: boolean
 }
 
@@ -51,7 +51,7 @@ export interface TextHashes {
 
 type SessionEditOrNone = SessionEdit | null
 
-/** `state: abandoned` by hand is carried out, since it only takes power away. */
+/** Carries out a `state: abandoned` that a person wrote. It is allowed because it only stops a session. */
 function abandoned(session: Session, now: string): SessionEditOrNone {
   const state = stateInTrail(session.trail)
   if (session.byHand !== 'abandoned' || state === null) return null
@@ -59,7 +59,7 @@ function abandoned(session: Session, now: string): SessionEditOrNone {
   return sessionMove({ ...session, state }, { trigger: 'abandon', now, reason })
 }
 
-/** A proof file that names a complete session ends it, no matter who wrote the file. */
+/** Seals a complete session once a proof file names it, whoever wrote the file. */
 function sealed(folder: CaseFolder, session: Session, now: string): SessionEditOrNone {
   if (session.state !== 'complete' || isSealed(session)) return null
   if (!hasProof(session, folder.proofs)) return null
@@ -77,7 +77,7 @@ function isInTrail(trail: readonly TrailLine[], proofId: string): boolean {
   return trail.some((line) => line.event === 'proof_attached' && line.fields.proof_id === proofId)
 }
 
-/** One line for a plan or hypothesis that is not the one the trail names last. */
+/** Records a plan or hypothesis that differs from the last one in the audit trail. */
 function planEdited(
   session: Session,
   texts: TextHashes | null,
@@ -99,7 +99,7 @@ function planEdited(
   return { lines: numbered(trail, [{ event: 'plan_edited', fields }], now) }
 }
 
-/** Undefined where the trail does not say: older ones name the hypothesis without its hash. */
+/** Returns undefined if the audit trail does not say, as older ones have no hash of the hypothesis. */
 function knownHypothesis(trail: readonly TrailLine[]): unknown {
   const edited = trail.findLast(
     (line) => line.event === 'plan_edited' && line.fields.hypothesis_sha256 !== undefined,

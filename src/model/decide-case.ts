@@ -32,7 +32,7 @@ export function updateCase(folder: CaseFolder, wanted: CaseFields): Edit[] {
   return fields ? [{ file: 'case', edit: { fields } }] : []
 }
 
-/** Sets any state from any other, except that RESOLVED passes the proof gate. */
+/** Changes the state. Any change is allowed, except that RESOLVED requires an open proof gate. */
 export function setState(
   folder: CaseFolder,
   wanted: {
@@ -45,7 +45,7 @@ export function setState(
   if (wanted.state === 'RESOLVED' && !gate.open) {
     throw new AppError(
       'proof_gate',
-      `The proof gate is shut: this case still needs ${gate.missing.join(', and ')}. Attach proof (POST /cases/${folder.case.id}/proof) and verify it (PUT …/proof/:pid/verify).`,
+      `The proof gate is shut. This case still needs ${gate.missing.join(', and ')}. Attach proof (POST /cases/${folder.case.id}/proof) and verify it (PUT …/proof/:pid/verify).`,
       { extra: { missing: gate.missing, gate } },
     )
   }
@@ -57,27 +57,27 @@ export function setState(
   })
   const [edit] = edits
   if (!folder.ignored.some(({ kind }) => kind === 'state')) return edits
-  // case.md has another state, or this very one, which is confirmed so
+  // written even if case.md has this state already: that confirms it
   const others = edit?.file === 'case' ? edit.edit.fields : {}
   return [{ file: 'case', edit: { fields: { ...others, state } } }]
 }
 
 /**
- * Adds a checklist item; one that says the same already is refused, so that a repeat adds nothing. One
- * that counts, but is gone from the file, comes back so.
+ * Adds a checklist item. Throws `already_exists` for an identical item, so that a repeated request adds nothing. A
+ * required item that was removed from the file during a run is added again.
  */
 export function addItem(
   folder: CaseFolder,
   item: Pick<ChecklistItem, 'description' | 'required'> & { type: string },
 ): Edit[] {
-  const isThere = folder.case.checklist.some((each) => isSameItem(each, item))
-  const isGone = folder.ignored.some(
+  const exists = folder.case.checklist.some((each) => isSameItem(each, item))
+  const wasRemoved = folder.ignored.some(
     ({ kind, was }) => kind === 'checklist' && isSameItem(was, item),
   )
-  if (isThere && !(isGone && item.required)) {
+  if (exists && !(wasRemoved && item.required)) {
     throw new AppError(
       'already_exists',
-      `The checklist has "${item.description}" (${item.type}) already.`,
+      `The checklist already has "${item.description}" (${item.type}).`,
     )
   }
   return [{ file: 'case', edit: { addItem: item } }]

@@ -16,13 +16,13 @@ export interface NewProof {
   type: string
   content: string
   counted: Counted
-  /** Of the step that the content comes from, where it was not 0. */
+  /** Exit code of the step that the content comes from, if it was not 0. */
   exit_code: number | null
-  /** Undefined: the newest complete session without proof, if there is one. Null: none. */
+  /** Undefined chooses the newest complete session without proof, if there is one; null links no session. */
   session_id?: string | null | undefined
 }
 
-/** The session that a proof is for; a AppError where the named one has not run to its end. */
+/** Returns the session that a proof is for. Throws `wrong_state` if the given session is not over. */
 export function sessionForProof(folder: CaseFolder, id: string | null | undefined): Session | null {
   if (id === null) return null
   if (id === undefined) {
@@ -37,13 +37,13 @@ export function sessionForProof(folder: CaseFolder, id: string | null | undefine
   if (isRunning(session.state) || session.state === 'plan_ready') {
     throw new AppError(
       'wrong_state',
-      `Session ${session.number} is ${session.state}: proof can be linked once it is complete, failed or abandoned.`,
+      `Session ${session.number} is ${session.state}. Proof can be linked once it is complete, failed or abandoned.`,
     )
   }
   return session
 }
 
-/** Attaches proof; with it a complete session ends, and is sealed. */
+/** Attaches proof. This ends and seals a complete session. */
 export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): Edit[] {
   const session = sessionForProof(folder, wanted.session_id)
   const { counted, exit_code } = wanted
@@ -76,8 +76,8 @@ export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): 
 }
 
 /**
- * Verifies the content that was counted, which is the present one. A reason accepts it although it does not
- * support its claim; verifying what is verified already, without a new reason, changes nothing.
+ * Verifies the current content, whose tests were counted as `counted`. `accept` is a reason to accept a proof that
+ * does not support its claim. Verifying again without a new reason changes nothing.
  */
 export function verifyProof(
   folder: CaseFolder,
@@ -86,21 +86,21 @@ export function verifyProof(
 ): Edit[] {
   const proof = proofOf(folder, id)
   if (accept !== null && proof.empty) {
-    const message = 'the proof is empty, so there is nothing to accept'
-    throw new AppError('bad_request', `accept: ${message}. Attach one that says something.`, {
+    const message = 'the proof is empty, so it cannot be accepted'
+    throw new AppError('bad_request', `accept: ${message}. Attach a proof with content.`, {
       errors: [{ path: 'accept', message }],
     })
   }
   const isSame = countsAsVerified(proof) && !isToBeStamped(proof)
   if (isSame && (accept === null || accept === proof.accepted)) return []
-  // a reason was given for what the content said then
+  // a reason for accepting changed content no longer applies
   const before = proof.intact ? proof.accepted : null
   const verified_at = countsAsVerified(proof) ? (proof.verified_at ?? now) : now
   const verification = { verified_at, accepted: accept ?? before }
   return [{ file: 'proof', id, counted: withMissingReport(counted, proof), verification }]
 }
 
-/** Writes hash and counts into a proof that a person wrote or edited; nothing if they are right. */
+/** Writes hash and test counts into a proof that a person wrote or edited; nothing if they are right. */
 export function stampProof(folder: CaseFolder, id: string, counted: Counted): Edit[] {
   const proof = folder.proofs.find((each) => each.id === id)
   if (!proof || proof.sha256 !== counted.sha256) return []
@@ -108,7 +108,7 @@ export function stampProof(folder: CaseFolder, id: string, counted: Counted): Ed
   return [{ file: 'proof', id, counted: withMissingReport(counted, proof), verification: null }]
 }
 
-/** A step that was to leave a report and left none has `run: 0`, which its content does not say. */
+/** Keeps `run: 0` of a step that should have left a report but did not; the content does not show that. */
 function withMissingReport(counted: Counted, { intact, tests }: Proof): Counted {
   const isMissing = counted.tests === null && intact && tests?.run === 0
   return isMissing ? { ...counted, tests } : counted

@@ -2,10 +2,10 @@ import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
 import { hasEnded, type Session, sessionMove } from './session.ts'
-import { moved } from './session-state.ts'
+import { nextState } from './session-state.ts'
 import { lastOf, type NewTrailLine, numbered } from './trail.ts'
 
-/** The move of the case that a session's milestone brings; empty where the case stays. */
+/** Returns the edit that moves the case after a session's milestone; empty if the case keeps its state. */
 export function caseMove(
   folder: CaseFolder,
   milestone: SessionMilestone,
@@ -14,10 +14,10 @@ export function caseMove(
   const { state } = folder.case
   const next = stateAfter(milestone, type, state)
   if (next === state) return []
-  const isHeld = folder.ignored.some(({ kind }) => kind === 'state')
-  // the operator must see what was written there: no move of a session takes it away
+  const isIgnored = folder.ignored.some(({ kind }) => kind === 'state')
+  // keeps the ignored state in the file, so that the operator sees it
   return [
-    isHeld
+    isIgnored
       ? { file: 'ignored-state', state: next }
       : { file: 'case', edit: { fields: { state: next } } },
   ]
@@ -39,7 +39,7 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
       type: wanted.type,
       provider: wanted.provider,
       ...(note ? { note } : {}),
-      // so that a changed frontmatter makes no other session of it
+      // identifies the session even if its frontmatter is changed
       session_id: wanted.id,
     },
   }
@@ -59,17 +59,17 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
   return [{ file: 'new-session', session }, ...caseMove(folder, 'created', wanted.type)]
 }
 
-/** The session, if it may still change; an ended one is sealed (422). */
+/** Returns the session if it may still change. Throws `session_ended`. */
 export function liveSession(folder: CaseFolder, id: string): Session {
   const session = sessionOf(folder, id)
   if (!hasEnded(session, folder.proofs)) return session
   throw new AppError(
     'session_ended',
-    `Session ${session.number} has ended (${session.state}) and is sealed. Create a new session on the case to go on.`,
+    `Session ${session.number} has ended (${session.state}) and is sealed. To continue, create a new session on the case.`,
   )
 }
 
-/** The hashes are of the texts, as the trail keeps them. */
+/** An edited plan. The hashes go into the audit trail. */
 export interface PlanEdit {
   plan: string
   sha256: string
@@ -77,7 +77,7 @@ export interface PlanEdit {
   hypothesis_sha256?: string | undefined
 }
 
-/** The operator's own words in place of the plan, before approval. */
+/** Replaces the plan with the operator's text, before approval. */
 export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: string): Edit[] {
   const session = liveSession(folder, id)
   if (session.state !== 'plan_ready') {
@@ -105,8 +105,8 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
 }
 
 /**
- * Approves the plan that has hash `sha256`, which must be the approved one. The trail keeps its text:
- * the section may be edited later on.
+ * Approves the plan. Throws `plan_changed` if the approved hash is not that of the current plan. The audit trail
+ * stores the plan's text, as the section may be edited later.
  */
 export function approve(
   folder: CaseFolder,
@@ -115,11 +115,11 @@ export function approve(
   now: string,
 ): Edit[] {
   const session = liveSession(folder, id)
-  moved(session.state, 'approve')
+  nextState(session.state, 'approve')
   if (plan.approved !== plan.sha256) {
     throw new AppError(
       'plan_changed',
-      `The plan is not the one that you approve: its plan_sha256 is ${plan.sha256} now, and ${plan.approved} was to be approved. Read it again (GET), then approve that.`,
+      `The plan has changed: its plan_sha256 is now ${plan.sha256}, but you approved ${plan.approved}. Read the plan again (GET), then approve it.`,
       { extra: { plan_sha256: plan.sha256 } },
     )
   }
@@ -136,10 +136,10 @@ export function approve(
 }
 
 /**
- * Refuses a plan that stands in the file since the programs of a run could write it, unless the approval names it
- * by its hash: that an operator has read it is then known.
+ * Throws `plan_changed` if a plan may have been written by programs of another run. An approval that gives the plan's
+ * hash does not call this, as the operator has read the plan then.
  */
-export function mustBeRead({ trail }: Session, sha256: string, wasTouched: boolean): void {
+export function requireReadPlan({ trail }: Session, sha256: string, wasTouched: boolean): void {
   const own = trail.findLast(
     ({ event, fields }) =>
       event === 'plan_written' || (event === 'plan_edited' && fields.by === 'request'),
@@ -149,7 +149,7 @@ export function mustBeRead({ trail }: Session, sha256: string, wasTouched: boole
   if (!isByHand || !(wasTouched || inRun)) return
   throw new AppError(
     'plan_changed',
-    'The plan was changed in its file while another session ran whose programs can write there. Read it, then approve it with its plan_sha256.',
+    'The plan was changed in its file while another session ran whose programs could write there. Read it, then approve it with its plan_sha256.',
     { extra: { plan_sha256: sha256 } },
   )
 }

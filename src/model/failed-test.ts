@@ -1,6 +1,6 @@
 /**
- * A failed test as a report names it. `name` has the names of its parents before it, as in
- * `suite > case`; `file` is as the report prints it, relative to the working folder where it is below it.
+ * A failed test of a report. `name` includes the names of its parents, as in `suite > case`. `file` is the path in
+ * the report, relative to the working folder if inside it.
  */
 export interface FailedTest {
   name: string
@@ -9,10 +9,10 @@ export interface FailedTest {
   line: number | null
 }
 
-/** At most so many failed tests of a session are stored; the count includes the others. */
+/** At most this many failed tests are stored; the counts include all. */
 export const MAX_FAILED_TESTS = 20
 
-/** `test/login.ts:12`, or what is known of it; null where the report names no file. */
+/** Formats the location as in `test/login.ts:12`; null if the report has no file. */
 export function failedTestPlace({ file, line }: Pick<FailedTest, 'file' | 'line'>): string | null {
   if (file === null) return null
   return line === null ? file : `${file}:${line}`

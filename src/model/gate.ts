@@ -5,15 +5,15 @@ import { type ObjectionCode, objectionTo } from './support.ts'
 
 export interface ChecklistItem {
   description: string
-  /** The proof type that the item expects; null when the line names none. */
+  /** The required proof type; null if the line does not name one. */
   type: string | null
   required: boolean
-  /** The person's tick. The gate does not read it, and the service never sets it. */
+  /** The checkbox, which only people tick. The gate ignores it. */
   checked: boolean
 }
 
 export interface GateItem extends ChecklistItem {
-  /** The verified proof of the item's type that supports it; null when there is none. */
+  /** The verified proof of this type that supports its claim; null if there is none. */
   satisfied_by: string | null
 }
 
@@ -27,20 +27,20 @@ export interface GateObjection {
 
 export interface Gate {
   open: boolean
-  /** How many proofs are verified and support their claim. */
+  /** Number of proofs that are verified and support their claim. */
   verified: number
   items: GateItem[]
-  /** One sentence for each thing that is still needed; empty when the gate is open. */
+  /** One phrase for each missing thing; empty if the gate is open. */
   missing: string[]
-  /** The proofs that do not count, the newest last. */
+  /** The proofs that do not count, newest last. */
   objections: GateObjection[]
 }
 
 type Objected = GateObjection & { remedy: string }
 
 /**
- * The proof gate before RESOLVED: at least one proof that is verified and supports its claim, and for each
- * required checklist item one of its type. One proof may serve several items.
+ * Evaluates the proof gate. RESOLVED requires at least one proof that is verified and supports its claim, and such a
+ * proof of the right type for each required checklist item. One proof may serve several items.
  */
 export function proofGate(
   checklist: readonly ChecklistItem[],
@@ -58,12 +58,12 @@ export function proofGate(
     .filter((item) => item.required && !item.satisfied_by)
     .map(({ type, description }) => {
       if (type === null) {
-        return `a case.md that says which proof "${description}" needs (see the problems of the case)`
+        return `a proof type for "${description}" in case.md (see the problems of the case)`
       }
       const ofType = objections.filter((each) => each.type === type)
       return `a verified proof of type ${type} for "${description}"${whyNone(ofType)}`
     })
-  // what is wrong with a proof is said where it is needed, and once
+  // an objection is listed once, at the item that needs the proof
   const named = new Set(items.filter((item) => item.required).map((item) => item.type))
   const others = objections.filter(({ type }) => !named.has(type))
   if (counting.length === 0) missing.unshift(`at least one verified proof${whyNone(others)}`)
@@ -87,21 +87,21 @@ function objectionIn(proof: Proof, sessions: readonly Session[]): Objected | nul
   return { id, type, code: 'not_verified', reason: 'it is not verified', remedy: 'verify it' }
 }
 
-const MOST_REASONS = 3
+const MAX_REASONS = 3
 
-/** The newest first; one that only waits to be verified is no surprise. */
+/** Explains why no proof counts, newest first. Proofs that only wait for verification are left out. */
 function whyNone(objections: readonly Objected[]): string {
-  const telling = objections.filter(({ code }) => code !== 'not_verified').reverse()
-  if (telling.length === 0) return ''
-  const reasons = telling
-    .slice(0, MOST_REASONS)
+  const notable = objections.filter(({ code }) => code !== 'not_verified').reverse()
+  if (notable.length === 0) return ''
+  const reasons = notable
+    .slice(0, MAX_REASONS)
     .map(({ id, reason }) => `proof ${id.slice(0, 8)}: ${reason}`)
-  const more = telling.length - reasons.length
-  const rest = more > 0 ? `; and ${more} more` : ''
-  return ` (${reasons.join('; ')}${rest}. To go on, ${telling[0]!.remedy})`
+  const more = notable.length - reasons.length
+  const suffix = more > 0 ? `; and ${more} more` : ''
+  return ` (${reasons.join('; ')}${suffix}. To continue, ${notable[0]!.remedy})`
 }
 
-/** A file that says RESOLVED while the gate is shut is reported as VERIFYING. */
+/** Returns VERIFYING for a file that says RESOLVED while the gate is shut. */
 export function reportedState(written: CaseState, gate: Gate): CaseState {
   return written === 'RESOLVED' && !gate.open ? 'VERIFYING' : written
 }

@@ -9,7 +9,7 @@ import type { Session, SessionEdit } from './session.ts'
 import { objectionTo } from './support.ts'
 import type { TrailLine } from './trail.ts'
 
-/** The history lines for an edit that is made on `folder`. Most lines of a trail get none. */
+/** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
 export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
   switch (edit.file) {
     case 'case':
@@ -60,7 +60,7 @@ function caseActs(folder: CaseFolder, { fields = {}, addItem }: CaseEdit): Act[]
   return acts
 }
 
-/** The same of a case.md that a request replaces as a whole. */
+/** Returns the history entries for replacing the whole case.md. */
 export function fileActs(folder: CaseFolder, after: Case): Act[] {
   const { checklist, ...fields } = after
   const changed = changedFields(folder.case, fields)
@@ -79,7 +79,7 @@ export function stateActs(
   return [{ what: `${from} → ${to}${outcome ? ` (${outcome})` : ''}`, text: text ?? undefined }]
 }
 
-/** What proved the case, if no reason was given. */
+/** Default reason for RESOLVED: the proof that opened the gate. */
 function whyResolved(folder: CaseFolder, state: CaseState): string | undefined {
   if (state !== 'RESOLVED') return undefined
   const types = folder.proofs
@@ -88,14 +88,14 @@ function whyResolved(folder: CaseFolder, state: CaseState): string | undefined {
   return `the proof gate is open: verified ${[...new Set(types)].join(', ')}`
 }
 
-/** A state in the file that counts, or does not count any more, because of what the gate has now. */
+/** Returns the change of the shown state when the proof gate opens or shuts while case.md says RESOLVED. */
 function shownActs(before: CaseFolder, after: CaseFolder): Act[] {
   const isOpen = gateOf(after).open
   const text = `case.md says RESOLVED, and the proof gate is ${isOpen ? 'open' : 'shut'} now`
   return stateActs(shownState(before), shownState(after), null, text)
 }
 
-/** The acts among new lines of a session's trail. */
+/** Returns the history entries for new audit lines of a session. */
 export function sessionActs(
   session: Session,
   lines: readonly TrailLine[],
@@ -105,15 +105,15 @@ export function sessionActs(
   const name = `session ${session.number}`
   const isNew = lines.some((line) => session.trail.includes(line))
   const trail = isNew ? session.trail : [...session.trail, ...lines]
-  return lines.flatMap(({ event, fields: of, number, time: at }): Act[] => {
+  return lines.flatMap(({ event, fields: values, number, time: at }): Act[] => {
     const until = trail.filter((line) => line.number <= number)
     switch (event) {
       case 'session_created': {
         const what = `${name} started (${session.type}, ${session.provider})`
-        return [{ at, what, text: textOf(of.note) }]
+        return [{ at, what, text: textOf(values.note) }]
       }
       case 'plan_written': {
-        const what = `${name} plan ready (revision ${revisionNumber(until)}, ${short(of.sha256)})`
+        const what = `${name} plan ready (revision ${revisionNumber(until)}, ${short(values.sha256)})`
         const text = isPlanUnchanged(until) ? UNCHANGED_PLAN : undefined
         return [{ at, what, text }]
       }
@@ -121,13 +121,13 @@ export function sessionActs(
         return [
           {
             at,
-            what: `${name} plan edited${of.by === 'hand' ? ' by hand' : ''} (${short(of.sha256)})`,
+            what: `${name} plan edited${values.by === 'hand' ? ' by hand' : ''} (${short(values.sha256)})`,
           },
         ]
       case 'plan_approved':
-        return [{ at, what: `${name} approved ${WHERE[from]} (plan ${short(of.plan_sha256)})` }]
+        return [{ at, what: `${name} approved ${WHERE[from]} (plan ${short(values.plan_sha256)})` }]
       case 'session_state_changed':
-        return movedActs(name, of, { ...session, ...fields }).map((act) => ({ ...act, at }))
+        return movedActs(name, values, { ...session, ...fields }).map((act) => ({ ...act, at }))
       default:
         return []
     }
@@ -144,9 +144,9 @@ const WHERE: Record<Place, string> = {
   api: 'by the API',
 }
 
-function movedActs(name: string, of: TrailLine['fields'], session: Session): Act[] {
-  const { old_state, new_state } = of
-  const reason = textOf(of.reason)
+function movedActs(name: string, values: TrailLine['fields'], session: Session): Act[] {
+  const { old_state, new_state } = values
+  const reason = textOf(values.reason)
   if (old_state === 'plan_ready' && new_state === 'planning') {
     return [{ what: `${name} plan sent back`, text: reason }]
   }
@@ -172,8 +172,8 @@ function diffText({ diff }: Session): string | undefined {
 function attachedAct({ sessions }: CaseFolder, proof: Proof): Act {
   const text = objectionTo(proof, sessions)?.text ?? testText(proof)
   const session = sessions.find(({ id }) => id === proof.session_id)
-  const of = session ? ` to session ${session.number}` : ''
-  return { at: proof.created_at, what: `${proofName(proof)} attached${of}`, text }
+  const target = session ? ` to session ${session.number}` : ''
+  return { at: proof.created_at, what: `${proofName(proof)} attached${target}`, text }
 }
 
 function verifiedActs(folder: CaseFolder, id: string, verification: Verification): Act[] {

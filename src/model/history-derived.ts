@@ -4,23 +4,23 @@ import { proofName, sessionActs } from './history-acts.ts'
 import type { Session } from './session.ts'
 
 /**
- * The entries of a history, and before the first of them what follows from the other files of the case: for a case that is
- * older than its history.md. Nothing of that is written.
+ * Completes the history of a case that is older than its history.md: puts entries that follow from its other files
+ * before the recorded ones. They are only shown, never written.
  */
 export function withDerived(folder: CaseFolder, entries: readonly HistoryEntry[]): HistoryEntry[] {
-  const isMade = entries.some(({ kind }) => kind === 'created' || kind === 'imported')
+  const hasCreation = entries.some(({ kind }) => kind === 'created' || kind === 'imported')
   const first = entries.find(({ kind, at }) => at !== null && kind !== 'created')?.at ?? null
   const derived = derivedEntries(folder)
-    .filter(({ kind }) => !(isMade && kind === 'created'))
+    .filter(({ kind }) => !(hasCreation && kind === 'created'))
     .filter(({ at }) => first === null || at! < first)
-  // an acted-on case has a line of its creation, which is older than all that is derived
-  const made = entries.findIndex(({ kind }) => kind === 'created' || kind === 'imported')
-  return [...entries.slice(0, made + 1), ...derived, ...entries.slice(made + 1)]
+  // the recorded creation comes before all derived entries
+  const creation = entries.findIndex(({ kind }) => kind === 'created' || kind === 'imported')
+  return [...entries.slice(0, creation + 1), ...derived, ...entries.slice(creation + 1)]
 }
 
-function derivedEntries({ case: of, sessions, proofs }: CaseFolder): HistoryEntry[] {
+function derivedEntries({ case: record, sessions, proofs }: CaseFolder): HistoryEntry[] {
   const entries = [
-    entryOf(of.created_at, null, { what: 'created' }),
+    entryOf(record.created_at, null, { what: 'created' }),
     ...sessions.flatMap(sessionEntries),
     ...proofs.map((proof) => {
       const session = sessions.find(({ id }) => id === proof.session_id)
@@ -38,7 +38,7 @@ function sessionEntries(session: Session): HistoryEntry[] {
   return session.trail.flatMap((line) =>
     sessionActs(session, [line], {}, 'api').map((act) => {
       const isOwn = OF_PROVIDER.test(act.what)
-      // the trail does not say from where it was approved
+      // the audit trail does not record where the plan was approved
       const what = act.what.replace(' approved by the API ', ' approved ')
       return entryOf(line.time, isOwn ? session.provider : null, { ...act, what })
     }),

@@ -1,9 +1,9 @@
 import { type CaseState, isCaseState } from './case-state.ts'
 
-/** The memory file that says what happened to a case: one line for each act, oldest first. */
+/** The memory file with the history of a case: one line for each act, oldest first. */
 export const HISTORY_FILE = 'history.md'
 
-/** From where a request came; what does not say is `api`. */
+/** Where a request comes from; `api` if it does not say. */
 export const PLACES = ['console', 'terminal', 'mcp', 'import', 'api'] as const
 export type Place = (typeof PLACES)[number]
 
@@ -17,16 +17,16 @@ export interface Actor {
   from: Place
 }
 
-/** What the service does without being asked. */
+/** The service itself, without a request. */
 export const SERVICE_ACTOR: Actor = { who: 'casefile', from: 'api' }
 
-/** One line of the history, before it is written. */
+/** A history entry before it is written. */
 export interface Act {
   what: string
   text?: string | undefined
-  /** If not given, the one who makes the change. */
+  /** The actor of the change, if not given. */
   who?: string
-  /** ISO 8601; if not given, now. */
+  /** ISO 8601; the current time if not given. */
   at?: string
 }
 
@@ -53,24 +53,24 @@ export const HISTORY_KINDS = [
 
 export type HistoryKind = (typeof HISTORY_KINDS)[number]
 
-/** One entry of the history as it is read. */
+/** A history entry as read from the file. */
 export interface HistoryEntry {
-  /** ISO 8601; null for a note that names no time. */
+  /** ISO 8601; null for a note without a time. */
   at: string | null
-  /** Null for a note without a name, and if the files do not say. */
+  /** Null for a note without a name, or if unknown. */
   who: string | null
   what: string
   text: string | null
   kind: HistoryKind
-  /** The number of the session that is meant. */
+  /** The number of the session concerned. */
   session: number | null
-  /** False for what history.md does not say, and other files do. */
+  /** False for an entry that is derived from other files. */
   recorded: boolean
 }
 
 const STATE_CHANGE = /^([A-Z_]+) → ([A-Z_]+)(?= |$)/
 
-/** What each kind of act looks like; the first that fits counts. */
+/** The text of each kind of act; the first match counts. */
 const SHAPES: [HistoryKind, RegExp][] = [
   ['created', /^created(?: by hand)?$/],
   ['imported', /^imported$/],
@@ -85,25 +85,25 @@ const SHAPES: [HistoryKind, RegExp][] = [
   ['edit', /^(?:edited|confirmed|added checklist item)\b/],
 ]
 
-/** The kind of an act by its words; null for words that are none of the service's. */
+/** Returns the kind of an act by its text; null for text that the service does not write. */
 export function kindOf(what: string): HistoryKind | null {
-  const change = stateChange(what)
+  const change = parseStateChange(what)
   if (change) return change.to === 'NEEDS_USER_INPUT' ? 'question' : 'state'
   return SHAPES.find(([, shape]) => shape.test(what))?.[0] ?? null
 }
 
-/** The states that a change of state names; null for any other act. */
-export function stateChange(what: string): { from: CaseState; to: CaseState } | null {
+/** Parses the text of a state change; null for any other act. */
+export function parseStateChange(what: string): { from: CaseState; to: CaseState } | null {
   const [, from = '', to = ''] = STATE_CHANGE.exec(what) ?? []
   return isCaseState(from) && isCaseState(to) ? { from, to } : null
 }
 
-/** The newest change of state in entries that are in order. */
+/** Returns the newest state change of entries in order. */
 export function lastStateChange(
   entries: readonly HistoryEntry[],
 ): { from: CaseState; to: CaseState } | null {
   const last = entries.findLast(({ kind }) => kind === 'state' || kind === 'question')
-  return last ? stateChange(last.what) : null
+  return last ? parseStateChange(last.what) : null
 }
 
 export function sessionIn(what: string): number | null {

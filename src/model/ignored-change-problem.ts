@@ -1,10 +1,10 @@
 import type { IgnoredChange } from './baseline.ts'
 import type { Problem } from './problem.ts'
 
-/** The problem for a change that does not count: what it is, and how the operator makes it count. */
+/** Describes an ignored edit as a problem: what was changed, and how the operator confirms it. */
 export function ignoredChangeProblem(caseId: string, ignored: IgnoredChange): Problem {
   const { file } = ignored
-  const message = `${sentence(ignored)} by file while a session executed, and does not count. ${remedy(caseId, ignored)}, or put back what was there`
+  const message = `${sentence(ignored)} in the file while a session executed, so the change is ignored. ${remedy(caseId, ignored)}, or restore the earlier value`
   return { code: 'changed_during_run', file, line: null, message }
 }
 
@@ -16,11 +16,11 @@ function sentence(ignored: IgnoredChange): string {
     case 'checklist':
       return `the required checklist item "${from}" was changed to "${to}"`
     case 'verification':
-      return `this proof was made ${to}, which was ${from},`
+      return `this proof was changed from ${from} to ${to}`
     case 'session':
       return ignored.was === null
-        ? `${file} was put there`
-        : `${file} was changed from ${word(from)} to ${word(to)}`
+        ? `${file} was created`
+        : `${file} was changed from ${stateOfProgress(from)} to ${stateOfProgress(to)}`
     default:
       return kind satisfies never
   }
@@ -30,19 +30,19 @@ function remedy(caseId: string, ignored: IgnoredChange): string {
   const at = `/cases/${caseId}`
   switch (ignored.kind) {
     case 'state':
-      return `Set the state that is right (PUT ${at}/state)`
+      return `Set the correct state (PUT ${at}/state)`
     case 'checklist':
-      return `Write case.md as it is right (PUT ${at}/memory/case.md, also unchanged)`
+      return `Write the correct case.md, even if it is unchanged (PUT ${at}/memory/case.md)`
     case 'verification':
-      return `Look at its content and verify it (PUT ${at}/proof/${ignored.id}/verify)`
+      return `Review its content and verify it (PUT ${at}/proof/${ignored.id}/verify)`
     case 'session':
-      return `Look at it and write it as it is (PUT ${at}/memory/${ignored.file.replace('sessions/', '')})`
+      return `Review it and confirm it by writing it unchanged (PUT ${at}/memory/${ignored.file.replace('sessions/', '')})`
     default:
       return ignored satisfies never
   }
 }
 
-/** The state alone, of the words of a session's progress. */
-function word(progress: string): string {
+/** Returns the state from a session's progress text. */
+function stateOfProgress(progress: string): string {
   return progress.split(' ', 1)[0]!
 }

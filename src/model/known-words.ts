@@ -1,6 +1,6 @@
 /**
- * The words that the API's description, the commands, the pages and docs/ offer. They are no closed lists: any
- * PascalCase word is an outcome, and any word of the form of `SLUG` a type.
+ * Suggested values in the API description, commands, pages and docs. The lists are not closed: any PascalCase word is
+ * a valid outcome, and any word that matches `SLUG` a valid type.
  */
 
 export const KNOWN_OUTCOMES = [

@@ -1,6 +1,6 @@
 import type { Tone } from './state-groups.ts'
 
-/** An outcome as people read it: `ConfirmedCodeBug` is "Confirmed code bug". Any other text stays as it is. */
+/** Formats an outcome for people: `ConfirmedCodeBug` becomes "Confirmed code bug". Other text stays unchanged. */
 export function outcomeLabel(outcome: string): string {
   if (outcome === 'WontFix') return 'Won’t fix'
   if (!/^[A-Z][a-z]+(?:[A-Z][a-z]+)*$/.test(outcome)) return outcome
@@ -8,7 +8,7 @@ export function outcomeLabel(outcome: string): string {
   return words
 }
 
-/** What an outcome means for whoever reported the case; the page and the terminal choose the colour. */
+/** What an outcome means to the reporter of the case; pages and terminal map it to a colour. */
 export function outcomeTone(outcome: string): Tone {
   if (/^(Confirmed|FeatureShipped)/.test(outcome)) return 'good'
   if (/^Needs/.test(outcome)) return 'warn'

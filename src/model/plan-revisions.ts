@@ -1,18 +1,18 @@
 import type { TrailLine } from './trail.ts'
 
-/** A plan that a session had. */
+/** One revision of a session's plan. */
 export interface PlanRevision {
   plan_sha256: string
   at: string
-  /** Who wrote it: the session's provider, the operator by a request, or somebody into the file. */
+  /** Who wrote it: the session's provider, the operator by a request, or a person in the file. */
   by: 'provider' | 'request' | 'hand'
-  /** What the operator wanted differently before it was written; null where he was not heard. */
+  /** The operator's change request that led to this plan; null if there was none. */
   note: string | null
-  /** The text where the trail itself has it, which is so for an approved one. Its hash is to be checked. */
+  /** The plan's text, if the audit trail has it (approved plans). Callers must check its hash. */
   text: string | null
 }
 
-/** The plans that a trail records, oldest first; one that was written again as it was counts once. */
+/** Returns the plans that an audit trail records, oldest first. An unchanged plan counts once. */
 export function planRevisions(trail: readonly TrailLine[]): PlanRevision[] {
   const revisions: PlanRevision[] = []
   let note: string | null = null
@@ -32,7 +32,7 @@ export function planRevisions(trail: readonly TrailLine[]): PlanRevision[] {
   return revisions
 }
 
-/** How many plans the runner has written, the last one of the trail included. */
+/** Counts the plans that the provider has written. */
 export function revisionNumber(trail: readonly TrailLine[]): number {
   return trail.filter(({ event }) => event === 'plan_written').length
 }
@@ -50,13 +50,15 @@ export function isPlanUnchanged(trail: readonly TrailLine[]): boolean {
   return before !== null && before === planHash(trail.slice(sentBack))
 }
 
-/** Of the last plan that a trail records. */
+/** Returns the hash of the last plan in an audit trail. */
 function planHash(trail: readonly TrailLine[]): string | null {
   const last = trail.findLast(({ event }) => event === 'plan_written' || event === 'plan_edited')
   return textOf(last?.fields.sha256)
 }
 
-/** An approved plan that no line names was written into the file just before. */
+/**
+ * Returns who wrote a plan. An approved plan without an earlier line was written into the file just before approval.
+ */
 function writerOf(event: string, { by }: TrailLine['fields']): PlanRevision['by'] | null {
   if (event === 'plan_written') return 'provider'
   if (event === 'plan_edited') return by === 'request' ? 'request' : 'hand'

@@ -3,21 +3,21 @@ export type StepLanguage = (typeof STEP_LANGUAGES)[number]
 export const STEP_PROOFS = ['tap', 'junit', 'go', 'log'] as const
 export type StepProof = (typeof STEP_PROOFS)[number]
 
-/** One fence marked `run` of a plan: what will be executed, once the plan is approved. */
+/** A fenced block marked `run` in a plan. It is executed once the plan is approved. */
 export interface PlanStep {
   id: string
   language: StepLanguage
   script: string
-  /** Null: the workspace's limit for a step. */
+  /** Null uses the workspace's step timeout. */
   timeoutMs: number | null
   /** Relative to the working folder, inside it. */
   cwd: string
-  /** Exit codes with which the run goes on. */
+  /** Exit codes after which the run continues. */
   expect: number[]
-  /** Go on after an unexpected exit too. */
+  /** Whether to continue after an unexpected exit code. */
   continue: boolean
   proof: StepProof | null
-  /** 1-based line of the fence in the plan. */
+  /** 1-based line of the block in the plan. */
   line: number
 }
 

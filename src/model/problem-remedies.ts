@@ -1,52 +1,53 @@
 import type { ProblemCode } from './problem.ts'
 
-/** What to do about a problem: one sentence for each code. docs/problems.md explains them. */
+/** What to do about each problem; docs/problems.md explains them in full. */
 const REMEDIES: Record<ProblemCode, string> = {
   unreadable:
-    'Save the file with its text, or restore it from git; look at its kind and permissions if it has one.',
-  missing: 'Write a case.md (a title is enough), restore it from git, or delete the folder.',
-  symbolic_link: 'Replace the link with the file or folder.',
-  too_large: 'Move long texts into a memory file of the case.',
+    'Save the file again or restore it from git. If it has content, check that it is a regular file and its permissions.',
+  missing: 'Create a case.md (a title is enough), restore it from git, or delete the folder.',
+  symbolic_link: 'Replace the link with the file or folder itself.',
+  too_large: 'Move long texts to a memory file of the case.',
   bad_encoding: 'Save the file as UTF-8.',
   merge_conflict:
-    "Choose which lines stay, remove git's marker lines, save, then git add the file.",
+    "Resolve the conflict, remove git's marker lines, save, then run git add on the file.",
   bad_frontmatter:
-    'Put --- on a separate line above and below the fields, at the very top; a value with a colon or a # needs quotes.',
+    'Start the file with a line ---, and end the fields with another. Put quotes around values that contain a colon or #.',
   duplicate_key: 'Remove one of the two lines.',
-  wrong_type: 'Write the value as the message says.',
-  unknown_state: 'Write one of the states that the message names.',
+  wrong_type: 'Change the value as described in the message.',
+  unknown_state: 'Use one of the states listed in the message.',
   id_mismatch:
-    'Change the field to match the place of the file, or remove it; put a sealed session back where it came from.',
-  duplicate_id: 'Give the copy the id of its folder, or delete it.',
+    'Remove the field, or change it to match the path of the file. Move a sealed session back to its original path.',
+  duplicate_id: 'Set the id in the copy to the name of its folder, or delete the copy.',
   too_complex: 'Simplify deeply nested lists or quotes.',
-  bad_checklist: 'Write the line as the message says: - [ ] <what> (<type>, required).',
-  proof_gate:
-    'Attach and verify the proof that is missing, accept one with a reason, or change the state back.',
-  proof_changed: 'Restore the content, or verify the proof as it is now.',
+  bad_checklist: 'Write the line as described in the message: - [ ] <what> (<type>, required).',
+  proof_gate: 'Attach and verify the missing proof, accept one with a reason, or revert the state.',
+  proof_changed: 'Restore the content, or verify the proof again.',
   outside_fence:
-    'Move the text into the fence and verify the proof again, or move it into a memory file.',
-  invalid_plan: 'Edit the plan; the message has its line.',
+    'Move the text into the fence and verify the proof again, or move it to a memory file.',
+  invalid_plan: 'Fix the plan at the line given in the message.',
   trail_changed:
-    'Nothing: the service restores the lines; without a running service, casefile check --fix does.',
-  state_by_hand: 'Change the state back to what the audit trail says; states change by request.',
-  missing_state: 'Write the state, such as state: plan_ready for a plan that waits for approval.',
-  field_by_hand: 'Change the field back to what the audit trail says, or remove its line.',
+    'Nothing to do while the service runs: it restores the original lines. Otherwise run casefile check --fix.',
+  state_by_hand:
+    'Restore the state recorded in the audit trail. Change states through the API, the console or the CLI.',
+  missing_state: 'Add the state, such as state: plan_ready for a plan that waits for approval.',
+  field_by_hand: 'Restore the value recorded in the audit trail, or remove the line.',
   session_changed: 'Restore the file from git.',
-  foreign_session: 'Leave it to the machine that it runs on, or abandon it.',
-  case_vanished: 'Look at git status: a switch of branches took the files of a running session.',
+  foreign_session: 'Continue it on the machine where it runs, or abandon it.',
+  case_vanished: 'Check git status: switching branches removed the files of a running session.',
   session_missing:
-    'Restore the file; or, if you deleted it on purpose, start another session or change the state of the case.',
+    'Restore the file. If it was deleted on purpose, start another session or change the state of the case.',
   changed_during_run:
-    'Look at the change, then confirm it by the request that the message names, or undo it.',
-  conflict_copy: 'Copy what you need into the original file, then delete the copy.',
-  wrong_latest: 'Run casefile check --fix; a running service sets the link within a second.',
-  bad_settings: 'Correct the setting as the message says, or remove its line.',
-  untrusted_settings: 'Look at what it asks for, then run casefile trust; or remove it.',
-  untrusted_agent_files: 'Look at it, then run casefile trust; or remove it.',
+    'Review the change. Confirm it with the request in the message, or restore the earlier value.',
+  conflict_copy: 'Copy what you need to the original file, then delete the conflict copy.',
+  wrong_latest: 'Run casefile check --fix. A running service corrects the link within a second.',
+  bad_settings: 'Correct the setting as described in the message, or remove its line.',
+  untrusted_settings: 'Review the setting, then run casefile trust, or remove it.',
+  untrusted_agent_files: 'Review the file, then run casefile trust, or remove it.',
   state_damaged:
-    'Restart the service: it sets the file aside and reads the cases again from their files.',
-  state_reset: 'Register the webhooks again. The problem goes with the next start.',
-  bad_name: 'Rename or move it as the message says: a case is named by a lower-case UUID.',
+    'Restart the service. It sets the damaged file aside and reads all cases from their files again.',
+  state_reset: 'Register the webhooks again. This problem disappears at the next start.',
+  bad_name:
+    'Rename or move it as described in the message. The folder of a case is named by a lower-case UUID.',
 }
 
 export function remedyOf(code: ProblemCode): string {

@@ -1,6 +1,6 @@
 /**
- * What can be wrong with a file that a person, git or another program left behind. A problem is a
- * value with a code and a place, never a crash; the list is closed and explained in docs/problems.md.
+ * What can be wrong with a file that a person, git or another program wrote. A problem is reported, never thrown. The
+ * list of codes is closed; docs/problems.md explains each.
  */
 export const PROBLEM_CODES = [
   'unreadable', // not a plain file, no permission, or the disk failed
@@ -9,49 +9,49 @@ export const PROBLEM_CODES = [
   'too_large',
   'bad_encoding', // not UTF-8
   'merge_conflict', // git conflict markers
-  'bad_frontmatter', // YAML that does not parse, or that is refused (alias, tag, directive, __proto__)
+  'bad_frontmatter', // YAML that does not parse or is not allowed (alias, tag, directive, __proto__)
   'duplicate_key',
   'wrong_type',
   'unknown_state',
   'id_mismatch', // a field contradicts the folder or file name
-  'duplicate_id', // it names another case, or another session of the case
+  'duplicate_id', // the id of another case, or of another session
   'too_complex', // the markdown parser needed more than 2 s
-  'bad_checklist', // an item that says "required", but not in a form that can be read
+  'bad_checklist', // an item that says "required" in an unreadable form
   'proof_gate', // RESOLVED in the file while the gate is shut
   'proof_changed', // the content no longer has its sha256
-  'outside_fence', // of a proof: text that is no part of it
+  'outside_fence', // text in a proof file outside its content
   'invalid_plan',
   'trail_changed',
   'state_by_hand',
-  'missing_state', // a session written by hand that does not say its state
-  'field_by_hand', // id, type, provider or start of a session, against its trail
+  'missing_state', // a session file written by a person without a state
+  'field_by_hand', // id, type, provider or start of a session, differs from its audit trail
   'session_changed', // sealed bytes or evidence differ from their hash
-  'foreign_session', // live, but no run of this machine
+  'foreign_session', // running, but not on this machine
   'case_vanished',
   'session_missing', // its file was deleted by hand
   'changed_during_run', // by file, while a session executed: it does not count
-  'conflict_copy', // a person's save that met a write of the service, kept beside the file
+  'conflict_copy', // a person's save that collided with a write of the service
   'wrong_latest', // the link to the newest session; only `casefile check` reports it
   'bad_settings', // casefile.md
-  'untrusted_settings', // what casefile.md asks for counts only once the operator trusts it
-  'untrusted_agent_files', // an agent would act on them: they count only once the operator trusts them
+  'untrusted_settings', // settings of casefile.md that need the operator's trust
+  'untrusted_agent_files', // agent files that need the operator's trust
   'state_damaged', // casefile.db of the state folder was damaged while the service used it
-  'state_reset', // casefile.db of the state folder could not be used and was made again
-  'bad_name', // a folder under cases/ that is no UUID, or a markdown file whose name is not served
+  'state_reset', // casefile.db of the state folder could not be used and was recreated
+  'bad_name', // a folder under cases/ that is no UUID, or a markdown file with an unsupported name
 ] as const
 
 export type ProblemCode = (typeof PROBLEM_CODES)[number]
 
 export interface Problem {
   code: ProblemCode
-  /** Relative to the case's folder, with forward slashes; to the workspace where no case is concerned. */
+  /** Relative to the case folder, or to the workspace if no case is concerned; with forward slashes. */
   file: string
-  /** 1-based; null when the whole file is meant. */
+  /** 1-based; null for the whole file. */
   line: number | null
   message: string
 }
 
-/** Problems after which the values of a file must not be believed, nor written over. */
+/** Problems that make the values of a file untrustworthy. Such a file is not written either. */
 const BREAKING: ReadonlySet<ProblemCode> = new Set([
   'unreadable',
   'symbolic_link',

@@ -1,60 +1,60 @@
 import type { FailedTest } from './failed-test.ts'
 
-/** What the report in a proof says. */
+/** Test counts from the report in a proof. */
 export interface ReportCounts {
   run: number
   passed: number
   failed: number
-  /** Only where the report breaks off, or cannot be read to its end. */
+  /** Set if the report is cut off or cannot be read to its end. */
   incomplete?: true
 }
 
-/** What `proof/<id>.md` says, without its content, which may be large and is read when asked for. */
+/** The fields of `proof/<id>.md`. The content may be large and is read on demand. */
 export interface Proof {
   id: string
   case_id: string
   session_id: string | null
   type: string
   created_at: string
-  /** As the file states it; of a file that states none, the hash of its content. */
+  /** The hash in the file; without one, the hash of its content. */
   sha256: string
   verified: boolean
   verified_at: string | null
-  /** Null where the content is no test report. */
+  /** Null if the content is not a test report. */
   tests: ReportCounts | null
   failed_tests: FailedTest[]
-  /** Of the step that the content comes from; null where that was 0, or is not known. */
+  /** Exit code of the step that the content comes from; null if it was 0 or is unknown. */
   exit_code: number | null
-  /** Why the operator accepts it although it does not support its claim by itself. */
+  /** The operator's reason for accepting a proof that does not support its claim by itself. */
   accepted: string | null
-  /** False when the content no longer has the sha256 that the file states. */
+  /** False if the content does not match the sha256 in the file. */
   intact: boolean
-  /** The file states its sha256. */
+  /** Whether the file contains its sha256. */
   stamped: boolean
   /** The content is empty. */
   empty: boolean
-  /** The content looks like a test report, and the service has not counted it yet. */
+  /** Whether the content looks like a test report that the service has not counted yet. */
   uncounted: boolean
 }
 
-/** What the service found in the content that has this hash. */
+/** The test results that the service counted in content with this hash. */
 export interface Counted {
   sha256: string
   tests: ReportCounts | null
   failed_tests: FailedTest[]
 }
 
-/** A verified proof whose content was changed afterwards proves nothing. */
+/** Whether a proof counts as verified. It does not if its content changed afterwards. */
 export function countsAsVerified(proof: Pick<Proof, 'verified' | 'intact'>): boolean {
   return proof.verified && proof.intact
 }
 
-/** Whether the service still has to write its hash or its counts into a file that a person wrote. */
+/** Whether the service has yet to write the hash or test counts into a file that a person wrote. */
 export function isToBeStamped(proof: Proof): boolean {
   return proof.intact && (proof.uncounted || (proof.verified && !proof.stamped))
 }
 
-/** Newest last, by creation and then id: the order in which "the newest" is decided everywhere. */
+/** Sorts by creation time and id, newest last. "The newest" always means this order. */
 export function byCreation(
   a: { created_at: string; id: string },
   b: { created_at: string; id: string },

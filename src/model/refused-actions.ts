@@ -1,28 +1,28 @@
 import { counted } from './amounts.ts'
 import { lastOf, type TrailLine } from './trail.ts'
 
-/** Something that an agent wanted to do and was not allowed to: by its own rules, by the service, or by the operator's settings. */
+/** An action that an agent was denied: by its own rules, by the service, or by the operator's settings. */
 export interface RefusedAction {
   time: string
   mode: 'plan' | 'work'
   tool: string
-  /** The path, command or request, as far as the agent named it. */
+  /** The path, command or request, if the agent named it. */
   action: string | null
   reason: string
 }
 
 export interface RefusedActions {
-  /** How many while it planned, and at work. */
+  /** Number of denials during planning and during work. */
   plan: number
   work: number
-  /** The first ones. */
+  /** The first denials. */
   first: RefusedAction[]
 }
 
-/** As many are listed; the trail has the others. */
+/** At most this many are listed; the audit trail has all. */
 export const MAX_REFUSED = 20
 
-/** What a session's agent was refused in all, from its trail. */
+/** Collects from its audit trail what a session's agent was denied. */
 export function refusedActions(trail: readonly TrailLine[]): RefusedActions {
   const approved = lastOf(trail, 'plan_approved')?.number ?? Number.POSITIVE_INFINITY
   const modeOf = ({ number }: TrailLine) => (number > approved ? 'work' : 'plan')
@@ -33,7 +33,7 @@ export function refusedActions(trail: readonly TrailLine[]): RefusedActions {
     if (line.event === 'notes_unlisted' && typeof denied === 'number') count[modeOf(line)] += denied
   }
   const lines = trail.filter(({ event }) => event === 'denied')
-  // what was refused at work is what a reader of the result needs
+  // denials during work first, as they matter more for the result
   const first = [...lines.filter((line) => modeOf(line) === 'work'), ...lines].slice(0, MAX_REFUSED)
   return {
     ...count,
@@ -51,12 +51,12 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** `Write /etc/hosts`: what was refused, in a line. */
+/** Describes a denied action in one line: `Write /etc/hosts`. */
 export function refusedText({ tool, action }: Pick<RefusedAction, 'tool' | 'action'>): string {
   return action === null ? tool : `${tool} ${action}`
 }
 
-/** `2 actions were refused`; empty where none was. */
+/** Returns `2 actions were denied`; empty if none was. */
 export function refusedCount(count: number): string {
-  return count === 0 ? '' : `${counted(count, 'action')} ${count === 1 ? 'was' : 'were'} refused`
+  return count === 0 ? '' : `${counted(count, 'action')} ${count === 1 ? 'was' : 'were'} denied`
 }

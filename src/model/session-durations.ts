@@ -2,7 +2,7 @@ import { spanText } from './amounts.ts'
 import { isSessionState, type SessionState } from './session-state.ts'
 import type { TrailLine } from './trail.ts'
 
-/** How long a session planned, waited for the operator, and ran; null for what it has not done. */
+/** How long a session planned, waited for the operator, and ran; null for phases it has not had. */
 export interface SessionDurations {
   planned_ms: number | null
   waited_ms: number | null
@@ -17,7 +17,10 @@ const SPENT: Partial<Record<SessionState, keyof SessionDurations>> = {
   executing: 'ran_ms',
 }
 
-/** From the trail; what is still going on is not counted, so that the answer changes only with the trail. A run counts once it is over. */
+/**
+ * Computes the durations from the audit trail. A phase that is not over is not counted, so the result changes only
+ * with the trail. A run counts once it is over.
+ */
 export function sessionDurations(trail: readonly TrailLine[]): SessionDurations {
   const durations: SessionDurations = { planned_ms: null, waited_ms: null, ran_ms: null }
   let state: SessionState | null = null
@@ -36,7 +39,7 @@ export function sessionDurations(trail: readonly TrailLine[]): SessionDurations 
   return durations
 }
 
-/** `planned 0.1 s, waited 4 d 3 h, ran 2.7 s`; empty where nothing has come to its end. */
+/** Formats durations: `planned 0.1 s, waited 4 d 3 h, ran 2.7 s`; empty if no phase is over. */
 export function durationsText({ planned_ms, waited_ms, ran_ms }: SessionDurations): string {
   const parts = [
     ['planned', planned_ms],

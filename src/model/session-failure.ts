@@ -3,8 +3,8 @@ import type { Session } from './session.ts'
 import { lastOf, type TrailLine } from './trail.ts'
 
 /**
- * The newest session, if it failed and nothing came after it: no act of another session, no proof, no
- * state that somebody gave the case since.
+ * Returns the newest session if it failed and nothing happened since: no change of another session, no proof, no
+ * change of the case's state.
  */
 export function unansweredFailure({
   case: { state },
@@ -15,16 +15,16 @@ export function unansweredFailure({
   if (newest?.state !== 'failed') return undefined
   const failure = lastOf(newest.trail, 'session_state_changed')
   const at = changedAt(newest)
-  const wentOn =
+  const hasContinued =
     sessions.some((session) => session !== newest && changedAt(session) > at) ||
     proofs.some(({ created_at, verified_at }) => created_at > at || (verified_at ?? '') > at)
-  // a session that is created takes its case out of OPEN: only a person puts it back there
+  // creating a session moves its case out of OPEN, so a person set OPEN again
   const before = failure?.fields.case_state
   const wasSet = before === undefined ? state === 'OPEN' : state !== before
-  return wentOn || wasSet ? undefined : newest
+  return hasContinued || wasSet ? undefined : newest
 }
 
-/** Why a session failed, on one line without a full stop: its reason, and how many tests failed. */
+/** Describes why a session failed, on one line without a full stop: its reason, and the number of failed tests. */
 export function failureText({ trail, tests }: Pick<Session, 'trail' | 'tests'>): string {
   const reason = reasonOf(trail)
     .replace(/^The run stopped: /, '')
@@ -37,7 +37,7 @@ export function failureText({ trail, tests }: Pick<Session, 'trail' | 'tests'>):
   return parts.length === 0 ? 'no reason is recorded' : parts.join('; ')
 }
 
-/** The step that was under way when a session failed; null where none was, or where it ended well. */
+/** Returns the step that was running when a session failed; null if there was none or it succeeded. */
 export function failedStep(trail: readonly TrailLine[]): FailedStep | null {
   const started = lastOf(trail, 'step_started')
   if (!started) return null
@@ -53,7 +53,7 @@ export function failedStep(trail: readonly TrailLine[]): FailedStep | null {
 
 export interface FailedStep {
   id: string
-  /** The last of what it printed. */
+  /** The end of its output. */
   tail: string
 }
 
@@ -62,8 +62,7 @@ function reasonOf(trail: readonly TrailLine[]): string {
   return typeof reason === 'string' ? reason.replace(/\s+/g, ' ').trim() : ''
 }
 
-/** When it came into its state. */
-/** When the state of a session changed last. */
+/** Returns when the state of a session last changed. */
 export function changedAt({ trail, completed_at, started_at }: Session): string {
   const change = lastOf(trail, 'session_state_changed') ?? lastOf(trail, 'session_created')
   return change?.time ?? completed_at ?? started_at
@@ -71,7 +70,7 @@ export function changedAt({ trail, completed_at, started_at }: Session): string 
 
 const MAX_LINE = 160
 
-/** A text of one line, no longer than a row has room for. */
+/** Shortens a line to the width of a row. */
 export function cutLine(text: string): string {
   return text.length > MAX_LINE ? `${text.slice(0, MAX_LINE - 1).toWellFormed()}…` : text
 }

@@ -28,7 +28,7 @@ export type Trigger =
   | 'fail'
   | 'abandon'
 
-/** The moves that a session may make; all others are refused. */
+/** The allowed state changes of a session. */
 const MOVES: Record<Trigger, { from: readonly SessionState[]; to: SessionState }> = {
   context_loaded: { from: ['created'], to: 'planning' },
   planned: { from: ['planning'], to: 'plan_ready' },
@@ -43,30 +43,30 @@ const MOVES: Record<Trigger, { from: readonly SessionState[]; to: SessionState }
   },
 }
 
-/** States in which something runs for the session; plan_ready and complete wait for the operator. */
+/** States in which something runs for the session. In plan_ready and complete it waits for the operator. */
 const RUNNING: ReadonlySet<SessionState> = new Set(['created', 'planning', 'approved', 'executing'])
 
 export function isRunning(state: SessionState): boolean {
   return RUNNING.has(state)
 }
 
-/** Whether its plan is still being made. */
+/** Whether the session is still planning. */
 export function isPlanning(state: SessionState): boolean {
   return state === 'created' || state === 'planning'
 }
 
-/** Whether work on it has come to its end; a complete session still waits for its proof. */
+/** Whether the session's work is over. A complete session still waits for its proof. */
 export function isOver(state: SessionState): boolean {
   return state === 'complete' || state === 'failed' || state === 'abandoned'
 }
 
-/** An ended session is sealed: proof attached, abandoned or failed. */
+/** Whether a session has ended and gets sealed: failed, abandoned, or complete with proof. */
 export function isEnded(state: SessionState, proofAttached: boolean): boolean {
   return state === 'failed' || state === 'abandoned' || (state === 'complete' && proofAttached)
 }
 
-/** The state that a trigger leads to; a AppError when the session may not move so. */
-export function moved(from: SessionState, trigger: Trigger): SessionState {
+/** Returns the state that a trigger leads to. Throws `wrong_state` or `already_active` if it is not allowed. */
+export function nextState(from: SessionState, trigger: Trigger): SessionState {
   const move = MOVES[trigger]
   if (move.from.includes(from)) return move.to
   if (trigger === 'approve' && (from === 'approved' || from === 'executing')) {
@@ -74,11 +74,11 @@ export function moved(from: SessionState, trigger: Trigger): SessionState {
   }
   throw new AppError(
     'wrong_state',
-    `A session that is ${from} cannot take "${trigger}"; that needs ${move.from.join(' or ')}.`,
+    `"${trigger}" is not possible while the session is ${from}; it must be ${move.from.join(' or ')}.`,
   )
 }
 
-/** The last line that names a state decides; null when no line does. */
+/** Returns the state from the last audit line that has one; null if no line does. */
 export function stateInTrail(trail: readonly TrailLine[]): SessionState | null {
   for (let index = trail.length - 1; index >= 0; index--) {
     const line = trail[index]!

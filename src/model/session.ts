@@ -1,7 +1,7 @@
 import type { CaseState, SessionType } from './case-state.ts'
 import type { FailedTest } from './failed-test.ts'
 import type { Proof } from './proof.ts'
-import { isEnded, isOver, moved, type SessionState, type Trigger } from './session-state.ts'
+import { isEnded, isOver, nextState, type SessionState, type Trigger } from './session-state.ts'
 import { type NewTrailLine, numbered, type TrailLine } from './trail.ts'
 
 export interface FileChange {
@@ -10,7 +10,7 @@ export interface FileChange {
   deletions: number
 }
 
-/** `file` has most changed lines, the counts are totals; `files` lists each where there are several. */
+/** `file` is the file with most changed lines; the counts are totals. `files` lists all files if there are several. */
 export interface Diff extends FileChange {
   files?: FileChange[]
 }
@@ -26,7 +26,7 @@ export interface Candidate {
   note: string
 }
 
-/** What the head of `sessions/<n>.md` and its trail say; the texts are in `SessionTexts`. */
+/** The frontmatter and audit trail of `sessions/<n>.md`; its sections are `SessionTexts`. */
 export interface Session {
   id: string
   number: number
@@ -42,7 +42,7 @@ export interface Session {
   tests: TestCounts | null
   failed_tests: FailedTest[]
   trail: TrailLine[]
-  /** A person wrote `state: abandoned` into the file, which is still to be carried out. */
+  /** Set if a person wrote `state: abandoned` into the file; the service has yet to carry it out. */
   byHand?: 'abandoned'
 }
 
@@ -53,7 +53,7 @@ export interface SessionTexts {
   candidates: Candidate[]
 }
 
-/** The frontmatter keys of a session in the order in which they are written. */
+/** The frontmatter keys of a session, in file order. */
 export const SESSION_KEYS = [
   'id',
   'number',
@@ -70,7 +70,7 @@ export const SESSION_KEYS = [
   'failed_tests',
 ] as const
 
-/** The fields that only the service sets, together with lines of the trail. */
+/** The fields that only the service sets, together with audit lines. */
 export type ServiceFields = Pick<
   Session,
   'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests' | 'failed_tests'
@@ -83,7 +83,7 @@ export function serviceFields(session: Session): ServiceFields {
   return { state, completed_at, plan_sha256, diff, tests, failed_tests }
 }
 
-/** A change of a session file: only what is named is touched; `lines` are appended to the trail. */
+/** A change of a session file. Only the given parts change; `lines` are appended to the audit trail. */
 export interface SessionEdit {
   fields?: SessionFields
   texts?: Partial<SessionTexts>
@@ -95,22 +95,22 @@ export interface SessionEdit {
 export interface Move {
   trigger: Trigger
   now: string
-  /** Lines that belong before the one that names the new state. */
+  /** Audit lines before the one with the new state. */
   before?: NewTrailLine[]
   after?: NewTrailLine[]
   fields?: SessionFields
   texts?: Partial<SessionTexts>
   reason?: string
-  /** The state of its case, which a failure records: another one later on was set since. */
+  /** The state of the case, recorded with a failure: a different state later shows that somebody has reacted. */
   caseState?: CaseState
 }
 
 /**
- * The edit that takes a session through one move: its trail lines, the frontmatter's copy of the
- * state, the time of completion, and the seal where the move ends the session.
+ * Returns the edit for one state change of a session: its audit lines, frontmatter, completion time, and the seal if
+ * the change ends the session.
  */
 export function sessionMove(session: Session, move: Move): SessionEdit {
-  const state = moved(session.state, move.trigger)
+  const state = nextState(session.state, move.trigger)
   const over = isOver(state)
   const change: NewTrailLine = {
     event: 'session_state_changed',
@@ -138,15 +138,15 @@ export function isSealed(session: Pick<Session, 'trail'>): boolean {
   return session.trail.some((line) => line.event === 'session_sealed')
 }
 
-/** Whether nothing of the session may change any more: it has ended, or bears a seal from when it had. */
+/** Whether the session has ended and must not change: it is sealed, or its state is final. */
 export function hasEnded(session: Session, proofs: readonly Proof[]): boolean {
   return isSealed(session) || isEnded(session.state, hasProof(session, proofs))
 }
 
-/** `proof_attached` is derived: some proof file names the session. */
+/** Whether a proof file names the session. */
 export function hasProof(session: Session, proofs: readonly Proof[]): boolean {
   return proofs.some((proof) => proof.session_id === session.id)
 }
 
-/** The largest plan, and the largest hypothesis. */
+/** The maximum size of a plan, and of a hypothesis. */
 export const MAX_PLAN_BYTES = 256 * 1024

@@ -3,36 +3,36 @@ import type { Problem } from './problem.ts'
 export const SETTINGS_FILE = 'casefile.md'
 export const MAX_SETTINGS_BYTES = 256 * 1024
 
-/** What `casefile.md` says; every key is optional. */
+/** The settings in `casefile.md`. Every key is optional. */
 export interface Settings {
-  /** The default for new sessions. */
+  /** The provider of new sessions. */
   provider: string
   /** Milliseconds. */
   timeout: { plan: number; work: number; step: number; retries: number }
-  /** Names of variables to pass on to steps: count only once trusted, see `trust.ts`. */
+  /** Names of environment variables for steps. Ignored until trusted, see `trust.ts`. */
   env: readonly string[]
-  /** Commands of the runbook runner where a case says nothing. */
+  /** Commands of the runbook provider if a case has none. */
   steps: readonly string[]
-  /** What the file defines, by name: counts only once trusted. */
+  /** Providers defined in the file, by name. Ignored until trusted. */
   providers: ReadonlyMap<string, ProviderSettings>
-  /** Names of providers that it defines with a mistake: they count for nothing. */
+  /** Names of providers with an invalid definition, which is ignored. */
   faulty: readonly string[]
   memoryRoot: string | null
-  /** The body: standing instructions to agents. */
+  /** The body of the file: instructions for agents. */
   instructions: string
   problems: Problem[]
-  /** The line of each key that is set. */
+  /** The line number of each key. */
   lines: ReadonlyMap<string, number>
 }
 
-/** A command without `work` only plans: what it plans has to be a runbook. */
+/** A command without `work` only plans, and its plan must be a runbook. */
 export type ProviderSettings =
   | {
       kind: 'command'
       plan: string[]
       work: string[] | null
       prompt: PromptBy
-      /** Not there for `plain`. */
+      /** Undefined for `plain`. */
       stream?: StreamName
     }
   | { kind: 'acp'; command: string[]; planMode: string | null; workMode: string | null }
@@ -42,7 +42,7 @@ export type ProviderSettings =
 export const PROMPT_BY = ['stdin', 'argument', 'file'] as const
 export type PromptBy = (typeof PROMPT_BY)[number]
 
-/** What a command prints: markdown, or the events of a known agent. */
+/** The output format of a command: markdown, or the events of a known agent. */
 export const STREAMS = ['plain', 'claude', 'codex', 'gemini', 'opencode', 'copilot'] as const
 export type StreamName = (typeof STREAMS)[number]
 
@@ -59,5 +59,5 @@ export const DEFAULT_SETTINGS: Settings = {
   lines: new Map(),
 }
 
-/** The service's own provider, which no file may redefine. */
+/** The built-in provider, which casefile.md cannot redefine. */
 export const OWN_PROVIDER = 'runbook'

@@ -1,12 +1,12 @@
 import type { AttentionKind } from './attention.ts'
 import type { CaseState } from './case-state.ts'
 
-/** The six words under which people see cases, in the order of lists: first what a person has to do. */
+/** The six groups in which people see cases, in list order: first what a person has to do. */
 export const STATE_GROUPS = ['waiting', 'verify', 'running', 'open', 'parked', 'done'] as const
 
 export type StateGroup = (typeof STATE_GROUPS)[number]
 
-/** The meaning of a colour; the page and the terminal choose the colour itself. */
+/** The meaning of a colour; pages and terminal choose the colour. */
 export type Tone = 'warn' | 'info' | 'active' | 'plain' | 'muted' | 'good'
 
 export const STATE_GROUP_LABELS: Readonly<Record<StateGroup, string>> = {
@@ -27,7 +27,7 @@ export const STATE_GROUP_TONES: Readonly<Record<StateGroup, Tone>> = {
   done: 'good',
 }
 
-/** Where a case belongs by its state, if it needs nothing. */
+/** The group of a case that needs nothing, by its state. */
 const BY_STATE: Readonly<Record<CaseState, StateGroup>> = {
   OPEN: 'open',
   INVESTIGATING: 'open',
@@ -43,7 +43,10 @@ const BY_STATE: Readonly<Record<CaseState, StateGroup>> = {
   COMPRESSED: 'done',
 }
 
-/** What a case needs counts more than its state: a plan may wait in a case that is done. */
+/**
+ * The group of a case by what it needs, which counts more than its state: a case that is done can have a waiting
+ * plan.
+ */
 const BY_NEED: Readonly<Record<AttentionKind, StateGroup>> = {
   plan: 'waiting',
   problem: 'waiting',
@@ -58,7 +61,7 @@ export function stateGroup(state: CaseState, need: AttentionKind | null = null):
   return need === null ? BY_STATE[state] : BY_NEED[need]
 }
 
-/** What a case waits for, in one or two words. */
+/** Labels what a case waits for, in one or two words. */
 export function needLabel(kind: AttentionKind, state: CaseState): string {
   return kind === 'blocked' && state === 'NEEDS_USER_INPUT' ? 'Question' : NEED_LABELS[kind]
 }
@@ -73,7 +76,7 @@ export const NEED_LABELS: Readonly<Record<AttentionKind, string>> = {
   running: 'Running',
 }
 
-/** A state of a case or a session as people read it: `NEEDS_USER_INPUT` is "Needs your input". */
+/** Formats a state of a case or session for people: `NEEDS_USER_INPUT` becomes "Needs your input". */
 export function stateLabel(state: string): string {
   if (state === 'WONT_FIX') return 'Won’t fix'
   if (state === 'NEEDS_USER_INPUT') return 'Needs your input'

@@ -1,7 +1,7 @@
 import type { Proof } from './proof.ts'
 import type { Session } from './session.ts'
 
-/** Why a proof does not support its claim. */
+/** Reasons why a proof does not support its claim. */
 export const OBJECTION_CODES = [
   'changed',
   'empty',
@@ -17,18 +17,18 @@ export type ObjectionCode = (typeof OBJECTION_CODES)[number]
 
 export interface Objection {
   code: ObjectionCode
-  /** Words that follow "proof 1f769663:" in a message. */
+  /** Text that follows "proof 1f769663:" in a message. */
   text: string
-  /** What to do, as an order. */
+  /** What to do, in the imperative. */
   remedy: string
 }
 
-/** Accepting a proof does not override these. */
+/** Reasons that accepting a proof does not override. */
 const NOT_OVERRIDABLE: readonly ObjectionCode[] = ['changed', 'empty', 'not_counted']
 
 /**
- * Why a proof supports nothing, whether it is verified or not; null where it does. What the report and the
- * session say against it counts until the operator accepts the proof with a reason.
+ * Returns why a proof does not support its claim, whether it is verified or not; null if it does. Accepting the proof
+ * with a reason overrides most objections.
  */
 export function objectionTo(proof: Proof, sessions: readonly Session[]): Objection | null {
   const found = objectionsTo(proof, sessions)
@@ -43,7 +43,7 @@ export function objectionTo(proof: Proof, sessions: readonly Session[]): Objecti
   }
 }
 
-/** What the operator overrode by accepting a proof; null for a proof that was not accepted, or needed no override. */
+/** Describes what the operator overrode by accepting a proof; null if nothing. */
 export function acceptedDespite(proof: Proof, sessions: readonly Session[]): string | null {
   if (proof.accepted === null) return null
   const found = objectionsTo(proof, sessions).filter(({ code }) => !NOT_OVERRIDABLE.includes(code))
@@ -58,7 +58,7 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
   const add = (code: ObjectionCode, text: string, remedy: string) =>
     found.push({ code, text, remedy })
   if (!proof.intact) add('changed', 'its content was changed', 'read it and verify it again')
-  if (proof.empty) add('empty', 'it is empty', 'attach one that says something')
+  if (proof.empty) add('empty', 'it is empty', 'attach a proof with content')
   if (proof.uncounted) {
     const text = 'its test report is not counted yet'
     add('not_counted', text, 'wait until a running service has counted it, or verify it')
@@ -68,7 +68,7 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
   } else if (tests?.incomplete) {
     add('incomplete', 'its report is incomplete', `attach a complete report, ${OR_ACCEPT}`)
   } else if (tests?.run === 0) {
-    add('nothing_ran', 'nothing ran', `attach a report of tests that ran, ${OR_ACCEPT}`)
+    add('nothing_ran', 'no test ran', `attach a report of tests that ran, ${OR_ACCEPT}`)
   }
   const session = sessions.find(({ id }) => id === proof.session_id)
   if (session?.state === 'failed') {
@@ -85,14 +85,14 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
 const MAX_NAMES = 5
 const MAX_NAME = 80
 
-/** As in `2 of 23 tests failed: signs in, signs out`. */
+/** Formats failures as in `2 of 23 tests failed: signs in, signs out`. */
 function failedText({ tests, failed_tests }: Proof): string {
   const { run, failed } = tests!
   const names = failed_tests.slice(0, MAX_NAMES).map(({ name }) => shortName(name))
   const more = failed - names.length
-  const rest = names.length > 0 && more > 0 ? ` and ${more} more` : ''
+  const suffix = names.length > 0 && more > 0 ? ` and ${more} more` : ''
   const counts = `${failed} of ${run} ${run === 1 ? 'test' : 'tests'} failed`
-  return names.length === 0 ? counts : `${counts}: ${names.join(', ')}${rest}`
+  return names.length === 0 ? counts : `${counts}: ${names.join(', ')}${suffix}`
 }
 
 function shortName(name: string): string {

@@ -1,4 +1,4 @@
-/** One action of a session, as its line in the audit trail says it. `number` is the event's id. */
+/** One line of a session's audit trail. `number` is the event's id. */
 export interface TrailLine {
   number: number
   time: string
@@ -8,7 +8,7 @@ export interface TrailLine {
 
 export type NewTrailLine = Pick<TrailLine, 'event' | 'fields'>
 
-/** The next number: written, never counted, so that a removed line leaves a gap and no double. */
+/** Returns the next line number: the highest plus one, so that a removed line leaves a gap and no duplicate. */
 export function nextTrailNumber(trail: readonly TrailLine[]): number {
   return trail.reduce((highest, line) => Math.max(highest, line.number), 0) + 1
 }
@@ -22,27 +22,27 @@ export function numbered(
   return lines.map((line, index) => ({ number: first + index, time, ...line }))
 }
 
-/** The last line of `trail` that names `event`. */
+/** Returns the last line with this event. */
 export function lastOf(trail: readonly TrailLine[], event: string): TrailLine | undefined {
   return trail.findLast((line) => line.event === event)
 }
 
 /**
- * The hash over plan, output, diff and tests as they were when the session completed. Older files have it in
- * the line `session_completed`.
+ * Returns the hash over plan, output, diff and tests when the session completed. Older files have it in the line
+ * `session_completed`.
  */
 export function evidenceHashIn(trail: readonly TrailLine[]): unknown {
   const line = lastOf(trail, 'evidence_recorded') ?? lastOf(trail, 'session_completed')
   return line?.fields.evidence_sha256
 }
 
-/** No session takes so many actions at once; a larger leap in the numbers was written by hand. */
+/** No session adds more lines at once; a larger gap was written by a person. */
 const MAX_LEAP = 10_000
 
 /**
- * The lines of a trail that count: with numbers that grow, none behind the seal. What a person or a
- * process wrote among them out of order is no line of the journal. A trail that begins again is the
- * true one: a text of a section that looks like a trail stands before it, never behind.
+ * Returns the lines that count: those with ascending numbers, up to the seal. Lines that a person or process inserted
+ * out of order are dropped. If a second trail begins, it is the real one: text in a section that looks like a trail
+ * always comes before.
  */
 export function trueLines(lines: readonly TrailLine[]): TrailLine[] {
   let counted: TrailLine[] = []

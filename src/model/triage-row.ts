@@ -4,14 +4,14 @@ import { type CaseFolder, gateOf, newest } from './case-folder.ts'
 import type { CaseJson } from './case-json.ts'
 import { changedAt } from './session-failure.ts'
 
-/** A case in the list of what the operator is to look at. */
+/** A row in the list of cases that need the operator. */
 export interface TriageRow extends Pick<CaseValues, 'title' | FilteredField> {
   id: string
-  /** When something was last written of it: case.md, the trail of a session, a proof. */
+  /** The last change of case.md, of a session's audit trail, or of a proof. */
   updated_at: string
   created_at: string
   needs: Attention | null
-  /** Since when it needs that; null where it needs nothing. */
+  /** Since when it needs that; null if it needs nothing. */
   since: string | null
   sessions: number
   /** Whether a session plans or executes on this machine. */
@@ -39,7 +39,7 @@ export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
   }
 }
 
-/** Since the last change of the session, or of the newest proof, that is meant; else of case.md. */
+/** Returns the last change of the session or the newest proof concerned, else that of case.md. */
 function waitingSince(
   { sessions, proofs }: CaseFolder,
   { kind, session_id }: Attention,
@@ -51,7 +51,7 @@ function waitingSince(
   return proof?.verified_at ?? proof?.created_at ?? updated_at
 }
 
-/** What lists are filtered by. */
+/** Picks the fields by which lists are filtered. */
 export function filteredValues(
   values: Pick<CaseValues, FilteredField>,
 ): Pick<CaseValues, FilteredField> {

@@ -1,26 +1,26 @@
 import type { ProviderSettings, Settings } from './settings.ts'
 
 /**
- * Whether the operator trusts what `casefile.md` defines under `providers` and `env`: the file comes
- * with git, and planning starts by itself. `changed` was trusted when it said something else.
+ * Whether the operator trusts the `providers` and `env` of casefile.md. The file comes with git, and planning starts
+ * automatically, so it needs trust first. `changed`: it was trusted with different content.
  */
 export type TrustState = 'trusted' | 'untrusted' | 'changed'
 
 type Trustable = Pick<Settings, 'providers' | 'env'>
 
-/** A preset without arguments is the service's own command under another name. */
+/** Whether a provider needs trust. A preset without arguments does not: it is a built-in command under another name. */
 export function needsTrust(provider: ProviderSettings): boolean {
   return provider.kind !== 'preset' || provider.args.length > 0
 }
 
-/** The names of the providers that count only once trusted. */
+/** Returns the names of the providers that need trust. */
 export function foreignProviders({ providers }: Trustable): string[] {
   return [...providers].filter(([, provider]) => needsTrust(provider)).map(([name]) => name)
 }
 
 /**
- * One text for each meaning of `providers` and `env`, whose hash is what is kept as trusted; null
- * where there is nothing to trust. The order of names and keys plays no part, that of words does.
+ * Returns a canonical text of `providers` and `env`, whose hash is stored when trusted; null if nothing needs trust.
+ * The order of keys and names does not matter, that of command arguments does.
  */
 export function trustedText(settings: Trustable): string | null {
   const { providers, env } = settings

@@ -1,29 +1,29 @@
 import type { TrailLine } from './trail.ts'
 
-/** What an agent says it used; null for what it does not say. */
+/** Usage as an agent reports it; null for values it does not report. */
 export interface UsageCounts {
-  /** All that the model read, what came from its cache included. */
+  /** All input tokens, including those from the cache. */
   input_tokens: number | null
-  /** All that the model wrote, its reasoning included. */
+  /** All output tokens, including reasoning. */
   output_tokens: number | null
-  /** The part of `input_tokens` that came from the cache. */
+  /** The part of `input_tokens` from the cache. */
   cached_tokens: number | null
   /** In US dollars, as the agent estimates it. */
   cost_usd: number | null
 }
 
-/** One run of an agent in a session: it plans, plans again after a revision, works. */
+/** One run of an agent in a session: planning, planning again after a revision, or work. */
 export interface RunUsage extends UsageCounts {
   mode: 'plan' | 'work'
   /** When the run began. */
   started_at: string
-  /** Several are joined by commas, the one with most tokens first. */
+  /** Several models are joined by commas, the one with most tokens first. */
   model: string | null
 }
 
 export interface UsageTotal extends UsageCounts {
   runs: number
-  /** Some run does not say what others say: the sums are lower bounds. */
+  /** True if some run lacks values that others report: the sums are lower bounds. */
   incomplete: boolean
 }
 
@@ -38,7 +38,7 @@ const MAX_TOKENS = 1e12
 const MAX_USD = 1e6
 const MAX_MODEL = 200
 
-/** The runs of agents in a trail, oldest first; one that did not say what it used has nulls. */
+/** Returns the agent runs in an audit trail, oldest first. A run without reported usage has nulls. */
 export function sessionUsage(trail: readonly TrailLine[]): RunUsage[] {
   const runs: RunUsage[] = []
   let isOpen = false
@@ -70,7 +70,7 @@ export function usageTotal(
   return total
 }
 
-/** What was counted so far in the agent's conversation that a trail was in last. */
+/** Returns the usage so far of the conversation that the audit trail had last. */
 export function conversationUsage(trail: readonly TrailLine[]): UsageCounts {
   const byConversation = new Map<unknown, UsageCounts>()
   let conversation: unknown = null
@@ -84,15 +84,15 @@ export function conversationUsage(trail: readonly TrailLine[]): UsageCounts {
 }
 
 /**
- * What a run adds to a number that an agent counts over its whole conversation. Where it has become smaller, the
- * agent began to count from zero.
+ * Returns what a run added to a counter that an agent keeps over its whole conversation. If the counter is smaller
+ * than before, the agent started again from zero.
  */
 export function addedSince(before: number | null, now: number | null): number | null {
   if (now === null || before === null || now < before) return now
   return now - before
 }
 
-/** `claude-opus-5-5, 12,400 tokens in (8,000 cached), 310 out, about $0.0093`; empty where nothing is known. */
+/** Formats usage: `claude-opus-5-5, 12,400 tokens in (8,000 cached), 310 out, about $0.0093`; empty if unknown. */
 export function usageText(
   usage: UsageCounts & { model?: string | null; incomplete?: boolean },
 ): string {
@@ -108,30 +108,30 @@ export function usageText(
   return parts.filter((part) => part !== null).join(', ')
 }
 
-/** `Plan`, `Plan again`, `Work`: what the run at this place was for. */
+/** Names the run at this index: `Plan`, `Plan again` or `Work`. */
 export function runName(runs: readonly RunUsage[], index: number): string {
   if (runs[index]?.mode === 'work') return 'Work'
   return runs.slice(0, index).some(({ mode }) => mode === 'plan') ? 'Plan again' : 'Plan'
 }
 
-/** A number of tokens as a program gave it; null where it can be none. */
+/** Checks a number of tokens from a program; null if invalid. */
 export function tokenCount(value: unknown): number | null {
   return Number.isSafeInteger(value) && isBetween(value, MAX_TOKENS) ? value : null
 }
 
-/** A sum of US dollars as a program gave it, to a millionth; null where it can be none. */
+/** Checks an amount of US dollars from a program, rounded to a millionth; null if invalid. */
 export function dollarCount(value: unknown): number | null {
   return Number.isFinite(value) && isBetween(value, MAX_USD) ? dollars(value) : null
 }
 
-/** The name of a model, as a program gave it; null without one. */
+/** Checks a model name from a program; null if empty. */
 export function modelName(value: unknown): string | null {
   const text = typeof value === 'string' ? value.trim() : ''
   if (text === '') return null
   return text.length <= MAX_MODEL ? text : `${text.slice(0, MAX_MODEL).toWellFormed()}…`
 }
 
-/** Those of an `agent_usage` line or event. */
+/** Reads the usage of an `agent_usage` line or event. */
 export function readUsage(fields: Record<string, unknown>): UsageCounts & { model: string | null } {
   return {
     model: modelName(fields.model),
@@ -158,7 +158,7 @@ function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
-/** Cents where there are some, else two digits of what there is. */
+/** Formats whole cents, or two significant digits below 10 cents. */
 function dollarText(value: number): string {
   return `$${value >= 0.1 || value === 0 ? value.toFixed(2) : trimmed(value)}`
 }

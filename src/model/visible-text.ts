@@ -1,7 +1,6 @@
 /**
- * Text of others for a terminal: what would move the cursor, colour, hide or turn around what is
- * shown is replaced by an escape, such as `\u{1b}`. For what the reader decides by; see `plainText`
- * for what he only reads.
+ * Escapes characters of untrusted text that could move the cursor, colour, hide or reverse what a terminal shows, for
+ * example as `\u{1b}`. Use it where the reader decides by the text; `plainText` is for text that is only read.
  */
 export function visibleText(text: string): string {
   return text.replace(
@@ -11,7 +10,7 @@ export function visibleText(text: string): string {
 }
 
 /**
- * What a reader does not see, or sees elsewhere than it stands: controls, invisible and format characters, line and
- * paragraph ends, blanks other than the space. Both consoles show these where he decides by a text.
+ * Characters that are invisible or shown in the wrong place: control, invisible and format characters, line and
+ * paragraph ends, and spaces other than the plain one.
  */
 export const HIDDEN_CHARACTERS = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu

@@ -1,32 +1,32 @@
-/** A receiver of events, as its owner registered it. */
+/** A registered webhook. */
 export interface Webhook {
   id: string
-  /** The one case whose events it gets; null for all of the workspace. */
+  /** The case whose events it gets; null for all cases. */
   case_id: string | null
   url: string
-  /** Types of events, `*` for those of `DEFAULT_EVENTS`. */
+  /** Event types; `*` means those of `DEFAULT_EVENTS`. */
   events: readonly string[]
-  /** What it was to get of events up to these ids, before it was changed; oldest first. */
+  /** Earlier values of `events`, which apply to events up to these ids; oldest first. */
   earlier_events: readonly { events: readonly string[]; up_to: number }[]
   secret: string
-  /** One that was replaced still signs too, until then (ISO 8601). */
+  /** A replaced secret still signs too, until this time (ISO 8601). */
   previous_secret: { secret: string; until: string } | null
-  /** False while its owner paused it, or the service disabled it. */
+  /** False while it is paused, or after the service disabled it. */
   active: boolean
   disabled: Disabled | null
-  /** Set when its case was deleted: it ends once it has the events up to this id. */
+  /** Set when its case was deleted: the webhook ends after the event with this id. */
   ends_after: number | null
   created_at: string
   updated_at: string
 }
 
-/** Why the service stopped sending: the receiver said 410, or for days there was nothing but failures. */
+/** Why the service stopped sending: the receiver answered 410, or all attempts failed for days. */
 export interface Disabled {
   reason: 'gone' | 'failing'
   at: string
 }
 
-/** What `*` stands for: the specification's seven (§6.1). */
+/** The event types that `*` means. */
 export const DEFAULT_EVENTS: readonly string[] = [
   'session_started',
   'session_completed',
@@ -37,7 +37,7 @@ export const DEFAULT_EVENTS: readonly string[] = [
   'case_state_changed',
 ]
 
-/** Sent only to webhooks that name them, and the actions of an audit trail. */
+/** Event types that are sent only to webhooks that list them. */
 export const FURTHER_EVENTS: readonly string[] = [
   'case_created',
   'case_deleted',
@@ -76,7 +76,7 @@ export const FURTHER_EVENTS: readonly string[] = [
 
 export const ALL_EVENTS = '*'
 
-/** Whether a webhook gets an event of this type and id; of which case is another question. */
+/** Whether a webhook gets events of this type. The caller checks the case. */
 export function wantsType(
   { events: present, earlier_events }: Pick<Webhook, 'events' | 'earlier_events'>,
   type: string,
@@ -94,10 +94,10 @@ export interface WebhookChange {
   active?: boolean
 }
 
-/** After a change of secret the old one signs too for so long, so that receivers can follow. */
+/** How long a replaced secret still signs, so that receivers can switch. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000
 
-/** Changed at a time (ISO 8601), when the newest event had the id `upTo`. */
+/** Applies a change at time `at` (ISO 8601), when the newest event has id `upTo`. */
 export function changedWebhook(
   webhook: Webhook,
   change: WebhookChange,
@@ -108,10 +108,10 @@ export function changedWebhook(
   if (change.active !== undefined) Object.assign(next, { active: change.active, disabled: null })
   if (change.events && String(change.events) !== String(webhook.events)) {
     next.events = change.events
-    // of two changes with no event between them the first says what counted so far
-    const isNews = webhook.earlier_events.at(-1)?.up_to !== upTo
+    // without an event between two changes, the values before the first one apply
+    const isFirstChange = webhook.earlier_events.at(-1)?.up_to !== upTo
     const before = { events: webhook.events, up_to: upTo }
-    if (isNews) next.earlier_events = [...webhook.earlier_events, before]
+    if (isFirstChange) next.earlier_events = [...webhook.earlier_events, before]
   }
   if (change.secret !== undefined && change.secret !== webhook.secret) {
     const until = new Date(Date.parse(at) + OVERLAP_MS).toISOString()
@@ -121,7 +121,7 @@ export function changedWebhook(
   return next
 }
 
-/** Without what does not count any more: a secret that is past at `now` (ms), events before the cursor. */
+/** Removes outdated values: an expired secret at `now` (ms), and `earlier_events` before the cursor. */
 export function tidiedWebhook(webhook: Webhook, now: number, cursor: number): Webhook {
   const [, previous] = secretsOf(webhook, now)
   const earlier_events = webhook.earlier_events.filter(({ up_to }) => up_to > cursor)
@@ -129,7 +129,7 @@ export function tidiedWebhook(webhook: Webhook, now: number, cursor: number): We
   return { ...webhook, previous_secret, earlier_events }
 }
 
-/** Those that sign at this time (milliseconds since 1970), the newest first. */
+/** Returns the secrets that sign at this time (milliseconds since 1970), the newest first. */
 export function secretsOf(
   { secret, previous_secret }: Webhook,
   now: number,

@@ -1,7 +1,7 @@
-/** Shapes of the words that name things. A pattern is beside the sentence that explains it. */
+/** Patterns of ids and names. Each pattern has a rule that describes it to people. */
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-/** Types of cases and of proof, tags, provider names. */
+/** Case types, proof types and provider names. */
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/
 export const SLUG_RULE = 'a word of lower-case letters, digits, ".", "_" and "-" (at most 64)'
 export const TAG = /^[\p{L}\p{N}][\p{L}\p{N}._:/+-]{0,63}$/u
@@ -13,7 +13,7 @@ export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 export const SESSION_FILE = /^([1-9][0-9]{0,5})\.md$/
 
-/** Milliseconds of `500ms`, `120s`, `30m`, `2h`; null when it is none of these. */
+/** Parses `500ms`, `120s`, `30m` or `2h` to milliseconds; null if invalid. */
 export function parseDuration(text: string): number | null {
   const match = /^([1-9][0-9]{0,6})(ms|s|m|h)$/.exec(text)
   if (!match) return null

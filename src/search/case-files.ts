@@ -1,4 +1,4 @@
-/** Lists and reads the files of a case that are searched. */
+/** Lists and reads the files of a case that the search index covers. */
 
 import { hash } from 'node:crypto'
 import { type EntryKind, kindsIn, kindsNow } from '../files/folder-names.ts'
@@ -7,7 +7,7 @@ import { isNoteName } from '../model/memory-name.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import { isSettled } from '../workspace/record.ts'
 
-/** Of a larger file the beginning is searched. */
+/** In a larger file only the beginning is searched. */
 const MAX_SEARCHED_BYTES = 256 * 1024
 const MAX_READ_BYTES = 16 * 1024 * 1024
 
@@ -15,13 +15,12 @@ export interface CaseFiles {
   /** Relative to the folder of the case. */
   names: string[]
   /**
-   * Changes when one of the files does. Empty when one has changed so short a time ago that the next change may
-   * leave the same times.
+   * Changes when one of the files changes. Empty if a file changed so recently that another change could leave the
+   * same times.
    */
   stamp: string
 }
 
-/** The files of a case that are searched. */
 export function listCaseFiles(folder: string): CaseFiles {
   const kinds = kindsNow(folder)
   if (!kinds || kinds === 'hidden') return { names: [], stamp: '' }
@@ -52,7 +51,7 @@ function filesIn(kinds: Map<string, EntryKind>, isSearched: (name: string) => bo
   return [...kinds.keys()].filter((name) => kinds.get(name) === 'file' && isSearched(name)).sort()
 }
 
-/** The text of a file of a case as far as it is searched; null where it is not text, or not there. */
+/** Returns the searched text of a file; null if it does not exist or is not text. */
 export function readSearched(folder: string, name: string): string | null {
   const read = readNow(`${folder}/${name}`, MAX_READ_BYTES, folder)
   if (!read.ok) return null
@@ -60,7 +59,7 @@ export function readSearched(folder: string, name: string): string | null {
   try {
     const decoder = new TextDecoder('utf-8', { fatal: true })
     const bytes = read.bytes.subarray(0, MAX_SEARCHED_BYTES)
-    const text = decoder.decode(bytes, { stream: !isWhole }) // may end within a character
+    const text = decoder.decode(bytes, { stream: !isWhole }) // a cut may split a character
     return text.includes('\0') ? null : text
   } catch (error) {
     if (error instanceof TypeError) return null

@@ -1,42 +1,42 @@
-/** Turns words of a query into FTS5 expressions, with their typos and beginnings. */
+/** Turns words of a query into FTS5 expressions, including typos and prefixes. */
 
-import type { Wanted } from './query.ts'
+import type { QueryTerm } from './query.ts'
 import { charactersIn, plainWordsIn } from './words.ts'
 
-/** What a word of the query stands for: as an expression of FTS5, and as the words of a line that match. */
-export interface Meaning {
+/** What a query word matches: as an FTS5 expression, and as words to mark in a line. */
+export interface TermMatches {
   expression: string
   words: string[]
   /** Words that begin with one of these match too. */
-  beginnings: string[]
+  prefixes: string[]
 }
 
-/** A shorter beginning says little, and very many words have it. */
-const LEAST_BEGINNING = 3
+/** Shorter prefixes match too many words. */
+const MIN_PREFIX = 3
 
-/** The word itself. A name that is made of several is found whole, or by all of its parts. */
-export function exactMeaning(wanted: Wanted): Meaning {
-  return meaning(wanted, exactly)
+/** Matches the word itself. A compound name matches as a whole, or by all of its parts. */
+export function exactMatches(wanted: QueryTerm): TermMatches {
+  return combineParts(wanted, exactly)
 }
 
-/** The word, words that begin with it, and what `typos` knows of words that it may be a slip of. */
-export function nearMeaning(wanted: Wanted, typos: (word: string) => string[]): Meaning {
-  return meaning(wanted, (word) => {
+/** Matches the word, words that begin with it, and words that it may be a typo of. */
+export function nearMatches(wanted: QueryTerm, typos: (word: string) => string[]): TermMatches {
+  return combineParts(wanted, (word) => {
     if (wanted.isPair) return exactly(word, true)
-    const slips = typos(word)
-    const isBeginning = word.length >= LEAST_BEGINNING
-    const alternatives = [quoted(word) + (isBeginning ? '*' : ''), ...slips.map(quoted)]
+    const corrections = typos(word)
+    const isPrefix = word.length >= MIN_PREFIX
+    const alternatives = [quoted(word) + (isPrefix ? '*' : ''), ...corrections.map(quoted)]
     return {
       expression: any(alternatives),
-      words: [word, ...slips],
-      beginnings: isBeginning ? [word] : [],
+      words: [word, ...corrections],
+      prefixes: isPrefix ? [word] : [],
     }
   })
 }
 
-/** Its words one after the other. */
-export function phraseMeaning(phrase: string): Meaning {
-  return { expression: quoted(plainWordsIn(phrase).join(' ')), words: [], beginnings: [] }
+/** Matches the words of a phrase in sequence. */
+export function phraseMatches(phrase: string): TermMatches {
+  return { expression: quoted(plainWordsIn(phrase).join(' ')), words: [], prefixes: [] }
 }
 
 export function all(expressions: readonly string[]): string {
@@ -51,24 +51,24 @@ export function quoted(words: string): string {
   return `"${words.replaceAll('"', '""')}"`
 }
 
-type OneWord = (word: string, isPair: boolean) => Meaning
+type OneWord = (word: string, isPair: boolean) => TermMatches
 
-function exactly(word: string, isPair: boolean): Meaning {
+function exactly(word: string, isPair: boolean): TermMatches {
   const characters = isPair ? charactersIn(word) : []
   return {
     expression: quoted(isPair ? characters.join(' ') : word),
     words: [word],
-    beginnings: characters.length === 1 ? [word] : [], // the first of a pair
+    prefixes: characters.length === 1 ? [word] : [], // the first of a pair
   }
 }
 
-function meaning({ whole, parts, isPair }: Wanted, one: OneWord): Meaning {
+function combineParts({ whole, parts, isPair }: QueryTerm, one: OneWord): TermMatches {
   const own = one(whole, isPair)
   if (parts.length === 0) return own
   const each = parts.map((part) => one(part, false))
   return {
     expression: any([own.expression, all(each.map(({ expression }) => expression))]),
     words: [own, ...each].flatMap(({ words }) => words),
-    beginnings: [own, ...each].flatMap(({ beginnings }) => beginnings),
+    prefixes: [own, ...each].flatMap(({ prefixes }) => prefixes),
   }
 }

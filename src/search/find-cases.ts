@@ -1,12 +1,12 @@
-/** Which cases a query finds and in which order: FTS5 ranks them, and cases with more of the words come first. */
+/** Finds the cases that match a query and ranks them. FTS5 scores them; cases with more of the words come first. */
 
 import type { SearchTables } from '../state/search-tables.ts'
-import { all, exactMeaning, type Meaning, nearMeaning, phraseMeaning } from './expressions.ts'
+import { all, exactMatches, nearMatches, phraseMatches, type TermMatches } from './expressions.ts'
 import type { SearchQuery } from './query.ts'
 import { compareCases } from './ranking.ts'
 import type { Vocabulary } from './typos.ts'
 
-/** If fewer cases match, those that nearly match are found too. */
+/** If fewer cases match exactly, near matches are added. */
 const ENOUGH = 10
 
 export interface FoundCase {
@@ -14,8 +14,8 @@ export interface FoundCase {
   score: number
   /** Words of the query that the case does not have. */
   missing: string[]
-  /** What those stand for that it has. */
-  meanings: Meaning[]
+  /** The matches of the words that the case has. */
+  matches: TermMatches[]
 }
 
 export interface FoundCases {
@@ -32,8 +32,8 @@ export interface FinderDeps {
 }
 
 /**
- * The cases that a query means. First those with all of its words as they were typed; if these are few, those with words
- * near them, the fewer are missing and the more are as typed the earlier.
+ * Returns first the cases with all words as typed. If there are few, it adds cases with similar words; these rank
+ * higher the fewer words are missing and the more match as typed.
  */
 export async function findCases(
   deps: FinderDeps,
@@ -46,11 +46,11 @@ export async function findCases(
     const found = tables.fitting(filters)
     const best = found
       .slice(0, limit)
-      .map((number) => ({ number, score: 0, missing: [], meanings: [] }))
+      .map((number) => ({ number, score: 0, missing: [], matches: [] }))
     return { total: found.length, best }
   }
-  const musts = phrases.map((phrase) => phraseMeaning(phrase).expression)
-  const exact = wanted.map(exactMeaning)
+  const musts = phrases.map((phrase) => phraseMatches(phrase).expression)
+  const exact = wanted.map(exactMatches)
   const whole = tables.rank(
     all([...musts, ...exact.map(({ expression }) => expression)]),
     limit,
@@ -61,7 +61,7 @@ export async function findCases(
       number,
       score,
       missing: [],
-      meanings: exact,
+      matches: exact,
     }))
     return { total: whole.total, best }
   }
@@ -69,8 +69,8 @@ export async function findCases(
   await vocabulary.load()
   const words = wanted.map((each, index) => {
     const typed = tables.matches(exact[index]!.expression)
-    // a word that many cases have is taken as it is: what is near it is in very many
-    const near = nearMeaning(each, typed.length < ENOUGH ? vocabulary.near : () => [])
+    // no typos for a common word, as words near it would match very many cases
+    const near = nearMatches(each, typed.length < ENOUGH ? vocabulary.near : () => [])
     return { each, exact: exact[index]!, near, typed, cases: tables.matches(near.expression) }
   })
   const must = musts.length > 0 ? tables.matches(all(musts)) : null
@@ -80,17 +80,17 @@ export async function findCases(
   while (best.length < limit) {
     const next = ranking.next()
     if (next === null) break
-    // its words rank it, and all cases that have just the same ones
+    // score this case together with all cases that have the same words
     const own = words.flatMap(({ exact, near }, index) => {
       const has = ranking.has(next.number, index)
       return has === null ? [] : has === 'typed' ? exact.expression : near.expression
     })
     const isMissing = words.map((_, index) => ranking.has(next.number, index) === null)
     const missing = words.filter((_, index) => isMissing[index]).map(({ each }) => each.whole)
-    const meanings = words.filter((_, index) => !isMissing[index]).map(({ near }) => near)
-    const ranked = tables.best(all([...musts, ...own]), limit + ranking.taken(), filters)
-    for (const [number, score] of [...ranked, [next.number, 0] as const]) {
-      if (ranking.take(number, next.score)) best.push({ number, score, missing, meanings })
+    const matches = words.filter((_, index) => !isMissing[index]).map(({ near }) => near)
+    const scored = tables.best(all([...musts, ...own]), limit + ranking.returned(), filters)
+    for (const [number, score] of [...scored, [next.number, 0] as const]) {
+      if (ranking.remove(number, next.score)) best.push({ number, score, missing, matches })
     }
   }
   return { total: ranking.total, best: best.slice(0, limit) }

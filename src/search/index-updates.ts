@@ -5,26 +5,29 @@ import { fieldColumns } from '../state/case-filters.ts'
 import type { IndexedCase, SearchedWords, SearchTables } from '../state/search-tables.ts'
 import { listCaseFiles, readSearched } from './case-files.ts'
 import type { CaseSummary } from './query.ts'
-import { placeOf, searchedLines } from './searched-lines.ts'
+import { fieldOf, searchedLines } from './searched-lines.ts'
 import type { Vocabulary } from './typos.ts'
 import { BREAK, indexedText } from './words.ts'
 
-/** Brings the index up to the files: in the background once nothing changes, and before each search. */
+/**
+ * Keeps the search index up to date with the case files: in the background after changes pause, and before each
+ * search.
+ */
 export interface IndexUpdates {
-  /** The number of a case in the index. */
+  /** Returns the number of a case in the index. */
   number(id: string): number | undefined
-  /** The case of a number; undefined when it is gone. */
+  /** Returns the case with this number; undefined if it was deleted. */
   id(number: number): string | undefined
-  /** All numbers are below this. */
+  /** One more than the highest number. */
   size(): number
-  /** Compares all cases with the index, which some time after the start happens unasked. */
+  /** Schedules a comparison of all cases with the index, shortly after the start. */
   begin(): void
-  /** Files of a case have changed. */
+  /** Call it when files of a case have changed. */
   change(id: string): void
   remove(id: string): void
-  /** Resolves when the index has all changes; also when the disk does not take them now. */
+  /** Resolves when the index has all changes, or when the database cannot store them now. */
   upToDate(): Promise<void>
-  /** Whether `upToDate` takes no time to speak of. */
+  /** Whether `upToDate` would be fast. */
   isReady(): boolean
   close(): Promise<void>
 }
@@ -32,31 +35,31 @@ export interface IndexUpdates {
 export interface UpdateDeps {
   tables: SearchTables
   vocabulary: Pick<Vocabulary, 'add'>
-  /** All cases. */
+  /** The ids of all cases. */
   ids(): string[]
-  facts(id: string): CaseSummary | undefined
+  summaryOf(id: string): CaseSummary | undefined
   folder(id: string): string
   log(line: string): void
 }
 
-/** A service that has just started has other things to do. */
+/** A service that has just started serves requests first. */
 const BEGIN_MS = 1000
-/** Sessions write every few moments: their cases are indexed when they pause, or when somebody searches. */
+/** Sessions write often, so their cases are indexed when they pause or when somebody searches. */
 const QUIET_MS = 4000
-/** Of all files of a case together. */
+/** For all files of a case together. */
 const MAX_CASE_CHARACTERS = 4 * 1024 * 1024
-/** A transaction with more takes too long at once. */
+/** A larger transaction would block too long. */
 const BATCH_CHARACTERS = 100_000
-const FEW = 50
+const MAX_CHANGED_WHEN_READY = 50
 const NO_TEXTS = { description: '', notes: '', sessions: '', proof: '' }
 
 export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
-  const { tables, vocabulary, facts, folder, log } = deps
+  const { tables, vocabulary, summaryOf, folder, log } = deps
   const numbers = new Map<string, number>()
   const ids: (string | undefined)[] = []
-  /** With what is known of them: at the start, that they may have changed. */
+  /** `maybe`: at the start, when only the stamp decides; `yes`: files have changed. */
   const changed = new Map<string, 'maybe' | 'yes'>()
-  /** What the next transaction puts, by case. */
+  /** Writes for the next transaction, by case. */
   const waiting = new Map<string, () => void>()
   let waitingCharacters = 0
   let isLoaded = false
@@ -68,7 +71,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     clearTimeout(timer)
     if (isClosed) return
     timer = setTimeout(() => {
-      upToDate().catch((error: unknown) => log(`the search index is not up to date: ${error}`))
+      upToDate().catch((error: unknown) => log(`the search index could not be updated: ${error}`))
     }, ms).unref()
   }
 
@@ -91,12 +94,12 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
       try {
         await updateCase(id, how === 'yes')
       } catch (error) {
-        if (error instanceof AppError) throw error // of the database
-        log(`the search does not have case ${id} as it is: ${error}`)
+        if (error instanceof AppError) throw error // a database error stops the update
+        log(`case ${id} could not be indexed for search: ${error}`)
       }
       await yieldIfBusy()
     }
-    await putWaiting()
+    await writeWaiting()
   }
 
   function load(): void {
@@ -110,8 +113,8 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     isLoaded = true
   }
 
-  /** Many cases are one transaction, which is on the disk before the next begins. */
-  async function putWaiting(): Promise<void> {
+  /** Writes many cases in one transaction and waits until it is stored. */
+  async function writeWaiting(): Promise<void> {
     for (const put of waiting.values()) put()
     waiting.clear()
     waitingCharacters = 0
@@ -119,14 +122,14 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
   }
 
   async function updateCase(id: string, hasChanged: boolean): Promise<void> {
-    if (waiting.has(id)) await putWaiting()
+    if (waiting.has(id)) await writeWaiting()
     const number = numbers.get(id)
     const before = number === undefined ? undefined : tables.indexed(number)
-    const { names, stamp } = listCaseFiles(folder(id)) // before the texts: what changes meanwhile shows
+    const { names, stamp } = listCaseFiles(folder(id)) // before the texts, so that later changes show in the stamp
     const isAsBefore = before !== undefined && stamp !== '' && before.stamp === stamp
     if (isAsBefore && !hasChanged) return
     const texts = isAsBefore ? null : await readTexts(folder(id), names)
-    const summary = facts(id)
+    const summary = summaryOf(id)
     if (!summary) {
       remove(id)
       return
@@ -152,7 +155,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     const hasSameWords = known !== undefined && isSame(known, words)
     if (hasSameWords && before && isSame(before, indexed)) return
     waiting.set(id, () => {
-      if (!facts(id)) return // deleted meanwhile
+      if (!summaryOf(id)) return // deleted since
       const current = numbers.get(id)
       const hasThem = hasSameWords && current === number
       tables.put(current ?? setNumber(id, ids.length), indexed, hasThem ? null : words)
@@ -160,7 +163,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     const all = Object.values(words).join(' ')
     waitingCharacters += all.length
     if (!hasSameWords) vocabulary.add(new Set(all.split(' ')))
-    if (waitingCharacters > BATCH_CHARACTERS) await putWaiting()
+    if (waitingCharacters > BATCH_CHARACTERS) await writeWaiting()
   }
 
   async function readTexts(folder: string, names: readonly string[]) {
@@ -169,10 +172,10 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     for (const name of names) {
       const text = readSearched(folder, name)?.slice(0, room) ?? ''
       room -= text.length
-      const place = placeOf(name)
-      const lines = [...searchedLines(place, text)].map(({ text, from }) => text.slice(from))
+      const field = fieldOf(name)
+      const lines = [...searchedLines(field, text)].map(({ text, from }) => text.slice(from))
       const words = indexedText(lines.join('\n'))
-      if (words !== '') texts[place] += texts[place] === '' ? words : BREAK + words
+      if (words !== '') texts[field] += texts[field] === '' ? words : BREAK + words
       await yieldIfBusy()
     }
     return texts
@@ -205,14 +208,14 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     remove(id) {
       changed.delete(id)
       if (isLoaded) remove(id)
-      else schedule(0) // then all cases are compared
+      else schedule(0) // load() compares all cases
     },
     upToDate,
-    isReady: () => isLoaded && changed.size < FEW,
+    isReady: () => isLoaded && changed.size < MAX_CHANGED_WHEN_READY,
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await running?.catch(() => {}) // its caller has the error
+      await running?.catch(() => {}) // its caller handles the error
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Finds the lines that a hit shows, and marks the matching words in them. */
+/** Finds the lines that a search hit shows, and marks the matching words in them. */
 
 import type { SearchedLine } from './searched-lines.ts'
 import { isAscii, isCommon, plainWords, plainWordsIn, type Word, wordsIn } from './words.ts'
@@ -6,50 +6,51 @@ import { isAscii, isCommon, plainWords, plainWordsIn, type Word, wordsIn } from 
 export interface MatchingLine {
   /** From 1. */
   line: number
-  /** The line, or what of it is around the first match. */
+  /** The line, or the part of it around the first match. */
   text: string
-  /** Where words that match begin and end in `text`, in UTF-16 units. */
+  /** Start and end of each matching word in `text`, in UTF-16 units. */
   marks: [from: number, to: number][]
 }
 
 export interface ScoredLine extends MatchingLine {
-  /** How many different words match. */
+  /** The number of different words that match. */
   count: number
-  /** How many texts of the query it has word for word. */
+  /** The number of query texts that the line contains word for word. */
   quotes: number
 }
 
 const MAX_TEXT = 240
-/** So much of a longer line is shown before its first match. */
+/** Characters of a longer line that are shown before its first match. */
 const BEFORE = 60
 
-/** What is looked for in the lines of a case. */
+/** What to find in the lines of a case. */
 export interface LineQuery {
   words: ReadonlySet<string>
   /** Words that begin with one of these match too. */
-  beginnings: readonly string[]
-  /** A line that has most of these word for word comes first. */
+  prefixes: readonly string[]
+  /** Lines with more of these, word for word, come first. */
   texts: readonly string[]
-  most: number
+  /** How many lines to return. */
+  limit: number
 }
 
 /**
- * The lines that have some of the words: first those with most of the texts, then those with most words. Common words
- * alone do not count.
+ * Returns the lines that have some of the words: first those with most texts, then those with most words. Common
+ * words count only if the query has no others.
  */
 export function matchingLines(lines: Iterable<SearchedLine>, query: LineQuery): ScoredLine[] {
-  const { words, beginnings, most } = query
-  const phrases = query.texts.map((text) => inBlanks(plainWordsIn(text)))
+  const { words, prefixes, limit } = query
+  const phrases = query.texts.map((text) => joinWords(plainWordsIn(text)))
   let best: ScoredLine[] = []
-  /** Lines with all of the words and texts. */
+  /** The number of lines with all words and texts. */
   let complete = 0
-  const all = [...new Set([...words, ...beginnings])]
-  const telling = all.filter((word) => !isCommon(word))
-  const counted = telling.length > 0 ? telling : all
+  const all = [...new Set([...words, ...prefixes])]
+  const rareWords = all.filter((word) => !isCommon(word))
+  const counted = rareWords.length > 0 ? rareWords : all
   for (const { line, text, from } of lines) {
     if (isAscii(text)) {
       const lower = text.toLowerCase()
-      if (!counted.some((word) => lower.includes(word))) continue // most lines: their words need no look
+      if (!counted.some((word) => lower.includes(word))) continue // skips most lines without splitting them into words
     }
     const own = [...wordsIn(text)].filter((word) => word.from >= from)
     const { marks, seen } = marksIn(own, query)
@@ -57,38 +58,38 @@ export function matchingLines(lines: Iterable<SearchedLine>, query: LineQuery): 
     if (count === 0) continue
     let quotes = 0
     if (phrases.length > 0) {
-      const plain = inBlanks(plainWords(own))
+      const plain = joinWords(plainWords(own))
       quotes = phrases.filter((phrase) => plain.includes(phrase)).length
     }
     best.push({ line, ...excerpt(text, marks), count, quotes })
     if (count === counted.length && quotes === phrases.length) complete++
-    if (complete === most) break // no line after these is better
-    if (best.length > 50 * most) best = bestOf(best, most)
+    if (complete === limit) break // no later line is better
+    if (best.length > 50 * limit) best = bestOf(best, limit)
   }
-  return bestOf(best, most)
+  return bestOf(best, limit)
 }
 
-function inBlanks(words: readonly string[]): string {
+function joinWords(words: readonly string[]): string {
   return ` ${words.join(' ')} `
 }
 
-function bestOf(lines: ScoredLine[], most: number): ScoredLine[] {
-  return lines.sort((a, b) => byMatch(a, b) || a.line - b.line).slice(0, most)
+function bestOf(lines: ScoredLine[], limit: number): ScoredLine[] {
+  return lines.sort((a, b) => byMatch(a, b) || a.line - b.line).slice(0, limit)
 }
 
 type Match = Pick<ScoredLine, 'count' | 'quotes'>
 
-/** Those that match best first. */
+/** Sorts the best matches first. */
 export function byMatch(a: Match, b: Match): number {
   return b.quotes - a.quotes || b.count - a.count
 }
 
-function marksIn(own: readonly Word[], { words, beginnings }: LineQuery) {
+function marksIn(own: readonly Word[], { words, prefixes }: LineQuery) {
   const marks: [number, number][] = []
   const seen = new Set<string>()
   for (const { from, to, whole, parts } of own) {
     let matching = words.has(whole) ? whole : parts.find((word) => words.has(word))
-    matching ??= beginnings.find(
+    matching ??= prefixes.find(
       (each) => whole.startsWith(each) || parts.some((word) => word.startsWith(each)),
     )
     if (matching === undefined) continue
@@ -100,7 +101,7 @@ function marksIn(own: readonly Word[], { words, beginnings }: LineQuery) {
   return { marks, seen }
 }
 
-/** A whole line, or a part of it that begins and ends with an ellipsis where something is left out. */
+/** Returns the whole line, or a part with an ellipsis at each end where text is left out. */
 function excerpt(text: string, marks: [number, number][]): Omit<MatchingLine, 'line'> {
   if (text.length <= MAX_TEXT) return { text, marks }
   const first = marks[0]![0]

@@ -1,35 +1,37 @@
-/** Which cases have a word, by their numbers. */
+/** The cases that match one word of the query, by number. */
 export interface WordCases {
-  /** As it was typed. */
+  /** Cases with the word as typed. */
   typed: readonly number[]
-  /** As it was typed, or nearly. */
+  /** Cases with the word as typed or a similar one. */
   cases: readonly number[]
 }
 
-/** How the cases compare that have some of the words of a query. */
+/** Ranks the cases that have some of the words of a query. */
 export interface Ranking {
   total: number
   has(number: number, word: number): 'typed' | 'near' | null
-  /** The case that comes next: with most words, of these with most as typed, of these with the rarest. */
+  /** Returns the next case: the one with most words, then most words as typed, then the rarest words. */
   next(): { number: number; score: number } | null
-  /** Takes this case if it has this score, and was not taken; says whether. */
-  take(number: number, score: number): boolean
-  taken(): number
+  /** Removes a case with this score from the ranking. Returns false if it was removed before or has another score. */
+  remove(number: number, score: number): boolean
+  /** How many cases were removed. */
+  returned(): number
 }
 
-const HAS = 1e8
-const TYPED = 1e4
+const WORD_SCORE = 1e8
+const TYPED_SCORE = 1e4
 const NO_CANDIDATE = -1
 
 interface Options {
-  /** All numbers are below this. */
+  /** One more than the highest number. */
   size: number
-  /** The cases that musts and filters leave, where there are any. With musts, a case may have none of the words. */
+  /** Cases that have all phrases; null without phrases. With phrases, a case may have none of the words. */
   must: readonly number[] | null
+  /** Cases that match all filters; null without filters. */
   fitting: readonly number[] | null
 }
 
-/** If some cases have all of the words, there are no others. */
+/** If some cases have all of the words, only those are ranked. */
 export function compareCases(words: readonly WordCases[], options: Options): Ranking {
   const { size, must, fitting } = options
   const scores = new Float64Array(size)
@@ -38,11 +40,11 @@ export function compareCases(words: readonly WordCases[], options: Options): Ran
     const rarity = Math.log(1 + size / (cases.length + 1))
     for (const number of cases) {
       marks[number] = 1
-      scores[number]! += HAS + rarity
+      scores[number]! += WORD_SCORE + rarity
     }
     for (const number of typed) {
       marks[number] = 2
-      scores[number]! += TYPED
+      scores[number]! += TYPED_SCORE
     }
     return marks
   })
@@ -52,12 +54,12 @@ export function compareCases(words: readonly WordCases[], options: Options): Ran
   for (let number = 0; number < size; number++) {
     const isCandidate = isMust ? isMust.has(number) : scores[number]! > 0
     if (!isCandidate || isFitting?.has(number) === false) scores[number] = NO_CANDIDATE
-    else if (scores[number]! >= words.length * HAS) isComplete = true
+    else if (scores[number]! >= words.length * WORD_SCORE) isComplete = true
   }
-  const least = isComplete ? words.length * HAS : 0
+  const least = isComplete ? words.length * WORD_SCORE : 0
   const isRanked = (score: number) => score >= least
   const total = scores.reduce((count, score) => (isRanked(score) ? count + 1 : count), 0)
-  let taken = 0
+  let returned = 0
 
   return {
     total,
@@ -74,12 +76,12 @@ export function compareCases(words: readonly WordCases[], options: Options): Ran
       }
       return first === -1 ? null : { number: first, score: scores[first]! }
     },
-    take(number, score) {
+    remove(number, score) {
       if (scores[number] !== score) return false
       scores[number] = NO_CANDIDATE
-      taken++
+      returned++
       return true
     },
-    taken: () => taken,
+    returned: () => returned,
   }
 }

@@ -1,4 +1,4 @@
-/** Full-text search as `GET /search` answers it: brings the index up to date, finds cases, then lines. */
+/** Full-text search behind `GET /search`: brings the index up to date, finds cases, then their matching lines. */
 
 import { relative } from 'node:path'
 import { yieldIfBusy } from '../files/yielding.ts'
@@ -11,7 +11,7 @@ import { type FoundCase, findCases } from './find-cases.ts'
 import { createIndexUpdates } from './index-updates.ts'
 import { byMatch, type LineQuery, type MatchingLine, matchingLines } from './matching-lines.ts'
 import type { CaseSummary, SearchQuery } from './query.ts'
-import { placeOf, searchedLines } from './searched-lines.ts'
+import { fieldOf, searchedLines } from './searched-lines.ts'
 import { type SimilarNumber, similarCases } from './similar-cases.ts'
 import { createVocabulary } from './typos.ts'
 import { termsIn } from './words.ts'
@@ -29,7 +29,7 @@ export interface Hit {
   lines: LineOfFile[]
 }
 
-export interface FindAnswer {
+export interface SearchResult {
   total: number
   hits: Hit[]
 }
@@ -38,16 +38,16 @@ export interface SimilarCase extends Omit<SimilarNumber, 'number'> {
   id: string
 }
 
-/** Full text over cases, sessions, memory files and proof. Answers are true of the files as they are when it is asked. */
+/** Full-text search over cases, sessions, memory files and proof. Results reflect the files at the time of the call. */
 export interface Search {
   /** Starts to bring the index up to date in the background. */
   begin(): void
-  find(query: SearchQuery, limit: number): Promise<FindAnswer>
-  /** Resolved cases that resemble this one, the most alike first. */
+  find(query: SearchQuery, limit: number): Promise<SearchResult>
+  /** Resolved cases that resemble this one, the most similar first. */
   similar(id: string, limit: number): Promise<SimilarCase[]>
-  /** Whether the index is up to date except for a few cases: then an answer is fast. */
+  /** Whether the index is nearly up to date, so that a search is fast. */
   isReady(): boolean
-  /** Files of a case have changed, or it is gone: then its words leave the index at once. */
+  /** Call it when files of a case have changed or the case was deleted. A deleted case leaves the index at once. */
   change(id: string): void
   close(): Promise<void>
 }
@@ -56,16 +56,16 @@ export interface SearchDeps {
   layout: Layout
   database: Database
   catalog: Pick<Catalog, 'ids' | 'has'>
-  /** What lists show of a case; undefined when it is unknown. */
-  facts(id: string): CaseSummary | undefined
+  /** Returns the summary of a case; undefined if there is no such case. */
+  summaryOf(id: string): CaseSummary | undefined
   log(line: string): void
 }
 
-const MOST_LINES = 5
-/** Among so many cases a text that was pasted is looked for. */
-const LOOKED_AT = 20
+const MAX_LINES = 5
+/** Pasted text is searched for in this many cases. */
+const CASES_FOR_PASTED = 20
 
-export function createSearch({ layout, database, catalog, facts, log }: SearchDeps): Search {
+export function createSearch({ layout, database, catalog, summaryOf, log }: SearchDeps): Search {
   const tables = createSearchTables(database)
   const vocabulary = createVocabulary(tables)
   const folder = layout.caseFolder
@@ -74,36 +74,36 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
     tables,
     vocabulary,
     ids: catalog.ids,
-    facts,
+    summaryOf,
     folder,
     log,
   })
 
-  /** The lines of a case that match, from its files as they are now. */
+  /** Returns the matching lines of a case from its current files. */
   function linesIn(number: number, id: string, query: LineQuery) {
     const names = tables.indexed(number)?.names.split('\n') ?? []
     return names
       .flatMap((name) => {
         const text = readSearched(folder(id), name) ?? ''
-        const lines = matchingLines(searchedLines(placeOf(name), text), query)
+        const lines = matchingLines(searchedLines(fieldOf(name), text), query)
         return lines.map((line) => ({ file: `${shown}/${id}/${name}`, ...line }))
       })
       .sort(byMatch)
-      .slice(0, MOST_LINES)
+      .slice(0, MAX_LINES)
   }
 
   async function withLines(best: readonly FoundCase[], query: SearchQuery) {
     const texts = query.pasted === '' ? query.phrases : [...query.phrases, query.pasted]
     const inPhrases = query.phrases.flatMap(termsIn)
     const found = []
-    for (const { number, score, missing, meanings } of best) {
+    for (const { number, score, missing, matches } of best) {
       const id = index.id(number)
-      if (id === undefined) continue // deleted meanwhile
+      if (id === undefined) continue // deleted since
       const lines = linesIn(number, id, {
-        words: new Set([...meanings.flatMap(({ words }) => words), ...inPhrases]),
-        beginnings: meanings.flatMap(({ beginnings }) => beginnings),
+        words: new Set([...matches.flatMap(({ words }) => words), ...inPhrases]),
+        prefixes: matches.flatMap(({ prefixes }) => prefixes),
         texts,
-        most: MOST_LINES,
+        limit: MAX_LINES,
       })
       found.push({ id, score: Number(score.toPrecision(4)), missing, lines })
       await yieldIfBusy()
@@ -117,7 +117,7 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
       await index.upToDate()
       const hasWords = query.wanted.length + query.phrases.length > 0
       const deps = { tables, vocabulary, size: index.size }
-      const most = query.pasted === '' ? limit : Math.max(limit, LOOKED_AT)
+      const most = query.pasted === '' ? limit : Math.max(limit, CASES_FOR_PASTED)
       const cases = await findCases(deps, query, most)
       const found = hasWords
         ? await withLines(cases.best, query)
@@ -130,7 +130,7 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
       const quotes = (lines: { quotes: number }[]) => lines[0]?.quotes ?? 0
       if (query.pasted !== '') found.sort((a, b) => quotes(b.lines) - quotes(a.lines))
       const hits = found.slice(0, limit).map(({ lines, ...hit }) => {
-        // of a phrase alone, lines with some of its words say nothing
+        // for a query of phrases alone, lines with only some of their words are left out
         const whole = query.wanted.length === 0 ? lines.filter((line) => line.quotes > 0) : []
         const best = whole.length > 0 ? whole : lines
         return { ...hit, lines: best.map(({ count: _, quotes: __, ...line }) => line) }
@@ -140,7 +140,7 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
     async similar(id, limit) {
       await index.upToDate()
       const number = index.number(id)
-      const summary = facts(id)
+      const summary = summaryOf(id)
       if (number === undefined || !summary) return []
       const own = { number, title: summary.title, folder: folder(id) }
       const similar = similarCases(tables, index.size(), own, limit)

@@ -1,22 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
 import type { SearchTables } from '../state/search-tables.ts'
 
-/** The words of all cases in which a slip of the finger is looked for. Loaded when first asked for. */
+/** All words of the cases, for correcting typos in queries. Loaded on first use. */
 export interface Vocabulary {
   load(): Promise<void>
-  /** Words of a case that was indexed just now. */
+  /** Adds words of a case that was just indexed. */
   add(words: Iterable<string>): void
-  /** The words that this one may be meant for, those with fewer slips first; `load` comes before. */
+  /** Returns words that `word` may be a typo of, those with fewer typos first. Call `load` before. */
   near(word: string): string[]
 }
 
-/** Words that came since the list was loaded; with more it is loaded again. */
-const MOST_RECENT = 5000
+/** After so many new words the list is loaded again. */
+const MAX_RECENT = 5000
 const CHUNK = 4000
-const MOST_NEAR = 20
+const MAX_NEAR = 20
 
 export function createVocabulary(tables: Pick<SearchTables, 'vocabulary'>): Vocabulary {
-  /** All words of a length one behind the other: a tenth of the memory of a list, and looked through at once. */
+  /** All words of one length, concatenated: uses a tenth of the memory of an array, and `indexOf` searches it. */
   let byLength: Map<number, string> | null = null
   let loading: Promise<void> | null = null
   let recent = new Set<string>()
@@ -27,7 +27,7 @@ export function createVocabulary(tables: Pick<SearchTables, 'vocabulary'>): Voca
     for (let last = ''; ; ) {
       const words = tables.vocabulary(last, CHUNK)
       for (const word of words) {
-        if (!mayBeMeant(word)) continue
+        if (!isCorrectable(word)) continue
         const list = lists.get(word.length)
         if (list) list.push(word)
         else lists.set(word.length, [word])
@@ -47,7 +47,10 @@ export function createVocabulary(tables: Pick<SearchTables, 'vocabulary'>): Voca
     return at !== -1
   }
 
-  /** Of a word that differs in `most` letters, one of `most + 1` pieces is as it was, near its place. */
+  /**
+   * Yields words that may differ from `word` in at most `most` letters: if a word is cut into `most + 1` pieces, at
+   * least one piece is unchanged and near its position.
+   */
   function* candidates(word: string, most: number): Iterable<string> {
     for (const each of recent) if (Math.abs(each.length - word.length) <= most) yield each
     for (let length = word.length - most; length <= word.length + most; length++) {
@@ -64,7 +67,7 @@ export function createVocabulary(tables: Pick<SearchTables, 'vocabulary'>): Voca
 
   return {
     async load() {
-      if (byLength && recent.size <= MOST_RECENT) return
+      if (byLength && recent.size <= MAX_RECENT) return
       loading ??= loadAll().finally(() => {
         loading = null
       })
@@ -72,31 +75,31 @@ export function createVocabulary(tables: Pick<SearchTables, 'vocabulary'>): Voca
     },
     add(words) {
       if (!byLength && !loading) return
-      for (const word of words) if (mayBeMeant(word) && !has(word)) recent.add(word)
+      for (const word of words) if (isCorrectable(word) && !has(word)) recent.add(word)
     },
     near(word) {
-      const most = mostSlips(word)
+      const most = maxTypos(word)
       if (most === 0) return []
       const found = new Map<string, number>()
-      for (const swapped of withTwoSwapped(word)) if (has(swapped)) found.set(swapped, 1)
+      for (const swapped of swapNeighbours(word)) if (has(swapped)) found.set(swapped, 1)
       for (const each of candidates(word, most)) {
         if (found.has(each)) continue
         const count = distance(word, each, most)
         if (count > 0 && count <= most) found.set(each, count)
       }
       const sorted = [...found].sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1))
-      return sorted.slice(0, MOST_NEAR).map(([each]) => each)
+      return sorted.slice(0, MAX_NEAR).map(([each]) => each)
     },
   }
 }
 
-/** Names that are made of several are found by their parts; most others are numbers, keys and hashes. */
-function mayBeMeant(word: string): boolean {
+/** Excludes compound names, which are found by their parts, and numbers, keys and hashes. */
+function isCorrectable(word: string): boolean {
   return word.length >= 3 && word.length <= 32 && !/[\p{N}._-]/u.test(word)
 }
 
-/** How many slips of the finger a word may have. Another number is not a slip, but another thing. */
-function mostSlips(word: string): number {
+/** How many typos a word may have. A different number is not a typo. */
+function maxTypos(word: string): number {
   if (word.length < 4 || /\p{N}/u.test(word)) return 0
   return word.length < 8 ? 1 : 2
 }
@@ -109,8 +112,8 @@ function piecesOf(word: string, count: number): { piece: string; from: number }[
   })
 }
 
-/** Two letters that changed places are one slip; as wrong letters they would be two. */
-function* withTwoSwapped(word: string): Iterable<string> {
+/** Yields the word with two neighbouring letters swapped. That is one typo, but the edit distance counts two. */
+function* swapNeighbours(word: string): Iterable<string> {
   const letters = [...word]
   for (let at = 1; at < letters.length; at++) {
     if (letters[at - 1] === letters[at]) continue
@@ -119,7 +122,7 @@ function* withTwoSwapped(word: string): Iterable<string> {
   }
 }
 
-/** How many letters are wrong, missing or additional (Levenshtein); more than `most` where that is all that counts. */
+/** Levenshtein distance; any number above `most` if it is larger than `most`. */
 function distance(a: string, b: string, most: number): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let at = 0; at < a.length; at++) {

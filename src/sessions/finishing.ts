@@ -55,7 +55,7 @@ export async function finish(
   // keep what a person wrote where the run's record belongs
   const place = { time: now(), within: layout.caseFolder(case_id) }
   const path = layout.sessionFile(case_id, number)
-  await store.alone(case_id, () => keepConflictCopy(path, before.bytes, place))
+  await store.withFiles(case_id, () => keepConflictCopy(path, before.bytes, place))
 }
 
 /** If case.md is broken or just being saved, the session still ends. */

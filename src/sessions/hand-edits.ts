@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
-import { afterHandEdit, hasChangedTrail, withTrueLines } from '../model/decide-by-hand.ts'
+import { afterHandEdit, hasChangedTrail, restoreTrail } from '../model/decide-by-hand.ts'
 import { stampProof } from '../model/decide-proof.ts'
 import { isToBeStamped, type Proof } from '../model/proof.ts'
 import { hasProof, isSealed, type Session } from '../model/session.ts'
@@ -149,7 +149,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   }
 
   async function answerLatest(caseId: string): Promise<void> {
-    await store.alone(caseId, async ({ sessions }) => {
+    await store.withFiles(caseId, async ({ sessions }) => {
       await keepStrayLatest(layout.sessions(caseId), now())
       const newest = sessions.at(-1)?.number
       if (newest !== undefined) await pointLatest(layout.sessions(caseId), newest)
@@ -164,7 +164,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
       caseId,
       (folder) => {
         if (!folder.sessions.some((session) => session.id === id)) return []
-        if (running.has(id)) return withTrueLines(folder, id)
+        if (running.has(id)) return restoreTrail(folder, id)
         const { plan, hypothesis } = folder.texts ?? {}
         const texts =
           plan === undefined || hypothesis === undefined
@@ -187,7 +187,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
       if (!hasChangedTrail(folder!, session)) continue
       await store.update(caseId, (present) => {
         const isThere = present.sessions.some(({ id }) => id === session.id)
-        return isThere ? withTrueLines(present, session.id) : []
+        return isThere ? restoreTrail(present, session.id) : []
       })
     }
   }

@@ -8,7 +8,7 @@ import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
-import { moved } from '../model/session-state.ts'
+import { nextState } from '../model/session-state.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { mustTrustFiles } from './agent-files.ts'
@@ -142,10 +142,10 @@ export function createSessions(deps: SessionDeps): Sessions {
     async approve(caseId, id, { plan_sha256: expected, by }) {
       const present = await store.read(caseId)
       const session = decide.liveSession(present, id)
-      moved(session.state, 'approve')
+      nextState(session.state, 'approve')
       const { plan: text } = await deps.sessionTexts(caseId, session)
       if (expected === undefined)
-        decide.mustBeRead(session, sha256(text), deps.touchedInRun.has(id))
+        decide.requireReadPlan(session, sha256(text), deps.touchedInRun.has(id))
       const approved = expected ?? sha256(text)
       if (approved === sha256(text)) await mustBeRunnable(text)
       const settings = await deps.settings()
@@ -176,7 +176,7 @@ export function createSessions(deps: SessionDeps): Sessions {
     async revise(caseId, id, { note, by }) {
       const present = await store.read(caseId)
       const session = decide.liveSession(present, id)
-      moved(session.state, 'revise')
+      nextState(session.state, 'revise')
       const { number } = session
       const settings = await deps.settings()
       const provider = providerOf(session.provider, settings)
@@ -198,7 +198,7 @@ export function createSessions(deps: SessionDeps): Sessions {
 
     async abandon(caseId, id, { reason, by }) {
       const session = decide.liveSession(await store.read(caseId), id)
-      moved(session.state, 'abandon')
+      nextState(session.state, 'abandon')
       const late = delay(abandonPatienceMs, 'late' as const, { ref: false })
       if ((await Promise.race([jobs.end(id, 'abandon', { reason, by }), late])) === 'late') {
         throw stillOpen(session, abandonPatienceMs)

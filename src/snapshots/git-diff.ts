@@ -8,7 +8,7 @@ export interface FileChange {
   status: FileStatus
   /** The old name of a renamed file. */
   from?: string
-  /** Lines; both are 0 for a binary file. */
+  /** Number of lines; 0 for a binary file. */
   additions: number
   deletions: number
   binary: boolean
@@ -19,13 +19,13 @@ export interface TreeDiff {
   file: string
   additions: number
   deletions: number
-  /** Those with the most changed lines first. */
+  /** The files with the most changed lines first. */
   files: FileChange[]
 }
 
 /**
- * Reads what `git diff-tree -r -z --raw --numstat` prints: first a record for each file, in the order
- * of the second list, then the numbers. With `-z` names are as they are, and come after a NUL.
+ * Parses the output of `git diff-tree -r -z --raw --numstat`: first a record per file, then the line counts in the
+ * same order. With `-z` names are not quoted and follow a NUL.
  */
 export function parseTreeDiff(output: string): TreeDiff {
   const fields = output.split('\0')
@@ -44,7 +44,7 @@ export function parseTreeDiff(output: string): TreeDiff {
   }
   for (const change of files) {
     const [additions, deletions, name] = next().split('\t')
-    // The numbers of a renamed file end with a tab, and both names follow.
+    // for a renamed file the counts end with a tab, and both names follow
     if (name === '') at += 2
     if (additions === '-') change.binary = true
     else Object.assign(change, { additions: Number(additions), deletions: Number(deletions) })
@@ -61,7 +61,7 @@ export function parseTreeDiff(output: string): TreeDiff {
 
 const NO_LINES = { additions: 0, deletions: 0, binary: false }
 
-/** `M` and `T` (a file has become a link, or the other way round) are the default. */
+/** Other codes, such as `M` and `T` (a file became a link or vice versa), mean changed. */
 const STATUS: Record<string, FileStatus> = { A: 'added', D: 'deleted' }
 
 function lines(change: FileChange): number {

@@ -1,10 +1,10 @@
-/** Paths that snapshots leave out, as git names them. */
+/** Converts excluded paths to git's form. */
 
 import { join, relative } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
 
-/** Relative to the top, and null if the working folder itself is in one of them. */
+/** Returns paths relative to the top; null if the working folder itself is excluded. */
 export async function excludedPaths(
   { top, prefix }: Pick<GitRepository, 'top' | 'prefix'>,
   absolute: string[],

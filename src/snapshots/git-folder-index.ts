@@ -1,4 +1,4 @@
-/** A git index of our own over the user's working folder. The user's index is never written. */
+/** A separate git index over the user's working folder. The user's own index is never written. */
 
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,33 +16,33 @@ import {
 import { createScratchRepository } from './git-scratch.ts'
 
 export interface FolderIndexOptions {
-  /** A folder of ours that exists; everything is kept in a new folder in it. */
+  /** An existing scratch folder; everything is stored in a new folder inside it. */
   scratch: string
-  /** Absolute paths that are never part of it; they need not exist. */
+  /** Absolute paths that are left out; they need not exist. */
   exclude: string[]
-  /** Folders of objects, besides the user's, that need not be stored again. */
+  /** More object folders whose objects need not be stored again. */
   borrow?: string[]
-  /** For each git command; 2 minutes if not given. */
+  /** Time limit of each git command; 2 minutes by default. */
   timeoutMs?: number
   signal?: AbortSignal
 }
 
-/** An index of ours over the user's folder, in a repository of our own. */
+/** A separate index over the user's folder, in a scratch repository. */
 export interface FolderIndex {
-  /** Where that repository has its objects. */
+  /** The object folder of the scratch repository. */
   objects: string
   git: GitCommandOptions
   /**
-   * Brings it up to the folder as it is now, the files in `seen` (relative to the top) too if they are
-   * ignored. One call at a time.
+   * Updates the index to the current folder. Files in `seen` (relative to the top) are included even if ignored. Do
+   * not call it concurrently.
    */
   read(seen?: Iterable<string>): Promise<IndexEntry[]>
-  /** Git's messages about files that it could not read the last time; they are not in the index. */
+  /** Git's messages about files that it could not read last time; they are not in the index. */
   warnings(): string[]
   close(): Promise<void>
 }
 
-/** The index begins empty, so that the first reading reads every byte. */
+/** The index starts empty, so that the first call reads every byte. */
 export async function openFolderIndex(
   repository: GitRepository,
   options: FolderIndexOptions,
@@ -78,9 +78,9 @@ function folderIndex(
     git,
     warnings: () => warnings,
     async read(seen = []) {
-      // A command that was killed leaves its lock.
+      // a killed git command leaves its lock
       await rm(join(folder, 'index.lock'), { force: true })
-      // Git would start another git in each submodule it knows, with that one's configuration.
+      // git would start another git in each submodule, with that one's configuration
       await updateIndex(['--force-remove'], submodules, git)
       await forgetStamps(justChanged, git)
       const began = Math.floor(Date.now() / 1000)
@@ -107,7 +107,7 @@ async function addAll(paths: readonly string[], git: GitCommandOptions): Promise
   for (let attempt = 1; ; attempt += 1) {
     const added = await runGit([...ADD, ...paths], git)
     if (added.exit <= 1 && added.exit >= 0) return added
-    // the one error that it does not ignore: a file went away after its folder was listed
+    // git fails only if a file disappears after its folder was listed
     if (attempt < ATTEMPTS && /^fatal: unable to stat /m.test(added.stderr)) continue
     throw new Error(`git add failed: ${added.stderr.trim()}`)
   }

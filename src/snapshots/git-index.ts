@@ -1,4 +1,4 @@
-/** Reads and updates such an index by git commands. */
+/** Reads and updates the index of git-folder-index.ts with git commands. */
 
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -11,13 +11,13 @@ export interface IndexEntry {
   id: string
   path: string
   /**
-   * When its file was changed, in seconds: git compares no more than that, so a later change within the same
-   * second, with the length and time of the file put back, would not show.
+   * When its file changed, in seconds. Git compares only seconds, so it would miss a later change within the same
+   * second that restores length and mtime.
    */
   changed: number
 }
 
-/** Of an index without conflicts. */
+/** Lists the entries of an index without conflicts. */
 export async function listIndex(git: GitCommandOptions): Promise<IndexEntry[]> {
   const listed = await gitText(['ls-files', '--stage', '--debug', '-z'], git)
   const entries = listed.matchAll(/(\d{6}) ([0-9a-f]+) 0\t([^\0]*)\0 {2}ctime: (\d+):/g)
@@ -36,7 +36,7 @@ export async function forgetStamps(
   await gitText(['update-index', '-z', '--index-info'], { ...git, input })
 }
 
-/** Everything the user tracks below the folder, ignored or not, relative to the top. */
+/** Returns all files that the user tracks below the folder, also ignored ones, relative to the top. */
 export async function trackedFiles(
   { prefix }: GitRepository,
   { env: _ours, ...git }: GitCommandOptions,
@@ -46,8 +46,8 @@ export async function trackedFiles(
 }
 
 /**
- * Those of `paths` that are there although our index, which has `known`, lacks them: `git add --all`
- * leaves out what is ignored.
+ * Returns the existing ones of `paths` that are missing in our index (`known`), as `git add --all` leaves out ignored
+ * files.
  */
 export async function ignoredAmong(
   paths: Iterable<string>,
@@ -63,7 +63,7 @@ export async function ignoredAmong(
   return files
 }
 
-/** Git's message if it refused: then the index is unchanged. */
+/** Updates the index. Returns git's message if it failed; the index is then unchanged. */
 export async function updateIndex(
   how: string[],
   paths: string[],
@@ -78,7 +78,7 @@ export async function updateIndex(
   return exit === 0 ? '' : stderr
 }
 
-/** A file or a link that git can add: what is behind a linked folder is not at that path. */
+/** Whether it is a file or link that git can add. A file behind a linked folder is not at that path. */
 async function isFileAt(path: string): Promise<boolean> {
   try {
     const stats = await lstat(path)

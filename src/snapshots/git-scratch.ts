@@ -1,4 +1,4 @@
-/** Repositories of our own that borrow the user's objects, without the user's configuration and hooks. */
+/** Creates scratch repositories that borrow the user's objects, without the user's configuration and hooks. */
 
 import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -15,13 +15,13 @@ export function gitLimits({ timeoutMs, signal }: GitLimits): GitLimits {
   }
 }
 
-/** Bytes as they are: no line-end conversion, filter, keyword, encoding or diff driver. */
+/** Attributes for exact bytes: no line-end conversion, filter, keyword, encoding or diff driver. */
 export const EXACT = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff\n'
 
 /**
- * Makes a repository of our own in an empty folder, over the user's working tree and with access to
- * the user's objects, and to those in the folders to borrow from. Returns how git is to be run there.
- * It has the user's exclude rules as they are now, and nothing else of the user's configuration.
+ * Creates a scratch repository in an empty folder, over the user's working tree, with access to the user's objects
+ * and those in `borrow`. Returns the options for running git there. It has the user's current exclude rules, and
+ * nothing else of the user's configuration.
  */
 export async function createScratchRepository(
   repository: GitRepository,
@@ -40,7 +40,7 @@ export async function createScratchRepository(
   return git
 }
 
-/** As `git init`, without the user's configuration and templates. */
+/** Like `git init`, without the user's configuration and templates. */
 export async function initRepository(
   folder: string,
   how: readonly string[],
@@ -51,19 +51,19 @@ export async function initRepository(
   await gitText([...init, folder], { ...limits, cwd: dirname(folder), env: NO_CONFIG })
 }
 
-/** Lets a repository's own folder read the objects of others, which stay where they are. */
+/** Lets a repository read the objects of others, which stay in place. */
 export async function borrowObjects(gitDir: string, objects: readonly string[]): Promise<void> {
   const info = join(gitDir, 'objects', 'info')
   await mkdir(info, { recursive: true })
   await writeFile(join(info, 'alternates'), objects.map((path) => `${alternate(path)}\n`).join(''))
 }
 
-/** One path for each line; git unquotes a line that begins with a quotation mark. */
+/** Formats a path for a line of the alternates file; git unquotes lines that begin with a quotation mark. */
 function alternate(path: string): string {
   return path.includes('\n') ? JSON.stringify(path) : path
 }
 
-/** A link is followed, as git does; a FIFO would block a copy for ever. */
+/** Follows links, as git does; a FIFO would block a copy forever. */
 async function isRegular(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile()
@@ -75,7 +75,7 @@ async function isRegular(path: string): Promise<boolean> {
 
 const NO_CONFIG = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
 
-/** How git is to be run in a repository of ours, with no configuration but its own and `more`. */
+/** Returns the options for running git in a scratch repository, with no configuration but its own and `more`. */
 export function isolatedGit(
   gitDir: string,
   top: string,
@@ -85,12 +85,12 @@ export function isolatedGit(
   const config: Record<string, string> = {
     'core.bare': 'false',
     'core.quotePath': 'false',
-    // Names that Windows or macOS would not have: they come from a folder that has them.
+    // allows names that are invalid on Windows or macOS: the folder already has them
     'core.protectNTFS': 'false',
     'core.protectHFS': 'false',
-    // None of it has to survive a crash.
+    // nothing here must survive a crash
     'core.fsync': 'none',
-    // Nor to be small: deflating a large file takes five times as long as storing it.
+    // no compression, as deflating a large file takes five times as long as storing it
     'core.compression': '0',
     'advice.addIgnoredFile': 'false',
     ...more,

@@ -9,12 +9,12 @@ export type TreeSnapshotOptions = FolderIndexOptions
 
 export interface TreeSnapshots {
   kind: 'git'
-  /** The id of the working folder's tree as it is now. One call at a time. */
+  /** Returns the tree id of the current working folder. Do not call it concurrently. */
   take(): Promise<string>
   /** Git's messages about files that it could not read in the last `take`; they are not in the tree. */
   warnings(): string[]
   diff(before: string, after: string): Promise<TreeDiff>
-  /** A patch for people: cut after a line, and without the contents of binary files. */
+  /** Returns a patch for people: limited in length, without the contents of binary files. */
   patch(
     before: string,
     after: string,
@@ -25,23 +25,22 @@ export interface TreeSnapshots {
 
 export interface NoTreeSnapshots {
   kind: 'none'
-  /** As in `not a git repository` and `detected dubious ownership in repository at '/x'`. */
+  /** Git's message, such as `not a git repository` or `detected dubious ownership in repository at '/x'`. */
   reason: string
 }
 
 /**
- * Takes snapshots of a folder in a git repository: tracked and untracked files, not the ignored ones,
- * byte for byte (no line-end conversion and no filter, so a file of git-lfs is itself). Of the
- * repository, only the list of tracked files and the exclude rules are read.
+ * Takes snapshots of a folder in a git repository: tracked and untracked files, not ignored ones, byte for byte
+ * (without line-end conversion and filters, so a git-lfs file is itself). From the user's repository only the list of
+ * tracked files and the exclude rules are read.
  *
- * The snapshots are made in a repository of our own, which borrows the user's objects and has its own
- * index, configuration and attributes: nothing the user or a step configures can start a program
- * or change a byte of theirs (git may set the times of object files that are already there). The index
- * begins empty, not as a copy of the user's, whose flags and time stamps could hide a change; it
- * is kept between snapshots, so that the next one reads only what changed. A file that was seen once
- * stays part of the snapshots when it is ignored later on.
+ * The snapshots are made in a scratch repository that borrows the user's objects and has its own index, configuration
+ * and attributes: nothing that the user or a step configures can start a program or change the user's bytes (git may
+ * set the times of existing object files). The index starts empty, because flags and times in the user's index could
+ * hide a change. It is reused between snapshots, so that the next one reads only what changed. A file that was seen
+ * once stays in the snapshots even if it is ignored later.
  *
- * A repository within the folder (a submodule) counts as the commit it is at.
+ * A nested repository (a submodule) counts as the commit it is at.
  */
 export async function openTreeSnapshots(
   workdir: string,

@@ -1,4 +1,4 @@
-/** Stamps of the files that git does not track, to see whether a planning agent changed one. */
+/** Records stamps of files that git does not track, to detect whether a planning agent changed one. */
 
 import type { BigIntStats, Dirent } from 'node:fs'
 import { lstat } from 'node:fs/promises'
@@ -8,35 +8,34 @@ import { joined, placeOf, walkFolders } from './plan-walk.ts'
 
 export const MOST_STAMPS = 50_000
 
-/** Files by their stats, contents unread. */
+/** Stamps of files, without their contents. */
 export interface Stamps {
-  /** By path as the walk names it; that of a folder ends with a slash, and its value is the mode alone. */
+  /** By path, in the form of plan-walk.ts; folder paths end with a slash, and their value is only the mode. */
   byPath: Map<string, string>
-  /** The folders that were listed: a later comparison ignores others. */
+  /** The listed folders; a later comparison ignores others. */
   folders: Set<string>
-  /** How many entries there are beyond `most`. */
+  /** Number of entries beyond `most`. */
   uncounted: number
-  /** Whether a `.gitignore` is a FIFO or the like: git would wait for it for ever. */
+  /** Whether a `.gitignore` is a FIFO or similar, on which git would wait forever. */
   blocksGit: boolean
 }
 
 export interface StampsOptions {
-  /** Files that are compared by their content. */
+  /** Whether a file is compared by its content instead. */
   isKnown(path: string): boolean
-  /** Paths that do not count, nor does what is below them. */
+  /** Paths to skip, with everything below them. */
   leaveOut: ReadonlySet<string>
-  /** Of the look to compare with. */
+  /** The earlier stamps to compare with. */
   before?: Stamps
-  /** How many entries are looked at, and then to the end of a folder. */
+  /** Maximum number of entries; the last folder is read to its end. */
   most?: number
   signal?: AbortSignal
 }
 
 /**
- * What is in a working folder besides the files that git has listed: ignored files, empty folders, the
- * insides of other repositories. The folders nearest to the top are looked at first, and the time
- * stamps are those that no program can set back (ctime). Of a `.git` that is not the top's, the parts
- * that git itself rewrites are left out.
+ * Returns what is in a working folder besides the files that git has listed: ignored files, empty folders, the
+ * insides of nested repositories. Folders near the top come first. The stamps contain the ctime, which no program can
+ * set back. In nested `.git` folders the parts that git rewrites are left out.
  */
 export async function stampsBelow(top: string, options: StampsOptions): Promise<Stamps> {
   const stamps: Stamps = { byPath: new Map(), folders: new Set(), uncounted: 0, blocksGit: false }
@@ -66,7 +65,10 @@ export async function stampsBelow(top: string, options: StampsOptions): Promise<
   return stamps
 }
 
-/** New folders too, but not those that were beyond the limit; a new repository stands for all of it. */
+/**
+ * Whether to compare a folder: also new ones, but not those beyond the limit; a new repository stands for all of its
+ * contents.
+ */
 function isToCompare(folder: string, before: Stamps | undefined): boolean {
   if (!before || before.folders.has(folder)) return true
   return !before.byPath.has(`${folder}/`) && !IN_GIT.test(folder)

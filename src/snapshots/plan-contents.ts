@@ -7,26 +7,26 @@ import { codeOf, hasCode, isBarred } from '../files/errno.ts'
 import { joined, placeOf, walkFolders } from './plan-walk.ts'
 
 export interface ContentsOptions {
-  /** Paths, as the walk names them, that are skipped. */
+  /** Paths to skip, in the form of plan-walk.ts. */
   leaveOut?: ReadonlySet<string>
-  /** The ids of files and links whose content is known, by path: these are not read. */
+  /** Ids of files and links with known content, by path; these are not read. */
   ids?: ReadonlyMap<string, string>
-  /** That of the ids, `sha1` if not given. */
+  /** Object format of the ids; `sha1` if not given. */
   objectFormat?: string
   signal?: AbortSignal
 }
 
 const AT_ONCE_BYTES = 1024 * 1024
 
-/** By path; that of a folder ends with a slash. Two values differ if kind, mode or content do. */
+/** By path; folder paths end with a slash. Values differ if kind, mode or content differ. */
 export type Contents = Map<string, string>
 
-/** The value of a folder that cannot be listed ends with this. */
+/** Suffix of the value of a folder that cannot be listed. */
 export const UNREADABLE = 'unreadable'
 
 /**
- * Everything below a folder, read byte by byte: ignored files and empty folders too; of a `.git`,
- * only that it is there. No program takes part, links are not followed, and what goes away meanwhile is just not there.
+ * Reads everything below a folder byte by byte, including ignored files and empty folders; for a nested `.git` only
+ * that it exists. Runs no program and follows no links. Files deleted during the read are left out.
  */
 export async function contentsBelow(top: string, options: ContentsOptions = {}): Promise<Contents> {
   const contents: Contents = new Map()
@@ -51,7 +51,7 @@ export async function contentsBelow(top: string, options: ContentsOptions = {}):
   return contents
 }
 
-/** Kind, mode and content of what is at a path, or why they cannot be read; null if nothing is there. */
+/** Returns kind, mode and content of a path, or why it is unreadable; null if it does not exist. */
 export async function contentAt(
   place: Buffer | string,
   path: string,
@@ -71,7 +71,7 @@ export async function contentAt(
 
 type HashOptions = Pick<ContentsOptions, 'objectFormat' | 'signal'>
 
-/** The id that git gives to this content. */
+/** Returns the git object id of this content. */
 async function idOf(place: Buffer | string, stats: Stats, options: HashOptions): Promise<string> {
   const hash = createHash(options.objectFormat ?? 'sha1')
   if (stats.isSymbolicLink()) {

@@ -1,11 +1,11 @@
-/** Compares two such readings. */
+/** Compares the contents of a folder before and after planning. */
 
 import { UNREADABLE } from './plan-contents.ts'
 
 /**
- * The names that are in one look only, or have another value in it; sorted. A folder (its name ends with
- * a slash) that came or went stands for itself only if nothing in it does, and one that can no longer
- * be looked into for all that is in it.
+ * Returns the paths that exist in only one of the two, or have different values; sorted. A new or deleted folder (its
+ * path ends with a slash) is listed only if none of its contents are; a folder that became unreadable stands for all
+ * its contents.
  */
 export function differences(
   before: ReadonlyMap<string, string>,

@@ -1,5 +1,6 @@
 /**
- * The copy of the working folder in which an agent plans, and the report of what it changed there and outside of it.
+ * Creates the copy of the working folder in which an agent plans, and reports what the agent changed in the copy and
+ * in the working folder.
  */
 
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
@@ -33,29 +34,27 @@ const MOST_CHARACTERS = 200
 export type PlanFoldersOptions = WorkingFolderOptions
 
 export interface PlanFolders {
-  /** The working folder as it was, without ignored files: a repository with one commit. */
+  /** The copy: the working folder without ignored files, as a repository with one commit. */
   copy: string
-  /** What is not in the copy, or will not be compared, and why. */
+  /** What is not copied or will not be compared, and why. */
   warnings: string[]
   /**
-   * What changed in the copy: paths from its top, `x/` for a folder, and `.git (refs): …` or the like for
-   * what its repository says. Sorted, long ones cut; at most 100, then one that says how many more there
-   * are.
+   * Returns what changed in the copy: paths from its top, `x/` for a folder, and entries such as `.git (refs): …` for
+   * the repository. Sorted, long paths cut; at most 100, then one entry with the number of others.
    */
   copyChanges(): Promise<string[]>
-  /** The same of the working folder. */
+  /** Same for the working folder. */
   folderChanges(): Promise<string[]>
-  /** Removes the folder with everything in it; what cannot be removed stays. */
+  /** Removes the copy; files that cannot be removed stay. */
   close(): Promise<void>
 }
 
 /**
- * Copies the working folder as it is now for an agent to plan in, and tells afterwards what changed in
- * either of the two. Nothing is written into the folder or its repository. What was there
- * before is remembered in this process and not on disk, where an agent could change it; what is there
- * afterwards is read anew, every byte of it but of ignored files, and no program takes part that the
- * files or their repository name. Rejects where there is no git, and leaves nothing behind then.
- * Errors of the disk and of git become refusals.
+ * Copies the working folder for an agent to plan in, and later reports changes in both. Nothing is written to the
+ * working folder or its repository. The state before is kept in memory, not on disk, where an agent could change it.
+ * The state after is read again, every byte except those of ignored files, without running any program that the files
+ * or the repository configure. Rejects without git, and then leaves nothing behind. Disk and git errors become
+ * AppErrors.
  */
 export async function openPlanFolders(
   workdir: string,
@@ -87,7 +86,7 @@ async function mustHaveGit(cwd: string, limits: GitLimits): Promise<void> {
   }
 }
 
-/** Mistakes in a program have names of their own, and an abort has. */
+/** Rethrows programming errors and aborts; turns other errors into an AppError. */
 function refuse(what: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Error && error.name === 'Error')) throw error
@@ -110,7 +109,7 @@ async function openFolders(
     copy,
     warnings: working.warnings,
     async copyChanges() {
-      // a link in its place would lead us anywhere
+      // a link in its place could lead anywhere
       if (!(await isOpenFolder(copy))) return ['./']
       const after = await inCopy()
       const files = differences(before.files, after.files).map(shownPath)
@@ -120,7 +119,7 @@ async function openFolders(
   }
 }
 
-/** Every comparison reads all of it, except files whose ids are given. */
+/** Each comparison reads the whole copy, except files with given ids. */
 function copyLooks(copy: string, objectFormat: string, signal: AbortSignal | undefined) {
   const leaveOut = new Set(['.git'])
   const more = signal ? { signal } : {}
@@ -148,7 +147,7 @@ const IDENTITY = {
   GIT_COMMITTER_EMAIL: WHO.EMAIL,
 }
 
-/** What the user has configured for all repositories must start nothing here, nor be left running. */
+/** Disables programs that the user's global configuration could start or leave running. */
 const QUIET_CONFIG = `[core]
 	fsmonitor = false
 	untrackedCache = false
@@ -160,9 +159,9 @@ const QUIET_CONFIG = `[core]
 `
 
 /**
- * Checks what an index of ours has of the working folder out to a new folder, byte for byte, as the one
- * commit of a repository that borrows the objects. Git's attributes have no say in it, then and
- * later, so its `git status` is clean whatever is configured. Gives the ids of the files by path.
+ * Checks out the service's index of the working folder to a new folder, byte for byte, as the single commit of a
+ * repository that borrows the objects. Git attributes are ignored, also later, so that `git status` is clean whatever
+ * is configured. Returns the object ids of the files by path.
  */
 async function makePlanCopy(
   copy: string,
@@ -182,7 +181,7 @@ async function makePlanCopy(
   const git = { ...isolated, env: { ...isolated.env, ...IDENTITY } }
   const of = prefix === '' ? [] : [`--prefix=${prefix}/`]
   const written = await runGit(['write-tree', ...of], index.git)
-  // a subfolder without files is in no tree
+  // git trees do not contain folders without files
   const tree = written.exit === 0 ? written.stdout.toString() : await gitText(['mktree'], git)
   const message = 'The working folder as it was when the planning began'
   const commit = await gitText(['commit-tree', '-m', message, tree.trim()], git)

@@ -7,11 +7,11 @@ import { hasCode, isBarred } from '../files/errno.ts'
 const AT_ONCE = 16
 
 /**
- * Goes through the folders below `top`, breadth first. `look` gets each one by its path from the top
- * (empty for the top itself) with its entries, null where they cannot be read (no permission, a path
- * too long), and gives the paths of those to go on with. Links are not followed.
+ * Walks the folders below `top`, breadth first. `look` gets the path of each folder from the top (empty for the top
+ * itself) with its entries, or null if it is unreadable, and returns the paths of folders to enter. Links are not
+ * followed.
  *
- * Paths are strings of bytes (latin1), since a name need not be UTF-8: see `placeOf` and `shownPath`.
+ * Paths are strings of bytes (latin1), as names need not be UTF-8: see `placeOf` and `shownPath`.
  */
 export async function walkFolders(
   top: string,
@@ -31,18 +31,18 @@ export async function walkFolders(
   }
 }
 
-/** The path on disk of an entry below `top`. */
+/** Returns the path on disk of an entry below `top`. */
 export function placeOf(top: string, path: string): Buffer {
   const folder = Buffer.from(path === '' ? top : `${top}/`)
   return Buffer.concat([folder, Buffer.from(path, 'latin1')])
 }
 
-/** A path as people read it. */
+/** Returns a path for people to read. */
 export function shownPath(path: string): string {
   return Buffer.from(path, 'latin1').toString()
 }
 
-/** A path from git or a person, as the walk names it. */
+/** Converts a path from git or a person to the form of the walk. */
 export function walkedPath(path: string): string {
   return Buffer.from(path).toString('latin1')
 }

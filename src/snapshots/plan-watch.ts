@@ -11,31 +11,31 @@ import { differences } from './plan-differences.ts'
 import { walkedPath } from './plan-walk.ts'
 
 export interface WatchOptions extends GitLimits {
-  /** An empty folder of ours, its real path: everything is kept in it. */
+  /** The real path of an empty scratch folder. */
   folder: string
   /** Absolute paths that are neither copied nor compared; they need not exist. */
   exclude: string[]
-  /** Whether ignored files of the working folder are compared as well, by their stamps. */
+  /** Whether ignored files are compared too, by their stamps. */
   ignoredToo: boolean
 }
 
 export interface Watch {
   warnings: string[]
-  /** Paths below what is watched, as the walk names them. */
+  /** Changed paths below the folder, in the form of plan-walk.ts. */
   changes(): Promise<string[]>
 }
 
 export interface IndexedWatch extends Watch {
-  /** All of it but ignored files. */
+  /** Index of all files except ignored ones. */
   index: FolderIndex
-  /** Repositories within it, of which the index has nothing but a commit. */
+  /** Nested repositories, of which the index contains only a commit. */
   submodules: string[]
 }
 
-/** By path as the walk names it. */
+/** By path, in the form of plan-walk.ts. */
 type Files = Map<string, string>
 
-/** Looks at the files of a repository, below its prefix. */
+/** Records the files of a repository below its prefix. */
 export async function watchFiles(
   repository: GitRepository,
   options: WatchOptions,
@@ -59,7 +59,7 @@ export async function watchFiles(
       if (now.blocksGit) return differences(stamps.byPath, now.byPath)
       const after = await again()
       for (const path of after.keys()) {
-        // an ignored file that no longer is one has its stamp to go by, a new file its content
+        // a file that is no longer ignored is compared by its stamp, a new file by its content
         if (!files.has(path)) (stamps.byPath.has(path) ? after : now.byPath).delete(path)
       }
       return differences(joinedMap(files, stamps.byPath), joinedMap(after, now.byPath))
@@ -67,7 +67,7 @@ export async function watchFiles(
   }
 }
 
-/** Looks at all below a folder by its stamps alone. */
+/** Records everything below a folder by stamps only. */
 export async function watchStamps(top: string, options: WatchOptions): Promise<Watch> {
   const look = (before?: Stamps) =>
     stampsOf(top, options, { known: () => false, leaveOut: [], before })
@@ -94,8 +94,8 @@ async function indexOf(
 }
 
 /**
- * In a new repository of ours: the first one is where an agent could change it. What a file's time
- * stamp says does not count, since git compares whole seconds; and nothing is asked of the user's.
+ * Reads the files again in a new scratch repository, as an agent could have changed the first one. File times are
+ * ignored, since git compares whole seconds, and the user's index is not used.
  */
 async function readAgain(
   repository: GitRepository,

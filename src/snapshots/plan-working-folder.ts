@@ -19,24 +19,24 @@ import { objectsFolder, repositoryState } from './repository-state.ts'
 
 export interface WorkingFolderOptions extends WatchOptions {
   /**
-   * Folders that are compared besides, by their stamps, where ignored files are; not what the repository
-   * of the working folder or one of `exclude` holds.
+   * More folders to compare by stamps, if ignored files are compared; without those in the working folder's
+   * repository or in `exclude`.
    */
   alsoWatch?: string[]
 }
 
 export interface WatchedFolder {
   repository: GitRepository
-  /** All of the folder but ignored files. */
+  /** Index of all files except ignored ones. */
   index: FolderIndex
   warnings: string[]
-  /** What changed since, in no order; names are relative to the folder. */
+  /** Returns what changed since, in no particular order; names are relative to the folder. */
   changes(): Promise<string[]>
 }
 
 /**
- * Looks at a working folder, to tell later what changed in it; together with ignored files, in the rest
- * of its repository as well.
+ * Records the state of a working folder, to report changes later; with ignored files, also the rest of its
+ * repository.
  */
 export async function watchWorkingFolder(
   workdir: string,
@@ -64,7 +64,7 @@ export async function watchWorkingFolder(
         for (const watch of around) names.push(...(await watch.changes()))
         return [...names, ...certain]
       } catch (error) {
-        // what is certain is reported, even if it keeps git from comparing the rest
+        // certain changes are reported even if git cannot compare the rest
         if (certain.length === 0 || options.signal?.aborted) throw error
         return certain
       }
@@ -72,7 +72,7 @@ export async function watchWorkingFolder(
   }
 }
 
-/** What lies around the working folder, by names that are relative to it. */
+/** Records what surrounds the working folder, by names relative to it. */
 async function watchAround(
   workdir: string,
   repository: GitRepository,
@@ -101,7 +101,7 @@ function named(watch: Watch, workdir: string, top: string): Watch {
   return { ...watch, changes: async () => (await watch.changes()).map(shownPath).map(nameOf) }
 }
 
-/** Read from the files of the repository, whether or not git would use it. */
+/** Reads the repository's own files, whether or not git would use it. */
 async function watchRepository(
   top: string,
   options: WorkingFolderOptions,

@@ -7,13 +7,13 @@ import { runGit } from '../workspace/git/git-command.ts'
 import { noRepository } from '../workspace/git/git-repository.ts'
 import { createScratchRepository, type GitLimits } from './git-scratch.ts'
 
-/** By file, as in `ab/cdef…` or `pack/pack-….idx`: ids of objects that are in it. */
+/** Object ids by file, such as `ab/cdef…` or `pack/pack-….idx`. */
 export type StoredObjects = Map<string, string[]>
 
 const LOOSE = /^(?:[0-9a-f]{38}|[0-9a-f]{62})$/
 const PACK = /^pack-([0-9a-f]{40}|[0-9a-f]{64})\.(?:idx|pack)$/
 
-/** The objects in a repository's folder of objects; of a pack, only a sample of them. */
+/** Lists the objects in a repository's object folder; only a sample for each pack. */
 export async function storedObjects(objects: string): Promise<StoredObjects> {
   const stored: StoredObjects = new Map()
   const folders = (await namesIn(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))
@@ -33,9 +33,8 @@ export async function storedObjects(objects: string): Promise<StoredObjects> {
 }
 
 /**
- * How many files of objects are gone with what was in them: housekeeping moves objects from one file to
- * another. Git is asked in a new repository of ours in `scratch`, since the user's may be configured
- * to fetch what is missing.
+ * Counts object files whose objects have disappeared; housekeeping only moves objects between files. Git runs in a
+ * new repository in `scratch`, since the user's may be configured to fetch missing objects.
  */
 export async function countMissing(
   objects: string,
@@ -79,7 +78,7 @@ const HEADER_BYTES = 8
 const COUNTS_BYTES = 256 * 4
 const MOST_IDS = 100
 
-/** The first ids of a pack's index. It is sorted by id, and ids are hashes: they are as good as any. */
+/** Returns the first ids of a pack's index. It is sorted by hash, so they are a random sample. */
 async function someIds(index: string, idBytes: number): Promise<string[]> {
   const handle = await open(index).catch(ignoreMissing)
   if (!handle) return []
@@ -87,7 +86,7 @@ async function someIds(index: string, idBytes: number): Promise<string[]> {
     const start = HEADER_BYTES + COUNTS_BYTES
     const bytes = Buffer.alloc(start + MOST_IDS * idBytes)
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
-    // the first version, which git no longer writes, has neither these bytes nor this order
+    // index version 1, which git no longer writes, has another format
     if (bytesRead < start || bytes.toString('latin1', 0, 4) !== '\xfftOc') return []
     const count = Math.min(bytes.readUInt32BE(start - 4), MOST_IDS)
     return Array.from({ length: count }, (_, at) =>

@@ -1,4 +1,4 @@
-/** What the user's repository says besides its files: refs, HEAD, configuration, hooks, index. */
+/** Reads the state of the user's repository besides its files: refs, HEAD, configuration, hooks, index. */
 
 import { createHash } from 'node:crypto'
 import { readdir, realpath } from 'node:fs/promises'
@@ -17,18 +17,14 @@ import { shownPath } from './plan-walk.ts'
 const MAX_BYTES = 64 * 1024 * 1024
 
 export interface RepositoryStateOptions extends GitLimits {
-  /**
-   * Absolute paths of which the index may say what it likes; null leaves out the whole index, and the
-   * history of the refs.
-   */
+  /** Absolute paths whose index entries are ignored; null ignores the whole index and the reflogs. */
   exclude: string[] | null
 }
 
 /**
- * What the repository that a folder is in says besides its files, by names for people, as in
- * `.git (refs): refs/heads/main`. It is read from git's own files, so it matters neither whether git
- * would use the repository nor what is configured in it; only the index needs git. Packing refs and
- * refreshing the index change nothing here.
+ * Returns the state of a folder's repository by names for people, such as `.git (refs): refs/heads/main`. It is read
+ * from git's own files, so neither git's trust in the repository nor its configuration matter; only the index needs
+ * git. Packing refs and refreshing the index change nothing here.
  */
 export async function repositoryState(
   folder: string,
@@ -55,13 +51,13 @@ export async function repositoryState(
   await addFile(state, '.git (alternates)', join(common, 'objects', 'info', 'alternates'))
   await addWorktrees(state, common)
   if (options.exclude) await addIndex(state, found, options.exclude, options)
-  // dumb transports read it; git rewrites it whenever it repacks
+  // for dumb transports only; git rewrites it at every repack
   state.delete('.git (info): refs')
   state.delete('.git (logs): refs/stash')
   return state
 }
 
-/** The folder of objects of the repository that a folder is in, even if git would not use that repository. */
+/** Returns the object folder of a folder's repository, even if git would not use that repository. */
 export async function objectsFolder(folder: string): Promise<string | null> {
   const found = await findDotGit(folder, ignoreUnreadable)
   return found && join(await commonOf(found.gitDir), 'objects')
@@ -102,7 +98,7 @@ async function addFolder(state: State, part: string, dir: string): Promise<void>
     add(state, `.git (${part}): ${shownPath(path)}`, value)
 }
 
-/** The value of a ref does not depend on whether it is packed or loose; a loose one comes first. */
+/** Adds refs. Packed and loose refs have the same value; a loose one takes precedence. */
 async function addRefs(state: State, dir: string): Promise<void> {
   const refs = new Map<string, string>()
   const packed = (await textOf(join(dir, 'packed-refs'))) ?? ''
@@ -112,7 +108,7 @@ async function addRefs(state: State, dir: string): Promise<void> {
   }
   if (await isOpenFolder(join(dir, 'refs'))) await looseRefs(dir, 'refs', refs)
   else refs.set('refs', 'none')
-  // the newer way to keep refs, in tables
+  // the newer reftable format
   const tables = await textOf(join(dir, 'reftable', 'tables.list'))
   if (tables !== null) refs.set('reftable', tables)
   for (const [name, value] of refs) {
@@ -142,7 +138,7 @@ async function addWorktrees(state: State, common: string): Promise<void> {
   }
 }
 
-/** Staged entries with their flags, and not the times that `git status` brings up to date. */
+/** Adds staged entries with their flags, without the times that `git status` updates. */
 async function addIndex(
   state: State,
   { top, gitDir }: DotGit,
@@ -162,8 +158,8 @@ async function addIndex(
 }
 
 /**
- * Where the repository of a folder keeps its working tree and its own files, also of a linked worktree,
- * as real paths; empty where the folder is in none, or there is no git.
+ * Returns the real paths of a repository's working tree and git folders, also of a linked worktree; empty without a
+ * repository or git.
  */
 export async function repositoryFolders(folder: string, signal?: AbortSignal): Promise<string[]> {
   const options = { cwd: folder, ...(signal ? { signal } : {}) }

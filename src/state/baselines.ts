@@ -1,32 +1,32 @@
-/** Table `baselines`: what `workspace/baselines.ts` keeps for the next start. */
+/** Table `baselines`: the baselines of `workspace/baselines.ts`, for the next start. */
 
 import * as z from 'zod'
 import type { Baseline } from '../model/baseline.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import { type Database, parsedJson } from './database.ts'
 
-/** A session that executes while its processes could write the files of the cases. */
+/** A running session whose processes could write the case files. */
 export interface OpenRun {
   session_id: string
   case_id: string
   number: number
 }
 
-/** What counted when the first of the runs began. */
+/** The values when the first of the runs began. */
 export interface Watch {
   runs: OpenRun[]
-  /** What was held back already by then: no run of these did it. */
+  /** Changes that were already ignored then, and so were not made by these runs. */
   told: string[]
   cases: Record<string, Baseline>
 }
 
 export interface Baselines {
   watch: Watch | null
-  /** Of cases that went on since, which go before those of the watch. */
+  /** Baselines of cases that changed since; they override those of the watch. */
   own: Map<string, Baseline>
 }
 
-/** The frozen values: one row for all cases as a run began, one for each case that changed since. */
+/** Stores baselines: one row for all cases at the start of a run, and one for each case that changed since. */
 export interface BaselineStore {
   read(): Baselines
   writeWatch(watch: Watch): Promise<void>
@@ -75,7 +75,7 @@ export function createBaselineStore(
   }
 }
 
-/** Skips rows that make no sense, and logs them. */
+/** Skips invalid rows and logs them. */
 export function readBaselines(
   database: Pick<Database, 'all'>,
   log: (line: string) => void,

@@ -9,17 +9,17 @@ import { SECTIONS_OF_GROUP } from '../model/list-order.ts'
 import { STATE_GROUPS } from '../model/state-groups.ts'
 
 /**
- * By name, the values of which one must fit. A name with no values fits nothing. `unless` are states of cases that are
- * left out if they need nothing.
+ * Accepted values by filter name; one must match. A name without values matches nothing. `unless` are states of cases
+ * that are left out if they need nothing.
  */
 export type CaseFilters = Partial<
   Record<FilterName | 'needs' | 'id' | 'group' | 'unless', readonly string[]>
 >
 
-/** The fields that are filtered by, as columns: a list of words is a JSON list. */
+/** The fields used by filters, as columns; a list of words is a JSON list. */
 export type FieldColumns = Record<FilteredField, string | null>
 
-/** Their names, which are those of the fields. */
+/** The column names, which are the field names. */
 export const FIELD_COLUMNS = FILTERED.map(({ name }) => name) as readonly FilteredField[]
 
 export function fieldColumns(values: Pick<CaseValues, FilteredField>): FieldColumns {
@@ -44,7 +44,7 @@ function conditionOf({ name, kind }: NamedField): string {
     : `${name} IN (SELECT value FROM json_each(?))`
 }
 
-/** The filters as SQL conditions of a table that has these columns, and the values of their parameters. */
+/** Turns filters into SQL conditions on these columns, with their parameters. */
 export function conditionsOf(filters: CaseFilters): { conditions: string[]; values: string[] } {
   const present = Object.entries(filters) as [keyof CaseFilters, readonly string[]][]
   return {

@@ -15,51 +15,54 @@ import {
 } from './case-filters.ts'
 import type { Database } from './database.ts'
 
-/** What lists show of a case, and the columns that they filter and sort by. */
+/** What lists show of a case, and the columns for filters and sorting. */
 export interface ListColumns extends FieldColumns {
-  /** The kind of what it needs from the operator. */
+  /** The kind of attention that it needs. */
   needs: AttentionKind | null
-  /** By what triage is ordered, from high to low, and then by id. */
+  /** Sort key of triage, descending; then by id. */
   triage_place: string
-  /** By what the list page is ordered, from low to high; then by `list_place` and by id. */
+  /** Sort key of the list page, ascending; then `list_place` and id. */
   list_section: number
   list_place: number
-  /** Its row of triage, as JSON. */
+  /** The triage row, as JSON. */
   summary: string
 }
 
-/** A case whose row is not in the database yet, or is another one there. */
+/** A case whose database row is missing or outdated. */
 export interface UnsavedCase {
   id: string
-  /** Null where the case is gone. */
+  /** Null if the case was deleted. */
   created_at: string | null
   columns(): ListColumns | null
 }
 
-/** The last item of a page: the next begins behind it. */
+/** The last item of a page, after which the next page begins. */
 export interface Place {
   created_at: string
   id: string
 }
 
-/** With what waits to be written, lists are true while the disk is full, and for a command that writes nothing. */
+/**
+ * Lists include cases that are not written yet, so they are correct even if the disk is full, and for commands that
+ * only read.
+ */
 export interface CaseLists {
-  /** By `created_at` from late to early, then by id. */
+  /** By `created_at` descending, then by id. */
   newest(filters: CaseFilters, after: Place | null, limit: number | null): Place[]
   newestIds(): string[]
-  /** All cases in this order, with their rows of triage. */
+  /** All cases in this order, with their triage rows. */
   newestRows(after: Place | null, limit: number): TriageItem[]
-  /** By what they need, then by when they were written; `created_at` is the place in this order. */
+  /** By need, then by last change; `created_at` is the sort key of this order. */
   triage(filters: CaseFilters, after: Place | null, limit: number | null): TriageItem[]
-  /** So many in the order of the list page, behind so many others, as rows of triage in JSON. */
+  /** A number of triage rows in JSON, in the order of the list page, after an offset. */
   listPage(filters: CaseFilters, skip: number, limit: number): string[]
   count(filters: CaseFilters): number
   counts(filters: CaseFilters): CaseCount[]
-  /** What all cases have in a column, the most frequent first. */
+  /** The values of a column, most frequent first. */
   frequent(column: FilteredField, limit: number): string[]
 }
 
-/** How many cases are in a state and need this. */
+/** The number of cases in a state with this need. */
 export interface CaseCount {
   state: CaseState
   needs: AttentionKind | null
@@ -70,7 +73,7 @@ export interface TriageItem extends Place {
   summary: string
 }
 
-/** Their names, as in the table. */
+/** The column names in the table. */
 export const LIST_COLUMNS = [
   ...FIELD_COLUMNS,
   'needs',
@@ -91,7 +94,7 @@ export function createCaseLists(
 ): CaseLists {
   const columnsFor = (filters: CaseFilters) => (Object.keys(filters).length === 0 ? PLACE : ALL)
 
-  /** Columns that a query does not need are not made: a start has thousands of cases that are not saved. */
+  /** Computes only the columns that a query needs, as thousands of cases are unsaved during a start. */
   function unsavedJson(columns: readonly string[]): string {
     const rows = unsaved().map((each) => {
       const { id, created_at } = each
@@ -124,7 +127,7 @@ export function createCaseLists(
     newest: (filters, after, limit) =>
       rowsBehind('created_at', columnsFor(filters), filters, after, limit),
     newestRows: (after, limit) => rowsBehind('created_at', ALL, {}, after, limit),
-    // as one value: thousands of rows would take ten times as long
+    // as one JSON value, as thousands of rows take ten times as long
     newestIds() {
       const { ids } = database.get<{ ids: string }>(
         `${listed(PLACE)} SELECT json_group_array(id) AS ids FROM
@@ -166,7 +169,7 @@ export function createCaseLists(
       )
     },
     frequent(column, limit) {
-      // few cases have tags of their own, so most lists of tags are taken apart once
+      // equal lists of tags are parsed once
       const words =
         CASE_FIELDS[column].kind === 'words'
           ? 'SELECT tag.value AS word, count FROM grouped, json_each(word) AS tag'
@@ -184,9 +187,9 @@ export function createCaseLists(
   }
 }
 
-/** The table `listed`: the rows of `cases`, replaced by those in the JSON of the first parameter if it has the case. */
+/** SQL of the table `listed`: the rows of `cases`, replaced by those in the JSON of the first parameter. */
 function listed(columns: readonly string[]): string {
-  // with the type of the column, or SQLite would sort all rows instead of merging two sorted lists
+  // cast to the column type, or SQLite would sort all rows instead of merging two sorted lists
   const values = columns.map((name) => {
     const type = INTEGERS.has(name) ? 'INTEGER' : 'TEXT'
     return `CAST(value ->> '${name}' AS ${type}) AS ${name}`

@@ -6,33 +6,33 @@
 import { LIST_COLUMNS, type ListColumns } from './case-lists.ts'
 import type { Database, Run } from './database.ts'
 
-/** What a start needs to know of a case to see whether its files have changed. */
+/** What a start needs to detect whether the files of a case have changed. */
 export interface KnownCase {
   id: string
   parent: string | null
-  /** Its folders and files, relative to its own folder, one a line; `.` is that folder. */
+  /** Names of its folders and files, one per line, relative to the case folder, which is `.`. */
   names: string
-  /** Of the stamps of these, in this order; null where the files must be read again. */
+  /** Hash of their stamps, in this order; null if the files must be read again. */
   print: string | null
 }
 
-/** What was read of a case, as it is stored. */
+/** A case as stored. */
 export interface CaseRow extends KnownCase, ListColumns {
   created_at: string
-  /** The case as requests are answered. */
+  /** The JSON of API responses. */
   json: string
   entry: string
-  /** By file: the texts that were read since the last time. */
+  /** Texts read since the last save, by file. */
   texts: Readonly<Record<string, string>>
-  /** The record files that the case has. */
+  /** The record files of the case. */
   files: readonly string[]
 }
 
-/** The cases in the database, as far as they are on the disk. */
+/** The stored cases. */
 export interface ReadCaseRows {
-  /** The cases whose files a start need not read again, if their stamps are the same. */
+  /** Cases that need not be read again if their stamps are the same. */
   known(): KnownCase[]
-  /** All ids, also of cases whose files must be read again. */
+  /** All ids, including cases that must be read again. */
   ids(): string[]
   values(id: string): { json: string; entry: string } | undefined
   json(id: string): string | undefined
@@ -48,14 +48,14 @@ export interface CaseRows extends ReadCaseRows {
   remove(id: string, onWritten: () => void): void
 }
 
-/** The JSON of so many cases is read at a time. */
+/** Number of cases whose JSON is read at a time. */
 const BLOCK = 500
 
 const META = 'cases'
 
 /**
- * `format` names all that stored values depend on besides the files. After a change of it every case is read again;
- * the texts stay.
+ * `format` identifies everything that stored values depend on besides the files. If it changes, every case is read
+ * again; the texts stay.
  */
 export function openCaseRows(database: Database, format: string): CaseRows {
   const { write } = database
@@ -79,7 +79,7 @@ export function openCaseRows(database: Database, format: string): CaseRows {
   }
 }
 
-/** The same without a change of anything: for a command that only reads. */
+/** Same, but read-only, for commands that only read. */
 export function readCaseRows(
   { all, get }: Pick<Database, 'all' | 'get'>,
   format: string,

@@ -33,31 +33,34 @@ export const DATABASE_FILE = 'casefile.db'
 
 export type Run = (sql: string, ...values: SqlValue[]) => void
 
-/** This machine's notes about one workspace: the SQLite file in its state folder. Only the owner opens it for writing. */
+/**
+ * The SQLite file in the state folder, with this machine's data about one workspace. Only the owner opens it for
+ * writing.
+ */
 export interface Database {
-  /** The rows of a query, as far as they are on the disk: what `write` was given and is not flushed is not among them. */
+  /** The rows of a query. Writes that are not flushed are not visible. */
   all<Row>(sql: string, ...values: SqlValue[]): Row[]
   get<Row>(sql: string, ...values: SqlValue[]): Row | undefined
   /**
-   * Carries out `work` soon. All works of one turn of the event loop are one transaction, which is on the disk
-   * before `onWritten` is called. Works are carried out in order; where the disk fails, they are kept and tried
-   * again, so that `work` may run several times: it must do nothing but `run`.
+   * Runs `work` soon. All work of one event-loop turn is one transaction, which is stored before `onWritten` is
+   * called. Work runs in order. If the disk fails, it is kept and retried, so it may run several times: it must only
+   * call `run`.
    */
   write(work: (run: Run) => void, onWritten?: () => void): void
-  /** While `task` runs, what is written is gathered into few large transactions. */
+  /** While `task` runs, writes are combined into few large transactions. */
   gather<T>(task: () => Promise<T>): Promise<T>
-  /** Resolves when all that was written before is on the disk; rejects with the storage refusal when it could not be. */
+  /** Resolves when everything written before is stored; rejects with the storage error if it could not be. */
   flushed(): Promise<void>
-  /** The storage refusal of the last write; null while all is well. */
+  /** The storage error of the last write; null if it succeeded. */
   readonly failure: unknown
-  /** What was set aside as the service opened it, and why: for `/health`. */
+  /** The file that was set aside when the service opened the database, and why; for `/health`. */
   readonly setAside: string | null
-  /** What is wrong with the file, found since it was opened, and what to do: for `/health`. Only a restart helps. */
+  /** What is wrong with the file, found since it was opened, and what to do; for `/health`. Only a restart helps. */
   readonly damage: string | null
   close(): Promise<void>
 }
 
-/** Longer than a folder is away while it is moved and copied. */
+/** A folder that is moved or copied is missing for less than this time. */
 const FOLDER_MISSED_MS = 900
 
 interface Work {
@@ -65,10 +68,10 @@ interface Work {
   onWritten: (() => void) | undefined
 }
 
-/** So many works are one transaction while they are gathered. */
+/** Maximum number of works in one transaction while they are combined. */
 const GATHERED = 250
 
-/** Opens the database in the state folder, and makes it where there is none. One that is of no use is set aside. */
+/** Opens the database in the state folder; creates it if there is none. An unusable file is set aside. */
 export async function openDatabase(
   folder: string,
   log: (line: string) => void,
@@ -122,7 +125,7 @@ export async function openDatabase(
     statement(sql).run(...values)
   }
 
-  /** A folder that is only being moved, or copied into its place, must not be made meanwhile. */
+  /** Waits for a folder that is being moved or copied, which must not be created in the meantime. */
   function isFolderJustMissed(): boolean {
     missesFolderSince ??= performance.now()
     return performance.now() - missesFolderSince < FOLDER_MISSED_MS
@@ -135,7 +138,10 @@ export async function openDatabase(
     )
   }
 
-  /** The file was deleted or replaced while the service runs: the open one is still whole, and is written there again. */
+  /**
+   * Writes the database to its path again if the file was deleted or replaced while the service runs; the open one is
+   * intact.
+   */
   async function restoreFile(): Promise<void> {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found?.ino === inode) return
@@ -147,13 +153,13 @@ export async function openDatabase(
     const copy = `${path}.copy`
     rmSync(copy, { force: true })
     connection.prepare('VACUUM INTO ?').run(copy)
-    // nothing is awaited from here to the end: readers need a connection
+    // no await from here on, as readers need a connection
     disconnect()
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
     try {
       renameSync(copy, path)
     } finally {
-      // the service goes on with a database, whether or not the copy was made
+      // the service continues with a database, whether or not the copy succeeded
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       connection = openConnection(path)
       inode = statSync(path).ino
@@ -197,7 +203,7 @@ export async function openDatabase(
     gathered = []
   }
 
-  /** After some errors SQLite has rolled back by itself, and then reports that there is no transaction. */
+  /** After some errors SQLite has already rolled back, and then reports that there is no transaction. */
   function rollBack(): void {
     try {
       connection.exec('ROLLBACK')
@@ -206,7 +212,7 @@ export async function openDatabase(
     }
   }
 
-  /** The refusal for an error of SQLite about its file; other errors are returned as they are. */
+  /** Converts SQLite errors about its file to an AppError; returns other errors unchanged. */
   function refusalOf(error: unknown): unknown {
     const fault = sqliteFault(error)
     if (fault === null) return error
@@ -224,7 +230,7 @@ export async function openDatabase(
     )
   }
 
-  /** The next start finds the note. */
+  /** Leaves a note for the next start. */
   function noteDamage(said: string): void {
     damage = `damaged (${said}). Restart the service: it sets the file aside and reads the cases again. Nothing about a case is lost.`
     log(`${DATABASE_FILE} is ${damage}`)
@@ -273,7 +279,7 @@ export async function openDatabase(
       if (isClosed) return
       isClosed = true
       commitGathered()
-      await commit.flushed().catch(() => {}) // said by onFailure
+      await commit.flushed().catch(() => {}) // onFailure logs it
       commit.stop()
       if (commit.waiting > 0) log(`${DATABASE_FILE} was closed without ${commit.waiting} changes`)
       leaveOneFile()
@@ -281,7 +287,7 @@ export async function openDatabase(
     },
   }
 
-  /** A database that was closed well has no log beside it; where that fails, the next start reads the log. */
+  /** Removes the write-ahead log on close; if that fails, the next start reads it. */
   function leaveOneFile(): void {
     try {
       connection.exec('PRAGMA journal_mode = DELETE')
@@ -291,12 +297,12 @@ export async function openDatabase(
   }
 }
 
-/** A database as a service of this or an earlier time has written it, for a command that only reads. */
+/** Opens an existing database for a command that only reads. */
 export interface ReadOnlyDatabase extends Pick<Database, 'all' | 'get'> {
   close(): void
 }
 
-/** Null where there is none, or none that can be used. */
+/** Null if there is no usable database. */
 export function openToRead(folder: string): ReadOnlyDatabase | null {
   const path = join(folder, DATABASE_FILE)
   if (!existsSync(path)) return null
@@ -326,14 +332,14 @@ function readingOf(connection: SqliteConnection): ReadOnlyDatabase {
   }
 }
 
-/** The tables with nothing in them, in memory: for a command that only reads where there is no database. */
+/** Empty tables in memory, for a command that reads when there is no database. */
 export function emptyDatabase(): ReadOnlyDatabase {
   const connection = connect(':memory:')
   migrate(connection)
   return readingOf(connection)
 }
 
-/** A database in memory that can be written too; what it has is gone with the process. */
+/** A writable database in memory, which is lost when the process ends. */
 export function memoryDatabase(): Pick<Database, 'all' | 'get' | 'write' | 'flushed' | 'failure'> {
   const connection = connect(':memory:')
   migrate(connection)
@@ -348,7 +354,7 @@ export function memoryDatabase(): Pick<Database, 'all' | 'get' | 'write' | 'flus
   }
 }
 
-/** What `read` gives of it; null where there is none. */
+/** Returns the result of `read` on the database; null if there is none. */
 export function readDatabase<T>(folder: string, read: (database: ReadOnlyDatabase) => T): T | null {
   const database = openToRead(folder)
   if (database === null) return null
@@ -367,8 +373,8 @@ function openConnection(path: string): SqliteConnection {
     mustBeOurs(connection)
     connection.exec('PRAGMA journal_mode = WAL')
     connection.exec('PRAGMA synchronous = FULL')
-    connection.exec('PRAGMA secure_delete = ON') // a deleted case leaves no text
-    // moved into the database every 16 MB: that takes some 20 ms, in the commit that does it
+    connection.exec('PRAGMA secure_delete = ON') // so that the text of a deleted case is erased
+    // checkpoint every 16 MB, which takes about 20 ms within a commit
     connection.exec('PRAGMA wal_autocheckpoint = 4000')
     connection.exec('PRAGMA temp_store = MEMORY')
     migrate(connection)
@@ -379,7 +385,7 @@ function openConnection(path: string): SqliteConnection {
   }
 }
 
-/** The value of a JSON text in a row; undefined for a text that is none, as another program may have changed it. */
+/** Parses a JSON text of a row; undefined if invalid, as another program may have changed it. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,33 +1,33 @@
-/** Gathers the writes of one turn of the event loop into one transaction, and tries again while the disk fails. */
+/** Combines the writes of one event-loop turn into one transaction, and retries while the disk fails. */
 
 import { setImmediate } from 'node:timers/promises'
 
 export interface GroupCommit<T> {
-  /** The item is written soon, with those that are added meanwhile, after those that were added before. */
+  /** Queues an item. It is written soon, after items added before, together with items added in the meantime. */
   add(item: T): void
-  /** Resolves when all that was added before is written; rejects with the error when it could not be. */
+  /** Resolves when everything added before is written; rejects with the error if it could not be. */
   flushed(): Promise<void>
-  /** Why the last try failed; null while all is well. */
+  /** The error of the last attempt; null if it succeeded. */
   readonly failure: { error: unknown } | null
   /** How many items wait or are being written. */
   readonly waiting: number
-  /** Ends the retries. */
+  /** Stops retrying. */
   stop(): void
 }
 
 interface GroupCommitDeps<T> {
-  /** Writes the first of these items, or more, in one piece; says how many. When it rejects, none is written. */
+  /** Writes one or more of the first items atomically and returns how many. If it rejects, none is written. */
   write(items: readonly T[]): Promise<number>
-  /** Told in order, before `flushed` resolves; must not throw. */
+  /** Called in order, before `flushed` resolves; must not throw. */
   onWritten(items: T[]): void
-  /** The first failure, and again null with the first success after it. */
+  /** Called with the first failure, and with null at the first success after it. */
   onFailure(failure: { error: unknown } | null): void
   retryMs?: number
 }
 
 /**
- * One write at a time: what comes meanwhile is the next one. After a failure the items stay, in
- * order, and are tried again with the next `add` or `flushed`, and every second besides.
+ * One write at a time; items added during it form the next one. After a failure the items stay in order, and are
+ * retried at the next `add` or `flushed` and every second.
  */
 export function createGroupCommit<T>(deps: GroupCommitDeps<T>): GroupCommit<T> {
   const { write, onWritten, onFailure, retryMs = 1000 } = deps
@@ -44,7 +44,7 @@ export function createGroupCommit<T>(deps: GroupCommitDeps<T>): GroupCommit<T> {
     isWriting = true
     clearTimeout(retry)
     try {
-      await setImmediate() // so that all that one turn adds is one write
+      await setImmediate() // combines everything that one turn adds
       while (items.length) await step()
     } catch (error) {
       fail(error)

@@ -1,20 +1,17 @@
-/** Table `plans`. */
+/** Table `plans`: texts of plans. */
 
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Database } from './database.ts'
 
-/**
- * The texts of plans that sessions had, by their sha256, so that what a revision changed can be shown. A text
- * that is missing is only not shown.
- */
+/** Texts of session plans by sha256, to show what a revision changed. A missing text is just not shown. */
 export interface PlanTexts {
-  /** Resolves when the text is on the disk, or the reason why not is logged. Never rejects because of the disk. */
+  /** Resolves when the text is stored, or the error is logged. Never rejects for disk errors. */
   store(text: string): Promise<void>
   has(sha256: string): boolean
-  /** Null where it is not stored. */
+  /** Null if it is not stored. */
   read(sha256: string): string | null
-  /** Removes those not used for 90 days, and the oldest of more than 5,000. For the start. */
+  /** Removes texts unused for 90 days, and the oldest of more than 5,000. Called at start. */
   prune(): void
 }
 
@@ -31,7 +28,7 @@ export function createPlanTexts(
       if (text === '') return
       const usedAt = now()
       const hash = sha256(text)
-      // as bytes: SQLite's package ends a text at a NUL
+      // as bytes, because the SQLite package ends a text at a NUL
       const bytes = Buffer.from(text)
       database.write((run) =>
         run(

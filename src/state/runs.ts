@@ -1,29 +1,32 @@
-/** Table `runs`. At the next start after a crash the processes of these runs are ended (`sessions/recovery.ts`). */
+/** Table `runs`: running sessions. At the start after a crash their processes are ended (`sessions/recovery.ts`). */
 
 import * as z from 'zod'
 import { type Database, parsedJson } from './database.ts'
 
-/** That a session runs on this machine, on disk before anything is started for it. */
+/** Record of a session that runs on this machine, stored before its first process starts. */
 export interface RunRecord {
   session_id: string
   case_id: string
   number: number
   /** The value of CASEFILE_RUN in the environment of every process of the run. */
   mark: string
-  /** The process of the step under way, with its start time: pids are used again. */
+  /** The process of the current step, with its start time, as pids are reused. */
   process: { pid: number; start: string | null; boot: string | null } | null
-  /** The agent's own id of its conversation, once it is known. */
+  /** The agent's conversation id, once known. */
   agent_session: string | null
 }
 
 export interface RunRecords {
   write(record: RunRecord): Promise<void>
   remove(sessionId: string): Promise<void>
-  /** What a service that died has left. */
+  /** The records of a service that died. */
   all(): RunRecord[]
 }
 
-/** Its processes are ended by these numbers: id 0 or -1 would mean the service's own group, or everyone. */
+/**
+ * Checked because processes are killed by these numbers: 0 or -1 would mean the service's own group, or every
+ * process.
+ */
 const RECORD = z.object({
   session_id: z.string().min(1),
   case_id: z.string().min(1),
@@ -56,7 +59,7 @@ export function createRunRecords(database: Database, log: (line: string) => void
   }
 }
 
-/** The records that make sense; others are skipped, and stay. */
+/** The valid records; others are skipped and not deleted. */
 export function readRuns(
   database: Pick<Database, 'all'>,
   log: (line: string) => void,

@@ -7,8 +7,7 @@ import type { SqliteConnection } from './sqlite.ts'
 export const APPLICATION_ID = 0x63617365
 
 /**
- * How the tables come about. A database has `user_version` of these steps behind it; a released step is never
- * changed, a new one is added.
+ * The migrations. A database has applied the first `user_version` of them. Released steps never change; add new ones.
  */
 const MIGRATIONS: string[] = [
   `
@@ -91,7 +90,7 @@ const MIGRATIONS: string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Throws, and changes nothing, for a database that is not ours, or of a later version of Casefile. */
+/** Throws for a database of another program or a later version of Casefile; changes nothing. */
 export function mustBeOurs(connection: SqliteConnection): void {
   const version = pragma(connection, 'user_version')
   const id = pragma(connection, 'application_id')
@@ -101,7 +100,7 @@ export function mustBeOurs(connection: SqliteConnection): void {
   if (version > SCHEMA_VERSION) throw new ForeignDatabase('a later version of Casefile made it')
 }
 
-/** Brings the tables up to date. */
+/** Applies missing migrations. */
 export function migrate(connection: SqliteConnection): void {
   const version = pragma(connection, 'user_version')
   if (version === SCHEMA_VERSION && missingColumns(connection).length === 0) return
@@ -121,13 +120,13 @@ export function migrate(connection: SqliteConnection): void {
   }
 }
 
-/** The tables with a column for each field that cases are filtered by, and what makes their rows be read again. */
+/** Tables with a column per filter field, and the statement that makes their rows be read again. */
 const FIELD_TABLES = {
   cases: 'print = NULL',
   search_cases: "stamp = ''",
 }
 
-/** Columns of fields that cases are filtered by only since a later version than that of the tables. */
+/** Adds columns for filter fields that are newer than the tables. */
 export function missingColumns(
   connection: SqliteConnection,
 ): { table: keyof typeof FIELD_TABLES; column: string }[] {
@@ -141,7 +140,7 @@ export function missingColumns(
   })
 }
 
-/** A file that SQLite can read, and Casefile cannot use. */
+/** A database that SQLite can read but Casefile cannot use. */
 export class ForeignDatabase extends Error {}
 
 function pragma(connection: SqliteConnection, name: string): number {

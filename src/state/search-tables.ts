@@ -1,10 +1,10 @@
-/** The tables of the full-text index (FTS5), which `search/` fills and asks. */
+/** The tables of the full-text index (FTS5), which `search/` fills and queries. */
 
 import type { FilteredField } from '../model/case-fields.ts'
 import { type CaseFilters, conditionsOf, FIELD_COLUMNS, whereAll } from './case-filters.ts'
 import type { Database } from './database.ts'
 
-/** The words of a case by where they are, as the index takes them: separated by blanks. */
+/** The words of a case by field, separated by spaces, as the index stores them. */
 export const SEARCHED_COLUMNS = [
   'title',
   'tags',
@@ -17,45 +17,45 @@ export type SearchedWords = Record<(typeof SEARCHED_COLUMNS)[number], string>
 
 export interface IndexedCase extends Record<FilteredField, string> {
   id: string
-  /** Changes with the files; empty when the files had just changed and have to be read again. */
+  /** Changes with the files; empty if the files had just changed and must be read again. */
   stamp: string
-  /** The names of its files, one a line. */
+  /** The names of its files, one per line. */
   names: string
   updated_at: string
 }
 
 export interface RankedCases {
   total: number
-  /** The number of a case and its score, the best first. */
+  /** The numbers of cases and their scores, best first. */
   best: [number: number, score: number][]
 }
 
 /**
- * The full text index: what SQLite's FTS5 has in `search_texts`, one row for each case, and in `search_cases` which these
- * are. Expressions are those of FTS5's MATCH. Reads see what is flushed.
+ * The full-text index: the FTS5 table `search_texts` with one row per case, and `search_cases` with the cases.
+ * Expressions are FTS5 MATCH expressions. Reads see flushed data.
  */
 export interface SearchTables {
   cases(): { number: number; id: string }[]
   indexed(number: number): IndexedCase | undefined
   words(number: number): SearchedWords | undefined
-  /** `words`: null when they are as before. */
+  /** `words` is null if unchanged. */
   put(number: number, indexed: IndexedCase, words: SearchedWords | null): void
   remove(number: number): void
-  /** How many cases match and fit, and the best of them by BM25. */
+  /** The number of cases that match the expression and filters, and the best of them by BM25. */
   rank(expression: string, limit: number, filters: CaseFilters): RankedCases
-  /** These alone, which takes less time. */
+  /** Only the best ones, which is faster. */
   best(expression: string, limit: number, filters: CaseFilters): RankedCases['best']
-  /** What `rank` has as the score of this case. */
+  /** The score of one case, as in `rank`. */
   score(expression: string, number: number): number
-  /** All cases that match, in no order. */
+  /** All cases that match, in no particular order. */
   matches(expression: string): number[]
-  /** All cases that fit, the last changed first. */
+  /** All cases that match the filters, last changed first. */
   fitting(filters: CaseFilters): number[]
-  /** Up to `count` words that any case has, in order, from behind this one. */
+  /** Up to `count` words of all cases, in order, after this one. */
   vocabulary(after: string, count: number): string[]
-  /** Resolves when what was put and removed is on the disk, or cannot be written. */
+  /** Resolves when all changes are stored or cannot be written. */
   flushed(): Promise<void>
-  /** Whether the last write failed: what is put now would only wait. */
+  /** Whether the last write failed, so that further changes would only wait. */
   isFailing(): boolean
 }
 
@@ -128,11 +128,11 @@ export function createSearchTables(database: Database): SearchTables {
           count,
         )
         .map(({ term }) => term),
-    flushed: () => database.flushed().catch(() => {}), // the database says it
+    flushed: () => database.flushed().catch(() => {}), // the database logs the error
     isFailing: () => database.failure !== null,
   }
 
-  /** As one value: thousands of rows would take ten times as long. */
+  /** As one JSON value, as thousands of rows take ten times as long. */
   function numbersOf(sql: string, ...values: string[]): number[] {
     const row = database.get<{ numbers: string }>(
       `SELECT json_group_array(number) AS numbers FROM (${sql})`,
@@ -149,7 +149,7 @@ function insert(into: string, columns: readonly string[]): string {
 function matching(expression: string, filters: CaseFilters): { sql: string; values: string[] } {
   const { conditions, values } = conditionsOf(filters)
   const where = whereAll(conditions)
-  // `+`: looks in the cases for what matches, not the other way round
+  // `+` makes SQLite start from the matches and look up their cases
   const fits = where === '' ? '' : `AND +rowid IN (SELECT number FROM search_cases ${where})`
   return {
     sql: `SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ? ${fits}`,

@@ -14,7 +14,7 @@ export interface Statement {
   all(...values: SqlValue[]): unknown[]
 }
 
-/** What `node:sqlite` and `@photostructure/sqlite` have in common, as far as it is used here. */
+/** The common part of `node:sqlite` and `@photostructure/sqlite` that is used here. */
 export interface SqliteConnection {
   exec(sql: string): void
   prepare(sql: string): Statement
@@ -25,12 +25,12 @@ interface SqliteModule {
   DatabaseSync: new (path: string, options?: { readOnly?: boolean }) => SqliteConnection
 }
 
-/** The part of the program that talks to SQLite: built into Node.js 22.13 and later, a package before. */
+/** The SQLite binding: built into Node.js 22.13 and later, else a package. */
 const PACKAGE = '@photostructure/sqlite'
 
 let loaded: SqliteModule | undefined
 
-/** Opens a database file; makes it unless `readOnly`. Throws SQLite's error, or a refusal if there is no SQLite. */
+/** Opens a database file; creates it unless `readOnly`. Throws SQLite's error, or an AppError if there is no SQLite. */
 export function connect(path: string, options: { readOnly?: boolean } = {}): SqliteConnection {
   loaded ??= builtIn() ?? fromPackage()
   return new loaded.DatabaseSync(path, options)
@@ -60,7 +60,7 @@ function fromPackage(): SqliteModule {
 
 export type SqliteFault = 'damaged' | 'full' | 'failed'
 
-/** By the text of the error: the package does not give a code with every error. */
+/** Classifies an error by its text, as the package does not give a code with every error. */
 const FAULTS: [SqliteFault, RegExp][] = [
   ['damaged', /malformed|not a database|database corruption|malformed database schema/i],
   ['full', /database or disk is full/i],
@@ -70,7 +70,7 @@ const FAULTS: [SqliteFault, RegExp][] = [
   ],
 ]
 
-/** What is wrong with the file of the database; null for a mistake in a statement or an unrelated error. */
+/** Describes what is wrong with the database file; null for an SQL mistake or an unrelated error. */
 export function sqliteFault(error: unknown): SqliteFault | null {
   if (!(error instanceof Error)) return null
   return FAULTS.find(([, said]) => said.test(error.message))?.[0] ?? null

@@ -1,4 +1,4 @@
-/** The state folder: where this machine keeps casefile.db, pre-images, scratch and trash of one memory root. */
+/** The state folder, where this machine stores casefile.db, pre-images, scratch and trash of one memory root. */
 
 import { createHash } from 'node:crypto'
 import { chmod, stat } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { AppError } from '../model/app-error.ts'
 
 export const TRAILS_FOLDER = 'trails'
 
-/** What this machine keeps about one memory root. Only `root` exists at first. */
+/** The paths in the state folder. Only `root` exists at first. */
 export interface StateFolder {
   root: string
   scratch: string
@@ -21,7 +21,7 @@ export interface StateFolder {
   history: string
 }
 
-/** The state folder of a memory root, named after its real path. */
+/** Returns the state folder of a memory root, named after its real path. */
 export async function defaultStateFolder(
   memoryRoot: string,
   env: NodeJS.ProcessEnv,
@@ -37,9 +37,8 @@ export async function defaultStateFolder(
 }
 
 /**
- * Makes the folder, for its user alone. Refuses (`bad_request`) one inside the memory root or the
- * workspace: `git clean` would delete it, a clone could bring a forged one, and agents could read
- * its secrets.
+ * Creates the folder, accessible only to its user. Throws `bad_request` for one inside the memory root or the
+ * workspace: `git clean` would delete it, a clone could bring a forged one, and agents could read its secrets.
  */
 export async function openStateFolder(
   path: string,
@@ -61,7 +60,7 @@ export async function openStateFolder(
   }
 }
 
-/** A home that cannot be written is often a choice, as for a user that is no person. */
+/** An unwritable home folder is often intended, as for a system user. */
 async function makeStateFolder(root: string): Promise<void> {
   try {
     await makeFolder(root, 0o700)

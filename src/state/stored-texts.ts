@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { DATABASE_FILE } from './database.ts'
 import { connect, type SqliteConnection, sqliteFault } from './sqlite.ts'
 
-/** The last readable texts of record files, for a command that reads beside a service or without one. */
+/** The last readable texts of record files, for commands that read beside a service or without one. */
 export interface StoredTexts {
-  /** Null also where the database cannot be read. */
+  /** Null also if the database cannot be read. */
   text(caseId: string, file: string): string | null
   close(): void
 }
@@ -15,7 +15,7 @@ export function hasDatabase(stateDir: string): boolean {
   return existsSync(join(stateDir, DATABASE_FILE))
 }
 
-/** Opens the database when it is first asked, and only to read: most workspaces have no file that needs it. */
+/** Opens the database on first use and read-only, as most workspaces have no file that needs it. */
 export function openStoredTexts(stateDir: string): StoredTexts {
   let connection: SqliteConnection | null | undefined
   const select = 'SELECT text FROM cases JOIN texts USING (n) WHERE id = ? AND file = ?'
@@ -47,7 +47,7 @@ export function openStoredTexts(stateDir: string): StoredTexts {
   }
 }
 
-/** Another program's database, or that of another version. */
+/** A database of another program or another version. */
 function isOtherSchema(error: unknown): boolean {
   return error instanceof Error && /no such (table|column)/.test(error.message)
 }

@@ -6,26 +6,26 @@ import type { Webhook } from '../model/webhook.ts'
 import type { Database } from './database.ts'
 import type { SqlValue } from './sqlite.ts'
 
-/** A registration, and how far its receiver has come. */
+/** A registered webhook with its cursor and state. */
 export interface WebhookRecord {
   webhook: Webhook
-  /** The id in the event log up to which every event was sent, is among the deliveries, or was not for it. */
+  /** Every event up to this id was sent, is among the deliveries, or was not for this webhook. */
   cursor: number
   failing: Failing | null
 }
 
 export interface DeliveryQuery {
-  /** All states where it is null. */
+  /** Null means all states. */
   states: readonly DeliveryState[] | null
   /** Only events with smaller ids. */
   before: number | null
   limit: number | null
 }
 
-/** Webhooks and their deliveries. A read sees what is on the disk; a write is on the disk when `onWritten` is called. */
+/** Webhooks and their deliveries. Reads see stored data; a write is stored when `onWritten` is called. */
 export interface WebhookStore {
   all(): WebhookRecord[]
-  /** Saves the record and these deliveries in one transaction, and forgets the oldest of those that have ended. */
+  /** Saves the record and these deliveries in one transaction, and deletes the oldest finished deliveries. */
   save(record: WebhookRecord, deliveries: readonly Delivery[], onWritten?: () => void): void
   /** Deletes the webhook with its deliveries. */
   remove(id: string, onWritten?: () => void): void
@@ -33,17 +33,20 @@ export interface WebhookStore {
   deliveries(id: string, query: DeliveryQuery): Delivery[]
   count(id: string, states: readonly DeliveryState[] | null): number
   delivery(id: string, messageId: string): Delivery | null
-  /** What is due at a time (ISO 8601), the longest due first; also what is not due before `latest`. */
+  /**
+   * Deliveries due at a time (ISO 8601), the longest due first; includes those due later than `latest`, which a wrong
+   * clock wrote.
+   */
   due(id: string, at: { now: string; latest: string }, limit: number): Delivery[]
-  /** When the first delivery is due after a time; null if there is none. */
+  /** When the next delivery is due after a time; null if there is none. */
   nextDue(id: string, after: string): string | null
-  /** Resolves when all that was written before is on the disk; rejects with the storage refusal. */
+  /** Resolves when everything written before is stored; rejects with the storage error. */
   flushed(): Promise<void>
-  /** The storage refusal of the last write; null while all is well. */
+  /** The storage error of the last write; null if it succeeded. */
   readonly failure: unknown
 }
 
-/** How many of the delivered, and of the dead, stay for each webhook. */
+/** How many delivered, and how many dead deliveries, are kept for each webhook. */
 const KEPT = 1000
 
 const SAVE_WEBHOOK = `
@@ -146,7 +149,7 @@ function inStates(id: string, states: readonly DeliveryState[] | null) {
   return { sql, values: [id, ...(states ?? [])] }
 }
 
-/** The number in `evt_42_…`; 0, which is none, for what is no id of a delivery. */
+/** Returns the event number in `evt_42_…`; 0, which no event has, for an invalid id. */
 function eventId(messageId: string): number {
   return Number(/^evt_(\d{1,15})_/.exec(messageId)?.[1] ?? 0)
 }
@@ -160,7 +163,7 @@ function parse({ event_id, message_id, attempts, ...rest }: Row): Delivery {
   return { ...rest, id: message_id, event: event_id, attempts: JSON.parse(attempts) }
 }
 
-/** Before release 0.1 webhooks were files: they are not read any more, and contain secrets. */
+/** Deletes webhook files of versions before 0.1: they are not used any more and contain secrets. */
 export function mentionOldWebhooks(folder: string, log: (line: string) => void): void {
   if (!existsSync(folder)) return
   log(

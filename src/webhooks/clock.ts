@@ -1,8 +1,8 @@
-/** Time, so that tests need not wait for it. */
+/** The current time and timers; tests replace it to avoid waiting. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Calls once, after so many milliseconds; does not keep the process alive. Returns the way to cancel it. */
+  /** Calls once after `ms`, without keeping the process alive. Returns a function that cancels it. */
   later(ms: number, call: () => void): () => void
 }
 

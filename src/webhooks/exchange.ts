@@ -5,10 +5,10 @@ import { request as sendSecurely } from 'node:https'
 import type { LookupFunction } from 'node:net'
 
 const DRAIN = { bytes: 64 * 1024, ms: 1000 }
-/** How much of a body is stored, for a person who reads about the failure. */
-const KEPT_BYTES = 4096
+/** How much of a response body is stored for troubleshooting. */
+const STORED_BYTES = 4096
 const MAX_INTERIM = 10
-/** For each address of a name that has several; node's own 250 ms are short for a far one. */
+/** Per address of a host with several; node's default of 250 ms is short for a distant one. */
 const CONNECT_MS = 3000
 
 export interface Exchange {
@@ -26,21 +26,22 @@ export interface Answer {
   headers: IncomingMessage['headers']
   /** The beginning of the body. */
   beginning: Buffer
-  /** When its headers were there, as `performance.now()` tells. */
+  /** When its headers arrived, by `performance.now()`. */
   at: number
 }
 
-/** No answer. `stale`: a kept connection that the receiver closed before it saw the request. */
+/** No answer. `stale`: a reused connection that the receiver had closed before it saw the request. */
 export interface Unanswered {
   failure: Error
   stale: boolean
 }
 
 /**
- * One POST. Resolves once its connection is at rest or gone, and never throws for what came back.
+ * Sends one POST. Resolves once its connection is idle or closed; never throws for network failures or for what the
+ * receiver does.
  *
- * With the headers the answer is decided: of its body a little is read, and an abort only cuts that
- * short. Before them an abort is the failure. Redirects are answers like others.
+ * The answer is decided by its headers: a little of the body is read, and an abort only cuts that short. An abort
+ * before the headers is a failure. Redirects are answers like others.
  */
 export function exchange(wanted: Exchange): Promise<Answer | Unanswered> {
   const { url, headers, body, lookup, agent, signal } = wanted
@@ -50,19 +51,19 @@ export function exchange(wanted: Exchange): Promise<Answer | Unanswered> {
     const request = start(url, { method: 'POST', headers, lookup, agent, ...connecting })
     let answer: Answer | undefined
     let failure: Error | undefined
-    const heard = hearing(request)
+    const hasData = watchForData(request)
     const onAbort = () => request.destroy()
     request.on('response', (response) => {
       answer = answerOf(response)
       drain(request, response, answer)
     })
-    // Who changes the protocol has not taken the event.
+    // a receiver that switches protocols has not accepted the event
     request.on('upgrade', (response, socket) => {
       answer = answerOf(response)
       socket.destroy()
     })
     limitInterim(request)
-    // After the answer it tells of the body, which says nothing of the delivery.
+    // after the answer an error concerns the body, which does not matter for the delivery
     request.on('error', (error) => {
       failure ??= error
     })
@@ -70,7 +71,7 @@ export function exchange(wanted: Exchange): Promise<Answer | Unanswered> {
       signal.removeEventListener('abort', onAbort)
       if (answer) return resolve(answer)
       failure ??= errorOf('ECONNRESET', 'closed without an answer')
-      resolve({ failure, stale: request.reusedSocket && !heard() && isReset(failure) })
+      resolve({ failure, stale: request.reusedSocket && !hasData() && isReset(failure) })
     })
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) onAbort()
@@ -82,39 +83,39 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage): Answer {
   return { status: statusCode, headers, beginning: Buffer.alloc(0), at: performance.now() }
 }
 
-/** Reads the body's beginning. What is longer, slower, or came before the request was read loses its connection. */
+/** Reads the beginning of the body. A body that is too long or too slow closes the connection. */
 function drain(request: ClientRequest, response: IncomingMessage, answer: Answer): void {
   let bytes = 0
   const timer = setTimeout(() => request.destroy(), DRAIN.ms)
   request.on('close', () => clearTimeout(timer))
-  response.on('error', () => {}) // a body that was cut: the answer counts all the same
+  response.on('error', () => {}) // a body that is cut short does not change the answer
   response.on('data', (chunk: Buffer) => {
-    const room = KEPT_BYTES - answer.beginning.length
+    const room = STORED_BYTES - answer.beginning.length
     if (room > 0) answer.beginning = Buffer.concat([answer.beginning, chunk.subarray(0, room)])
     bytes += chunk.length
     if (bytes > DRAIN.bytes) request.destroy()
   })
 }
 
-/** Interim answers (1xx) may come without end. */
+/** Limits interim answers (1xx), which a receiver could send forever. */
 function limitInterim(request: ClientRequest): void {
   let count = 0
   request.on('information', () => {
     count += 1
     if (count <= MAX_INTERIM) return
-    request.destroy(errorOf('TOO_MANY_INTERIM_ANSWERS', `more than ${MAX_INTERIM} came`))
+    request.destroy(errorOf('TOO_MANY_INTERIM_ANSWERS', `more than ${MAX_INTERIM} interim answers`))
   })
 }
 
-/** Tells whether anything came back. */
-function hearing(request: ClientRequest): () => boolean {
-  let heard = false
+/** Returns a function that says whether any data came back. */
+function watchForData(request: ClientRequest): () => boolean {
+  let hasData = false
   request.on('socket', (socket) => {
     socket.once('data', () => {
-      heard = true
+      hasData = true
     })
   })
-  return () => heard
+  return () => hasData
 }
 
 function isReset(error: Error): boolean {

@@ -1,4 +1,4 @@
-/** The bytes and signed headers of a delivery, and which webhooks an event is for. */
+/** Builds the message that a webhook delivery sends, signs its headers, and decides which webhooks get an event. */
 
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { Webhook as Signer } from 'standardwebhooks'
@@ -6,19 +6,19 @@ import type { LogEvent } from '../events/event-log.ts'
 import type { Delivery } from '../model/delivery.ts'
 import { type Webhook, wantsType } from '../model/webhook.ts'
 
-/** What is signed and sent. */
+/** What a delivery signs and sends. */
 export type Message = Pick<Delivery, 'id' | 'type' | 'envelope'>
 
 /**
- * The `webhook-id` of an event: its number in the log, so that a receiver can put events in order,
- * and a part of its hash, since numbers begin again at 1 when the state folder was lost.
+ * The `webhook-id` of an event: its number in the event log, by which a receiver can sort events, and a part of its
+ * hash. The hash is there because numbers start at 1 again when the state folder is lost.
  */
 export function messageId({ id, envelope }: LogEvent): string {
   const hash = createHash('sha256').update(`${id}\n${envelope}`).digest('hex')
   return `evt_${id}_${hash.slice(0, 16)}`
 }
 
-/** An event before the first attempt to deliver it. */
+/** Creates the delivery of an event, before the first attempt. */
 export function newDelivery(event: LogEvent): Delivery {
   return {
     id: messageId(event),
@@ -32,7 +32,7 @@ export function newDelivery(event: LogEvent): Delivery {
   }
 }
 
-/** Whether a webhook gets this event. */
+/** Whether this webhook gets the event. */
 export function matches(webhook: Webhook, { id, type, envelope }: LogEvent): boolean {
   if (!wantsType(webhook, type, id)) return false
   return webhook.case_id === null || caseOf(envelope) === webhook.case_id
@@ -44,26 +44,26 @@ function caseOf(envelope: string): unknown {
 }
 
 export interface Signing {
-  /** Goes into `webhook-id`. */
+  /** Value of the `webhook-id` header. */
   id: string
   /** The event's type. */
   type: string
-  /** UTF-8 text, as it is sent. */
+  /** The body as it is sent, in UTF-8. */
   body: Buffer
-  /** One at least, the primary first; those after it sign too, in `webhook-signature` alone. */
+  /** At least one, the primary first. The others sign too, but only in `webhook-signature`. */
   secrets: readonly string[]
-  /** When it is sent, in milliseconds since 1970. */
+  /** Time of sending, in milliseconds since 1970. */
   at: number
 }
 
 /**
- * The headers that say what is delivered and prove who sent it: the specification's two (§6.4), and
- * the three of Standard Webhooks 1.0.0.
+ * Returns the headers that name the event and prove who sent it: `X-Service-Event` and `X-Service-Signature`, and the
+ * three headers of Standard Webhooks 1.0.0.
  */
 export function signedHeaders({ id, type, body, secrets, at }: Signing): Record<string, string> {
   const [primary] = secrets
   if (primary === undefined) throw new TypeError('no secret to sign with')
-  const signatures = secrets.map((secret) => signerOf(secret).sign(id, new Date(at), body))
+  const signatures = secrets.map((secret) => createSigner(secret).sign(id, new Date(at), body))
   return {
     'X-Service-Event': type,
     'X-Service-Signature': `sha256=${createHmac('sha256', primary).update(body).digest('hex')}`,
@@ -73,7 +73,7 @@ export function signedHeaders({ id, type, body, secrets, at }: Signing): Record<
   }
 }
 
-/** Standard Webhooks asks for 24 to 64 bytes. */
+/** Generates a secret of 24 bytes; Standard Webhooks requires 24 to 64. */
 export function newSecret(): string {
   return `${PREFIX}${randomBytes(24).toString('base64')}`
 }
@@ -81,15 +81,15 @@ export function newSecret(): string {
 const PREFIX = 'whsec_'
 
 /**
- * After the prefix stands the key in base64. Any other secret is taken by its UTF-8 bytes, and so is
- * one with the prefix that holds no key: an owner may choose whatever text.
+ * A secret with the prefix `whsec_` contains its key in base64. Any other secret is used as its UTF-8 bytes, and so
+ * is one with the prefix but without valid base64, because a user may choose any text.
  */
-function signerOf(secret: string): Signer {
+function createSigner(secret: string): Signer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : ''
-  // Bytes in both cases: of a text the package would take one byte of each UTF-16 unit.
+  // always bytes: given a string, the package uses one byte per UTF-16 unit
   const key = BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(secret)
   return new Signer(key, { format: 'raw' })
 }
 
-/** One byte at least. Without its padding too, as receivers with the same package decode it. */
+/** At least one byte. Padding is optional, as in receivers that use the same package. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$/

@@ -3,25 +3,25 @@ import type { WebhookRecord, WebhookStore } from '../state/webhooks.ts'
 import type { Clock } from './clock.ts'
 
 /**
- * What came of attempts, until the disk has it. Outcomes and the cursor that passed them are saved in one
- * transaction, some outcomes at a time: a service that is killed sends again what was not saved.
+ * Collects outcomes of attempts and writes them to the database in small batches. Outcomes and the cursor that passed
+ * them are saved in one transaction. A killed service sends unsaved deliveries again.
  */
 export interface Progress {
-  /** Takes an outcome; `before` is the state of that delivery until now, null for a new one. */
+  /** Adds an outcome. `before` is the delivery's state until now; null for a new delivery. */
   add(outcome: Delivery, before: Delivery['state'] | null): void
-  /** Saves the record and all outcomes now. */
+  /** Saves the webhook's record and all outcomes now. */
   save(): void
-  /** Resolves once there is room for another outcome. */
+  /** Resolves when another outcome can be added. */
   hasRoom(): Promise<void>
   readonly isFull: boolean
-  /** Outcomes that are not on the disk, by event. */
+  /** Outcomes that are not saved yet, by event. */
   readonly unsaved: ReadonlyMap<number, Delivery>
   readonly isSaved: boolean
-  /** The cursor that the disk has. */
+  /** The cursor as last saved. */
   readonly savedCursor: number
   /** How many deliveries wait for a retry. */
   readonly retrying: number
-  /** From now on nothing is saved. */
+  /** Saves nothing from now on. */
   discard(): void
 }
 
@@ -32,17 +32,17 @@ interface ProgressDeps {
 }
 
 const MAX_UNSAVED = 10
-/** Fewer, so that the next request is under way while these are written. */
+/** One fewer, so that the next request is sent while these are written. */
 const SAVED_TOGETHER = MAX_UNSAVED - 1
 const SAVE_MS = 20
 
-/** Saves `record` as it is at that time. */
+/** Each save writes `record` with its values at that time. */
 export function createProgress(
   record: WebhookRecord,
   { store, clock, onSaved }: ProgressDeps,
 ): Progress {
   const unsaved = new Map<number, Delivery>()
-  /** Those of them that are not being written. */
+  /** Outcomes for the next save; excludes those being written. */
   let next = new Map<number, Delivery>()
   let writing = 0
   let savedCursor = record.cursor

@@ -1,13 +1,13 @@
-/** Where webhooks are delivered and retried. */
+/** Delivers events to one webhook receiver and retries failures. */
 
 import type { EventLog, LogEvent } from '../events/event-log.ts'
 import {
   type Attempt,
   afterAttempt,
   type Delivery,
-  isHopeless,
+  hasExceededFailureWindow,
   isSuccess,
-  onceMore,
+  requeue,
 } from '../model/delivery.ts'
 import type { Disabled, Webhook } from '../model/webhook.ts'
 import type { WebhookRecord, WebhookStore } from '../state/webhooks.ts'
@@ -17,20 +17,22 @@ import { createProgress, type Progress } from './progress.ts'
 import type { RetryLimits } from './retry-limits.ts'
 
 /**
- * The delivery loop of one receiver: takes it through the event log from its cursor on, one event at
- * a time and in order, and beside that sends what failed again when it is due.
+ * The delivery loop of one receiver. It reads the event log from the receiver's cursor and sends one event at a time,
+ * in order. In parallel it retries failed deliveries when they are due.
  */
 export interface Receiver extends WebhookRecord {
   readonly progress: Progress
-  /** There may be more to do: this event came, or the webhook was changed. */
+  /** Call it when an event was appended or the webhook changed. */
   wake(event?: LogEvent): void
-  /** Queues a delivery again, due now. Null when there is no such delivery. Rejects with the storage refusal. */
+  /**
+   * Queues a delivery again, due now. Resolves to null if there is no such delivery. Rejects with the storage error.
+   */
   redeliver(messageId: string): Promise<Delivery | null>
-  /** Resolves when nothing is under way or unsaved. */
+  /** Resolves when no request is running and everything is saved. */
   idle(): Promise<void>
-  /** Lets requests under way end for so long, then cuts them: the next start makes them again. */
+  /** Gives running requests `graceMs` to end, then aborts them; the next start sends those again. */
   close(graceMs: number): Promise<void>
-  /** The webhook is deleted: cuts its requests, and saves nothing more. */
+  /** Called when the webhook is deleted: aborts its requests and saves nothing more. */
   discard(): void
 }
 
@@ -38,24 +40,24 @@ export interface ReceiverDeps {
   store: WebhookStore
   eventLog: Pick<EventLog, 'read'>
   send(webhook: Webhook, delivery: Delivery, signal: AbortSignal): Promise<Attempt>
-  /** False before the service listens. */
+  /** Returns false before the service listens. */
   mayBegin(): boolean
   limits: RetryLimits
   disable(receiver: Receiver, reason: Disabled['reason']): void
-  /** Called each time that nothing is left to do at the moment. */
+  /** Called each time the receiver becomes idle. */
   onIdle(receiver: Receiver): void
   clock: Clock
   random(): number
   log(line: string): void
 }
 
-/** Beside the main loop, which has one request. */
+/** In addition to the one request of the main loop. */
 const MAX_RETRIES_AT_ONCE = 4
-/** After the log could not be read, or there was no room for another failure. */
-const AGAIN_MS = 1000
-/** A clock that was set, or a machine that slept, is noticed after this. */
+/** Delay after the event log could not be read, or the list of retries was full. */
+const PAUSE_MS = 1000
+/** The receiver checks at least this often, to notice a changed clock or a machine that slept. */
 const LONGEST_SLEEP_MS = 60_000
-/** No wait is longer (24 h and a fifth): a later time was written by a clock that ran ahead. */
+/** Retries wait at most 24 h plus 20 %; a later due time was written by a clock that ran ahead. */
 const LONGEST_WAIT_MS = 29 * 60 * 60 * 1000
 const LOG_FAILURE_MS = 60_000
 
@@ -109,38 +111,38 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
 
   // The main loop: events in order.
 
-  let isMoving = false
-  let hasNews = true
-  /** Until it looks again. */
+  let isRunning = false
+  let hasMore = true
+  /** True until the pause ends. */
   let isPausing = false
   let hasLoggedRead = false
 
   function wake(event?: LogEvent): void {
-    const isNext = event && !isMoving && receiver.cursor === event.id - 1
+    const isNext = event && !isRunning && receiver.cursor === event.id - 1
     if (isNext && isOn() && !matches(receiver.webhook, event)) {
       receiver.cursor = event.id
       settle()
       return
     }
-    hasNews = true
+    hasMore = true
     if (!event) sendDue()
-    if (!isMoving && !isPausing && isOn()) void move()
+    if (!isRunning && !isPausing && isOn()) void run()
   }
 
-  async function move(): Promise<void> {
-    isMoving = true
+  async function run(): Promise<void> {
+    isRunning = true
     try {
-      while (hasNews && !isPausing && isOn()) {
-        hasNews = false
+      while (hasMore && !isPausing && isOn()) {
+        hasMore = false
         await follow()
       }
       hasLoggedRead = false
     } catch (error) {
-      if (!hasLoggedRead) log(`the event log could not be read, and will be again: ${error}`)
+      if (!hasLoggedRead) log(`the event log could not be read; trying again: ${error}`)
       hasLoggedRead = true
       pause()
     }
-    isMoving = false
+    isRunning = false
     settle()
   }
 
@@ -160,8 +162,8 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
 
   function pause(): void {
     isPausing = true
-    hasNews = true
-    clock.later(AGAIN_MS, () => {
+    hasMore = true
+    clock.later(PAUSE_MS, () => {
       isPausing = false
       wake()
     })
@@ -169,10 +171,10 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
 
   // Retries, each when it is due.
 
-  /** By event: retries, and at most one attempt of the main loop. */
+  /** Running attempts by event: retries, and at most one of the main loop. */
   const underWay = new Map<number, Promise<void>>()
-  /** Those that were asked for once more while an attempt is under way. */
-  const askedFor = new Set<number>()
+  /** Events whose delivery was requested again while an attempt is running. */
+  const requeueRequested = new Set<number>()
   let retriesUnderWay = 0
   let cancelSleep = () => {}
   let isWaitingForTurn = false
@@ -196,7 +198,7 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     cancelSleep = clock.later(Math.min(ms, LONGEST_SLEEP_MS), () => sendDue())
   }
 
-  /** While it fails, retries begin at a common pace. */
+  /** While the receiver fails, its retries share a rate limit with those of other receivers. */
   function takeTurn(): boolean {
     if (receiver.failing === null) return true
     if (isWaitingForTurn) return false
@@ -224,14 +226,14 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     const found = store.delivery(id, messageId)
     if (!found) return null
     const present = progress.unsaved.get(found.event) ?? found
-    const due = onceMore(present, iso(clock.now()))
-    if (underWay.has(due.event)) askedFor.add(due.event)
+    const due = requeue(present, iso(clock.now()))
+    if (underWay.has(due.event)) requeueRequested.add(due.event)
     progress.add(due, present.state)
     progress.save()
     try {
       await store.flushed()
     } catch (error) {
-      askedFor.delete(due.event)
+      requeueRequested.delete(due.event)
       progress.add(present, 'retrying')
       throw error
     }
@@ -239,12 +241,12 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     return due
   }
 
-  // One attempt and what comes of it.
+  // One attempt and its outcome.
 
   function attempt(delivery: Delivery, isFirst: boolean): Promise<void> {
     const work = send(delivery)
-      .then((came) => {
-        if (came) take(delivery, came, isFirst)
+      .then((attempted) => {
+        if (attempted) handleOutcome(delivery, attempted, isFirst)
       })
       .finally(() => {
         underWay.delete(delivery.event)
@@ -254,7 +256,9 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     return work
   }
 
-  /** Null: it was cut by a stop. A mistake of ours is a failure too, so that it is tried again. */
+  /**
+   * Returns null if a stop aborted the request. An internal error counts as a failed attempt, so that it is retried.
+   */
   async function send(delivery: Delivery): Promise<Attempt | null> {
     const began = clock.now()
     try {
@@ -266,50 +270,50 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
         at: iso(began),
         ms: clock.now() - began,
         status: null,
-        error: 'the service could not send it; its log says why',
+        error: 'the service could not send it; see its log',
         retry_after_ms: null,
       }
     }
   }
 
-  function take(delivery: Delivery, came: Attempt, isFirst: boolean): void {
+  function handleOutcome(delivery: Delivery, attempted: Attempt, isFirst: boolean): void {
     const now = clock.now()
-    const outcome = afterAttempt(delivery, came, { now, random: deps.random() })
-    const isAskedFor = askedFor.delete(delivery.event) && outcome.state !== 'delivered'
-    const after = isAskedFor ? onceMore(outcome, iso(now)) : outcome
-    countFailure(came)
+    const outcome = afterAttempt(delivery, attempted, { now, random: deps.random() })
+    const isRequeued = requeueRequested.delete(delivery.event) && outcome.state !== 'delivered'
+    const after = isRequeued ? requeue(outcome, iso(now)) : outcome
+    countFailure(attempted)
     if (isFirst) receiver.cursor = delivery.event
     progress.add(after, isFirst ? null : 'retrying')
-    if (after.state === 'dead') log(`${delivery.id} is given up after ${after.tries} tries`)
+    if (after.state === 'dead') log(`gave up on ${delivery.id} after ${after.tries} attempts`)
     if (!receiver.webhook.active) return
     const { failing } = receiver
-    if (came.status === 410) deps.disable(receiver, 'gone')
-    else if (failing && isHopeless(failing, now)) deps.disable(receiver, 'failing')
+    if (attempted.status === 410) deps.disable(receiver, 'gone')
+    else if (failing && hasExceededFailureWindow(failing, now)) deps.disable(receiver, 'failing')
   }
 
   let loggedAt = Number.NEGATIVE_INFINITY
 
-  /** Not each failure is logged: one that fails now and then would fill the log. */
-  function countFailure(came: Attempt): void {
-    if (isSuccess(came)) {
+  /** Logs at most one failure a minute, so that a failing receiver does not fill the log. */
+  function countFailure(attempted: Attempt): void {
+    if (isSuccess(attempted)) {
       receiver.failing = null
       return
     }
-    if (came.status !== 410 && clock.now() - loggedAt > LOG_FAILURE_MS) {
-      log(`it fails, and is tried again: ${came.error}`)
+    if (attempted.status !== 410 && clock.now() - loggedAt > LOG_FAILURE_MS) {
+      log(`delivery failed and will be retried: ${attempted.error}`)
       loggedAt = clock.now()
     }
-    const { since, count } = receiver.failing ?? { since: came.at, count: 0 }
+    const { since, count } = receiver.failing ?? { since: attempted.at, count: 0 }
     receiver.failing = { since, count: count + 1 }
   }
 
   function isIdle(): boolean {
-    return !isMoving && underWay.size === 0 && progress.isSaved
+    return !isRunning && underWay.size === 0 && progress.isSaved
   }
 
   function settle(): void {
     const isWaitedFor = waiters.length > 0 && progress.unsaved.size > 0
-    if (isWaitedFor && !isMoving && underWay.size === 0) progress.save()
+    if (isWaitedFor && !isRunning && underWay.size === 0) progress.save()
     if (!isIdle()) return
     for (const waiter of waiters.splice(0)) waiter()
     if (!isClosed) deps.onIdle(receiver)

@@ -1,4 +1,4 @@
-/** Registers, changes and removes webhooks. A change is on the disk before it is answered. */
+/** Registers, changes and deletes webhooks. A change is saved before the request is answered. */
 
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
@@ -19,24 +19,24 @@ export interface NewWebhook {
   case_id: string | null
   url: string
   events: readonly string[]
-  /** Null: one is generated. */
+  /** Null generates one. */
   secret: string | null
-  /** False for one that begins paused. */
+  /** False registers it paused. */
   active?: boolean | undefined
 }
 
-/** How webhooks come, change and go. What the disk refuses is refused, and changes nothing. */
+/** If a change cannot be saved, it is rejected with the storage error and has no effect. */
 export interface Registrations {
-  /** Refuses with `not_found`; also those of deleted cases, which are about to end. */
+  /** Throws `not_found` if there is none, also for webhooks of deleted cases, which are about to end. */
   find(id: string): Receiver
   add(wanted: NewWebhook): Promise<Webhook>
   change(id: string, wanted: WebhookChange): Promise<Webhook>
-  /** Nothing is sent from now on. Where the disk fails just then, the webhook goes once it does not. */
+  /** Sends nothing from now on. If the deletion cannot be saved now, it is saved later. */
   remove(id: string): Promise<void>
   endOfCase(caseId: string): Promise<void>
-  /** Ends a webhook of a deleted case that has all of it, or is paused. */
+  /** Removes a webhook of a deleted case once it has received all its events, or if it is paused. */
   endIfDone(receiver: Receiver): void
-  /** Refuses what comes from now on. Resolves when nothing is under way. */
+  /** Rejects all later changes. Resolves when none is running. */
   close(): Promise<void>
   idle(): Promise<void>
 }
@@ -45,9 +45,9 @@ interface RegistrationsDeps {
   receivers: Map<string, Receiver>
   store: WebhookStore
   eventLog: Pick<EventLog, 'first' | 'last'>
-  /** Puts a receiver to work. */
+  /** Starts a receiver. */
   open(record: WebhookRecord): Receiver
-  /** Called when what the receivers still need of the log has changed. */
+  /** Called when the events that receivers still need from the log have changed. */
   keepLog(): void
   ownPort(): number | null
   newId(): string
@@ -67,7 +67,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
   function find(id: string): Receiver {
     const receiver = receivers.get(id)
     if (receiver && receiver.webhook.ends_after === null) return receiver
-    const message = `There is no webhook ${id}. GET /webhooks lists those there are.`
+    const message = `There is no webhook ${id}. GET /webhooks lists all webhooks.`
     throw new AppError('not_found', message)
   }
 
@@ -78,7 +78,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
 
   async function add(wanted: NewWebhook): Promise<Webhook> {
     if (receivers.size + adding >= MAX_WEBHOOKS) {
-      const advice = 'Delete some that are not needed any more; GET /webhooks lists them.'
+      const advice = 'Delete some that are no longer needed; GET /webhooks lists them.'
       throw new AppError('wrong_state', `There are ${MAX_WEBHOOKS} webhooks already. ${advice}`)
     }
     adding++
@@ -112,7 +112,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
     try {
       await store.flushed()
     } catch (error) {
-      store.remove(webhook.id) // its owner knows of none
+      store.remove(webhook.id) // the client gets an error, so no webhook may remain
       throw error
     }
     const receiver = deps.open(record)
@@ -134,7 +134,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
       const webhook = tidiedWebhook(changed, deps.clock.now(), receiver.cursor)
       receiver.webhook = webhook
       if (wanted.active && !before.active) {
-        receiver.failing = null // a new start
+        receiver.failing = null // failures before the pause no longer count
         logMissed(receiver)
       }
       receiver.progress.save()
@@ -151,12 +151,12 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
     })
   }
 
-  /** Which events a receiver that was left alone for long does not get any more. */
+  /** Logs the events that a webhook missed because it was paused for too long. */
   function logMissed({ webhook, cursor }: Receiver): void {
     const { first } = eventLog
     if (first <= cursor + 1) return
     const missed = `the events ${cursor + 1} to ${first - 1}`
-    deps.log(`webhook ${webhook.id} does not get ${missed}: the log holds them no more`)
+    deps.log(`webhook ${webhook.id} will not get ${missed}: they are no longer in the event log`)
   }
 
   function remove(id: string): Promise<void> {
@@ -187,7 +187,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
       receiver.wake()
       endIfDone(receiver)
     }
-    await store.flushed().catch(() => {}) // the case is gone already, and the database logs why
+    await store.flushed().catch(() => {}) // the case is already deleted, and the database logs the error
   }
 
   function endIfDone(receiver: Receiver): void {

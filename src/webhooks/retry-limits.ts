@@ -1,29 +1,31 @@
-/** Limits of retries, so that receivers that fail do not use up memory, disk and connections. */
+/** Limits retries, so that failing receivers do not use up memory, disk space and connections. */
 
 import type { Clock } from './clock.ts'
 
-/** How many deliveries of a receiver wait for a retry. */
+/** The number of deliveries of one receiver that wait for a retry. */
 interface Retrying {
   readonly retrying: number
 }
 
-/** What failed deliveries may cost, those of all receivers together. */
+/** Limits that all receivers share. */
 export interface RetryLimits {
-  /** Whether another failure of this receiver can be taken into the list of retries. If not, events wait in the log. */
+  /**
+   * Whether another failed delivery of this receiver can be added to the retries. If not, its events wait in the log.
+   */
   hasRoom(receiver: Retrying): boolean
   /**
-   * Reserves the next retry to a failing receiver; says how many milliseconds it must wait. One that refuses at
-   * once would otherwise be asked as fast as this machine can.
+   * Reserves the next retry to a failing receiver. Returns the milliseconds to wait. Without this, a receiver that
+   * refuses connections at once would be called in a tight loop.
    */
   reserveRetry(): number
 }
 
 const MAX_RETRYING = 5000
 const MAX_ALL_RETRYING = 20_000
-/** A receiver with few has room whatever the others have. */
+/** A receiver with fewer retries always has room. */
 const FEW_RETRYING = 100
 const SPACING_MS = 10
-/** Each receiver reserves one retry at a time, so a longer wait comes from a clock that was set back. */
+/** Each receiver reserves one retry at a time, so a longer wait means that the clock was set back. */
 const LONGEST_WAIT_MS = 5000
 
 export function createRetryLimits(

@@ -1,4 +1,4 @@
-/** Sends one delivery, and says how the attempt ended. `receiver.ts` decides whether and when to try again. */
+/** Sends one delivery and reports how the attempt ended. `receiver.ts` decides whether and when to retry. */
 
 import { setMaxListeners } from 'node:events'
 import { Agent } from 'node:http'
@@ -6,7 +6,7 @@ import { Agent as SecureAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Attempt } from '../model/delivery.ts'
 import { type Answer, exchange } from './exchange.ts'
-import { failureInWords, outcomeOf } from './outcome.ts'
+import { describeFailure, parseOutcome } from './outcome.ts'
 import { hostOf, type Lookup, lookupAll, parseTarget, requireAllowed } from './targets.ts'
 
 /** One request to a receiver. */
@@ -14,32 +14,32 @@ export interface Post {
   url: string
   headers: Readonly<Record<string, string>>
   body: Buffer
-  /** Ends it early; the attempt is then void, not failed: the promise rejects. */
+  /** Aborts the request; then the promise rejects, and the attempt does not count as failed. */
   signal: AbortSignal
 }
 
 export interface Sender {
-  /** Never rejects for what a receiver or the network does: that is in the attempt. */
+  /** Never rejects for failures of the receiver or the network; the attempt describes those. */
   send(post: Post): Promise<Attempt>
   /** Closes the idle connections. */
   close(): void
 }
 
-/** Connections are kept for the next delivery; an idle one keeps no process alive. */
-const KEPT = { keepAlive: true, maxFreeSockets: 5, timeout: 30_000 }
+/** Connections are reused. An idle one does not keep the process alive. */
+const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: 5, timeout: 30_000 }
 
 export interface SenderOptions {
-  /** The port where this service listens, once it does. */
+  /** The service's own port; null before it listens. */
   ownPort: () => number | null
   version: string
-  /** For all of it: the name, the connection, TLS, the answer. */
+  /** For the whole attempt: DNS lookup, connection, TLS and answer. */
   timeoutMs?: number
   lookup?: Lookup
 }
 
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs = 15_000 } = options
-  const agents = { http: new Agent(KEPT), https: new SecureAgent(KEPT) }
+  const agents = { http: new Agent(AGENT_OPTIONS), https: new SecureAgent(AGENT_OPTIONS) }
   return {
     async send(post) {
       post.signal.throwIfAborted()
@@ -50,18 +50,18 @@ export function createSender(options: SenderOptions): Sender {
         ms: Math.round(end - began),
         ...outcome,
       })
-      const ending = endOnDemand(post.signal, timeoutMs)
+      const timeout = abortAfter(post.signal, timeoutMs)
       try {
         const url = parseTarget(post.url)
-        const answer = await ask(url, post, ending.signal)
-        return attempt(outcomeOf(answer, url), answer.at)
+        const answer = await request(url, post, timeout.signal)
+        return attempt(parseOutcome(answer, url), answer.at)
       } catch (failure) {
         post.signal.throwIfAborted()
         const late = `no answer within ${timeoutMs / 1000} s`
-        const error = ending.isLate() ? late : failureInWords(failure)
+        const error = timeout.isLate() ? late : describeFailure(failure)
         return attempt({ status: null, error, retry_after_ms: null })
       } finally {
-        ending.clear()
+        timeout.clear()
       }
     },
     close() {
@@ -71,8 +71,8 @@ export function createSender(options: SenderOptions): Sender {
     },
   }
 
-  async function ask(url: URL, { headers, body }: Post, signal: AbortSignal): Promise<Answer> {
-    // What is an address already is not looked up.
+  async function request(url: URL, { headers, body }: Post, signal: AbortSignal): Promise<Answer> {
+    // an IP address needs no lookup, so it is checked here
     const host = hostOf(url)
     if (isIP(host)) requireAllowed(url, [host], options.ownPort())
     const wanted = {
@@ -98,8 +98,8 @@ export function createSender(options: SenderOptions): Sender {
 }
 
 /**
- * Gives a connection the addresses of a name only after it has checked them, and asks for them once:
- * a name that leads elsewhere a moment later (DNS rebinding) leads nowhere.
+ * Returns a DNS lookup that checks all addresses of a host before it hands them to the connection. Each connection
+ * looks up the host only once, so DNS rebinding has no effect.
  */
 function checkedLookup(
   url: URL,
@@ -107,13 +107,13 @@ function checkedLookup(
 ): LookupFunction {
   const checked = async (name: string) => {
     const found = await lookup(name)
-    // Of an empty list node makes an error that nobody can catch.
+    // for an empty list node throws an error that cannot be caught
     if (found.length === 0) throw Object.assign(new Error(name), { code: 'ENOTFOUND' })
     const addresses = found.map(({ address }) => address)
     requireAllowed(url, addresses, ownPort())
     return [...found]
   }
-  // `autoSelectFamily` asks for all of them.
+  // `autoSelectFamily` needs all addresses
   return (name, _, callback) => {
     checked(name).then(
       (found) => callback(null, found),
@@ -122,8 +122,8 @@ function checkedLookup(
   }
 }
 
-/** A signal that ends with another one, or when the time is up. */
-function endOnDemand(signal: AbortSignal, timeoutMs: number) {
+/** Returns a signal that aborts with `signal` or after `timeoutMs`. */
+function abortAfter(signal: AbortSignal, timeoutMs: number) {
   const ending = new AbortController()
   let late = false
   const onAbort = () => ending.abort()
@@ -131,7 +131,7 @@ function endOnDemand(signal: AbortSignal, timeoutMs: number) {
     late = true
     ending.abort()
   }, timeoutMs)
-  setMaxListeners(0, signal) // one signal may end any number of requests
+  setMaxListeners(0, signal) // one signal may abort any number of requests
   signal.addEventListener('abort', onAbort)
   return {
     signal: ending.signal,

@@ -1,4 +1,4 @@
-/** Which URLs a webhook may have: checked when it is registered, and its addresses again before each delivery. */
+/** Checks the URLs of webhooks: when one is registered, and its addresses again before each delivery. */
 
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 import { AppError } from '../model/app-error.ts'
 
 const MAX_LENGTH = 2000
-/** As long as a request may wait for a name; each delivery looks at the addresses again. */
+/** How long a registration waits for DNS; each delivery checks the addresses again. */
 const LOOKUP_MS = 5000
 
 export interface Resolved {
@@ -14,30 +14,30 @@ export interface Resolved {
   family: number
 }
 
-/** All addresses of a name; rejects, with the code of node:dns, where it has none. */
+/** Returns all addresses of a host name. Rejects with node:dns's code if there are none. */
 export type Lookup = (name: string) => Promise<readonly Resolved[]>
 
 /**
- * The URL of a receiver. Refuses what is none with `bad_request`, and what could never be reached: a
- * mistake is told at once, not by deliveries that fail for days.
+ * Parses a receiver's URL. Throws `bad_request` if it is invalid or could never be reached, so that a typo shows at
+ * once and not as failed deliveries.
  */
 export function parseTarget(text: string): URL {
   const url = /^https?:\/\/[^/]/i.test(text) && URL.canParse(text) ? new URL(text) : null
   if (url === null || /[\s\p{Cc}\\]/u.test(text)) {
-    throw refused('expected an absolute http or https URL, such as "https://example.com/hook"')
+    throw urlError('expected an absolute http or https URL, such as "https://example.com/hook"')
   }
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) {
-    throw refused('expected a URL without a name or password; the signature says who sends')
+    throw urlError('expected a URL without a user name or password; receivers check the signature')
   }
   if (text.includes('#')) {
-    throw refused('expected a URL without a fragment ("#"), which is not sent')
+    throw urlError('expected a URL without a fragment ("#"), which is not sent')
   }
   const length = Math.max(text.length, url.href.length)
   if (length > MAX_LENGTH) {
-    throw refused(`expected at most ${MAX_LENGTH} characters; got ${length}, as it is sent`)
+    throw urlError(`expected at most ${MAX_LENGTH} characters; got ${length} after encoding`)
   }
   if (BAD_PORTS.has(portOf(url))) {
-    throw refused(`expected a port of a web service; clients refuse to connect to ${url.port}`)
+    throw urlError(`expected another port; HTTP clients block port ${url.port}`)
   }
   return url
 }
@@ -49,31 +49,31 @@ interface CheckOptions {
 }
 
 /**
- * Refuses with `bad_request` a target that leads where nothing may be sent, without sending anything
- * to it. A name that nobody knows now is accepted: the receiver may come later.
+ * Throws `bad_request` if the host leads to an address that webhooks may not use. Sends nothing to it. An unknown
+ * host name is accepted, as the receiver may start later.
  */
 export async function checkTarget(
   url: URL,
   { ownPort, lookup = lookupAll }: CheckOptions,
 ): Promise<void> {
   const host = hostOf(url)
-  const found = isIP(host) ? [host] : await addressesSoon(host, lookup)
+  const found = isIP(host) ? [host] : await lookupWithin(host, lookup)
   requireAllowed(url, found, ownPort)
 }
 
-/** Refuses with `bad_request`, by the first address that is denied. */
+/** Throws `bad_request` for the first address that is denied. */
 export function requireAllowed(url: URL, addresses: readonly string[], ownPort: number | null) {
   for (const address of addresses) {
-    const why = whyDenied(address, portOf(url), ownPort)
+    const why = denialReason(address, portOf(url), ownPort)
     if (why === null) continue
-    throw refused(`expected another host or port; this one leads to ${address}, ${why}`)
+    throw urlError(`expected another host or port; this one resolves to ${address}, ${why}`)
   }
 }
 
-/** By the system's resolver, as other programs of this machine see it. */
+/** Uses the system's resolver, like other programs on this machine. */
 export const lookupAll: Lookup = (name) => resolveName(name, { all: true })
 
-/** What is asked of the network: without the brackets of an IPv6 address. */
+/** The host without the brackets of an IPv6 address. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
@@ -83,7 +83,7 @@ function portOf({ port, protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80
 }
 
-async function addressesSoon(name: string, lookup: Lookup): Promise<string[]> {
+async function lookupWithin(name: string, lookup: Lookup): Promise<string[]> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<[]>((resolve) => {
     timer = setTimeout(resolve, LOOKUP_MS, [])
@@ -99,28 +99,28 @@ async function addressesSoon(name: string, lookup: Lookup): Promise<string[]> {
   }
 }
 
-function refused(message: string): AppError {
+function urlError(message: string): AppError {
   return new AppError('bad_request', `url: ${message}.`, { errors: [{ path: 'url', message }] })
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
- * What no webhook may be sent to, and why; null for an allowed address. Services of this machine and
- * of its networks are the normal receivers, so loopback and private addresses are allowed; this
- * service itself is not, and no address by which hosts reveal their credentials (169.254.169.254).
+ * Returns why an address is denied; null if it is allowed. Loopback and private addresses are allowed, as receivers
+ * usually run on this machine or network. Denied are this service itself and the addresses at which cloud machines
+ * reveal their credentials (169.254.169.254).
  */
-export function whyDenied(address: string, port: number, ownPort: number | null): string | null {
-  return denialOf(ipaddr.process(address), port === ownPort)
+export function denialReason(address: string, port: number, ownPort: number | null): string | null {
+  return reasonFor(ipaddr.process(address), port === ownPort)
 }
 
-function denialOf(address: Address, isOwnPort: boolean): string | null {
+function reasonFor(address: Address, isOwnPort: boolean): string | null {
   const range = ipaddr.subnetMatch(address, DENIED, 'allowed')
   if (range !== 'allowed') return `which is ${range}`
   if (isOwnPort && address.range() === 'loopback') return 'which is this service itself'
   const inside = embedded(address)
-  const why = inside && denialOf(inside, isOwnPort)
-  return why && `which stands for ${inside}, ${why}`
+  const why = inside && reasonFor(inside, isOwnPort)
+  return why && `which contains ${inside}, ${why}`
 }
 
 const DENIED = {
@@ -130,18 +130,14 @@ const DENIED = {
   'a broadcast address': ranges('255.255.255.255/32'),
   'a reserved address': ranges('240.0.0.0/4'),
   // besides 169.254.169.254: AWS over IPv6, Alibaba, Oracle
-  'where a cloud machine reveals its credentials': ranges(
-    'fd00:ec2::254/128',
-    '100.100.100.200/32',
-    '192.0.0.192/32',
-  ),
+  'a cloud metadata address': ranges('fd00:ec2::254/128', '100.100.100.200/32', '192.0.0.192/32'),
 }
 
 function ranges(...texts: string[]): [Address, number][] {
   return texts.map((text) => ipaddr.parseCIDR(text))
 }
 
-/** IPv6 prefixes before an IPv4 address, and the byte where that begins. */
+/** IPv6 prefixes that embed an IPv4 address, and the byte where it begins. */
 const EMBEDDING: readonly [[Address, number], number][] = [
   [ipaddr.parseCIDR('64:ff9b::/96'), 12], // NAT64, RFC 6052
   [ipaddr.parseCIDR('64:ff9b:1::/48'), 12], // NAT64 of a local network, RFC 8215
@@ -156,7 +152,7 @@ function embedded(address: Address): Address | null {
   return found ? ipaddr.fromByteArray(address.toByteArray().slice(found[1], found[1] + 4)) : null
 }
 
-/** Of the Fetch standard (§2.9, "port blocking"): services that could take a request for commands of their own. */
+/** The blocked ports of the Fetch standard: services that could mistake a request for their own commands. */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
   103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,

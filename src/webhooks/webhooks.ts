@@ -1,4 +1,4 @@
-/** The webhooks of the service: one delivery loop (`receiver.ts`) for each registration, fed by the event log. */
+/** Manages all webhooks: one delivery loop (`receiver.ts`) per registration, fed by the event log. */
 
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
@@ -15,47 +15,49 @@ import { createRetryLimits } from './retry-limits.ts'
 import { createSender, type Sender } from './sender.ts'
 
 export interface ReceiverStatus {
-  /** Deliveries that failed and are tried again. */
+  /** Failed deliveries that will be retried. */
   retrying: number
-  /** Those that are tried no more. */
+  /** Failed deliveries that were given up. */
   dead: number
-  /** Its next event lies behind this id in the log. */
+  /** The id of the last event that the receiver is done with. */
   cursor: number
-  /** Since when there was nothing but failures (ISO 8601); null while it answers. */
+  /** Since when every attempt has failed (ISO 8601); null while the receiver answers. */
   failing_since: string | null
 }
 
-/** All webhooks in numbers, those of cases included. */
+/** Counts of all webhooks, including those of cases. */
 export interface WebhookSummary {
   active: number
   paused: number
   disabled: number
-  /** Active ones with nothing but failures since some time. */
+  /** Active webhooks whose latest attempts failed. */
   failing: number
 }
 
-/** The registered receivers, and what is sent to them. Those of deleted cases, which are about to end, are not seen. */
+/** The registered webhooks and their deliveries. Webhooks of deleted cases, which are about to end, are hidden. */
 export interface Webhooks {
-  /** The global ones (null), or those of one case; in no order. */
+  /** Lists the global webhooks (null) or those of one case, in no particular order. */
   list(caseId: string | null): Webhook[]
-  /** Refuses with `not_found`. */
+  /** Throws `not_found`. */
   get(id: string): Webhook
   status(id: string): ReceiverStatus
   summary(): WebhookSummary
-  /** Sent are the events from now on. Refuses a target with `bad_request`; it is sent nothing to try it. */
+  /**
+   * Registers a webhook for events from now on. Throws `bad_request` for an invalid target; sends nothing to test it.
+   */
   add(wanted: NewWebhook): Promise<Webhook>
   change(id: string, change: WebhookChange): Promise<Webhook>
   remove(id: string): Promise<void>
-  /** The webhooks of a case that was deleted get what happened so far, and end. */
+  /** Lets the webhooks of a deleted case receive their remaining events, then removes them. */
   endOfCase(caseId: string): Promise<void>
-  /** Sends a ping whatever else there is to send, but behind those pings that were asked for before. */
+  /** Sends a ping at once, after pings that were requested earlier. */
   test(id: string): Promise<{ id: string; attempt: Attempt }>
-  /** All that wait for a retry, the newest of the delivered and of the dead; newest first. */
+  /** Lists all deliveries that wait for a retry and the newest delivered and dead ones; newest first. */
   deliveries(id: string, query?: Partial<DeliveryQuery>): Promise<Delivery[]>
   countDeliveries(id: string, states: readonly DeliveryState[] | null): Promise<number>
-  /** Refuses with `not_found`. */
+  /** Throws `not_found`. */
   delivery(id: string, deliveryId: string): Promise<Delivery>
-  /** Puts it into the queue again, due now. Refuses with `not_found`, or `wrong_state` while nothing is sent. */
+  /** Queues a delivery again, due now. Throws `not_found`, or `wrong_state` while the webhook is paused or disabled. */
   redeliver(id: string, deliveryId: string): Promise<Delivery>
 }
 
@@ -72,28 +74,28 @@ export interface WebhooksDeps {
   sender?: Sender | undefined
 }
 
-/** Webhooks at work. */
+/** The webhooks while the service runs. */
 export interface OpenWebhooks extends Webhooks {
-  /** Begins to send; the port is that of this service, which is no target. */
+  /** Starts sending. `port` is the service's own, which is not an allowed target. */
   begin(port: number): void
-  /** Resolves when nothing is under way; what waits for the common pace of retries may. For tests. */
+  /** For tests: resolves when no request is running. Retries that wait for the shared rate limit may remain. */
   idle(): Promise<void>
-  /** Ends the tests under way, which may take as long as a receiver likes: each is refused as `stopping`. */
+  /** Aborts running pings, which may take long. Each fails with `stopping`. */
   stopTests(): void
-  /** What is under way may end for a moment; what does not is sent again at the next start. */
+  /** Gives running requests a moment to end. Others are sent again at the next start. */
   close(): Promise<void>
 }
 
 const GRACE_MS = 2000
-/** The disk may stay behind by so many events with what a receiver has passed that it did not want. */
+/** Cursors are saved at least once in so many events, also if a receiver skips them all. */
 const TIDY_EVENTS = 1000
 
 const WHY_DISABLED: Record<Disabled['reason'], string> = {
   gone: 'its receiver answered 410 Gone',
-  failing: 'for five days there was nothing but failures',
+  failing: 'all deliveries failed for five days',
 }
 
-/** To be opened before the first event is appended, as that may trim the log. */
+/** Must be opened before the first event is appended, as that may trim the log. */
 export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
   const { eventLog, now, newId, log, clock = systemClock } = deps
   const store = createWebhookStore(deps.database)
@@ -158,7 +160,10 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     return sender.send({ url: webhook.url, headers, body, signal })
   }
 
-  /** The log keeps what receivers have still to get; one that the service disabled may stay so for ever. */
+  /**
+   * Makes the event log keep the events that receivers still need. Webhooks that the service disabled don't count, as
+   * they may stay disabled forever.
+   */
   function keepLog(): void {
     if (isClosed) return
     const waiting = [...receivers.values()].filter(({ webhook }) => webhook.disabled === null)
@@ -166,12 +171,12 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     eventLog.keepFrom(cursors.length > 0 ? Math.min(...cursors) : null)
   }
 
-  /** Saves the cursors now and then, so that the log can be trimmed. */
+  /** Saves all cursors once in a while, so that the log can be trimmed. */
   function tidy(upTo: number): void {
     if (upTo - tidiedAt < TIDY_EVENTS) return
     tidiedAt = upTo
     for (const { progress } of receivers.values()) progress.save()
-    store.flushed().then(keepLog, () => {}) // the database logs why
+    store.flushed().then(keepLog, () => {}) // the database logs the error
   }
 
   function disable(receiver: Receiver, reason: Disabled['reason']): void {
@@ -199,7 +204,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     })
   }
 
-  /** What can be read of its deliveries is as of now, as far as the disk takes it. */
+  /** Finds a receiver and saves its outcomes, so that queries see its current deliveries. */
   async function findSaved(id: string): Promise<Receiver> {
     const receiver = find(id)
     if (!receiver.progress.isSaved && !store.failure) {
@@ -211,16 +216,16 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
 
   async function delivery(id: string, deliveryId: string): Promise<Delivery> {
     await findSaved(id)
-    return store.delivery(id, deliveryId) ?? notKept(id, deliveryId)
+    return store.delivery(id, deliveryId) ?? deliveryNotFound(id, deliveryId)
   }
 
   async function redeliver(id: string, deliveryId: string): Promise<Delivery> {
     await delivery(id, deliveryId)
     const receiver = find(id)
     const { active, disabled } = receiver.webhook
-    if (active) return (await receiver.redeliver(deliveryId)) ?? notKept(id, deliveryId)
+    if (active) return (await receiver.redeliver(deliveryId)) ?? deliveryNotFound(id, deliveryId)
     const state = disabled ? `was disabled (${WHY_DISABLED[disabled.reason]})` : 'is paused'
-    const message = `Webhook ${id} ${state}, so nothing is sent to it. Resume it first: PATCH /webhooks/${id} with {"active": true}.`
+    const message = `Webhook ${id} ${state}, so nothing is sent to it. Resume it first with PATCH /webhooks/${id} and {"active": true}.`
     throw new AppError('wrong_state', message)
   }
 
@@ -241,7 +246,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     await receiversIdle()
     await registrations.idle()
     await Promise.allSettled([store.flushed(), eventLog.flushed()])
-    await receiversIdle() // of an event that one of them made
+    await receiversIdle() // again, for an event that a receiver may have appended
   }
 
   const stopTests = () => stopping.abort(stoppingError())
@@ -296,7 +301,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
   }
 }
 
-function notKept(id: string, deliveryId: string): never {
-  const message = `Webhook ${id} has no delivery ${deliveryId.slice(0, 80)}, or has it no more. GET /webhooks/${id}/deliveries lists those that are kept.`
+function deliveryNotFound(id: string, deliveryId: string): never {
+  const message = `Webhook ${id} has no delivery ${deliveryId.slice(0, 80)}; it may have been removed since. GET /webhooks/${id}/deliveries lists the stored ones.`
   throw new AppError('not_found', message)
 }

@@ -1,11 +1,11 @@
-/** Reads the file in which an agent's program records a conversation. */
+/** Reads the file in which an agent records a conversation. */
 
 import { readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { readRegular } from '../files/safe-read.ts'
 
-/** The text of a record, `too_large`, or null where there is none that can be read. */
+/** The text of a record, `too_large`, or null if there is no readable record. */
 export type AgentRecord = { text: string } | 'too_large' | null
 
 const MAX_BYTES = 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-/** The frozen values of the run guard. */
+/** Stores the baselines of cases: values that are frozen during a run. */
 
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { type Baseline, EMPTY_BASELINE, type IgnoredChange } from '../model/baseline.ts'
@@ -11,25 +11,29 @@ import type { CaseEntry } from './case-entry.ts'
 import { filesOf } from './case-folder-of.ts'
 
 /**
- * Values of cases that are frozen while a session executes whose processes can write the files: what counted when it
- * began goes on counting, until a request says otherwise. In memory, and in the database for the next start.
+ * Baselines of cases. They freeze values while a session executes whose processes can write the case files: the
+ * values at its start keep counting until a request confirms a change. They are in memory, and in the database for
+ * the next start.
  */
 export interface Baselines<Run extends OpenRun = OpenRun> {
-  /** The sessions that execute just now in such a way, by id. */
+  /** The running sessions that can write case files, by id. */
   readonly runs: Map<string, Run>
-  /** The frozen values of a case; during a run, an empty baseline for a case that did not exist before. */
+  /** The baseline of a case; during a run, an empty baseline for a case that did not exist before. */
   of(caseId: string): Baseline | undefined
   get(caseId: string): Baseline | undefined
   ids(): string[]
   all(): Record<string, Baseline>
-  /** Counts at once; resolves when it is on disk. */
+  /** Sets the baseline of a case. It applies at once; resolves when it is stored. */
   put(caseId: string, baseline: Baseline | null): Promise<void>
-  /** For all cases at once, in a row that is about to be written. */
+  /** Sets a baseline in memory only, for all cases at the start of a run; the caller stores them together. */
   keep(caseId: string, baseline: Baseline): void
   drop(caseId: string): void
-  /** An edit of the service is on the disk: it counts. With the case as that makes it, and what was ignored before. */
+  /**
+   * Updates the baseline after an edit of the service was written. `entry` is the case after it, `ignored` the
+   * changes ignored before it.
+   */
   written(edit: Edit, entry: CaseEntry, ignored: readonly IgnoredChange[]): Promise<void>
-  /** Whether a session is at work in this process. */
+  /** Whether a session runs in this process. */
   isLive(session: Session): boolean
   load(): Watch | null
   idle(): Promise<void>
@@ -41,7 +45,7 @@ export function createBaselines<Run extends OpenRun>(
 ): Baselines<Run> {
   const runs = new Map<string, Run>()
   const known = new Map<string, Baseline>()
-  /** The cases that have a row of their own, which goes before that of all. */
+  /** Cases with their own row in the database, which overrides the common row. */
   const stored = new Set<string>()
   const order = createKeyedMutex()
   const isLive = ({ id, state }: Session) => isRunning(state) && running.has(id)

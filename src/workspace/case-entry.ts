@@ -1,4 +1,4 @@
-/** The case files as last read, before it is decided what counts of them. */
+/** The files of a case as last read, before baselines are applied. */
 
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Case } from '../model/case.ts'
@@ -9,7 +9,7 @@ import type { Session } from '../model/session.ts'
 import type { NoteFile } from './notes.ts'
 import type { RecordFile } from './record.ts'
 
-/** One case as it was last read. */
+/** One case as last read. */
 export interface CaseEntry {
   id: string
   file: RecordFile<Case>
@@ -17,31 +17,31 @@ export interface CaseEntry {
   proofs: Map<string, RecordFile<Proof | null>>
   /** By file name. */
   notes: Map<string, NoteFile>
-  /** Stamps of its folders by name, `.` its own: what came or went in one shows there. */
+  /** Stamps of its folders by name, `.` for the case folder. A new or deleted file changes the stamp. */
   folders: Map<string, FileStamp | null>
-  /** Its files were gone while a session ran, and were written again. */
+  /** Whether its files disappeared while a session ran and were written again. */
   vanished: boolean
-  /** An editor put a plain file in place of the link latest.md. */
+  /** Whether an editor replaced the link latest.md with a plain file. */
   strayLatest: boolean
-  /** Where the link latest.md leads; empty without one. */
+  /** The target of the link latest.md; empty without a link. */
   latest: string
-  /** The sessions whose files were deleted by hand: by their ids, the numbers in the names of the files. */
+  /** Sessions whose files a person deleted: file numbers by session id. */
   deleted: Record<string, number>
-  /** What is wrong with its folders and names: links, copies, no permission. */
+  /** Problems of its folders and names: links, copies, missing permissions. */
   problems: Problem[]
 }
 
-/** A change of a file, by anyone; null means "was not there" or "was deleted". */
+/** A change of a file, by anyone. `before` is null for a new file, `after` for a deleted one. */
 export type Change =
   | { kind: 'case'; case_id: string; before: Case | null; after: Case | null }
   | { kind: 'session'; case_id: string; before: Session | null; after: Session | null }
   | { kind: 'proof'; case_id: string; before: Proof | null; after: Proof | null }
 
-/** What was found to differ in a case, or may: every change of the files comes as one of these. */
+/** A possible change of a case. Every change of its files is reported as one of these. */
 export interface CaseChange {
   caseId: string
   found: readonly Change[]
   source: ChangeSource
-  /** The memory files that a request has just written. */
+  /** Memory files that a request has just written. */
   wrote?: readonly string[] | undefined
 }

@@ -1,4 +1,4 @@
-/** From what was read of a case to what counts: frozen values applied, problems collected. */
+/** Turns the files of a case as read into the values that count: applies the baseline and collects problems. */
 
 import { applyBaseline, type Baseline } from '../model/baseline.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
@@ -10,7 +10,7 @@ import { isRunning } from '../model/session-state.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
-/** An entry as it counts, with all that is wrong with it. */
+/** Returns the case with the values that count, and all its problems. */
 export function folderOf(
   entry: CaseEntry,
   isRunningHere: (sessionId: string) => boolean,
@@ -31,7 +31,7 @@ export function folderOf(
       .concat(
         sessions.filter((each) => isRunning(each.state) && !isRunningHere(each.id)).map(foreign),
       )
-      .concat(twins(sessions).map(twin))
+      .concat(duplicateSessions(sessions).map(duplicateProblem))
       .concat(ignored.map((each) => ignoredChangeProblem(entry.id, each))),
   }
   if (entry.vanished)
@@ -41,7 +41,7 @@ export function folderOf(
   return folder
 }
 
-/** What the files of a case say, the newest session and proof last. */
+/** Returns the values in the files of a case; the newest session and proof are last. */
 export function filesOf(entry: CaseEntry): Pick<CaseFolder, 'case' | 'sessions' | 'proofs'> {
   const values = <T>(files: Map<unknown, RecordFile<T | null>>): T[] =>
     [...files.values()].map((file) => file.value).filter((value) => value !== null)
@@ -52,8 +52,8 @@ export function filesOf(entry: CaseEntry): Pick<CaseFolder, 'case' | 'sessions' 
   }
 }
 
-/** Sessions whose id an earlier one of the case has. */
-function twins(sessions: readonly Session[]): Session[] {
+/** Returns sessions with the id of an earlier session of the case. */
+function duplicateSessions(sessions: readonly Session[]): Session[] {
   const first = new Map<string, Session>()
   return sessions.filter((each) => {
     if (!first.has(each.id)) first.set(each.id, each)
@@ -61,16 +61,16 @@ function twins(sessions: readonly Session[]): Session[] {
   })
 }
 
-function twin({ number, id }: Session): Problem {
+function duplicateProblem({ number, id }: Session): Problem {
   return {
     code: 'duplicate_id',
     file: `sessions/${number}.md`,
     line: null,
-    message: `id: ${id} is that of an earlier session of this case, which is the one that requests reach: delete this copy`,
+    message: `id: ${id} is the id of an earlier session of this case, which requests use: delete this copy`,
   }
 }
 
-/** Nothing runs here for a session that came with the files of another machine. */
+/** Problem of a session that runs on another machine. */
 function foreign({ number, state }: Session): Problem {
   return {
     code: 'foreign_session',

@@ -1,6 +1,6 @@
 /**
- * Reads the files of one case: lists its folders, compares stamps, reads what changed. Requests, starts and the
- * synchronizer all read cases by this.
+ * Reads the files of one case: lists its folders, compares stamps, reads changed files. Requests, the start and the
+ * synchronizer read cases with it.
  */
 
 import { basename } from 'node:path'
@@ -26,18 +26,18 @@ import type { ReadPass } from './sync/stability.ts'
 import { unservedFolders, unservedNames } from './unserved-names.ts'
 
 export interface CaseLookDeps extends ReaderDeps {
-  /** Called for a folder without any record, with what is wrong in it. */
+  /** Called for a folder without records, with its problems. */
   sawNoCase?(caseId: string, problems: readonly Problem[]): void
   deletions?: DeletionDeps
-  /** Called with the entries of a case's folder, its sessions/ or its proof/, of which no stamp was known. */
+  /** Called with the entries of a case folder, its sessions/ or its proof/, if no stamp of it was known. */
   sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
 
 /**
- * A case as its folder is now: what has the stamp that was known is not read again. Null where no
- * folder is, or one without any record, or a new one with no case.md yet that stands still.
+ * Reads a case from its folder. Files with a known stamp are not read again. Returns null if there is no folder, no
+ * record in it, or a new folder whose case.md is not complete yet.
  */
-export async function lookAtCase(
+export async function readCaseFolder(
   deps: CaseLookDeps,
   id: string,
   known: CaseEntry | undefined,
@@ -47,9 +47,9 @@ export async function lookAtCase(
   const folders = new Map<string, FileStamp | null>()
   const emptiedByGit = new Set<string>()
   const problems: Problem[] = []
-  /** The entries of a folder; null if it is no folder, `hidden` if the service may not list it. */
+  /** Returns the entries of a folder; null if it is not a folder, `hidden` if the service may not list it. */
   const listed = (folder: string, name: string, stamp = stampNow(folder)) => {
-    // the stamp is taken before the names: what comes meanwhile shows in a later one
+    // take the stamp before the names, so that later changes give a newer one
     folders.set(name, stamp && isSettled(stamp) ? stamp : null)
     if (stamp && deps.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
     const kinds = stamp && isOfFolder(stamp) ? kindsIn(folder) : kindsNow(folder)
@@ -57,7 +57,7 @@ export async function lookAtCase(
     else problems.push(...conflictCopies(name, kinds), ...unservedNames(name, kinds))
     if (kinds && kinds !== 'hidden') {
       deps.sawFolder?.(folder, kinds)
-      // what could not be removed is found by the next start, which looks at what has no stamp
+      // no stamp, so that the next start looks here for temporary files again
       if ([...kinds.keys()].some(isTempName)) folders.set(name, null)
     }
     return kinds
@@ -68,7 +68,7 @@ export async function lookAtCase(
     problems.push(...linkProblems(inside))
     problems.push(...unservedFolders(layout.caseFolder(id), inside, folders, known))
   }
-  /** The keys of a folder's files: those that were known where it may not be listed. */
+  /** Returns the keys of a folder's files; the known ones if it may not be listed. */
   const keysIn = <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
     const asKnown = {
       keys: [...was],
@@ -100,7 +100,7 @@ export async function lookAtCase(
     }
   }
 
-  // a folder that is gone shows in the one that held it
+  // a deleted folder changes the stamp of its parent folder
   const byGit = (name: string) => [name, '.'].some((each) => emptiedByGit.has(each))
   const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
     readCaseRecord(deps, id, { known: record, pass }),
@@ -132,13 +132,13 @@ export async function lookAtCase(
     (name) => layout.memoryFile(id, name),
     (name, note) => readNote(layout.memoryFile(id, name), name, { known: note, pass }),
   )
-  // a branch switch leaves what git ignores, such as latest.md: that alone is no case
+  // a branch switch leaves ignored files such as latest.md, which are not a case
   const isMissing = file.problems.some(({ code }) => code === 'missing')
   if (isMissing && sessions.size + proofs.size + notes.size === 0) {
     deps.sawNoCase?.(id, problems)
     return null
   }
-  // what is left of a folder for another pass is not to be passed over then
+  // clear the stamps, so that the next pass reads what this one left
   if (pass.retryInMs > 0) for (const name of folders.keys()) folders.set(name, null)
   const now = { id, file, sessions }
   const deleted = await deletedSessions(deps.deletions, known, now, byGit('sessions'))
@@ -178,7 +178,7 @@ interface Wanted<K, T> {
   keys: K[]
   known: Map<K, T> | undefined
   pass: ReadPass
-  /** Whether what is missing was taken away by git. */
+  /** Whether git removed the missing files. */
   byGit: boolean
 }
 
@@ -193,7 +193,7 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
     if (file) files.set(key, file)
   }
   for (const [key, file] of known ?? []) {
-    // some editors delete a file before they write it again; git does not
+    // some editors delete a file and write it again; git does not
     if (files.has(key) || byGit || pass.accept(path(key), gone, 'truncated')) continue
     files.set(key, file)
   }
@@ -204,7 +204,7 @@ export const gone = () => null
 
 function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
   const message =
-    'kept beside the file, since it was saved while the service wrote the same lines, or stood in place of latest.md: take over what you need, then delete this copy'
+    'conflict copy: this version was saved while the service wrote the same lines, or replaced latest.md: copy what you need, then delete it'
   return [...(kinds?.keys() ?? [])].filter(isConflictCopy).map((name) => {
     const file = folder === '.' ? name : `${folder}/${name}`
     return { code: 'conflict_copy', file, line: null, message }
@@ -220,6 +220,7 @@ function linkProblems(inside: ReadonlyMap<string, EntryKind>): Problem[] {
 }
 
 export function hiddenProblem(file: string): Problem {
-  const message = 'the service has no permission to look into this folder: what was known is served'
+  const message =
+    'the service has no permission to list this folder; the last known content is served'
   return { code: 'unreadable', file, line: null, message }
 }

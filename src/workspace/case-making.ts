@@ -1,4 +1,4 @@
-/** Makes the memory root, the folders of cases, and new cases, which get their name when they are complete. */
+/** Creates the memory root, case folders and new cases. A new case folder gets its final name when it is complete. */
 
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -15,18 +15,17 @@ import { AppError } from '../model/app-error.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import { type Layout, MEMORY_ROOT_FILES } from './layout.ts'
 
-/** Cases are made at the same time, and the root that they share once. */
+/** Cases are created in parallel, but their memory root only once. */
 const making = createKeyedMutex()
 
 /**
- * Makes the memory root if it is not there; true when it was made. Its git files come before `cases`,
- * so that where they were not all written the next call does it. Refuses with `unreadable_file`
- * where `cases` leads elsewhere.
+ * Creates the memory root if it does not exist; returns true if it did. The git files are written before `cases`, so
+ * that the next call completes an interrupted one. Throws `unreadable_file` if `cases` is a link.
  */
 export function makeMemoryRoot(layout: Layout): Promise<boolean> {
   return making.run(layout.memoryRoot, async () => {
-    const there = isThere(layout.memoryRoot)
-    if (!isThere(layout.cases)) {
+    const there = exists(layout.memoryRoot)
+    if (!exists(layout.cases)) {
       await makeFolder(layout.memoryRoot)
       for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
         await createUnlessThere(join(layout.memoryRoot, name), content)
@@ -38,8 +37,8 @@ export function makeMemoryRoot(layout: Layout): Promise<boolean> {
   })
 }
 
-/** Where it cannot be looked at, making it says why. */
-function isThere(path: string): boolean {
+/** Returns false without permission: creating it then throws the reason. */
+function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined
   } catch (error) {
@@ -52,7 +51,7 @@ async function createUnlessThere(path: string, content: string): Promise<void> {
   try {
     await createDurable(path, Buffer.from(content))
   } catch (error) {
-    // a person's own, or that of a start that was cut short
+    // a file of the user, or of an interrupted start
     if (!(error instanceof AppError && error.code === 'already_exists')) throw error
   }
 }
@@ -61,20 +60,20 @@ function mustBeInPlace(cases: string): void {
   if (isFolderNow(cases) && realpathSync.native(cases) === cases) return
   throw new AppError(
     'unreadable_file',
-    `The folder ${basename(cases)} of the memory root is no folder, or reached by a symbolic link, which is not followed. Put the folder itself in its place.`,
+    `The folder ${basename(cases)} of the memory root is not a folder or is reached by a symbolic link, which is not followed. Replace it with the folder itself.`,
   )
 }
 
 /**
- * Makes a folder inside a case's, such as `sessions`. A link in its place would lead writes out of
- * the case, so it is refused.
+ * Creates a folder inside a case folder, such as `sessions`. Throws if it is a link, which could lead writes out of
+ * the case.
  */
 export async function makeInnerFolder(folder: string): Promise<void> {
   await makeFolder(folder)
   if (isFolderNow(folder)) return
   throw new AppError(
     'unreadable_file',
-    `${basename(folder)} in the case's folder is a symbolic link, which is not followed. Put a folder in its place.`,
+    `${basename(folder)} in the case's folder is not a folder, or is a symbolic link, which is not followed. Replace it with a folder.`,
   )
 }
 
@@ -84,14 +83,17 @@ export interface NewCaseFiles {
   history: string
 }
 
-/** Makes a case's folder with its case.md and history.md in one step: after a crash it is there whole or not at all. */
+/**
+ * Creates a case folder with its case.md and history.md in one step: after a crash it exists completely or not at
+ * all.
+ */
 export async function createCaseFolder(
   layout: Layout,
   id: string,
   files: NewCaseFiles,
 ): Promise<void> {
   const folder = layout.caseFolder(id)
-  const hidden = trashName(folder) // removed with the trash at the next start, should we be killed here
+  const hidden = trashName(folder) // if the service is killed here, the next start removes it with the trash
   try {
     mkdirSync(hidden)
     await fillFolder(hidden, files)
@@ -100,13 +102,13 @@ export async function createCaseFolder(
   } catch (error) {
     await rm(hidden, { recursive: true, force: true })
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) {
-      throw new AppError('already_exists', `There is a case ${id} already.`, { cause: error })
+      throw new AppError('already_exists', `There is already a case ${id}.`, { cause: error })
     }
     throw storageError(error, folder)
   }
 }
 
-/** No program looks into a hidden folder, so what is half-written needs no other name. */
+/** Writes the files under their final names, as other programs ignore the hidden folder. */
 async function fillFolder(hidden: string, { text, history }: NewCaseFiles): Promise<void> {
   const written = await Promise.allSettled([
     writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), {}),

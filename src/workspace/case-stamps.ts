@@ -1,4 +1,4 @@
-/** Stamps of all files of a case, by which the next start sees whether to read it again. */
+/** Stamps of all files of a case. If they are unchanged at the next start, the case is not read again. */
 
 import { hash } from 'node:crypto'
 import { lstatSync, type Stats } from 'node:fs'
@@ -7,11 +7,11 @@ import type { FileStamp } from '../files/safe-read.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { isLatestWrong } from './latest.ts'
 
-/** The stamps of a case's files when they were read: while they are the same, the files are unchanged. */
+/** The stamps of a case's files when they were read. */
 export interface CaseStamps {
-  /** Its folders and files, relative to its own folder, one a line; `.` is that folder. */
+  /** Names of its folders and files, one per line, relative to the case folder, which is `.`. */
   names: string
-  /** Of the stamps of these, in this order; null where one of them cannot vouch for what was read. */
+  /** Hash of their stamps, in this order; null if a stamp is too recent to prove anything. */
   print: string | null
 }
 
@@ -20,7 +20,7 @@ type Stamp = Pick<FileStamp, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino' | 'dev'>
 const NUMBERS_PER_FILE = 5
 let numbers = new Float64Array(NUMBERS_PER_FILE * 64)
 
-/** Most cases have the same few names, which then take memory once. */
+/** Most cases have the same names, which are stored once. */
 const shortNames = new Map<string, string>()
 
 export function stampsOf(entry: CaseEntry): CaseStamps {
@@ -30,12 +30,12 @@ export function stampsOf(entry: CaseEntry): CaseStamps {
   for (const [id, { stamp }] of proofs) named.push([`proof/${id}.md`, stamp])
   for (const [name, { stamp }] of notes) named.push([name, stamp])
   const names = shared(named.map(([name]) => name).join('\n'))
-  // the link to the newest session is set by a look that finds a difference
+  // no hash, so that the next read corrects the link latest.md
   const print = isLatestWrong(entry) ? null : printOf(named.map(([, stamp]) => stamp))
   return { names, print }
 }
 
-/** Whether the files of a case in this folder are as they were read; some microseconds for each. */
+/** Whether the files of a case have not changed since they were read. Takes a few microseconds per file. */
 export function isUnchanged({ names, print }: CaseStamps, folder: string): boolean {
   if (print === null) return false
   const stamps = names
@@ -44,12 +44,12 @@ export function isUnchanged({ names, print }: CaseStamps, folder: string): boole
   return printOf(stamps) === print
 }
 
-/** The folders among the names, as `CaseEntry.folders` has them. */
+/** Returns the folders among the names, as in `CaseEntry.folders`. */
 export function folderNames({ names }: CaseStamps): string[] {
   return names.split('\n').filter((name) => !/\.md$/i.test(name))
 }
 
-/** The names as one text for all cases that have the same; long ones are seldom the same. */
+/** Returns one shared string for equal names. Long names are rarely equal. */
 export function shared(names: string): string {
   if (names.length > 40) return names
   const known = shortNames.get(names)
@@ -72,7 +72,7 @@ export function printOf(stamps: readonly (Stamp | null)[]): string | null {
   return hash('md5', new Uint8Array(numbers.buffer, 0, length * 8)).slice(0, 16)
 }
 
-/** Null also if the disk fails: reading the file then gives the reason. */
+/** Returns null also if the disk fails: reading the file then reports the reason. */
 function statsOf(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null

@@ -1,4 +1,4 @@
-/** The index of cases: in memory the stamps of all files, and the values of the cases that were used lately. */
+/** The index of cases: stamps of all files, and the values of recently used cases, in memory. */
 
 import { LRUCache } from 'lru-cache'
 import type { Baseline } from '../model/baseline.ts'
@@ -16,53 +16,53 @@ import { createParentIndex } from './parent-index.ts'
 import type { StoredCases } from './stored-cases.ts'
 
 /**
- * The index of cases: what their files say, so that a GET reads no file that has not changed. Of each case memory has
- * what tells whether its files have changed; all else is in the database, and in memory only while it is in use.
- * It is derived: thrown away, it is read again from the files.
+ * The index of cases, so that a GET reads only changed files. For each case the stamps of its files are in memory.
+ * All else is in the database, and in memory only while it is in use. The index is derived from the files and can be
+ * rebuilt.
  */
 export interface Catalog {
   entry(id: string): CaseEntry | undefined
   has(id: string): boolean
-  /** The stamps of its files when they were read. The same object until they change. */
+  /** The stamps of its files when they were read; the same object until they change. */
   known(id: string): CaseStamps | undefined
   ids(): string[]
   size(): number
   /** The cases that name this one as their parent. */
   children(id: string): string[]
   put(entry: CaseEntry): void
-  /** Of a case whose files have other stamps, and say the same. */
+  /** Updates the stamps of a case whose contents have not changed. */
   refresh(entry: CaseEntry): void
   remove(id: string): CaseEntry | undefined
-  /** All that is known of a case, the newest session and proof last; undefined when unknown. */
+  /** The whole case, newest session and proof last; undefined if unknown. */
   folder(id: string): CaseFolder | undefined
-  /** The case as `GET /cases/:id` gives it; undefined when unknown. */
+  /** The JSON of `GET /cases/:id`; undefined if unknown. */
   json(id: string): string | undefined
-  /** What triage shows of it; undefined when unknown. */
+  /** The row of a case in lists; undefined if unknown. */
   row(id: string): TriageRow | undefined
-  /** The same as `json` of all cases, in no order. */
+  /** The JSON of all cases, in no particular order. */
   allJson(): Iterable<{ id: string; json: string }>
-  /** The JSON of all cases in one array, the newest first. The same object until something changes. */
+  /** The JSON array of all cases, newest first; the same object until something changes. */
   listJson(): Buffer
-  /** Forgets what was computed from an entry, after a change of something that it was computed with. */
+  /** Discards values computed from a case, after something else that they depend on changed. */
   touch(id: string): void
-  /** A case whose files are as an earlier service stored them. */
+  /** Adds a case whose files are unchanged since an earlier service stored it. */
   takeStored(known: KnownCase): void
-  /** Whether the files of a case alone say all that is known of it, and nothing in it waits for an answer. */
+  /** Whether reading the files again would give the same case, and nothing in it waits for the service. */
   isReproducible(id: string): boolean
 }
 
 export interface CatalogDeps {
-  /** Whether a session plans or works in this process. */
+  /** Whether a session runs in this process. */
   isRunningHere(sessionId: string): boolean
-  /** What counts of a case, whatever its files say. */
+  /** The baseline of a case. */
   pins(caseId: string): Baseline | undefined
-  /** Where cases are that are not in use; without it all stay in memory. */
+  /** Stores cases that are not in use; without it all stay in memory. */
   stored?: StoredCases
   /** For `listJson`. */
   lists?: Pick<CaseLists, 'newestIds'>
 }
 
-/** The values of a case that is in use. */
+/** The values of a case in use. */
 interface Loaded {
   entry: CaseEntry
   folder: CaseFolder | null
@@ -70,16 +70,16 @@ interface Loaded {
   row: TriageRow | null
 }
 
-/** So many cases are in memory, because they were used last. */
+/** Number of recently used cases in memory. */
 const RECENT = 300
 
 const textDecoder = new TextDecoder()
 
 export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDeps): Catalog {
   const slots = new Map<string, CaseStamps>()
-  const families = createParentIndex()
+  const parentIndex = createParentIndex()
   const recent = new LRUCache<string, Loaded>({ max: RECENT })
-  /** Those whose values are not in the database, or not yet. */
+  /** Cases whose values are not in the database yet. */
   const unsaved = new Map<string, Loaded>()
   const list = createListJson({
     ids: () => lists?.newestIds() ?? [],
@@ -126,7 +126,7 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDep
     return summary === undefined ? undefined : JSON.parse(summary)
   }
 
-  /** Of those cases whose values are in the database. */
+  /** The JSON of cases whose values are in the database. */
   function* storedJson(): Iterable<{ id: string; json: Uint8Array }> {
     for (const row of stored?.allJson() ?? [])
       if (slots.has(row.id) && !unsaved.has(row.id)) yield row
@@ -137,11 +137,11 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDep
     for (const { id, json } of storedJson()) yield { id, json: textDecoder.decode(json) }
   }
 
-  /** From now on these are its values. */
+  /** Replaces the values of a case, and stores them. */
   function keep(id: string, each: Loaded): void {
     slots.set(id, stampsOf(each.entry))
     unsaved.set(id, each)
-    recent.delete(id) // a start puts thousands
+    recent.delete(id) // `recent` is for cases in use; a start adds thousands
     stored?.save(id, {
       created_at: each.entry.file.value.created_at,
       summary: () => rowIn(each),
@@ -171,7 +171,7 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDep
     slots.delete(id)
     unsaved.delete(id)
     recent.delete(id)
-    families.put(id, null)
+    parentIndex.put(id, null)
     stored?.remove(id)
     list.changed(id)
     return known.entry
@@ -183,12 +183,12 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDep
     known: (id) => slots.get(id),
     ids: () => [...slots.keys()],
     size: () => slots.size,
-    children: families.children,
+    children: parentIndex.children,
     put(entry) {
       const { id } = entry
       keep(id, fresh(entry))
       const { parent } = entry.file.value
-      families.put(id, parent === null ? null : copyOf(parent))
+      parentIndex.put(id, parent === null ? null : copyOf(parent))
       list.changed(id)
     },
     refresh(entry) {
@@ -207,7 +207,7 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDep
     touch,
     takeStored({ id, parent, names, print }) {
       slots.set(id, { names: shared(names), print })
-      families.put(id, parent)
+      parentIndex.put(id, parent)
       list.changed(id)
     },
     isReproducible(id) {
@@ -217,7 +217,7 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDep
   }
 }
 
-/** A part of a text keeps the whole text in memory; a copy of it does not. */
+/** Copies the string, as a substring would keep the whole text in memory. */
 function copyOf(part: string): string {
   return Buffer.from(part).toString()
 }

@@ -1,23 +1,22 @@
-/** Problems for sessions whose file somebody deleted by hand. */
+/** Finds sessions whose file a person deleted, and reports them as problems. */
 
 import type { CaseFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 
-/** How it is known which sessions a case had; without it, as for a single look, none is missing. */
+/** Sources for the sessions that a case had. Without them no session counts as deleted. */
 export interface DeletionDeps {
-  /** What was published of a case before this start; null once the start is over, or where nothing was. */
+  /** The facts published before this start; null after the start, or if nothing was published. */
   published(caseId: string): CaseFacts | null
-  /** Whether git took a file away; the path is relative to the memory root. */
+  /** Whether git deleted a file. The path is relative to the memory root. */
   byGit(path: string): Promise<boolean>
 }
 
 const CODE = 'session_missing'
 
 /**
- * The sessions whose files were deleted by hand, by id: those that were known and are gone, but not those that git
- * took. Each stays until its file is back, or until the operator goes on without it: by another session, or by
- * another state of the case.
+ * Returns the sessions whose files a person deleted, by id; not those that git deleted. A session stays listed until
+ * its file is back, or the operator continues with another session or another state.
  */
 export async function deletedSessions(
   deps: DeletionDeps | undefined,
@@ -39,7 +38,7 @@ export async function deletedSessions(
   return known && movedOn(known, now) ? {} : deleted
 }
 
-/** Whether the case has another state or another session since. */
+/** Whether the case has a new state or a new session. */
 export function movedOn(before: CaseEntry, after: Pick<CaseEntry, 'file' | 'sessions'>): boolean {
   const isNew = (number: number) => !before.sessions.has(number) && number > lastOf(before)
   return (
@@ -51,7 +50,7 @@ function lastOf({ sessions, deleted }: CaseEntry): number {
   return Math.max(0, ...sessions.keys(), ...Object.values(deleted))
 }
 
-/** By session id: the number in the name of its file, also of those that were deleted by hand. */
+/** Returns file numbers by session id, including deleted sessions. */
 export function sessionFiles({
   sessions,
   deleted,
@@ -66,7 +65,7 @@ export function deletedProblems(deleted: CaseEntry['deleted']): Problem[] {
     code: CODE,
     file: `sessions/${number}.md`,
     line: null,
-    message: `session ${number} was deleted by hand, and the case still has the state that it left: restore the file, from git say; if it is meant to be gone, start another session or change the state of the case`,
+    message: `the file of session ${number} was deleted, but the case still has the state from that session: restore the file, for example from git; if you deleted it on purpose, start another session or change the state of the case`,
   }))
 }
 

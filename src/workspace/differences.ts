@@ -1,12 +1,12 @@
-/** Which files of a case differ between two readings. */
+/** Finds the files of a case that differ between two reads. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { CaseEntry, Change } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
 /**
- * What differs between two readings of a case: files with other bytes, or the same bytes that mean something else now.
- * Not by identity, as a case may have been decoded from its row meanwhile.
+ * Returns the changes between two reads of a case: files with other bytes, or the same bytes with another value.
+ * Compares by value, as a case may have been loaded from the database since.
  */
 export function differences(before: CaseEntry | undefined, after: CaseEntry): Change[] {
   const case_id = after.id

@@ -1,6 +1,6 @@
 /**
- * Writes the edits of one decision to the files of a case, with their history lines, and puts the result into the
- * catalog.
+ * Writes the edits of one decision to the files of a case, with their history lines, and updates the catalog. Used by
+ * the store.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -34,40 +34,43 @@ export interface EditWriterDeps extends ReaderDeps {
   log(line: string): void
 }
 
-/** An edit, and the lines that the history gets with it. */
+/** An edit with its history lines. */
 export interface RecordedEdit {
   edit: Edit
   lines: string[]
 }
 
-/** What a new case consists of. */
+/** The files of a new case. */
 export interface MadeFiles {
   text: string
   history: string
 }
 
-/** The files of an edit, written and not placed; null for a history that gets no lines, or cannot get them. */
+/**
+ * The written but not yet placed files of an edit. `appended` is null without history lines, or if they cannot be
+ * appended.
+ */
 interface Staged {
   edited: StagedEdit
   appended: StagedHistory | null
 }
 
-/** Puts the edits of a decision on the disk and what they make of it into the catalog. */
+/** Writes edits to disk and their results to the catalog. */
 export interface EditWriter {
-  /** Takes a case that was just made of these texts into the catalog, and publishes it. */
+  /** Adds a newly created case to the catalog and publishes it. */
   made(id: string, written: MadeFiles): Promise<void>
   write(id: string, edit: RecordedEdit, attempt: number): Promise<boolean>
   follow(id: string, decidedOn: CaseFolder, edits: RecordedEdit[]): Promise<void>
-  /** Appends the lines of the history that are due and could not be written before. */
+  /** Appends pending history lines that could not be written before. */
   record(id: string): Promise<void>
 }
 
-/** With the pauses between them about 2 s, for somebody who saves all the time. */
+/** About 2 s with the pauses, in case an editor saves continuously. */
 const ATTEMPTS = 45
 const PAUSE_MS = 5
 const MAX_PAUSE_MS = 50
 
-/** `current` reads what changed of a case. The caller has the case's mutex. */
+/** `current` reads a case again. The caller has the case's mutex. */
 export function createEditWriter(
   deps: EditWriterDeps,
   current: (id: string) => Promise<CaseFolder>,
@@ -83,7 +86,7 @@ export function createEditWriter(
       sessions: new Map(),
       proofs: new Map(),
       notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), history)]]),
-      folders: new Map([['.', null]]), // whatever somebody may have put there since
+      folders: new Map([['.', null]]), // no stamp, as files may have been added since
       vanished: false,
       strayLatest: false,
       latest: '',
@@ -94,7 +97,9 @@ export function createEditWriter(
     publish({ caseId: id, found: differences(undefined, entry), source: 'service' })
   }
 
-  /** False when somebody saved the file meanwhile: then the change is decided again. */
+  /**
+   * Writes one edit. Returns false if the file was saved by someone else since, so that the change is decided again.
+   */
   async function write(
     id: string,
     { edit, lines }: RecordedEdit,
@@ -103,14 +108,14 @@ export function createEditWriter(
     const known = catalog.entry(id)!
     if (edit.file === 'ignored-state') {
       if (lines.length > 0) history.begin(id, lines, null)
-      await take({ ...known, notes: await recorded(known) }, edit)
+      await publishEdit({ ...known, notes: await recorded(known) }, edit)
       return true
     }
     const hasLines = lines.length > 0
     const begun = hasLines ? history.begin(id, lines, changedFile(known, edit)) : 0
     let staged: Staged | null = null
     try {
-      // a power cut between the two files would otherwise lose who approved; a start sees what changed in other files
+      // so that a power cut between the two files does not lose who approved; edits of other files are found at start
       if (hasLines && isTrail(edit)) await history.sync()
       staged = await stage(known, edit, lines)
       await staged.edited.place()
@@ -132,7 +137,7 @@ export function createEditWriter(
     return true
   }
 
-  /** Writes the edited file and the history side by side. What is wrong with the history shows when it is placed. */
+  /** Writes the edited file and the history in parallel. Errors of the history are reported when it is placed. */
   async function stage(known: CaseEntry, edit: FileEdit, lines: string[]): Promise<Staged> {
     const due = lines.length > 0 ? history.due(known.id).lines.concat(lines) : []
     const [edited, appended] = await Promise.allSettled([
@@ -146,8 +151,8 @@ export function createEditWriter(
   }
 
   /**
-   * Places the history after the file, and makes both durable: in one folder together, else the file first. Then the
-   * change is published. A change that could not be synced is in the files as well, so it is published, too.
+   * Places the history after the file and syncs both: together if they are in the same folder, else the file first.
+   * Then publishes the change, even if the sync failed, as it is in the files.
    */
   async function finish(
     known: CaseEntry,
@@ -168,8 +173,8 @@ export function createEditWriter(
   }
 
   /**
-   * Appends the lines that are due, and gives the memory files as they are then. A history.md that cannot be
-   * appended to keeps no change from being made: its lines stay due. They may be staged already.
+   * Appends pending history lines and returns the resulting memory files. If history.md cannot be written, the change
+   * succeeds and the lines stay pending.
    */
   async function recorded(
     known: CaseEntry,
@@ -186,14 +191,16 @@ export function createEditWriter(
       deps.stability.noteOwnWrite(path)
       await (sync ?? placed.sync)()
       history.written(ids)
-      // what somebody else wrote there is published by the next scan
+      // edits by others are published by the next scan
       const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
       return isKnown ? new Map(notes).set(HISTORY_FILE, noteOf(path, text, after)) : notes
     } catch (error) {
-      const refusal = error instanceof AppError ? error : diskError(error)
-      if (!refusal) throw error
+      const storageProblem = error instanceof AppError ? error : diskError(error)
+      if (!storageProblem) throw error
       await history.sync()
-      deps.log(`the history of case ${id} gets its newest lines later: ${refusal.message}`)
+      deps.log(
+        `the history of case ${id} could not be written and will be written later: ${storageProblem.message}`,
+      )
       return notes
     } finally {
       await placed?.close()
@@ -210,9 +217,8 @@ export function createEditWriter(
   }
 
   /**
-   * The edits that belong to the first one, which is on disk and cannot be taken back: where somebody
-   * saved such a file meanwhile they are made on what stands there now, unless a person has just set
-   * the very field, which then stays as he set it.
+   * Writes the edits after the first one, which cannot be undone. If someone saved such a file since, the edit is
+   * applied to the new version. If a person has just set the same field, their value stays.
    */
   async function follow(id: string, decidedOn: CaseFolder, edits: RecordedEdit[]): Promise<void> {
     for (const { edit: wanted, lines } of edits) {
@@ -228,7 +234,7 @@ export function createEditWriter(
     }
   }
 
-  /** Takes what was written into the catalog, and publishes the change. */
+  /** Updates the catalog with what was written, and publishes the change. */
   async function apply(
     known: CaseEntry,
     edit: FileEdit,
@@ -261,10 +267,10 @@ export function createEditWriter(
       entry.deleted = {}
       entry.problems = known.problems.filter(({ code }) => code !== 'session_missing')
     }
-    await take(entry, edit, isSynced)
+    await publishEdit(entry, edit, isSynced)
   }
 
-  async function take(entry: CaseEntry, edit: Edit, isSynced = true): Promise<void> {
+  async function publishEdit(entry: CaseEntry, edit: Edit, isSynced = true): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
     if (isSynced) await deps.baselines.written(edit, entry, ignored)
     const known = catalog.entry(entry.id)
@@ -283,7 +289,7 @@ function isChanged(error: unknown): boolean {
   return error instanceof AppError && error.code === 'changed_meanwhile'
 }
 
-/** The same lines behind those that the trail has now. */
+/** Renumbers audit lines to follow those that the audit trail has now. */
 function renumbered(edit: Edit & { file: 'session' }, { sessions }: CaseFolder): typeof edit {
   const trail = sessions.find((session) => session.number === edit.number)?.trail ?? []
   const first = nextTrailNumber(trail)

@@ -1,4 +1,4 @@
-/** A case entry as text for its row in casefile.db. */
+/** Encodes and decodes a case entry for its row in casefile.db. */
 
 import { isToBeStamped } from '../model/proof.ts'
 import { isSealed, type Session } from '../model/session.ts'
@@ -6,11 +6,11 @@ import { isRunning } from '../model/session-state.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { isLatestWrong } from './latest.ts'
 
-/** The entry as text, without the description, which the JSON of the case has. */
+/** Encodes an entry without the description, which is in the JSON of the case. */
 export function encodeEntry(entry: CaseEntry): string {
-  const { folders, file, sessions, proofs, notes, ...rest } = entry
+  const { folders, file, sessions, proofs, notes, ...others } = entry
   return JSON.stringify({
-    ...rest,
+    ...others,
     file: { ...file, value: { ...file.value, description: '' } },
     folders: [...folders],
     sessions: [...sessions],
@@ -20,10 +20,10 @@ export function encodeEntry(entry: CaseEntry): string {
 }
 
 export function decodeEntry(text: string, description: string): CaseEntry {
-  const { folders, sessions, proofs, notes, ...rest } = JSON.parse(text)
-  rest.file.value.description = description
+  const { folders, sessions, proofs, notes, ...others } = JSON.parse(text)
+  others.file.value.description = description
   return {
-    ...rest,
+    ...others,
     folders: new Map(folders),
     sessions: new Map(sessions),
     proofs: new Map(proofs),
@@ -40,9 +40,8 @@ const DEPENDENT: readonly string[] = [
 ]
 
 /**
- * Whether a service that knows nothing would read the same from the same files. A broken file has its last readable
- * value, a changed trail its true lines, a copy the problem that there is another case of its id, and a session that
- * is under way may have to be continued or ended.
+ * Whether reading the files from scratch would give the same entry. It would not for a broken file (last readable
+ * value), a changed audit trail, a copy of another case, or a session that still needs the service.
  */
 export function isReproducible(entry: CaseEntry): boolean {
   const { file, sessions, proofs, notes, vanished, strayLatest, deleted } = entry
@@ -60,7 +59,7 @@ export function isReproducible(entry: CaseEntry): boolean {
   )
 }
 
-/** Nothing runs for it, and nothing that was written by hand waits for an answer. */
+/** Whether nothing runs for the session and no edit by a person waits for the service. */
 function isAtRest(session: Session): boolean {
   const { state, byHand } = session
   if (byHand !== undefined || isRunning(state) || state === 'plan_ready') return false

@@ -1,4 +1,4 @@
-/** The facts of a case that the publisher compares. */
+/** Computes the facts of a case, which the publisher compares to find events. */
 
 import { hash as hashOf } from 'node:crypto'
 import type { Case } from '../model/case.ts'
@@ -9,10 +9,7 @@ import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { sessionFiles } from './deleted-sessions.ts'
 
-/**
- * The facts of a case as its files are now. If case.md cannot be read, only its problem is new: state and fields
- * stay as they were published.
- */
+/** Returns the facts of a case from its current files. If case.md is unreadable, state and fields stay as published. */
 export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts | null): CaseFacts {
   const { readable } = entry.file
   const proofs: Record<string, ProofFacts> = {}
@@ -45,7 +42,7 @@ function fieldsHash({ case: value }: CaseFolder): string {
   const known = hashes.get(value)
   if (known !== undefined) return known
   const { id: _, state: __, created_at: ___, ...fields } = value
-  // a field that a later version adds has no value in the cases there are, and is no change of them
+  // empty fields are left out, so that a field of a later version is no change
   const set = Object.entries(fields).filter(([, field]) => field !== null && field.length > 0)
   const hash = hashOf('sha256', JSON.stringify(set)).slice(0, 16)
   hashes.set(value, hash)

@@ -17,15 +17,15 @@ import type { NoteFile } from './notes.ts'
 import { hashOf } from './record.ts'
 import { endingOf } from './sync/stability.ts'
 
-/** How often lines are placed again if somebody keeps saving the file. */
+/** Number of attempts if somebody keeps saving the file. */
 const ATTEMPTS = 20
 const PAUSE_MS = 10
 
-/** What history.md says once it is placed. */
+/** A history.md that is written but not yet placed. */
 export interface StagedHistory extends StagedFile {
   path: string
   text: string
-  /** The hash of what was there before; empty if nothing was. */
+  /** Hash of the file before; empty if there was none. */
   before: string
   /** The hash of `text`. */
   after: string
@@ -38,8 +38,8 @@ interface HistoryDeps {
 }
 
 /**
- * Lines appended to a case's history.md, for which the file is made where there is none. Refuses with
- * `unreadable_file` one that is no text to append to: it is left as it is.
+ * Stages a history.md with appended lines; creates the file if there is none. Throws `unreadable_file` for a file to
+ * which text cannot be appended, and leaves it unchanged.
  */
 export async function stageHistory(
   { layout, lateSaves }: Pick<HistoryDeps, 'layout' | 'lateSaves'>,
@@ -50,7 +50,7 @@ export async function stageHistory(
   const within = layout.caseFolder(id)
   const stamp = stampNow(path)
   if (!stamp) {
-    // an older case, or one that a person made, has no record of its author
+    // the author of an older or manually created case is unknown
     const created = { what: 'created', who: 'unknown' }
     const begin = historyLine(created, SERVICE_ACTOR, file.value.created_at)
     const text = withHistory(null, [begin, ...lines])
@@ -58,7 +58,7 @@ export async function stageHistory(
     const staged = await stageNew(path, bytes, { within })
     return { ...staged, path, text, before: '', after: hashOf(bytes) }
   }
-  if (!isOfRegularFile(stamp)) throw unreadable('it is no regular file')
+  if (!isOfRegularFile(stamp)) throw unreadable('it is not a regular file')
   if (stamp.size > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
   let text = ''
   let before = ''
@@ -82,8 +82,8 @@ export async function stageHistory(
 const TOO_LARGE = 'it would be over 10 MiB'
 
 /**
- * Places the lines, which may be staged already; where somebody saved the file meanwhile, they are appended to that.
- * What it gives is to be synced and closed.
+ * Places the lines, which may be staged already. If somebody saved the file since, they are appended to the new
+ * version. The caller must sync and close the result.
  */
 export async function placeHistory(
   deps: HistoryDeps,
@@ -107,29 +107,26 @@ export async function placeHistory(
 
 const RETRIED: ReadonlySet<string> = new Set(['changed_meanwhile', 'already_exists'])
 
-/** The text, if lines can be appended to it. */
+/** Returns the text if lines can be appended to it, else throws. */
 function sound(bytes: Buffer): string {
   const text = decodeUtf8(bytes)
   if (!text.ok) throw unreadable(`line ${text.line} is not UTF-8`)
   const line = conflictLine(text.text)
-  if (line !== null) throw unreadable(`line ${line} is a conflict marker of git`)
+  if (line !== null) throw unreadable(`line ${line} is a git conflict marker`)
   return text.text
 }
 
 function unreadable(why: string): AppError {
-  return new AppError(
-    'unreadable_file',
-    `${HISTORY_FILE} cannot be appended to as it stands: ${why}.`,
-  )
+  return new AppError('unreadable_file', `Lines cannot be appended to ${HISTORY_FILE}: ${why}.`)
 }
 
-/** As another look would read it; no stamp, so that this look is made. */
+/** Returns the memory file as a scan would read it, but without a stamp, so that the next scan reads it. */
 export function noteOf(path: string, text: string, hash = hashOf(Buffer.from(text))): NoteFile {
   const mtimeMs = stampNow(path)?.mtimeMs ?? 0
   return { stamp: null, mtimeMs, hash, ending: endingOf(text), problems: [] }
 }
 
-/** What a case's history.md says, oldest first; null where there is none that can be read. */
+/** Reads the history of a case, oldest entry first; null if there is no readable history.md. */
 export async function historyOf(layout: Layout, id: string): Promise<HistoryEntry[] | null> {
   const path = layout.memoryFile(id, HISTORY_FILE)
   const within = layout.caseFolder(id)

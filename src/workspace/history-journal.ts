@@ -1,6 +1,6 @@
 /**
- * Makes a change and its history line one step for a crash: the line is noted before, and written at the next start
- * if it is missing. It also knows which changes of history.md are the service's own, as these have no event.
+ * Makes a change and its history line atomic in a crash: the line is stored before the change, and written at the
+ * next start if it is missing. Also knows which changes of history.md are the service's own, as these have no event.
  */
 
 import { hash as hashOf } from 'node:crypto'
@@ -19,58 +19,64 @@ import { syncFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { diskError } from '../files/storage-error.ts'
 
-/** A file that a change replaces: `before` is the hash of what stood there, null for nothing. */
+/** A file that a change replaces. `before` is the hash of its old content; null if it did not exist. */
 export interface ChangedFile {
-  /** Relative to the folder of the case, as the workspace may be moved. */
+  /** Relative to the case folder, as the workspace may move. */
   path: string
   before: string | null
 }
 
-/** An act that was seen in the files, and is written once they stop changing; `key` says what it is about. */
+/**
+ * A change by a person that was seen in the files. It is written once the files stop changing. `key` identifies its
+ * subject.
+ */
 export interface NotedAct {
   key: string
   /** ISO 8601. */
   at: string
   what: string
-  /** Of a change of state: the state before. */
+  /** The state before a state change. */
   from?: string
-  /** Whether the reason was changed with it. */
+  /** Whether the reason changed too. */
   hasReason?: boolean
-  /** The file that was changed; of a file that was deleted, its folder. */
+  /** The changed file; for a deleted file, its folder. */
   path?: string
-  /** Seen at a start: it was changed while no service ran. */
+  /** Whether it was changed while no service ran. */
   isOffline?: boolean
 }
 
 /**
- * Lines of histories that are still to be written, kept in the state folder: a service that dies between a
- * change and its line writes the line at the next start, and only if the change was made.
+ * History lines that are not written yet, in the state folder. A service that dies between a change and its line
+ * writes the line at the next start, but only if the change was made.
  */
 export interface HistoryJournal {
-  /** Before a change is made. With `change` null the lines are due at once. */
+  /** Call before a change. With `change` null the lines are due at once. */
   begin(caseId: string, lines: readonly string[], change: ChangedFile | null): number
-  /** The change was made: its lines are due. */
+  /** Call after the change was made: its lines are due. */
   made(id: number): void
-  /** The change was not made. */
+  /** Call if the change was not made. */
   drop(id: number): void
   /** The lines of a case that are due, in order. */
   due(caseId: string): { ids: number[]; lines: string[] }
-  /** Before history.md gets lines: the hash of what is there, empty if nothing is, and the hash of what will be. */
+  /**
+   * Call before lines are appended to history.md, with the hash of the present file (empty if there is none) and of
+   * the new one.
+   */
   appending(caseId: string, before: string, after: string): void
-  /** The lines are in the file. */
+  /** Call when the lines are in the file. */
   written(ids: readonly number[]): void
-  /** Whether appended lines alone lead from one hash of history.md to the other. */
+  /** Whether only the service's own lines were added between these two hashes of history.md. */
   isOwnChange(caseId: string, before: string, after: string): boolean
-  /** The history.md with this hash is published, and on the disk: forgets how it came about. Null if the case is gone. */
+  /** Call when the history.md with this hash is published and synced: removes its appends. Null if the case is gone. */
   published(caseId: string, hash: string | null): void
-  /** Resolves when a power cut does not take what was begun. A disk that fails is logged. */
+  /** Syncs the journal, so that it survives a power cut. Disk errors are logged. */
   sync(): Promise<void>
-  /** Keeps an act until it is written. One that says the same of the same thing is kept once, and of a state the first. */
+  /** Stores an act until it is written. An equal act is stored once; for a state change the first one stays. */
   note(caseId: string, act: NotedAct): void
   noted(caseId: string): NotedAct[]
-  /** The acts are written, or turned out to be none: stops keeping them. */
+  /** Removes acts that are written or turned out to be no change. */
   settled(caseId: string, acts: readonly NotedAct[]): void
-  /** The cases that something is kept of. */
+  /** The cases with entries. */
   cases(): string[]
   forget(caseId: string): void
   close(): void
@@ -91,7 +97,7 @@ interface Append {
   after: string
 }
 
-/** A larger journal is written again without the entries that are done. */
+/** A larger journal is rewritten without finished entries. */
 const MAX_BYTES = 1024 * 1024
 
 export function openHistoryJournal(
@@ -100,7 +106,7 @@ export function openHistoryJournal(
   log: (line: string) => void,
 ): HistoryJournal {
   const entries = new Map<number, Entry>()
-  /** Removed from `entries`, but not from the file yet. */
+  /** Removed from `entries` but not yet from the file. */
   const removed = new Set<number>()
   let next = 1
   let size = 0
@@ -116,7 +122,7 @@ export function openHistoryJournal(
   }
   let file = rewrite()
 
-  /** The new journal gets its place as a whole, so that a kill or an error leaves the old one or the new one. */
+  /** Replaces the journal atomically, so that a kill or an error leaves the old or the new one. */
   function rewrite(): number {
     const fresh = `${path}.new`
     const text = [...entries].map(([id, entry]) => recordText([id, stored(entry)])).join('')
@@ -165,7 +171,7 @@ export function openHistoryJournal(
     closeSync(old)
   }
 
-  /** What a failing disk must not undo: the change was made, or its line is in the history. */
+  /** Logs disk errors instead of throwing, as the change or its line is already written. */
   function logged(write: () => void): void {
     try {
       write()
@@ -175,12 +181,12 @@ export function openHistoryJournal(
   }
 
   function logDiskError(error: unknown): void {
-    const refusal = diskError(error)
-    if (!refusal && !hasCode(error, 'ENOENT')) throw error // the state folder may be gone for a moment
-    log(`${path} could not be written: ${(refusal ?? (error as Error)).message}`)
+    const storageProblem = diskError(error)
+    if (!storageProblem && !hasCode(error, 'ENOENT')) throw error // the state folder may be missing for a moment
+    log(`${path} could not be written: ${(storageProblem ?? (error as Error)).message}`)
   }
 
-  /** Opened again, since `file` may be closed meanwhile. One that was deleted while the service runs is written again. */
+  /** Opens the journal again, as `file` may be closed during the sync. Rewrites it if it was deleted. */
   function openedToSync(): number {
     try {
       return openSync(path, 'r')
@@ -212,7 +218,7 @@ export function openHistoryJournal(
   const idsOf = (caseId: string) =>
     [...entries].filter(([, entry]) => entry.caseId === caseId).map(([id]) => id)
 
-  /** The appends of a case, in order, and what of them leads on from this hash to which other one. */
+  /** Returns all appends of a case, in order, and those that lead on from this hash. */
   function appendsFrom(caseId: string, hash: string | null) {
     const all = idsOf(caseId).filter((id) => entries.get(id)!.append)
     let last = hash
@@ -278,7 +284,7 @@ const NO_ENTRY = {
   append: null,
 } satisfies Omit<Entry, 'caseId'>
 
-/** A journal of an older version has no appends. */
+/** Journals of older versions have no appends. */
 type Stored = Pick<Entry, 'caseId' | 'lines' | 'change' | 'act'> & Partial<Pick<Entry, 'append'>>
 
 /** The leading line break ends a line that a crash left half-written. */
@@ -290,7 +296,7 @@ function stored({ caseId, lines, change, act, append }: Entry): Stored {
   return { caseId, lines, change, act, append }
 }
 
-/** The last record of each id; a line that was cut short by a kill was not acted on. */
+/** Reads the last record of each id. A line cut short by a kill was not acted on. */
 function readEntries(path: string, log: (line: string) => void): Map<number, Entry | null> {
   const found = new Map<number, Entry | null>()
   if (!existsSync(path)) return found
@@ -302,7 +308,7 @@ function readEntries(path: string, log: (line: string) => void): Map<number, Ent
       found.set(id, entry && { append: null, ...entry, isDue: isDueAtOnce(entry) })
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
-      log(`a line of ${path} cannot be read and is passed over`)
+      log(`a line of ${path} is unreadable and was skipped`)
     }
   }
   return found

@@ -17,40 +17,40 @@ import type { CaseLists, Place } from '../state/case-lists.ts'
 import type { Layout } from './layout.ts'
 import { hashOf } from './record.ts'
 
-/** `memory/index.md`: the cases by state, for a person who browses in an editor. */
+/** Writes `memory/index.md`: the cases by state, for people who browse the files. */
 export interface IndexFile {
-  /** To be called on every change; the file follows within a second or two, later where there are many cases. */
+  /** Call it on every change. The file follows within a second or two, later if there are many cases. */
   changed(): void
-  /** Writes now what is to be written, if anything is. */
+  /** Writes the file now if it is outdated. */
   flush(): Promise<void>
-  /** The last write; later changes are not followed. */
+  /** Writes the file a last time and ignores later changes. */
   close(): Promise<void>
 }
 
 interface IndexFileDeps {
   layout: Pick<Layout, 'memoryRoot'>
-  /** The rows of all cases behind a place, the newest first. */
+  /** Returns case rows after a position, newest first. */
   rows: CaseLists['newestRows']
   log: (line: string) => void
   now?: () => number
-  /** Why the file must not be there; empty where it may. */
+  /** Why the file must not be written; empty if it may. */
   whyNot?: () => Promise<string>
-  /** The shortest time between two writes. */
+  /** Minimum time between two writes. */
   everyMs?: number
 }
 
 const MAX_BYTES = 64 * 1024 * 1024
 /**
- * Making it takes time for each case. So if there are many it is made less often, and waits longer for a pause between
- * changes, as it would slow down the requests that make them: 10,000 cases every 3 s.
+ * Building the file takes time per case. With many cases it is written less often and waits longer for a pause, so
+ * that it does not slow down requests: for 10,000 cases every 3 s.
  */
 const EVERY_MS_PER_CASE = 0.3
-/** What a person saved only just now is left alone for a moment. */
+/** A file that a person just saved is not overwritten for this time. */
 const QUIET_MS = 2000
 
 /**
- * Neither makes the memory root nor takes the place of a file that is not its own, which is said
- * once. The same cases give the same bytes, and the same bytes are not written again.
+ * Does not create the memory root and does not replace a file that the service did not write; the latter is logged
+ * once. The same cases give the same bytes, which are not written again.
  */
 export function createIndexFile(deps: IndexFileDeps): IndexFile {
   const { layout, rows, log, now = Date.now, everyMs = 1000 } = deps
@@ -59,13 +59,13 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
   let isClosed = false
   let staleSince = 0
   let lastChange = 0
-  /** How long the next write waits for a pause, at most. */
-  let patienceMs = 0
+  /** Maximum time that the next write waits for a pause. */
+  let maxDelayMs = 0
   let notBefore = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
   let written = ''
-  let said = ''
+  let lastLogged = ''
 
   function changed(): void {
     if (isClosed) return
@@ -77,7 +77,7 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
 
   function beginInPause(): void {
     const now = performance.now()
-    const waitMs = Math.min(lastChange + everyMs - now, staleSince + patienceMs - now)
+    const waitMs = Math.min(lastChange + everyMs - now, staleSince + maxDelayMs - now)
     if (waitMs < 1) void begin()
     else timer = setTimeout(beginInPause, waitMs).unref()
   }
@@ -98,24 +98,25 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
     isStale = false
     try {
       const found = await allRows(rows)
-      patienceMs = found.length * EVERY_MS_PER_CASE
-      say(await replace(await indexText(found)))
+      maxDelayMs = found.length * EVERY_MS_PER_CASE
+      logOnce(await replace(await indexText(found)))
     } catch (error) {
       if (error instanceof AppError && error.code === 'changed_meanwhile') changed()
-      else say(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
+      else
+        logOnce(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
     }
-    notBefore = performance.now() + patienceMs
+    notBefore = performance.now() + maxDelayMs
   }
 
-  /** Says what is in the way, if anything is. */
+  /** Replaces the file. Returns why it could not, or an empty string. */
   async function replace(bytes: Buffer): Promise<string> {
     if (!(await isFolder(layout.memoryRoot))) return ''
     const present = await readRegular(path, { maxBytes: MAX_BYTES })
     if (!present.ok && present.reason !== 'missing') {
-      return `index.md is not written: what is in its place is not the service's (${present.detail})`
+      return `index.md is not written, because something else has this name (${present.detail})`
     }
     if (present.ok && !isOurs(present.bytes)) {
-      return "index.md is not written: it is not the service's. Rename it, and the service writes one."
+      return "index.md is not written: the existing file is not the service's. Rename it to let the service write one."
     }
     if (present.ok && present.bytes.equals(bytes)) return ''
     const why = (await deps.whyNot?.()) ?? ''
@@ -135,9 +136,9 @@ export function createIndexFile(deps: IndexFileDeps): IndexFile {
     return age >= 0 && age < QUIET_MS
   }
 
-  function say(line: string): void {
-    if (line && line !== said) log(line)
-    said = line
+  function logOnce(line: string): void {
+    if (line && line !== lastLogged) log(line)
+    lastLogged = line
   }
 
   return {
@@ -155,10 +156,10 @@ function isOurs(bytes: Buffer): boolean {
   return line === INDEX_MARKER
 }
 
-/** So many rows are read, or lines put together, without a pause. */
+/** Number of rows processed without a pause. */
 const RUN = 200
 
-/** The newest first. What changes while they are read makes the file stale again. */
+/** Reads all rows, newest first. Changes while they are read make the file outdated again. */
 async function allRows(rows: IndexFileDeps['rows']): Promise<IndexRow[]> {
   const all: IndexRow[] = []
   for (let last: Place | null = null; ; ) {
@@ -193,7 +194,7 @@ function rowOf({
   }
 }
 
-/** The bytes of `index.md`, of rows with the newest first. */
+/** Builds the bytes of `index.md` from rows, newest first. */
 async function indexText(all: readonly IndexRow[]): Promise<Buffer> {
   const needing = all.filter(({ needs }) => needs !== '').length
   const withProblems = all.filter(({ problems }) => problems > 0).length

@@ -1,4 +1,4 @@
-/** Makes and removes the link `sessions/latest.md`. */
+/** Sets and removes the link `sessions/latest.md`. */
 
 import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
@@ -12,14 +12,13 @@ import { tempName } from '../files/temp-files.ts'
 import { conflictName } from './late-saves/conflict-copy.ts'
 
 /**
- * `in_the_way`: a file has that name (an editor replaced the link), and is left alone.
- * `not_supported`: the file system has no symbolic links.
+ * `in_the_way`: a file has that name (an editor replaced the link) and is left unchanged. `not_supported`: the file
+ * system has no symbolic links.
  */
 type PointResult = 'pointed' | 'already' | 'in_the_way' | 'not_supported'
 
 /**
- * Lets `latest.md` name session `number`, in one step: no reader ever finds it missing. It is not synced, as what a
- * crash takes away the next start makes again.
+ * Points `latest.md` at session `number` atomically. It is not synced, as the next start sets it again after a crash.
  */
 export function pointLatest(sessionsFolder: string, number: number): Promise<PointResult> {
   return inFolder(sessionsFolder, async (folder) => {
@@ -36,7 +35,7 @@ export function pointLatest(sessionsFolder: string, number: number): Promise<Poi
       throw error
     }
     try {
-      // at once: what an editor put there since is not replaced
+      // synchronously, so that a file an editor puts there is not replaced
       const isFree = lstatSync(latest, { throwIfNoEntry: false })?.isSymbolicLink() ?? true
       if (isFree) renameSync(temp, latest)
       else await discard(temp)
@@ -48,7 +47,7 @@ export function pointLatest(sessionsFolder: string, number: number): Promise<Poi
   })
 }
 
-/** Removes the link where no session is left for it to name. */
+/** Removes the link when no session is left. */
 export function removeLatest(sessionsFolder: string): Promise<void> {
   return inFolder(sessionsFolder, async (folder) => {
     const latest = join(folder.path, 'latest.md')
@@ -56,7 +55,7 @@ export function removeLatest(sessionsFolder: string): Promise<void> {
   })
 }
 
-/** Null when nothing is there, undefined when it is not a link. */
+/** Returns null if nothing exists, undefined if it is not a link. */
 function linkTarget(path: string): string | null | undefined {
   try {
     return readlinkSync(path)
@@ -67,10 +66,7 @@ function linkTarget(path: string): string | null | undefined {
   }
 }
 
-/**
- * An editor that saves by a rename puts a plain file in place of the link: it is kept as a conflict
- * copy, whatever it is by now.
- */
+/** Renames a plain file that an editor put in place of the link to a conflict copy. */
 export function keepStrayLatest(sessionsFolder: string, time: string): Promise<void> {
   return inFolder(sessionsFolder, async (folder) => {
     const latest = join(folder.path, 'latest.md')

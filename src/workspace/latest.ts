@@ -10,15 +10,15 @@ import { pointLatest, removeLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
 
 /**
- * Keeps the link `sessions/latest.md` at the newest session of a case. Before `begin` it only notes which links to set: a
- * clone has none of them, and no request should wait for thousands of links.
+ * Keeps the link `sessions/latest.md` at the newest session of a case. Before `begin` it only collects cases: a fresh
+ * clone has no links, and no request should wait for thousands of them.
  */
 export interface Latest {
-  /** The caller must have the mutex of the case. */
+  /** Corrects the link of a case. The caller must have the case's mutex. */
   update(entry: CaseEntry): Promise<void>
-  /** The same where no case is: a switch of branches leaves the link, which git ignores. */
+  /** Removes the link of a folder that is no case any more: a branch switch leaves it, as git ignores it. */
   clear(caseId: string): Promise<void>
-  /** Sets those that were noted, and gives their cases; each other from now on when it is to be. */
+  /** Sets the collected links and returns their cases. Later updates take effect at once. */
   begin(signal: AbortSignal): Promise<string[]>
 }
 
@@ -26,16 +26,16 @@ interface LatestDeps {
   layout: Layout
   mutex: KeyedMutex
   entry(caseId: string): CaseEntry | undefined
-  /** Whether git changes files just now, or nothing may be written any more. */
+  /** Whether nothing may be written now, for example because git is changing files. */
   mayNotWrite(): Promise<boolean>
-  /** Read the case again in `ms`. */
+  /** Schedules reading the case again in `ms`. */
   later(caseId: string, ms: number): void
   log(line: string): void
 }
 
 const RETRY_MS = 200
 
-/** It is for people's convenience only: where it cannot be set, that is logged, and the session is there without it. */
+/** The link is only a convenience for people. If it cannot be set, that is logged and nothing fails. */
 export function createLatest(deps: LatestDeps): Latest {
   const { layout, mutex, mayNotWrite, later, log } = deps
   let noted: Set<string> | null = new Set()
@@ -55,7 +55,7 @@ export function createLatest(deps: LatestDeps): Latest {
     if (noted) return void noted.add(id)
     if (await mayNotWrite()) return later(id, RETRY_MS)
     const newest = newestOf(entry)
-    // also where the file system has no links, or a folder is in the way: no other try would help
+    // also if the link cannot be set: another attempt would not help
     entry.latest = targetOf(newest)
     await orLog(id, async () => {
       if (newest === null) await removeLatest(layout.sessions(id))
@@ -85,18 +85,18 @@ export function createLatest(deps: LatestDeps): Latest {
   }
 }
 
-/** Where `latest.md` leads; empty where it is not there, or is something else. */
+/** Returns the target of `latest.md`; empty if there is no such link. */
 export function latestIn(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): string {
   if (kinds?.get('latest.md') !== 'link') return ''
   try {
     return readlinkSync(join(folder, 'latest.md'))
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'EINVAL', 'EACCES')) return '' // changed meanwhile, which shows in the next look
+    if (hasCode(error, 'ENOENT', 'EINVAL', 'EACCES')) return '' // changed since; the next read sees it
     throw error
   }
 }
 
-/** Whether the link does not name the newest session. A file in its place is another matter. */
+/** Whether the link does not point at the newest session. A plain file in its place does not count. */
 export function isLatestWrong(entry: CaseEntry): boolean {
   return !entry.strayLatest && entry.latest !== targetOf(newestOf(entry))
 }

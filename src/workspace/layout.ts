@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** Where each thing of a memory root lies. Ids and numbers are validated by the caller. */
+/** Paths of files in the memory root. Callers validate ids and numbers. */
 export interface Layout {
   root: string
   memoryRoot: string
@@ -35,7 +35,7 @@ export function layoutOf(root: string, memoryRoot: string): Layout {
   }
 }
 
-/** Written when the service makes the memory root. */
+/** Written when the service creates the memory root. */
 export const MEMORY_ROOT_FILES: Record<string, string> = {
   '.gitignore': 'latest.md\nindex.md\nartifacts/\n',
   '.gitattributes': '* -text\nhistory.md merge=union\n',

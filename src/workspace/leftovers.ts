@@ -1,7 +1,7 @@
 /**
- * What a start after kill -9 cleans up: temporary files of the state folder first, those in case folders once the
- * cases are read. Late saves (`late-saves/`), sessions whose processes are gone (`sessions/recovery.ts`) and missing
- * history lines (`history-journal.ts`) have their turn in the order of `service.ts`.
+ * Cleans up at start after kill -9: temporary files of the state folder first, those in case folders once the cases
+ * are read. Late saves (`late-saves/`), sessions without processes (`sessions/recovery.ts`) and missing history lines
+ * (`history-journal.ts`) are handled elsewhere, in the order of `service.ts`.
  */
 
 import { join } from 'node:path'
@@ -14,9 +14,8 @@ import type { StateFolder } from '../state/state-folder.ts'
 import type { Layout } from './layout.ts'
 
 /**
- * Removes the temporary files and scratch folders that a killed service left: only for the owner of
- * the memory root, before anything is written. What cannot be removed is logged, and the
- * next start tries again; no run uses it.
+ * Removes temporary files and scratch folders of a killed service. Only the owner of the memory root calls it, before
+ * anything is written. What cannot be removed is logged; the next start tries again.
  */
 export async function clearLeftovers(
   state: StateFolder,
@@ -30,7 +29,7 @@ export async function clearLeftovers(
   const why = await removeStubborn(state.scratch)
   if (why === null) return
   log(
-    `What agents or programs left in ${state.scratch} cannot all be removed (${why}). Remove it by hand; else the next start tries again.`,
+    `Not all files that agents or programs left in ${state.scratch} could be removed (${why}). Remove them manually, or the next start will try again.`,
   )
 }
 
@@ -39,15 +38,15 @@ async function removed(folders: readonly string[], log: (line: string) => void):
     await removeTempFiles(folders)
   } catch (error) {
     if (codeOf(error) === '') throw error
-    log(`temporary files of an earlier service may be left: ${(error as Error).message}`)
+    log(`temporary files of an earlier service could not be removed: ${(error as Error).message}`)
   }
 }
 
-/** Temporary files in the folders of cases, which a start finds while it reads these. */
+/** Temporary files in case folders, collected while a start reads the cases. */
 export interface CaseLeftovers {
-  /** Gets the entries of a case's folder, its sessions/ or its proof/. */
+  /** Call with the entries of a case folder, its sessions/ or its proof/. */
   saw(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
-  /** Removes them, also from other folders of the cases that were read; nothing is collected any more. */
+  /** Removes the temporary files, also in other folders of these cases, and stops collecting. */
   clear(): Promise<void>
 }
 
@@ -72,10 +71,10 @@ export function createCaseLeftovers(
   }
 }
 
-/** These are seen by themselves. */
+/** `saw` is called for these folders separately. */
 const WATCHED = ['sessions', 'proof']
 
-/** The folders of a memory root in which files are made, and so may have been left half-made. */
+/** Returns the folders of a memory root that may contain temporary files. */
 export async function foldersWithRecords(layout: Layout): Promise<string[]> {
   const found = [layout.memoryRoot, layout.cases]
   for (const id of (await entriesIn(layout.cases)).filter((name) => UUID.test(name))) {

@@ -1,19 +1,19 @@
-/** The JSON of all cases in one array, the newest case first, as `GET /cases` answers it. */
+/** The JSON array of all cases, newest first, as in `GET /cases`. */
 export interface ListJson {
   bytes(): Buffer
-  /** A case has changed, or is gone. */
+  /** Call it when a case has changed or was deleted. */
   changed(id: string): void
 }
 
 interface ListJsonDeps {
-  /** All cases in their order. */
+  /** All cases, in list order. */
   ids(): string[]
   json(id: string): string | undefined
-  /** The JSON of those cases whose values are in the database. */
+  /** The JSON of cases whose values are in the database. */
   stored(): Iterable<{ id: string; json: Uint8Array }>
 }
 
-/** The bytes are large: they make room so long after the last request for them. */
+/** The bytes are large and are freed after this time without a request. */
 const IDLE_MS = 30_000
 
 const [OPEN, COMMA, CLOSE] = ['[', ',', ']\n'].map((text) => Buffer.from(text)) as [
@@ -24,11 +24,11 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']\n'].map((text) => Buffer.from(text)) 
 
 const textDecoder = new TextDecoder()
 
-/** After a change only the JSON of the changed cases is made, and all is copied once. */
+/** After a change only the JSON of changed cases is created; then all bytes are copied once. */
 export function createListJson({ ids, json, stored }: ListJsonDeps): ListJson {
-  /** Of each case, in the order of the list, a view into the bytes that were made last. */
+  /** For each case, in list order, a view into the bytes built last. */
   let rows: Map<string, Uint8Array> | null = null
-  /** Since then. */
+  /** Cases changed since then. */
   const changedIds = new Set<string>()
   let all: Buffer | null = null
   const forgetting = setTimeout(() => {
@@ -66,7 +66,7 @@ export function createListJson({ ids, json, stored }: ListJsonDeps): ListJson {
     return text === undefined ? null : Buffer.from(text)
   }
 
-  /** Most changes leave a case where it is in the list. */
+  /** Whether a changed case keeps its position in the list, as most do. */
   function hasItsPlace(id: string): boolean {
     const [before, after] = [rows?.get(id), fresh(id)]
     return before !== undefined && after !== null && creationOf(before) === creationOf(after)

@@ -1,4 +1,4 @@
-/** The memory files of a case, by name: notes that people and agents write. */
+/** Reads, lists and writes the memory files of a case by name: notes that people and agents write. */
 
 import { relative } from 'node:path'
 import { writeDurable } from '../files/durable-write.ts'
@@ -13,20 +13,20 @@ import type { Layout } from './layout.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
 
-/** What a memory file name means. */
+/** What a memory file name refers to. */
 export type MemoryName =
   | { kind: 'case' }
   | { kind: 'session'; number: number }
   | { kind: 'notes'; filename: string }
 
-/** Which file a name means; `latest.md` is the newest session's. Refuses names that are none. */
+/** Resolves a name; `latest.md` is the newest session. Throws `invalid_filename` or `not_found`. */
 export function memoryName(layout: Layout, folder: CaseFolder, filename: string): MemoryName {
   if (!isMemoryName(filename)) throw invalidName(filename, `expected ${MEMORY_NAME_RULE}`)
   for (const reserved of ['case.md', 'latest.md']) {
     if (filename.toLowerCase() === reserved && filename !== reserved) {
       throw invalidName(
         filename,
-        `expected "${reserved}" in lower case, as some disks take both for one file`,
+        `expected "${reserved}" in lower case, as some file systems ignore case`,
       )
     }
   }
@@ -42,7 +42,7 @@ export function memoryName(layout: Layout, folder: CaseFolder, filename: string)
   return { kind: 'session', number }
 }
 
-/** The name on the disk, which may have the same characters in another normal form (as macOS writes them). */
+/** Returns the name on disk, which may use another Unicode normal form (as on macOS). */
 function asOnDisk(caseFolder: string, filename: string): string {
   const kinds = /[^ -~]/.test(filename) ? kindsNow(caseFolder) : null
   if (kinds === null || kinds === 'hidden' || kinds.has(filename)) return filename
@@ -51,9 +51,9 @@ function asOnDisk(caseFolder: string, filename: string): string {
 }
 
 function invalidName(filename: string, expected: string): AppError {
-  const came = `"${filename.slice(0, 120).toWellFormed()}"`
-  return new AppError('invalid_filename', `${came} is no memory file name: ${expected}.`, {
-    errors: [{ path: 'filename', message: `${expected}; got ${came}` }],
+  const got = `"${filename.slice(0, 120).toWellFormed()}"`
+  return new AppError('invalid_filename', `${got} is not a valid memory file name: ${expected}.`, {
+    errors: [{ path: 'filename', message: `${expected}; got ${got}` }],
   })
 }
 
@@ -81,7 +81,7 @@ export interface MemoryListing {
   updated_at: string
 }
 
-/** The memory files of a case: case.md, its notes, its session files. */
+/** Lists the memory files of a case: case.md, notes and session files. */
 export async function listMemory(layout: Layout, folder: CaseFolder): Promise<MemoryListing[]> {
   const { id } = folder.case
   const notes = (await entriesIn(layout.caseFolder(id)))
@@ -113,7 +113,7 @@ function isFile(stamp: FileStamp): boolean {
   return (stamp.mode & 0o170000) === 0o100000
 }
 
-/** Replaces a memory file by exactly these bytes; `present` is the present content, null if there is no file. */
+/** Replaces a memory file with exactly these bytes. `present` is the current content, null if there is no file. */
 export async function writeMemory(
   { layout, lateSaves }: { layout: Layout; lateSaves: ReplacedFileTrackers },
   id: string,

@@ -1,4 +1,4 @@
-/** What is known of a memory file: its stamp and hash, by which a change becomes an event. */
+/** Stamps and hashes of memory files; a changed hash becomes an event. */
 
 import { dirname } from 'node:path'
 import type { EntryKind } from '../files/folder-names.ts'
@@ -12,9 +12,9 @@ import { isKnown, newerOf } from './read-record.ts'
 import { decoded, isSettled } from './record.ts'
 import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
 
-/** A memory file as last read. Its text is not kept, as only the fact that it changed is published. */
+/** A memory file as last read. Its text is not stored, as only the fact of a change is published. */
 export interface NoteFile {
-  /** Null if it must be read again, as in a record. */
+  /** Null if it must be read again. */
   stamp: FileStamp | null
   mtimeMs: number
   hash: string
@@ -23,15 +23,12 @@ export interface NoteFile {
   problems: Problem[]
 }
 
-/** The names of memory files among the entries of a case's folder. */
+/** Returns the memory files among the entries of a case folder. */
 export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
   return [...inside.keys()].filter(isNoteName)
 }
 
-/**
- * Looks at one memory file. What git or a person left in it that no reader can take is a problem,
- * but the file stays theirs: a PUT replaces it.
- */
+/** Reads one memory file. An unreadable one is reported as a problem but stays writable: a PUT replaces it. */
 export function readNote(
   path: string,
   file: string,
@@ -43,7 +40,7 @@ export function readNote(
   const mtimeMs = stamp?.mtimeMs ?? 0
   const ending = read.ok ? endingOf(read.text) : '\n'
   const hash = read.hash
-  // one that could not be read is read again: the disk may have failed for a moment
+  // without a stamp it is read again, as the disk may have failed for a moment
   const settled = read.stamp && isSettled(read.stamp) ? read.stamp : null
   const place = { stamp: settled, mtimeMs, hash, ending }
   if (known && isKnown(known, read)) {
@@ -58,7 +55,7 @@ export function readNote(
   return { ...place, problems: read.ok ? noteProblems(read.text, file) : [read.problem] }
 }
 
-/** What is wrong with the text of a memory file. */
+/** Returns the problems of a memory file's text. */
 export function noteProblems(text: string, file: string): Problem[] {
   const line = conflictLine(text)
   if (line === null) return []

@@ -3,8 +3,8 @@ import { hasCode } from '../files/errno.ts'
 import { runGit } from './git/git-command.ts'
 
 /**
- * Who the operator is: the name that git writes into commits made in `folder`, else that of the user of the
- * operating system. Git is asked once.
+ * Returns a function that gives the operator's name: git's `user.name` in `folder`, else the user of the operating
+ * system. Git is called once.
  */
 export function createOperatorName(
   folder: string,
@@ -26,12 +26,12 @@ async function gitName(folder: string, log: (line: string) => void): Promise<str
     })
     return exit === 0 ? stdout.toString().trim() : ''
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) log(`git did not say who the operator is: ${String(error)}`)
+    if (!hasCode(error, 'ENOENT')) log(`git could not be asked for user.name: ${String(error)}`)
     return ''
   }
 }
 
-/** Empty for a user that has no entry, as in some containers. */
+/** Returns an empty string if the user has no entry, as in some containers. */
 function userName(): string {
   try {
     return userInfo().username

@@ -1,4 +1,7 @@
-/** Reads a record file again: serves the last readable version while a save is incomplete or the file is broken. */
+/**
+ * Reads one record file (case.md, a session or a proof) of a case. While a save is incomplete or the file is broken,
+ * the last readable value is served.
+ */
 
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
@@ -6,22 +9,22 @@ import type { Problem } from '../model/problem.ts'
 import { type Decoded, decoded, hashOf, isSettled, type RecordFile } from './record.ts'
 import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
 
-/** How one file is read: what was known of it, and either the pass that reads it or what was written there. */
+/** How to read one file: its known record, and either the pass that reads it or the text just written. */
 export interface Reading<T> {
   known: RecordFile<T> | undefined
   pass: ReadPass | null
-  /** What this service has just written there, instead of what the file has now. */
+  /** Text that the service has just written; it is used instead of the file's content. */
   written?: string
 }
 
-/** What is to be known of a kind of record to read one. */
-interface Recipe<T> {
+/** How to read one kind of record. */
+interface RecordReader<T> {
   path: string
   /** Relative to the case's folder, for problems. */
   file: string
   maxBytes: number
   read(text: string, stamp: FileStamp): Promise<Parsed<T>> | Parsed<T>
-  /** The value for a file that cannot be read and was not known before. */
+  /** The value if the file is unreadable and no earlier value is known. */
   fallback(text: string, stamp: FileStamp | null): Promise<T>
   remember?(text: string): void
 }
@@ -29,15 +32,15 @@ interface Recipe<T> {
 export type Parsed<T> = { value: T | null; problems: Problem[] }
 
 /**
- * Reads one file into its record; its value is the very one that was known when the bytes are the
- * same. A file that is still being written is left as it was known, null where it was not.
+ * Reads one file into its record. The value is the same object as before while the bytes are the same. For a file
+ * that is still being written the known record is returned, or null if there is none.
  */
 export async function readRecord<T>(
   folder: string,
   { known, pass, written }: Reading<T>,
-  recipe: Recipe<T>,
+  reader: RecordReader<T>,
 ): Promise<RecordFile<T> | null> {
-  const { path, file, maxBytes } = recipe
+  const { path, file, maxBytes } = reader
   const result =
     written === undefined ? decoded(readNow(path, maxBytes, folder), file) : ownWrite(path, written)
   const { stamp, hash } = result
@@ -52,20 +55,20 @@ export async function readRecord<T>(
   const problem = result.ok ? emptiness(result.text, file) : result.problem
   const parsed: Parsed<T> =
     result.ok && !problem
-      ? await recipe.read(result.text, result.stamp)
+      ? await reader.read(result.text, result.stamp)
       : { value: null, problems: problem ? [problem] : [] }
   const completeness = parsed.value === null ? 'unreadable' : completenessOf(ending, known?.ending)
   if (pass && !pass.accept(path, newerOf(path, stamp), completeness)) {
     return known ? { ...known, stamp: null } : null
   }
   if (parsed.value !== null && result.ok) {
-    // what somebody made of a trail is not what the file said last
+    // a changed audit trail is not a last good version
     if (!parsed.problems.some(({ code }) => code === 'trail_changed'))
-      recipe.remember?.(result.text)
+      reader.remember?.(result.text)
     return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
   }
-  const value = known ? known.value : await recipe.fallback(result.ok ? result.text : '', stamp)
-  // without a stamp the next pass reads the file again: the machine may have been too busy to parse it
+  const value = known ? known.value : await reader.fallback(result.ok ? result.text : '', stamp)
+  // no stamp: the next pass parses again, as parsing may have timed out on a busy machine
   if (isTooComplex(parsed.problems)) place.stamp = null
   return { ...place, value, readable: false, problems: parsed.problems }
 }
@@ -74,12 +77,14 @@ function isTooComplex(problems: readonly Problem[]): boolean {
   return problems.some(({ code }) => code === 'too_complex')
 }
 
-/** The stamp of a read is of the moment before it: what was changed since has a newer one. */
+/**
+ * Returns a check for changes since the read: the stamp was taken before reading, so a later change has a newer one.
+ */
 export function newerOf(path: string, stamp: FileStamp | null): () => FileStamp | null {
   return () => stampNow(path) ?? stamp
 }
 
-/** The same bytes; or still the same reason why there are none. */
+/** Whether the file has the same bytes as the known record, or is unreadable for the same reason. */
 export function isKnown(
   known: Pick<RecordFile<unknown>, 'hash' | 'problems'>,
   { hash, ...read }: Decoded,
@@ -88,16 +93,16 @@ export function isKnown(
   return hash !== '' || (!read.ok && known.problems[0]?.code === read.problem.code)
 }
 
-/** An editor that saves in place empties the file first: an empty file is no change yet. */
+/** Returns a problem for an empty file, since an editor that saves in place empties the file first. */
 export function emptiness(text: string, file: string): Problem | null {
   if (/[^\s\ufeff]/.test(text)) return null
-  const message = 'the file is empty; what it said before is served until it says something again'
+  const message = 'the file is empty; its last content is served until it is saved with text'
   return { code: 'unreadable', file, line: null, message }
 }
 
 /**
- * What we wrote counts as it was written: what somebody added since is looked at by the next scan,
- * as his change and not as ours. So no stamp is kept, and that scan reads the file.
+ * Uses the written text instead of the file, so that a person's edit since then is read by the next scan as theirs.
+ * No stamp is stored, so that scan reads the file.
  */
 function ownWrite(path: string, text: string): Decoded {
   const hash = hashOf(Buffer.from(text))

@@ -26,7 +26,7 @@ function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefine
   return (stamp: FileStamp | null) => ({
     id,
     get created_at() {
-      // of a file that was missing nothing is known
+      // a missing file has no known creation time
       return known?.hash ? known.value.created_at : createdAt(stamp)
     },
     isTaken: (other: string) => UUID.test(other) && isFolderNow(layout.caseFolder(other)),
@@ -114,14 +114,15 @@ export async function readProofRecord(
       }),
     fallback: async () => null,
   })
-  // a file that cannot be read proves nothing
+  // an unreadable proof does not count
   if (!record || record.readable || !record.value) return record
   return { ...record, value: { ...record.value, intact: false } }
 }
 
 /**
- * A session keeps the id by which it is known while its trail begins with the same line: trails of older versions do
- * not name it. A trail that begins otherwise is that of another session, which a branch may have under this number.
+ * Restores the known id of a session if its audit trail still begins with the same line; audit trails of older
+ * versions do not contain the id. Another first line means another session, which a branch may have under this
+ * number.
  */
 function withKnownId(
   read: { value: Session | null; problems: Problem[] },
@@ -131,7 +132,7 @@ function withKnownId(
   const first = JSON.stringify(known?.trail[0])
   if (!value || !known || value.id === known.id) return read
   if (first === undefined || first !== JSON.stringify(value.trail[0])) return read
-  const message = `id: ${value.id} was written by hand; it does not count, as the session is known as ${known.id}`
+  const message = `id: ${value.id} was written by a person and is ignored; the id of the session is ${known.id}`
   const problem = { code: 'field_by_hand' as const, file: `sessions/${value.number}.md` }
   return {
     value: { ...value, id: known.id },

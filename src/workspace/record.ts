@@ -5,18 +5,18 @@ import { decodeUtf8, type FileStamp, type ReadResult } from '../files/safe-read.
 import { utf16Name } from '../files/utf-16.ts'
 import type { Problem } from '../model/problem.ts'
 
-/** What is known of one record file: the value that is served, and how the file is. */
+/** One record file: the value that is served, and the state of the file. */
 export interface RecordFile<T> {
-  /** Of the file when it was read; null when it had changed only a moment before, so that it is read again. */
+  /** Stamp of the file when it was read; null if it changed so recently that it must be read again. */
   stamp: FileStamp | null
   mtimeMs: number
-  /** SHA-256 of the bytes; empty when they could not be read. */
+  /** SHA-256 of the bytes; empty if unreadable. */
   hash: string
   /** The end of its text. */
   ending: string
   /** The last good value while the file is broken. */
   value: T
-  /** Whether the file now has `value`; a broken file is never overwritten. */
+  /** Whether the file contains `value`. A broken file is never overwritten. */
   readable: boolean
   problems: Problem[]
 }
@@ -26,15 +26,18 @@ export type Decoded =
   | { ok: false; problem: Problem; hash: string; stamp: FileStamp | null }
 
 const REASONS = {
-  missing: ['missing', 'the file is not there'],
-  symbolic_link: ['symbolic_link', 'a symbolic link is not followed: put the file itself here'],
-  not_a_file: ['unreadable', 'this is no regular file'],
+  missing: ['missing', 'the file does not exist'],
+  symbolic_link: [
+    'symbolic_link',
+    'symbolic links are not followed: replace the link with the file itself',
+  ],
+  not_a_file: ['unreadable', 'this is not a regular file'],
   too_large: ['too_large', 'the file is larger than the service reads'],
   no_permission: ['unreadable', 'the service has no permission to read the file'],
-  io_error: ['unreadable', 'the disk could not read the file'],
+  io_error: ['unreadable', 'a disk error prevents reading the file'],
 } as const
 
-/** The text of a file that was read, or the one problem that keeps it from being text. */
+/** Decodes a file that was read: its text, or the problem that makes it unreadable. */
 export function decoded(read: ReadResult, file: string): Decoded {
   if (!read.ok) {
     const [code, message] = REASONS[read.reason]
@@ -46,7 +49,7 @@ export function decoded(read: ReadResult, file: string): Decoded {
   if (text.ok && !isTwoByte) return { ok: true, text: text.text, hash, stamp: read.stat }
   const message = isTwoByte
     ? 'this looks like UTF-16: save the file as UTF-8'
-    : 'these bytes are not UTF-8: save the file in that encoding'
+    : 'the file is not UTF-8: save it as UTF-8'
   const problem: Problem = { code: 'bad_encoding', file, line: text.ok ? 1 : text.line, message }
   return { ok: false, problem, hash, stamp: read.stat }
 }
@@ -55,22 +58,22 @@ export function hashOf(bytes: Uint8Array): string {
   return hash('sha256', bytes)
 }
 
-/** When a file that states no time of creation was made: the earlier of its birth and its last change. */
+/** Returns the creation time for a file that does not contain one: the earlier of birth time and mtime. */
 export function createdAt(stamp: FileStamp | null): string {
   if (!stamp) return new Date(0).toISOString()
   const birth = stamp.birthtimeMs > 0 ? stamp.birthtimeMs : stamp.mtimeMs
   return new Date(Math.min(birth, stamp.mtimeMs)).toISOString()
 }
 
-/** File systems count time in ticks (4 ms and more): within one, a second change leaves no trace in the stamp. */
+/** File systems count time in ticks of 4 ms or more. A second change within a tick does not change the stamp. */
 const TICK_MS = 50
 
-/** Whether a stamp is old enough to prove anything: after its clock tick every change gives another stamp. */
+/** Whether a stamp is old enough that every later change gives another stamp. */
 export function isSettled({ ctimeMs }: FileStamp): boolean {
   return isSettledAt(ctimeMs)
 }
 
-/** The same for the time that counts. */
+/** Same as `isSettled`, for a time in ms. */
 export function isSettledAt(ms: number): boolean {
   return Date.now() - ms > TICK_MS
 }

@@ -9,16 +9,16 @@ import { makeInnerFolder } from './case-making.ts'
 import type { ReaderDeps } from './readers.ts'
 
 /**
- * Writes a running session's file again where it vanished, by a branch switch say: its journal must
- * not stop in the middle. The case's own file comes back with it. True when it did.
+ * Writes a running session's file again if it disappeared, for example by a branch switch, so that its journal can
+ * continue. Restores case.md too. Returns true if it restored a session.
  */
 export async function restoreMissingSession(deps: ReaderDeps, entry: CaseEntry): Promise<boolean> {
   const { layout, isRunningHere } = deps
-  const held = [...entry.sessions.values()].filter(
+  const running = [...entry.sessions.values()].filter(
     (each) => each.value && isRunningHere(each.value.id),
   )
   let restored = false
-  for (const { value } of held) {
+  for (const { value } of running) {
     const { number } = value!
     if (!(await isMissing(layout.sessionFile(entry.id, number)))) continue
     await makeInnerFolder(layout.sessions(entry.id))
@@ -28,7 +28,7 @@ export async function restoreMissingSession(deps: ReaderDeps, entry: CaseEntry):
   return restored
 }
 
-/** Certainly: what a folder without permission hides may well be there. */
+/** Returns true only if it is certain: a folder without permission may contain the file. */
 async function isMissing(path: string): Promise<boolean> {
   try {
     await lstat(path)
@@ -48,7 +48,7 @@ async function put({ layout, lastGood }: ReaderDeps, id: string, file: string): 
     await createDurable(`${within}/${file}`, Buffer.from(text), { within })
     return true
   } catch (error) {
-    if (error instanceof AppError && error.code === 'already_exists') return false // back by itself
+    if (error instanceof AppError && error.code === 'already_exists') return false // the file is back already
     throw error
   }
 }

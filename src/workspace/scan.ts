@@ -1,6 +1,6 @@
 /**
- * Reads cases again: one that the synchronizer names, or all at a start and in a rescan. What it finds goes to the
- * publisher, which makes the events.
+ * Reads cases from their files: one case on request of the synchronizer, or all at start and in a rescan. The
+ * publisher turns the changes into events.
  */
 
 import { realpath } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { KnownCase } from '../state/cases.ts'
 import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
-import { type CaseLookDeps, gone, hiddenProblem, lookAtCase } from './case-look.ts'
+import { type CaseLookDeps, gone, hiddenProblem, readCaseFolder } from './case-look.ts'
 import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
@@ -26,24 +26,24 @@ import {
   type StabilityDetector,
 } from './sync/stability.ts'
 
-/** Reads changed files into the catalog, and publishes what it finds while it has the case's mutex. */
+/** Reads changed files into the catalog and publishes the changes, with the case's mutex. */
 export interface Scan {
-  /** Whether the folder of all cases could be listed. If not, no case is known to be gone. */
+  /** Whether the folder of all cases could be listed. If not, missing cases do not count as deleted. */
   canList(): boolean
-  /** Looks at every file of one case by its stamp, and reads those that differ. The caller has its mutex. */
+  /** Reads the files of one case whose stamps differ. The caller has its mutex. */
   one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
-  /** The names under cases/ only: cases that came or went. */
+  /** Compares only the names under cases/, to find new and deleted cases. */
   names(): Promise<void>
   /**
-   * Every file of every case; rejects with the signal's reason once that is aborted. Returns the cases of which a file
-   * looked half-saved, and so was not accepted.
+   * Reads all cases; rejects with the signal's reason when aborted. Returns the cases with a file that looked
+   * half-saved and was not accepted.
    */
   all(accept?: AcceptPolicy, signal?: AbortSignal): Promise<string[]>
-  /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
+  /** Workspace problems: names under cases/ that are not cases, or why cases/ cannot be listed. */
   unknownEntries(): Problem[]
 }
 
-/** What a request has just written: paths that count as complete, and which memory files are among them. */
+/** What a request has just written: paths that are accepted as complete, and the names of memory files among them. */
 export interface Written {
   paths: readonly string[]
   notes: readonly string[]
@@ -53,13 +53,13 @@ export interface ScanDeps extends CaseLookDeps {
   catalog: Catalog
   mutex: KeyedMutex
   stability: StabilityDetector
-  /** Called for every case that may have changed, with what of its records has. */
+  /** Called for every case that may have changed, with its changes. */
   publish(change: CaseChange): void
-  /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
+  /** Returns a case as an earlier service stored it, which is used at start if its files have not changed. */
   rowFromLastRun?(id: string): KnownCase | undefined
-  /** Sets latest.md; a look that leaves no trace has none. */
+  /** Sets latest.md; undefined for commands that only read. */
   latest?: Latest
-  /** Called when files of a case are left for a read in `ms`. */
+  /** Called when files of a case must be read again in `ms`. */
   onUnstable(caseId: string, ms: number): void
 }
 
@@ -67,7 +67,7 @@ export function createScan(deps: ScanDeps): Scan {
   const { layout, catalog, mutex, publish } = deps
   let isListed = true
   let unknownEntries: Problem[] = []
-  /** Problems of folders without any record, by the id in their name. */
+  /** Problems of folders without records, by the id in their name. */
   const noCases = new Map<string, Problem[]>()
   const looking: ScanDeps = {
     ...deps,
@@ -96,7 +96,7 @@ export function createScan(deps: ScanDeps): Scan {
     const known = catalog.entry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
     noCases.delete(id)
-    const entry = await lookAtCase(looking, id, known, pass)
+    const entry = await readCaseFolder(looking, id, known, pass)
     if (entry) {
       bring(known, entry, { restored, wrote })
       await deps.latest?.update(catalog.entry(id)!)
@@ -109,7 +109,7 @@ export function createScan(deps: ScanDeps): Scan {
     return pass
   }
 
-  /** Whether something else is in the place of the folder of cases; while nothing is, the cases are gone. */
+  /** Whether cases/ was replaced by something that is not a folder. If it is missing, the cases are gone. */
   function isReplaced(): boolean {
     const stamp = stampNow(layout.cases)
     return stamp !== null && !isOfFolder(stamp)
@@ -145,14 +145,14 @@ export function createScan(deps: ScanDeps): Scan {
     publish({ caseId: id, found, source: 'editor', wrote })
   }
 
-  /** `done` gets each case that came or went, as it was read. */
+  /** `done` is called for each new or deleted case after it was read. */
   async function names(
     accept?: AcceptPolicy,
     signal?: AbortSignal,
     done?: (id: string, pass: ReadPass) => void,
   ): Promise<void> {
     await yieldIfBusy()
-    const known = catalog.ids() // before the look: what is made meanwhile is not missing
+    const known = catalog.ids() // before listing, so that cases created since are not missing
     const inside = kindsNow(layout.cases)
     const wrong = await casesProblem(layout.cases, inside)
     if (wrong) unknownEntries = [wrong]
@@ -173,7 +173,7 @@ export function createScan(deps: ScanDeps): Scan {
       .filter((name) => !UUID.test(name) && !name.startsWith('.'))
       .filter((name) => inside?.get(name) === 'folder' || !isEditorFile(name))
       .concat(links)
-      .map(strangerProblem)
+      .map(unknownEntryProblem)
   }
 
   async function all(accept: AcceptPolicy = 'anything', signal?: AbortSignal): Promise<string[]> {
@@ -211,7 +211,7 @@ function problemsOf(entry: CaseEntry): Problem[] {
     .concat(problems)
 }
 
-/** Why no case is read from the folder of all cases, or none. */
+/** Returns the problem that prevents reading cases/, or null. */
 async function casesProblem(
   cases: string,
   inside: ReturnType<typeof kindsNow>,
@@ -220,13 +220,13 @@ async function casesProblem(
   const inPlace = inside === null ? stampNow(cases) === null : (await realpath(cases)) === cases
   if (inPlace) return null
   const message =
-    'this is no folder or reached by a symbolic link, which is not followed, so no case is read from it: put the folder itself here'
+    'this is not a folder or is reached by a symbolic link, which is not followed, so no cases are read: replace it with the folder itself'
   return { code: 'symbolic_link', file: 'cases', line: null, message }
 }
 
-function strangerProblem(name: string): Problem {
+function unknownEntryProblem(name: string): Problem {
   const message = UUID.test(name)
-    ? `"${name}" is no folder (a file or a symbolic link), so no case is read from it`
-    : `"${name}" is no case id: a case's folder is named by a lower-case UUID`
+    ? `"${name}" is not a folder (but a file or a symbolic link), so it is not read as a case`
+    : `"${name}" is not a case id: the folder of a case is named by a lower-case UUID`
   return { code: 'bad_name', file: `cases/${name}`, line: null, message }
 }

@@ -1,4 +1,4 @@
-/** Numbers of new sessions. */
+/** Chooses the number of a new session. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,9 +10,8 @@ import { SESSION_FILE } from '../model/words.ts'
 import type { Layout } from './layout.ts'
 
 /**
- * The number of a case's next session: one more than the largest that a session file (readable or
- * not), an artifact or this machine's memory names, so that no number is ever used twice. Refuses
- * with `already_exists` where that would be a name that no reader takes for a session file.
+ * Returns the number of a case's next session: one more than the highest number of a session file, an artifact or
+ * this machine's memory, so that no number is used twice. Throws `already_exists` if the numbers are used up.
  */
 export async function nextSessionNumber(
   layout: Layout,
@@ -28,11 +27,11 @@ export async function nextSessionNumber(
   if (SESSION_FILE.test(`${last + 1}.md`)) return last + 1
   throw new AppError(
     'already_exists',
-    `The case has a session or an artifact number ${last}, and numbers end at 999999. Move what has that number (sessions/${last}.md, artifacts/${last}-…) out of the case's folder, or open a new case.`,
+    `The case has a session or an artifact number ${last}, and numbers end at 999999. Move the files with that number (sessions/${last}.md, artifacts/${last}-…) out of the case's folder, or create a new case.`,
   )
 }
 
-/** Keeps the number in the state folder, for the case that file and artifacts are deleted. */
+/** Stores the number in the state folder, in case its file and artifacts are deleted. */
 export async function rememberNumber(
   remembered: string,
   id: string,

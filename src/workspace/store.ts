@@ -1,8 +1,8 @@
 /**
- * Every change of a case by the service: takes the case's mutex, reads, decides, writes the files, updates the
- * catalog. Before a change of several files the disk is asked for room (`files/room.ts`): if it is full, the request
- * fails with `storage_full`, and the files and the state of the case stay as they were. If it gets full between two
- * files, the first one stays, and a history line that did not fit is written later.
+ * The only way the service changes a case: take the case's mutex, read its files, decide, write, update the catalog.
+ * Before an edit of several files the store checks for disk space (`files/room.ts`). If the disk is full, the request
+ * fails with `storage_full` and nothing changes. If the disk fills up between two files, the first file stays
+ * written, and the missing history line is written later.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -30,52 +30,54 @@ import { mustBeReadable, mustFit, mustHaveRoomFor } from './write-edit.ts'
 export interface UpdateOptions {
   /** Load the sections of this session for the decision (`folder.texts`). */
   texts?: string
-  /** Load what history.md says for the decision (`folder.history`). */
+  /** Load history.md for the decision (`folder.history`). */
   history?: boolean
-  /** Who makes the change; if not given, the service itself. */
+  /** Who makes the change; the service itself by default. */
   by?: Actor
 }
 
 /**
- * The one way a change takes: under the case's mutex the files are brought up to date, a pure
- * function decides, its edits are written durably one by one, and what is on disk then goes into the
- * catalog and out as changes.
+ * `decide` is a pure function: it gets the case as its files are now and returns edits. Each edit is written durably,
+ * then applied to the catalog and published.
  */
 export interface Store {
-  /** Brings one case up to the disk and gives it; AppError `not_found` when there is none. */
+  /** Reads the case from its files. Throws `not_found` if it does not exist. */
   read(id: string): Promise<CaseFolder>
   update(id: string, decide: Decide, options?: UpdateOptions): Promise<CaseFolder>
-  /** From now on every write is refused. */
+  /** Rejects all later writes. */
   close(): void
   create(value: Case, by?: Actor): Promise<CaseFolder>
-  /** Makes a case of a whole case.md, which the caller has checked. */
+  /** Creates a case from the text of a case.md, which the caller has validated. */
   createOf(id: string, text: string, by?: Actor): Promise<CaseFolder>
   /**
-   * Appends lines to a case's history: acts that belong to no edit, by what it says so far (`folder.history`), and
-   * what could not be written before.
+   * Appends history lines for acts that are not part of an edit. `acts` sees the history so far (`folder.history`).
+   * Lines that could not be written before are written first.
    */
   record(id: string, acts: (folder: CaseFolder) => TimedAct[], by?: Actor): Promise<void>
-  /** Moves the case out of the tree, then deletes it. `allow` may refuse, seeing it as it is. */
+  /**
+   * Moves the case folder to the trash folder, then deletes it. `allow` gets the current case and may throw to
+   * prevent it.
+   */
   remove(id: string, allow: (folder: CaseFolder) => void): Promise<void>
   /**
-   * Runs work on a case's files that is no record (memory files); then looks at the case again. A file
-   * that the work says it wrote counts as whole, whatever it looks like; a memory file (`note`, its name) has
-   * its event whatever became of it since.
+   * Runs `work` on files of a case that are not records (memory files), then reads the case again. Files that `work`
+   * reports as written are accepted even if they look half-saved, and each reported memory file gets its event even
+   * if it has changed since.
    */
-  alone<T>(
+  withFiles<T>(
     id: string,
     work: (folder: CaseFolder, done: WorkDone) => Promise<T>,
     by?: Actor,
   ): Promise<T>
-  /** Whether such work is under way: what it changes is no edit by hand. */
+  /** Whether `withFiles` is running for the case. Its changes are not edits by a person. */
   isWriting(id: string): boolean
 }
 
-/** How work on files says what it did. */
+/** `withFiles` work reports here what it did. */
 export interface WorkDone {
-  /** `note` is the name of the memory file, null for a file that is none. */
+  /** `note` is the memory file's name; null for other files. */
   wrote(path: string, note: string | null): void
-  /** What the history says of it. */
+  /** Adds lines to the case's history. */
   acts(acts: readonly Act[]): void
 }
 
@@ -87,19 +89,19 @@ export interface StoreDeps extends EditWriterDeps {
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   synchronizer: Pick<Synchronizer, 'freshen' | 'checkRoot'>
   git: Pick<GitActivity, 'waitUntilIdle'>
-  /** How long a write waits for git. */
-  gitPatienceMs?: number | undefined
+  /** How long a write waits for git to finish. */
+  gitTimeoutMs?: number | undefined
   now(): string
 }
 
-/** A write waits so long for a file that a person is saving. */
-const PATIENCE_MS = 1250
-/** And so long for git to finish what it changes. */
-const GIT_PATIENCE_MS = 10_000
+/** How long a write waits for a file that a person is saving. */
+const HALF_SAVED_TIMEOUT_MS = 1250
+/** How long a write waits for git to finish. */
+const GIT_TIMEOUT_MS = 10_000
 
 export function createStore(deps: StoreDeps): Store {
-  const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = deps
-  const alone = new Set<string>()
+  const { layout, catalog, scan, mutex, gitTimeoutMs = GIT_TIMEOUT_MS } = deps
+  const running = new Set<string>()
   const { made, write, follow, record } = createEditWriter(deps, current)
 
   let isClosed = false
@@ -109,9 +111,9 @@ export function createStore(deps: StoreDeps): Store {
     if (isClosed) throw stoppingError()
   }
 
-  /** For a write: the case as its files are now; waits for a file that is half-saved. The caller has the mutex. */
+  /** The case as its files are now. Waits while a file is half-saved. The caller has the mutex. */
   async function current(id: string): Promise<CaseFolder> {
-    const until = performance.now() + PATIENCE_MS
+    const until = performance.now() + HALF_SAVED_TIMEOUT_MS
     while ((await scan.one(id, 'complete')).isHalfSaved) {
       if (performance.now() > until) {
         await scan.one(id, 'anything')
@@ -133,15 +135,17 @@ export function createStore(deps: StoreDeps): Store {
     return folderOf(id)
   }
 
-  /** Waits for git without the mutex: what was known of the case is served meanwhile. */
-  async function writing<T>(id: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` with the mutex while git is idle. It waits for git without the mutex, so reads are served meanwhile.
+   */
+  async function whenGitIdle<T>(id: string, work: () => Promise<T>): Promise<T> {
     for (;;) {
       const done = await mutex.run(id, async () => {
         mustBeWritable()
         return (await deps.git.waitUntilIdle(0)) ? { result: await work() } : null
       })
       if (done) return done.result
-      if (!(await deps.git.waitUntilIdle(gitPatienceMs))) throw gitBusy()
+      if (!(await deps.git.waitUntilIdle(gitTimeoutMs))) throw gitBusy()
     }
   }
 
@@ -150,13 +154,13 @@ export function createStore(deps: StoreDeps): Store {
     decide: Decide,
     options: UpdateOptions = {},
   ): Promise<CaseFolder> {
-    return writing(id, async () => {
+    return whenGitIdle(id, async () => {
       for (let attempt = 1; ; attempt++) {
         const folder = await current(id)
-        const asked = { ...folder }
-        if (options.texts !== undefined) asked.texts = await textsOf(folder, options.texts)
-        if (options.history) asked.history = (await historyOf(layout, id)) ?? []
-        const edits = decide(asked)
+        const input = { ...folder }
+        if (options.texts !== undefined) input.texts = await textsOf(folder, options.texts)
+        if (options.history) input.history = (await historyOf(layout, id)) ?? []
+        const edits = decide(input)
         mustBeReadable(catalog.entry(id)!, edits)
         const [first, ...others] = edits.map((edit) => recorded(folder, edit, options.by))
         if (others.length > 0) await mustHaveRoomFor(layout.caseFolder(id), edits)
@@ -183,7 +187,7 @@ export function createStore(deps: StoreDeps): Store {
     by: Actor = SERVICE_ACTOR,
     at = deps.now(),
   ): Promise<CaseFolder> {
-    return writing(id, async () => {
+    return whenGitIdle(id, async () => {
       const text = await textOf()
       const act = { what: by.from === 'import' ? 'imported' : 'created' }
       const history = withHistory(null, [historyLine(act, by, at)])
@@ -209,9 +213,9 @@ export function createStore(deps: StoreDeps): Store {
     create: (value, by) => createOf(value.id, () => newCaseText(value), by, value.created_at),
     createOf: (id, text, by) => createOf(id, async () => text, by),
     record(id, acts, by = SERVICE_ACTOR) {
-      return writing(id, async () => {
+      return whenGitIdle(id, async () => {
         const folder = await current(id)
-        await record(id) // what is due belongs to what the history says
+        await record(id) // pending lines first, so that `acts` sees them
         const history = (await historyOf(layout, id)) ?? []
         const lines = acts({ ...folder, history }).map((act) => historyLine(act, by, act.at))
         if (lines.length > 0) deps.history.begin(id, lines, null)
@@ -219,22 +223,22 @@ export function createStore(deps: StoreDeps): Store {
       })
     },
     async remove(id, allow) {
-      return writing(id, async () => {
+      return whenGitIdle(id, async () => {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), deps.trash)
         deps.history.forget(id)
         await scan.one(id, 'anything')
-        deps.lastGood.forget(id) // no sooner, as the scan may need what is kept of it
+        deps.lastGood.forget(id) // after the scan, which may need it
         deps.trails.forget(id)
       })
     },
-    alone(id, work, by = SERVICE_ACTOR) {
-      return writing(id, async () => {
+    withFiles(id, work, by = SERVICE_ACTOR) {
+      return whenGitIdle(id, async () => {
         const paths: string[] = []
         const notes: string[] = []
         const lines: string[] = []
         const folder = await current(id)
-        alone.add(id)
+        running.add(id)
         try {
           const result = await work(folder, {
             wrote(path, note) {
@@ -248,11 +252,11 @@ export function createStore(deps: StoreDeps): Store {
           await record(id)
           return result
         } finally {
-          alone.delete(id)
+          running.delete(id)
         }
       })
     },
-    isWriting: (id) => alone.has(id),
+    isWriting: (id) => running.has(id),
   }
 }
 

@@ -1,9 +1,9 @@
-/** Cases between memory and casefile.db, so that a start reads only changed files. */
+/** Saves cases to casefile.db and loads them, so that a start reads only changed files. */
 
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { forEachInTurn } from '../files/yielding.ts'
-import { listPlace, listSection, triagePlace } from '../model/list-order.ts'
+import { listKey, listSection, triageKey } from '../model/list-order.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import { fieldColumns } from '../state/case-filters.ts'
 import type { ListColumns, UnsavedCase } from '../state/case-lists.ts'
@@ -13,61 +13,64 @@ import type { CaseStamps } from './case-stamps.ts'
 import { encodeEntry, isReproducible } from './entry-json.ts'
 import { type LastGood, partsOfKey } from './last-good.ts'
 
-/** Puts what was read of cases into the database, a moment later. */
+/** Writes cases to the database with a short delay. */
 export interface StoredCases
   extends LastGood,
     Pick<CaseRows, 'values' | 'json' | 'summary' | 'allJson'> {
-  /** Stores a case, once what it says is published. */
+  /** Stores a case, once it is published. */
   save(id: string, what: ToSave): void
   remove(id: string): void
-  /** The cases whose rows in the database are not there, or not as they are now: for lists. */
+  /** The cases whose database rows are missing or outdated, for lists. */
   unsaved(): UnsavedCase[]
-  /** One whose files need not be read again, if their stamps are the same: until `begin`. */
+  /** A case as the last run stored it. If its stamps are unchanged, its files need not be read. Only before `begin`. */
   rowFromLastRun(id: string): KnownCase | undefined
-  /** All files are read: removes the stored cases that are gone. */
+  /** Call when all files are read: removes stored cases that are gone. */
   allRead(isGone: (id: string) => boolean): void
   /**
-   * All that was read is published: saves it, and removes the cases that are gone. Before, what a case says is not
-   * saved: a service that dies must find again what it has not published.
+   * Call when everything read at start is published: starts saving. Before that nothing is saved, so that a service
+   * that dies finds unpublished changes again.
    */
   begin(signal: AbortSignal): Promise<void>
-  /** Saves what waits, if all of it is published; before the database is closed. */
+  /** Saves waiting cases if they are published. Call before the database is closed. */
   close(): void
 }
 
 export interface ToSave {
   created_at: string
-  /** What lists show of it. */
+  /** The row shown in lists. */
   summary(): TriageRow
   row(): {
     entry: CaseEntry
     stamps: CaseStamps | null
     json: string
-    /** Whether more than its files decides what is shown of it. */
+    /** Whether a baseline affects its values. */
     isPinned: boolean
   }
-  /** `isInUse` where a request or an edit made the change, and no start. */
+  /** `isInUse` is false for changes found at start. */
   onSaved(isInUse: boolean): void
 }
 
-/** In its place, of a case that is no more. */
+/** Marks a deleted case. */
 interface Gone {
   created_at: null
 }
 
-/** So long a change waits to be stored with others. */
+/** How long a change waits to be stored together with others. */
 const SAVE_MS = 500
 
-/** Of what is stored, beside the program itself. */
+/** Version of the stored format. */
 const FORMAT = 5
 
-/** Values are those of one build of the program: another may read the same files otherwise. */
+/**
+ * Identifies the format of stored values, which belong to one build: another build may read the same files
+ * differently.
+ */
 export function storedFormat(version: string): string {
   const own = statSync(fileURLToPath(import.meta.url), { throwIfNoEntry: false })
   return JSON.stringify([FORMAT, version, own?.mtimeMs])
 }
 
-/** Stored cases for a command that reads: nothing of what it finds is saved. */
+/** Stored cases for commands that only read: nothing is saved. */
 export function readStoredCases(rows: ReadCaseRows): StoredCases {
   const stored = createStoredCases(Object.assign({ put() {}, remove() {} }, rows))
   return Object.assign(stored, {
@@ -76,7 +79,7 @@ export function readStoredCases(rows: ReadCaseRows): StoredCases {
   })
 }
 
-/** Read when the first is asked for: of very many cases that takes its time. */
+/** Loads the rows on first use, as that takes time with many cases. */
 function lastRows(rows: ReadCaseRows): (id: string) => KnownCase | undefined {
   let found: Map<string, KnownCase> | null = null
   return (id) => {
@@ -86,19 +89,19 @@ function lastRows(rows: ReadCaseRows): (id: string) => KnownCase | undefined {
 }
 
 export function createStoredCases(rows: CaseRows): StoredCases {
-  /** What is not in the database yet. */
+  /** Changes that are not in the database yet. */
   const unsaved = new Map<string, ToSave | Gone>()
-  /** Of those, the ids that the database was not given yet. */
+  /** Ids among `unsaved` that were not passed to the database yet. */
   const notHandedOver = new Set<string>()
-  /** By case, then by file: texts that are not in the database yet. */
+  /** Texts that are not in the database yet, by case and file. */
   const texts = new Map<string, Record<string, string>>()
   let rowFromLastRun = lastRows(rows)
   let hasBegun = false
   let timer: NodeJS.Timeout | undefined
-  /** The ids of all stored cases, while a start asks for thousands. */
+  /** Ids of all stored cases, for fast lookups during a start. */
   let ids: Set<string> | null = null
 
-  /** A row is only there for the next start, and what changes once mostly changes again: its stamps, say. */
+  /** Saves with a delay, as rows matter only at the next start, and a case that changes often changes again soon. */
   function add(id: string, what: ToSave | Gone): void {
     unsaved.set(id, what)
     notHandedOver.add(id)
@@ -108,7 +111,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   function remove(id: string): void {
     texts.delete(id)
     add(id, { created_at: null })
-    if (hasBegun) saveOne(id) // nothing of it stays
+    if (hasBegun) saveOne(id) // deleted data must not remain
   }
 
   function saveAll(): void {
@@ -202,9 +205,9 @@ function listColumns(summary: TriageRow): ListColumns {
   return {
     ...fieldColumns(summary),
     needs: summary.needs?.kind ?? null,
-    triage_place: triagePlace(summary),
+    triage_place: triageKey(summary),
     list_section: listSection(summary),
-    list_place: listPlace(summary),
+    list_place: listKey(summary),
     summary: JSON.stringify(summary),
   }
 }

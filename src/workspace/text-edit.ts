@@ -1,11 +1,11 @@
-/** Fixes a file for `casefile check --fix`, without touching its other lines. */
+/** Edits a file for `casefile check --fix` without touching its other lines. */
 
 import { writeDurable } from '../files/durable-write.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 
 /**
- * Makes one edit on the text that a file has now. False where it is no text that can be read, or
- * where the edit changes nothing; refuses with `changed_meanwhile` where somebody saves it meanwhile.
+ * Applies an edit to the current text of a file. Returns false if the file is not readable text or the edit changes
+ * nothing. Throws `changed_meanwhile` if somebody saves the file at the same time.
  */
 export async function editText(
   path: string,

@@ -1,4 +1,4 @@
-/** Long texts of sessions and proofs, read from the files when asked for. */
+/** Reads the long texts of sessions and proofs on demand. */
 
 import { LRUCache } from 'lru-cache'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
@@ -12,23 +12,23 @@ import type { Layout } from './layout.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import { unreadable } from './write-edit.ts'
 
-/** The long texts of records: read when asked for, kept by the hash of the file that holds them. */
+/** Reads the long texts of records on demand, and caches them by the hash of the file. */
 export interface Texts {
   session(caseId: string, record: RecordFile<Session | null>): Promise<TextsReading>
   proof(caseId: string, record: RecordFile<Proof | null>): Promise<string>
-  /** The sections of a session; throws a AppError if its file cannot be read. */
+  /** The sections of a session. Throws an AppError if its file is unreadable. */
   ofSession(caseId: string, record: RecordFile<Session | null> | undefined): Promise<SessionTexts>
 }
 
 export function createTexts(layout: Layout, lastGood: LastGood): Texts {
   const sessions = new LRUCache<string, TextsReading>({ max: 200 })
   const proofs = new LRUCache<string, string>({
-    max: 1000, // what a short one takes is mostly its place
+    max: 1000, // limits the number of short texts, which mostly cost overhead
     maxSize: 64 * 1024 * 1024,
     sizeCalculation: (content) => content.length + 1,
   })
 
-  /** The bytes that are read may be newer than the record. */
+  /** The file may be newer than the record. */
   async function session(
     caseId: string,
     record: RecordFile<Session | null>,
@@ -37,13 +37,13 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     const { number } = value
     const file = `${caseId}/sessions/${number}.md`
     if (!record.readable) return readSessionTexts((await lastGood.recall(file)) ?? '', value)
-    // the same bytes are judged by another trail where somebody has changed it
+    // if somebody changed the audit trail, the same bytes are checked against another one
     const key = `${file} ${record.hash} ${value.trail.length}`
     const known = sessions.get(key)
     if (known) return known
     const read = await textAt(layout.sessionFile(caseId, number), caseId, MAX_SESSION_BYTES)
     const reading = await readSessionTexts(read?.text ?? '', value)
-    // of other bytes than the record's, which may be another session's by now, nothing is to judge
+    // a changed file may be another session's, so its problems do not apply
     if (read?.hash !== record.hash) return { ...reading, problems: [] }
     if (reading.value !== null) sessions.set(key, reading)
     return reading
@@ -69,7 +69,7 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     throw unreadable('the session file', { problems })
   }
 
-  /** Null when it is no readable text now. */
+  /** Returns null if the file is not readable text. */
   async function textAt(path: string, caseId: string, maxBytes: number) {
     const read = await readRegular(path, { maxBytes, within: layout.caseFolder(caseId) })
     const text = read.ok ? decodeUtf8(read.bytes) : null

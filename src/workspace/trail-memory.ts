@@ -1,4 +1,4 @@
-/** What each audit trail said when this machine last wrote it, in the state folder. */
+/** Remembers in the state folder what each audit trail contained when this machine last wrote it. */
 
 import {
   closeSync,
@@ -20,33 +20,35 @@ import { type ServiceFields, type Session, serviceFields } from '../model/sessio
 import type { TrailLine } from '../model/trail.ts'
 import { gitNamesOf } from './git/git-contents.ts'
 
-/** What the trail of a session said when this machine last wrote it, or last accepted it from git. */
+/** The audit trail of a session when this machine last wrote it, or last accepted it from git. */
 export interface RememberedTrail {
   lines: TrailLine[]
   fields: ServiceFields
-  /** The names that git would give to the file as it was then. */
+  /** Git object names of the file at that time. */
   gitNames: string[]
-  /** The same for the file before the last write. If we crashed after remembering, the file is still that one. */
+  /**
+   * Git object names before the last write. After a crash between remembering and writing, the file still has one of
+   * these.
+   */
   gitNamesBefore: string[]
 }
 
 /**
- * Remembers the trails of the sessions that this machine writes, in the state folder: so that lines which somebody
- * adds, changes or removes while no service runs are noticed by the next start. One file for each session, to which
- * each write of the session appends before the session's own file is replaced.
+ * Remembers the audit trails of sessions that this machine writes, so that the next start detects changes made while
+ * no service ran. Each session has one file. Each write appends to it before the session's own file is replaced.
  */
 export interface TrailMemory {
   recall(caseId: string, sessionId: string): RememberedTrail | null
-  /** Resolves when it is on the disk. `keptLines`: how many lines the trail had before this write. */
+  /** Resolves when it is stored. `keptLines` is the number of lines before this write. */
   remember(session: Session, text: string, keptLines: number): Promise<void>
-  /** Replaces what is remembered by a trail that came from git; does nothing for a session that is not remembered. */
+  /** Replaces the remembered trail by one from git; does nothing for an unknown session. */
   accept(session: Session, text: string): Promise<void>
   forget(caseId: string): void
 }
 
-/** Its file has one such line of JSON for each write. */
+/** One line of JSON in the file, for each write. */
 interface Entry {
-  /** Keep this many of the earlier lines, then append `lines`. */
+  /** Keep this many earlier lines, then append `lines`. */
   at: number
   lines: string[]
   fields: ServiceFields
@@ -101,13 +103,13 @@ export function createTrailMemory(folder: string): TrailMemory {
   }
 }
 
-/** For commands that only read a workspace: nothing is written. */
+/** A trail memory for commands that only read a workspace. */
 export function readTrailMemory(folder: string): TrailMemory {
   const { recall } = createTrailMemory(folder)
   return { recall, async remember() {}, async accept() {}, forget() {} }
 }
 
-/** Null if the file is not a valid trail: then the session counts as not remembered. */
+/** Returns null if the file is invalid: then the session counts as unknown. */
 function trailIn(text: string): RememberedTrail | null {
   let lines: string[] = []
   let last: Entry | null = null
@@ -125,7 +127,7 @@ function trailIn(text: string): RememberedTrail | null {
   return { lines: read, fields: last.fields, gitNames: last.git, gitNamesBefore }
 }
 
-/** Null for a line that a crash cut off: the session file was not written either. */
+/** Returns null for a line cut off by a crash: then the session file was not written either. */
 function entryIn(line: string): Entry | null {
   try {
     return JSON.parse(line)

@@ -7,33 +7,33 @@ import { isSameTrail, isStartOf, restoreTrail } from './trail-guard.ts'
 import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
 
 export interface TrueTrailDeps {
-  /** The text of a session file as it was last read and could be believed. */
+  /** The last trusted text of a session file. */
   lastText(key: string): string | null
   /** The last known trails of this machine's sessions. */
   trails: TrailMemory
-  /** Whether a session runs here, so that its trail grows by this service alone. */
+  /** Whether a session runs here, so that only this service adds to its audit trail. */
   isRunningHere(sessionId: string): boolean
-  /** Whether git made a change of this time. */
+  /** Whether git made the change at this time. */
   isGits(ctimeMs: number, path?: string): boolean
-  /** Whether the repository of the workspace has a content of one of these names. */
+  /** Whether the workspace's repository contains an object with one of these names. */
   isInGit(names: readonly string[]): Promise<boolean>
 }
 
-/** A session file as somebody left it. */
+/** A session file as found on disk. */
 interface FoundSession {
   text: string
   ctimeMs: number
-  /** Where the last text of the file that could be believed is found. */
+  /** Key of the last trusted text. */
   key: string
   origin: SessionOrigin
-  /** The trail when this service last read it; undefined if it reads it for the first time. */
+  /** The session as last read by this service; undefined if it was never read. */
   present: Session | undefined
 }
 
 /**
- * The session with the trail that we believe. The trail in the file is compared with what it said when this machine last
- * looked, which is remembered over a restart. What git brought counts as it stands, with one exception: if git brings an
- * older file back and does not have the lines added since, these lines still count.
+ * Returns the session with the audit trail that counts. The trail in the file is compared with the one this machine
+ * saw last, also before a restart. Changes by git count, with one exception: if git restores an older file and does
+ * not have the lines added since, these lines still count.
  */
 export async function withTrueTrail(
   deps: TrueTrailDeps,
@@ -43,20 +43,20 @@ export async function withTrueTrail(
   const { value } = read
   if (!value) return read
   const { present } = found
-  const held = deps.isRunningHere(present?.id ?? value.id)
+  const isRunning = deps.isRunningHere(present?.id ?? value.id)
   const isOther = present !== undefined && present.id !== value.id
-  // after a switch of branches the same number can be another session
-  const known = present && (held || !isOther) ? present : lastKnown(deps, value, found)
+  // after a branch switch the same number can be another session
+  const known = present && (isRunning || !isOther) ? present : lastKnown(deps, value, found)
   if (!known) return read
   const isChanged = value.id === known.id && !isSameTrail(value.trail, known.trail)
-  if (isChanged && !held && (await isFromGit(deps, value, known, found))) {
+  if (isChanged && !isRunning && (await isFromGit(deps, value, known, found))) {
     await deps.trails.accept(value, found.text)
     return read
   }
-  return restoreTrail(value, read.problems, known, held)
+  return restoreTrail(value, read.problems, known, isRunning)
 }
 
-/** What the session was before this service looked for the first time: from the trail memory, else from its last text. */
+/** Returns the session before this service first read it: from the trail memory, else from its last text. */
 function lastKnown(deps: TrueTrailDeps, value: Session, found: FoundSession): Session | null {
   const remembered = deps.trails.recall(value.case_id, value.id)
   if (remembered) return asRemembered(value, remembered, found.text)
@@ -70,7 +70,7 @@ function asRemembered(
   { lines, fields, gitNamesBefore }: RememberedTrail,
   text: string,
 ): Session {
-  // we crashed after remembering a write and before making it
+  // the service crashed after remembering a write and before making it
   if (gitNamesOf(text).some((name) => gitNamesBefore.includes(name))) return value
   return { ...value, ...fields, trail: lines }
 }

@@ -1,4 +1,4 @@
-/** Problems for files whose names are not served. */
+/** Reports markdown files whose names the service does not support. */
 
 import { type EntryKind, kindsIn } from '../files/folder-names.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
@@ -10,7 +10,9 @@ import { isConflictCopy } from './late-saves/conflict-copy.ts'
 import { isSettled } from './record.ts'
 import { isEditorFile } from './sync/editor-files.ts'
 
-/** A problem for each markdown file in a case's folder (`.`), its sessions or its proof that has a name which is not served. */
+/**
+ * Returns a problem for each markdown file with an unsupported name in a case folder (`.`), its sessions/ or proof/.
+ */
 export function unservedNames(
   folder: string,
   kinds: ReadonlyMap<string, EntryKind> | null,
@@ -25,12 +27,12 @@ export function unservedNames(
   return problems
 }
 
-/** Whether `unservedNames` may have something to say of a name. */
+/** Whether a name is checked. */
 function isMarkdown(name: string): boolean {
   return /\.md[. ]*$/i.test(name) && !isEditorFile(name) && !isConflictCopy(name)
 }
 
-/** What to do about a name, by folder; null for one that is served. */
+/** Advice for an unsupported name, by folder; null for a supported name. */
 const ADVICE: Record<string, (name: string) => string | null> = {
   '.': (name) => {
     if (name === 'case.md' || isNoteName(name)) return null
@@ -58,14 +60,14 @@ function badName(file: string, advice: string): Problem {
     code: 'bad_name',
     file,
     line: null,
-    message: `this file is not served under its name: ${advice}`,
+    message: `this file is ignored because of its name: ${advice}`,
   }
 }
 
 const RECORD_FOLDERS: readonly string[] = ['sessions', 'proof', 'artifacts']
-const MOST_FOLDERS = 50
+const MAX_FOLDERS = 50
 
-/** Whether a folder in a case's folder is searched for markdown files, which are not served from there. */
+/** Whether a folder in a case folder is searched for markdown files, which are not served from there. */
 export function isOtherFolder(name: string, kind: EntryKind): boolean {
   return kind === 'folder' && !name.startsWith('.') && !RECORD_FOLDERS.includes(name)
 }
@@ -76,8 +78,8 @@ interface Known {
 }
 
 /**
- * Problems for markdown files in other folders of a case, and in folders within. Each of these gets its stamp in
- * `folders`, so that it is not listed again before it changes.
+ * Returns problems for markdown files in other folders of a case, also nested ones. Stores their stamps in `folders`,
+ * so that unchanged folders are not listed again.
  */
 export function unservedFolders(
   caseFolder: string,
@@ -106,7 +108,7 @@ export function unservedFolders(
       problems.push(...files.map(([each]) => badName(`${name}/${each}`, message)))
       waiting.push(...othersIn(kinds, `${name}/`))
     }
-    waiting.splice(Math.max(0, MOST_FOLDERS - folders.size))
+    waiting.splice(Math.max(0, MAX_FOLDERS - folders.size))
   }
   return problems
 }

@@ -1,4 +1,4 @@
-/** The folder in which the sessions of a case work. */
+/** Resolves the working folder of a case, the workspace root and the memory root. */
 
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -8,8 +8,8 @@ import { stampOf } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 
 /**
- * The real path of the folder that a case's sessions work in: the workspace's root, or the case's
- * `workdir`. One outside of the root must be among the real paths that the operator trusts.
+ * Returns the real path of a case's working folder: its `workdir`, or the workspace root. A folder outside the root
+ * must be among the trusted real paths.
  */
 export async function workingFolder(
   root: string,
@@ -20,29 +20,29 @@ export async function workingFolder(
   if (workdir === null) return inside
   const folder = await realFolder(resolve(root, workdir))
   if (folder === null) {
-    const message = `"${workdir}" is no folder; expected one that exists`
-    throw new AppError('bad_request', `The case's workdir "${workdir}" is no folder.`, {
+    const message = `"${workdir}" is not a folder; expected an existing folder`
+    throw new AppError('bad_request', `The case's workdir "${workdir}" is not a folder.`, {
       errors: [{ path: 'workdir', message }],
     })
   }
   if (isWithin(inside, folder) || trusted.has(folder)) return folder
   throw new AppError(
     'untrusted_workdir',
-    `The case's workdir "${workdir}" leads out of the workspace, and nothing works there until the operator trusts it. See where it leads, and trust it, with: casefile trust. Or use a folder inside the workspace.`,
+    `The case's workdir "${workdir}" is outside the workspace, so sessions cannot use it until the operator trusts it. Review and trust it with: casefile trust. Or use a folder inside the workspace.`,
   )
 }
 
-/** The real path of the folder to serve; a name with a slip in it must not be made into one. */
+/** Returns the real path of the folder to serve. It is never created, as the name may have a typo. */
 export async function workspaceRoot(root: string): Promise<string> {
   const folder = await realFolder(resolve(root))
   if (folder !== null) return folder
   throw new AppError(
     'bad_request',
-    `The workspace ${resolve(root)} is no folder. Make it, or name another one with --root.`,
+    `The workspace ${resolve(root)} is not a folder. Create it, or choose another with --root.`,
   )
 }
 
-/** The real path of the memory root, which need not be there yet. */
+/** Returns the real path of the memory root, which need not exist yet. */
 export async function memoryRootAt(path: string): Promise<string> {
   try {
     const real = await realPathOf(path)
@@ -53,11 +53,11 @@ export async function memoryRootAt(path: string): Promise<string> {
   }
   throw new AppError(
     'bad_request',
-    `The memory root ${path} is no folder, or cannot be reached. Name another one with --memory-root.`,
+    `The memory root ${path} is not a folder or cannot be reached. Choose another with --memory-root.`,
   )
 }
 
-/** The real path of a folder; null where there is none, or where it cannot be reached. */
+/** Returns the real path of a folder; null if it does not exist or cannot be reached. */
 export async function realFolder(path: string): Promise<string | null> {
   try {
     const real = await realpath(path)

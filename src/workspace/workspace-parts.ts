@@ -1,4 +1,4 @@
-/** Puts the parts of this folder together: reader, scan, synchronizer, store, late saves. */
+/** Creates the parts of this folder: scan, synchronizer, store, late saves. Called by `service.ts`. */
 
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
@@ -22,7 +22,7 @@ export interface WorkspaceParts {
   scan: Scan
   /** Decides when they are read. */
   synchronizer: Synchronizer
-  /** How they are written. */
+  /** Writes files. */
   store: Store
   lateSaves: LateSaves
   texts: Texts
@@ -33,7 +33,7 @@ export interface WorkspaceParts {
 export interface WorkspaceDeps
   extends Pick<ScanDeps, 'layout' | 'catalog' | 'mutex' | 'publish' | 'rowFromLastRun'>,
     Pick<ScanDeps, 'lastGood' | 'deletions'>,
-    Pick<StoreDeps, 'baselines' | 'gitPatienceMs' | 'history'>,
+    Pick<StoreDeps, 'baselines' | 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {
   state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
@@ -42,7 +42,7 @@ export interface WorkspaceDeps
   log(line: string): void
 }
 
-/** Makes the parts that read and write files; nothing is read yet. */
+/** Creates the parts; reads nothing yet. */
 export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
   const { layout, catalog, mutex, git, log, ownership, state } = deps
   const stability = createStabilityDetector()

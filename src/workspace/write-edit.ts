@@ -1,6 +1,6 @@
 /**
- * Writes one edit to one file: reads it, applies the edit to the text, replaces it durably if nobody saved it
- * meanwhile.
+ * Writes one edit to one file: reads the file, applies the edit to its text, and replaces it durably if nobody saved
+ * it since.
  */
 
 import { join } from 'node:path'
@@ -37,16 +37,16 @@ interface Place extends FileOfCase {
   within: string
 }
 
-/** An edit whose file is written, but has not got its name. */
+/** An edit whose file is written but not yet in place. */
 export interface StagedEdit extends StagedFile {
   path: string
-  /** What its file will say. */
+  /** The new text of the file. */
   text: string
 }
 
 /**
- * Makes one edit of a case on the text of its file, as range edits. A file that is not what the decision was made on
- * is `changed_meanwhile`, a broken one `unreadable_file`, and one that would be larger than is read back `too_large`.
+ * Stages one edit of a case as range edits of its file. Throws `changed_meanwhile` if the file is not the one the
+ * decision was made on, `unreadable_file` if it is broken, and `too_large` if it would exceed the limit for reading.
  */
 export async function stageEdit(
   layout: Layout,
@@ -76,7 +76,7 @@ export async function stageEdit(
     case 'proof': {
       const record = known(entry.proofs.get(edit.id), file)
       return changed(place, MAX_PROOF_BYTES, record, lateSaves, async (text, value) => {
-        // what was counted must be what the file says now
+        // the counted content must be the current content
         if (contentHash(readProof(text, value).content) !== edit.counted.sha256)
           throw changedMeanwhile(place.path)
         return countedProof(text, edit.counted, edit.verification)
@@ -99,7 +99,7 @@ export async function stageEdit(
   }
 }
 
-/** Where a trail is put right, so are the fields that only the service sets. */
+/** If the audit trail is restored, the fields that only the service sets are restored too. */
 function withTrueFields(
   { problems }: RecordFile<Session>,
   value: Session,
@@ -109,7 +109,7 @@ function withTrueFields(
   return { ...edit, fields: { ...serviceFields(value), ...edit.fields } }
 }
 
-/** What a session is once its file has this text. */
+/** Returns the session after its file has this text. */
 function sessionAfter(value: Session, edit: SessionEdit, text: string): Session {
   const lines = readTrail(text)?.lines.map((each) => each.line) ?? []
   return { ...value, ...edit.fields, trail: trueLines(lines) }
@@ -119,7 +119,7 @@ async function made({ path, within }: Place, text: string): Promise<StagedEdit> 
   return { ...(await stageNew(path, Buffer.from(text), { within })), path, text }
 }
 
-/** The file of an edit, relative to the case's folder. */
+/** Returns the file of an edit, relative to the case folder. */
 function fileOf(edit: FileEdit): string {
   switch (edit.file) {
     case 'case':
@@ -137,7 +137,7 @@ function fileOf(edit: FileEdit): string {
   }
 }
 
-/** The file that an edit replaces or makes, as it is before. */
+/** Returns the file that an edit changes, with its hash before. */
 export function changedFile(entry: CaseEntry, edit: FileEdit): ChangedFile {
   const path = fileOf(edit)
   switch (edit.file) {
@@ -155,7 +155,7 @@ export function changedFile(entry: CaseEntry, edit: FileEdit): ChangedFile {
   }
 }
 
-/** Refuses edits of files that cannot be read now, before any edit is made. */
+/** Throws `unreadable_file` if a file to edit is unreadable. Called before any edit is written. */
 export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
   for (const edit of edits) {
     if (edit.file === 'ignored-state') continue
@@ -171,10 +171,13 @@ export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
   }
 }
 
-/** What most file systems give to a file at a time. */
+/** Allocation unit of most file systems. */
 const BLOCK_BYTES = 4096
 
-/** Refuses edits that the disk has no room for, before any of them is made: what each file is, what it gets, its name. */
+/**
+ * Throws `storage_full` if the disk has no room for the edits: each file, what is added, and its name. Called before
+ * any edit is written.
+ */
 export function mustHaveRoomFor(caseFolder: string, edits: readonly Edit[]): Promise<void> {
   let bytes = 0
   for (const edit of edits) {
@@ -208,13 +211,13 @@ async function changed<T>(
   return { ...staged, path, text }
 }
 
-/** What would be too large to be read again is not written. */
+/** Throws `too_large` for a file that would be too large to be read again. */
 export function mustFit(file: string, text: string, maxBytes: number): void {
   const bytes = Buffer.byteLength(text)
   if (bytes <= maxBytes) return
   throw new AppError(
     'too_large',
-    `${file} would have ${bytes} bytes, and at most ${maxBytes} are read. Nothing was written; put long texts into a memory file or an artifact.`,
+    `${file} would have ${bytes} bytes, but the limit is ${maxBytes}. Nothing was written. Put long texts into a memory file or an artifact.`,
   )
 }
 
@@ -229,7 +232,7 @@ export function unreadable(file: string, record: Pick<RecordFile<unknown>, 'prob
   const where = problem?.line ? `, line ${problem.line}` : ''
   return new AppError(
     'unreadable_file',
-    `${file} cannot be read as it stands (${problem?.code}${where}: ${problem?.message}), so it is not written over. Mend it in an editor, then try again.`,
+    `${file} has a problem (${problem?.code}${where}: ${problem?.message}), so it is not overwritten. Fix it in an editor, then try again.`,
     { extra: { problem } },
   )
 }

@@ -140,8 +140,8 @@ t.test('the exit code says what was found', async (t) => {
 
   const failures: [what: string, args: string[], said: RegExp][] = [
     ['an option that there is not', ['--colour'], /unknown option '--colour'/],
-    ['a workspace that is not there', ['--root', '/nonexistent'], /is no folder/],
-    ['a memory root that is a file', ['--memory-root', process.execPath], /is no folder/],
+    ['a workspace that is not there', ['--root', '/nonexistent'], /is not a folder/],
+    ['a memory root that is a file', ['--memory-root', process.execPath], /is not a folder/],
   ]
   for (const [what, args, said] of failures) {
     await t.test(`2: ${what}`, async (t) => {

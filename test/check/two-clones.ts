@@ -276,7 +276,7 @@ t.test('another session in the file of one that runs is not taken for it', async
   }
   const hasProblem = (present: Shown) => present.problems.length > 0
   const { problems } = await once<Shown>(a, `/cases/${id}`, hasProblem)
-  t.match(problems, [{ code: 'id_mismatch', message: /is not the session that runs/ }])
+  t.match(problems, [{ code: 'id_mismatch', message: /is not the running session/ }])
   t.match(await must(a, 'GET', running.path), { id: running.id, state: 'executing' })
   t.equal((await a.request('POST', `${running.path}/abandon`)).status, 409)
   t.equal(a.read(id, 'sessions/2.md'), other, 'what somebody put there stays')

@@ -7,7 +7,7 @@ import { jsonText } from '../../src/cli/output/json.ts'
 import { table } from '../../src/cli/output/table.ts'
 import { ago, duration, elapsed } from '../../src/cli/output/times.ts'
 import { wrapped } from '../../src/cli/output/wrapped.ts'
-import { casesNamed } from '../../src/model/case-names.ts'
+import { findCasesByName } from '../../src/model/case-names.ts'
 import type { TriageRow } from '../../src/model/triage-row.ts'
 import { kept } from '../fixtures/kept-terminal.ts'
 
@@ -30,7 +30,7 @@ t.test('a case is named by', async (t) => {
   for (const [how, word, fitting] of names) {
     t.test(how, async (t) => {
       t.strictSame(
-        casesNamed(cases, word),
+        findCasesByName(cases, word),
         cases.filter((_, index) => fitting.includes(index)),
       )
     })

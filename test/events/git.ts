@@ -112,7 +112,7 @@ async function openRepository(
   t: Test,
   place: string,
   count: number,
-  options: { gitPatienceMs?: number } = {},
+  options: { gitTimeoutMs?: number } = {},
 ): Promise<Repository> {
   const ids = Array.from({ length: count }, () => randomUUID())
   const cases = Object.fromEntries(
@@ -451,7 +451,7 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
 const places = [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]
 for (const place of isBrief ? places.slice(0, 1) : places) {
   t.test(`while git holds its lock on cases ${place}`, async (t) => {
-    const repository = await openRepository(t, place, 4, { gitPatienceMs: 1000 })
+    const repository = await openRepository(t, place, 4, { gitTimeoutMs: 1000 })
     const { app, published, ids, folder, git, settled } = repository
     const [edited, other, gone, calm] = ids as [string, string, string, string]
     const made = randomUUID()

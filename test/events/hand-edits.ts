@@ -399,7 +399,7 @@ t.test(
     await app.request('PUT', `/cases/${id}/memory/notes.md`, 'one\n')
     t.strictSame(await published.newWords(), ['case_created', 'memory_updated notes.md'])
     const write = (then: () => void) =>
-      app.service.store.alone(id, async (_, { wrote }) => {
+      app.service.store.withFiles(id, async (_, { wrote }) => {
         writeFileSync(app.file(id, 'notes.md'), 'two\n')
         wrote(app.file(id, 'notes.md'), 'notes.md')
         then()

@@ -228,7 +228,7 @@ t.test('the curl line of an example can be pasted', async (t) => {
 })
 
 t.test('every answer that it describes is given, and is as described', async (t) => {
-  const app = await openTestService(t, { dev: true, gitPatienceMs: 50 })
+  const app = await openTestService(t, { dev: true, gitTimeoutMs: 50 })
   const document = (await app.request('GET', '/openapi.json')).json
   const contract = contractOf(document)
   const faults = await everyAnswer(t, app, contract)

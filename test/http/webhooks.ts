@@ -138,7 +138,7 @@ const wrongUrls: [string, unknown, RegExp][] = [
   ['null as url', null, /expected a string; got null/],
   ['no URL', 'example.com/hook', /http or https URL/],
   ['another scheme', 'ftp://127.0.0.1/hook', /http or https URL/],
-  ['a URL with a password', 'http://ada:hunter2@127.0.0.1/hook', /without a name or password/],
+  ['a URL with a password', 'http://ada:hunter2@127.0.0.1/hook', /without a user name or password/],
   ['a link-local address', 'http://169.254.169.254/latest', /link-local/],
   ['this service', '', /this service itself/],
 ]

@@ -137,7 +137,7 @@ const table: Row[] = [
     folder('VERIFYING', { proofs: [proof({ verified: false }), proof({ intact: false })] }),
     'proof',
     null,
-    '2 proofs are still to be verified',
+    '2 proofs are not verified yet',
   ],
   [
     'with the gate open the case can be resolved',
@@ -147,7 +147,7 @@ const table: Row[] = [
     }),
     'gate_open',
     null,
-    'the gate is open: the case can be resolved',
+    'the proof gate is open, so the case can be resolved',
   ],
   [
     'RESOLVED in the file with the gate shut is not closed',

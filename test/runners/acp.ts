@@ -402,7 +402,7 @@ Then I test it.
 → execute sh: false
   failed: exit 3 no
 to do: [x] one, [>] two
-the model did not answer as it should (busy), attempt 1 of 5
+the model did not answer correctly (busy), attempt 1 of 5
 the model answered 500, attempt 4 of 10
 
 I looked.

@@ -1011,14 +1011,14 @@ t.test('opencode says only in its log that it asks its model again', async (t) =
   const failure = log('ERROR', '"stream error"', ' error.error="AI_APICallError: scripted 500"')
   const lines = [asked, failure, asked, failure, asked, failure].map((line) => `!${line}`)
   t.strictSame(reported('opencode', lines).notes, [
-    'the model did not answer as it should (scripted 500), attempt 1',
-    'the model did not answer as it should (scripted 500), attempt 2',
+    'the model did not answer correctly (scripted 500), attempt 1',
+    'the model did not answer correctly (scripted 500), attempt 2',
   ])
   const step = (type: string, part: object) => ({ type, sessionID: 's', part })
   const nothing = [step('step_start', {}), step('step_finish', { reason: 'unknown' })]
   t.strictSame(reported('opencode', [...nothing, ...nothing]).notes, [
     'session s',
-    ...Array(2).fill('the model did not answer as it should (its answer was empty), trying again'),
+    ...Array(2).fill('the model did not answer correctly (its answer was empty), trying again'),
   ])
 })
 

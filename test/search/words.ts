@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { matchingLines } from '../../src/search/matching-lines.ts'
 import { parseQuery } from '../../src/search/query.ts'
-import { placeOf, searchedLines } from '../../src/search/searched-lines.ts'
+import { fieldOf, searchedLines } from '../../src/search/searched-lines.ts'
 import { createVocabulary } from '../../src/search/typos.ts'
 import { indexedText, plainWordsIn, termsIn } from '../../src/search/words.ts'
 
@@ -55,7 +55,7 @@ t.test('of a record, what people wrote is searched', async (t) => {
     '1. 2026 session_created',
   ].join('\r\n')
   const shown = (name: string, text: string) =>
-    [...searchedLines(placeOf(name), text)].map(
+    [...searchedLines(fieldOf(name), text)].map(
       ({ line, text, from }) => `${line} ${text.slice(from)}`,
     )
   t.strictSame(shown('sessions/1.md', session), [
@@ -111,7 +111,7 @@ t.test('a query is words and filters', async (t) => {
     ['!? —', /expected a word to look for, .* got "!\? —"/],
     ['type:', /expected a value after "type:", as in type:bug/],
     ['type:""', /expected a value after "type:"/],
-    ['tag:"good first issue"', /expected a value without blanks after "tag:", as in tag:auth/],
+    ['tag:"good first issue"', /expected a value without spaces after "tag:", as in tag:auth/],
     ['x'.repeat(1001), /expected at most 1000 characters; got 1001/],
     [Array.from({ length: 33 }, (_, i) => `w${i}`).join(' '), /expected at most 32 words; got 33/],
   ]
@@ -124,7 +124,7 @@ t.test(
     const long = `${'x '.repeat(400)}needle ${'y '.repeat(400)}`
     const text = ['one needle', 'nothing', 'the Needle in the hay', long].join('\n')
     const words = new Set(['needle', 'hay'])
-    const query = { words, beginnings: [], texts: [], most: 3 }
+    const query = { words, prefixes: [], texts: [], limit: 3 }
     const found = matchingLines(searchedLines('notes', text), query)
     t.strictSame(
       found.map(({ line }) => line),
@@ -147,7 +147,7 @@ t.test(
     t.match(cut.text, /^…x .* needle y .*…$/)
     t.ok(cut.text.length <= 242)
     for (const [from, to] of cut.marks) t.equal(cut.text.slice(from, to), 'needle')
-    const begun = { words: new Set<string>(), beginnings: ['need'], texts: [], most: 3 }
+    const begun = { words: new Set<string>(), prefixes: ['need'], texts: [], limit: 3 }
     t.strictSame(
       matchingLines(searchedLines('notes', text), begun).map(({ line }) => line),
       [1, 3, 4],
@@ -162,16 +162,16 @@ t.test('before all others the lines that are as the query', async (t) => {
     const words = new Set(termsIn(query))
     const texts = [parseQuery(query).pasted]
     const lines = searchedLines('notes', text)
-    return matchingLines(lines, { words, beginnings: [], texts, most: 1 })[0]?.line
+    return matchingLines(lines, { words, prefixes: [], texts, limit: 1 })[0]?.line
   }
   t.equal(first('a b c'), 3)
   t.equal(first('登录失败'), 4)
   const lines = searchedLines('notes', 'b c b c\na b\na b c')
   const found = matchingLines(lines, {
     words: new Set(termsIn('a b c')),
-    beginnings: [],
+    prefixes: [],
     texts: ['a b', 'a b c'],
-    most: 3,
+    limit: 3,
   })
   t.strictSame(
     found.map(({ line }) => line),

@@ -113,7 +113,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
   await applyBaseline()
   const lines = await named(at)
   t.match(lines.sort(), [
-    'checklist: The test passes (test-log, required) → not there',
+    'checklist: The test passes (test-log, required) → missing',
     'state: IMPLEMENTING → RESOLVED',
     /^verification: not verified → verified \(test-log [0-9a-f]{64}\)$/,
   ])
@@ -172,7 +172,7 @@ const changes: {
     change: (text) => text.replace('test-log, required', 'trace, required'),
     path: () => '/proof/checklist',
     shown: [ITEM, { ...ITEM, type: 'trace' }],
-    named: /^checklist: The test passes \(test-log, required\) → not there$/,
+    named: /^checklist: The test passes \(test-log, required\) → missing$/,
   },
   {
     what: 'a verified proof that is of another type now',

@@ -179,7 +179,7 @@ t.test('problems have a place, a message and what to do', async (t) => {
   const html = await pageOf(`/case/${id}`)
   t.match(html, /href="\/case\/[0-9a-f-]+\/memory\/case\.md\?source#L\d">case\.md, line \d/)
   t.match(html, 'bad_frontmatter')
-  t.match(html, 'What to do: Put --- on a separate line')
+  t.match(html, 'What to do: Start the file with a line ---')
 })
 
 const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>'

@@ -67,7 +67,7 @@ t.test('what fails is tried ten times, and then given up', async (t) => {
     for (const name of ['X-Service-Event', 'X-Service-Signature']) t.ok(headers[name], name)
   }
   t.match(await bench.webhooks.deliveries(id), [{ state: 'dead', next_at: null, tries: 10 }])
-  t.match(bench.log.join('\n'), `${first?.id} is given up after 10 tries`)
+  t.match(bench.log.join('\n'), `gave up on ${first?.id} after 10 attempts`)
   t.match(bench.webhooks.get(id), { active: true })
   await bench.clock.pass(300 * HOUR)
   t.equal(bench.got.length, 10)

@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { AppError } from '../../src/model/app-error.ts'
 import { newSecret, signedHeaders } from '../../src/webhooks/message.ts'
 import { createSender, type Post, type SenderOptions } from '../../src/webhooks/sender.ts'
-import { checkTarget, type Lookup, parseTarget, whyDenied } from '../../src/webhooks/targets.ts'
+import { checkTarget, denialReason, type Lookup, parseTarget } from '../../src/webhooks/targets.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { notBrief } from '../fixtures/full.ts'
@@ -241,16 +241,16 @@ t.test('targets', async (t) => {
       ['file:///etc/passwd', /absolute http or https URL/],
       ['ftp://example.com/', /absolute http or https URL/],
       ['javascript:alert(1)', /absolute http or https URL/],
-      ['http://user:hunter2@example.com/', /without a name or password/],
-      ['http://user@example.com/', /without a name or password/],
-      ['http://@example.com/', /without a name or password/],
+      ['http://user:hunter2@example.com/', /without a user name or password/],
+      ['http://user@example.com/', /without a user name or password/],
+      ['http://@example.com/', /without a user name or password/],
       ['https://example.com/#part', /without a fragment/],
       ['https://example.com/#', /without a fragment/],
       [`https://example.com/${'a'.repeat(1981)}`, /at most 2000 characters; got 2001/],
       [`https://example.com/${'ä'.repeat(400)}`, /at most 2000 characters; got 2420/],
       ...[0, 1, 9, 22, 25, 6000, 6667, 10080].map((port): [string, RegExp] => [
         `http://127.0.0.1:${port}/`,
-        new RegExp(`refuse to connect to ${port}`),
+        new RegExp(`block port ${port}`),
       ]),
     ]
     for (const [text, message] of cases) {
@@ -311,23 +311,24 @@ t.test('targets', async (t) => {
       ['240.0.0.1', /reserved/],
       ['::ffff:169.254.169.254', /link-local/],
       ['::ffff:a9fe:a9fe', /link-local/],
-      ['::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
-      ['64:ff9b::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
-      ['64:ff9b:1::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
-      ['::ffff:0:a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
-      ['2002:a9fe:a9fe::1', /stands for 169.254.169.254, which is a link-local/],
-      ['2002::1', /stands for 0.0.0.0, which is an unspecified/],
+      ['::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
+      ['64:ff9b::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
+      ['64:ff9b:1::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
+      ['::ffff:0:a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
+      ['2002:a9fe:a9fe::1', /contains 169.254.169.254, which is a link-local/],
+      ['2002::1', /contains 0.0.0.0, which is an unspecified/],
     ]
-    for (const [address, why] of denied) t.match(whyDenied(address, 80, 7878) ?? '', why, address)
+    for (const [address, why] of denied)
+      t.match(denialReason(address, 80, 7878) ?? '', why, address)
     const home = ['127.0.0.1', '127.255.0.1', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1']
     for (const address of home) {
-      t.match(whyDenied(address, 7878, 7878) ?? '', /this service itself/, address)
-      t.equal(whyDenied(address, 7000, 7878), null, address)
-      t.equal(whyDenied(address, 7878, null), null, address)
+      t.match(denialReason(address, 7878, 7878) ?? '', /this service itself/, address)
+      t.equal(denialReason(address, 7000, 7878), null, address)
+      t.equal(denialReason(address, 7878, null), null, address)
     }
     const allowed = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', '198.18.0.1', '8.8.8.8']
     for (const address of [...allowed, 'fd00::1', '2606:4700::1', '::ffff:10.0.0.1']) {
-      t.equal(whyDenied(address, 7878, 7878), null, address)
+      t.equal(denialReason(address, 7878, 7878), null, address)
     }
   })
 
@@ -598,7 +599,7 @@ t.test('what is no answer is a failure, and leaves nothing open', async (t) => {
       '1xx without end',
       raw('HTTP/1.1 100 Continue\r\n\r\n'.repeat(5000)),
       null,
-      'too many interim answers (1xx) came',
+      'too many interim answers (1xx)',
     ],
     [
       '1xx, then the answer',
@@ -688,7 +689,7 @@ t.test('failures before anything is sent', async (t) => {
     t.match(await none.send(post('http://none.example/')), { error: 'name not found' })
     const later: Lookup = () => Promise.reject(Object.assign(new Error(), { code: 'EAI_AGAIN' }))
     const again = sender({ lookup: later }).send(post('http://later.example/'))
-    t.match(await again, { error: 'the name could not be looked up just now' })
+    t.match(await again, { error: 'the DNS lookup failed for now' })
     const odd: Lookup = () => Promise.reject(Object.assign(new Error('/secret'), { code: 'EODD' }))
     const failed = sender({ lookup: odd }).send(post('http://odd.example/'))
     t.match(await failed, { error: 'the request failed (EODD)' })

@@ -27,7 +27,7 @@ import { createIndexFile, type IndexFile } from '../../src/workspace/index-file.
 import { CASE } from '../fixtures/records.ts'
 
 const idOf = (n: number) => `9d1e3b52-6a0f-4a53-9b57-${String(n).padStart(12, '0')}`
-const problem: Problem = { code: 'bad_name', file: 'case.md', line: null, message: '' }
+const problem: Problem = { code: 'bad_name', file: 'case.md', line: null, message: 'a name' }
 
 interface Opened {
   index: IndexFile
@@ -111,7 +111,7 @@ t.test('the index lists the cases by state, the newest first', async (t) => {
 
 | Case | Type | Outcome | Needs you | Problems |
 | --- | --- | --- | --- | ---: |
-| [Newer](cases/${idOf(2)}/case.md) | bug |  | 2 problems, the first: bad\\_name in case.md | 2 |
+| [Newer](cases/${idOf(2)}/case.md) | bug |  | 2 problems, the first: case.md: a name | 2 |
 | [Case 1](cases/${idOf(1)}/case.md) | bug |  |  |  |
 
 ## VERIFYING (1)

@@ -459,9 +459,7 @@ t.test('where both changed the same, the save is kept beside the file, and told'
     title: 'New',
     problems: [{ code: 'conflict_copy', file: copy }],
   })
-  t.match(app.log, [
-    /^what a person saved into case\.md of case .* was kept beside it as case\.con/,
-  ])
+  t.match(app.log, [/^a late save of case\.md in case .* saved beside the file as case\.con/])
 })
 
 t.test('what is still to be looked at is looked at when the service stops', async (t) => {
@@ -502,7 +500,7 @@ t.test('a service that was killed finds what was saved into the old files', asyn
   writeFileSync(join(folder, 'other'), 'not ours')
   await app.restart()
   t.match(preImages(app).sort(), [RegExp(`^${gone}`), 'other'])
-  t.match(app.log.join('\n'), `of case ${gone} is kept as ${folder}`)
+  t.match(app.log.join('\n'), `in case ${gone} stays at ${folder}`)
   t.equal(read(app, id, 'case.md'), old)
   const copies = ['.', 'sessions'].flatMap((name) =>
     readdirSync(app.file(id, name))
@@ -659,7 +657,7 @@ t.test('a pre-image that cannot be rescued keeps no service from starting', asyn
   for (const file of files) writeFileSync(preImagePath(folder, { id, file }, 'a'.repeat(64)), file)
   await app.restart()
   t.match(preImages(app), [/sessions/])
-  t.match(app.log.join('\n'), /saved into sessions\/1\.md of case .* is kept as/)
+  t.match(app.log.join('\n'), /late save of sessions\/1\.md in case .* stays at/)
   const copies = readdirSync(app.file(id)).filter(isConflictCopy)
   t.strictSame(
     copies.map((copy) => read(app, id, copy)),
@@ -724,7 +722,7 @@ t.test('what was saved into a case that is gone is kept', async (t) => {
   await app.request('DELETE', `/cases/${id}`)
   writeSync(editor, `${text}Mine\n`, 0)
   closeSync(editor)
-  await until(() => app.log.some((line) => line.includes('is kept as')))
+  await until(() => app.log.some((line) => line.includes('stays at')))
   const [name = '', ...others] = preImages(app)
   t.strictSame(others, [])
   t.ok(app.log.join('\n').includes(join(app.stateDir, 'pre-images', name)), 'and told')
@@ -739,7 +737,7 @@ t.test('without a name it gets one', async (t) => {
   await look.idle()
   const [name = ''] = readdirSync(folder)
   t.equal(readFileSync(join(folder, name), 'utf8'), 'theirs\n')
-  t.match(log, [/is kept as/])
+  t.match(log, [/stays at/])
 })
 
 t.test('an early look lets go of nothing that is not safe', async (t) => {
@@ -761,7 +759,7 @@ t.test('an early look lets go of nothing that is not safe', async (t) => {
     for (let m = 0; m < 300; m++) fill(n * 300 + m)
     await delay(10)
   }
-  t.match(log, [/is not safe yet: .*the disk is full/])
+  t.match(log, [/is not merged yet: .*the disk is full/])
   noRoom = false
   await look.idle()
   const copies = readdirSync(caseFolder).filter(isConflictCopy)
@@ -794,7 +792,7 @@ t.test('a rescue that fails is told once, and tried again', async (t) => {
   )
   late('notes.md', 'a\nb\nc\n', 'A\nb\nc\n')
   await until(() => log.length > 0)
-  t.match(log, [/^what was saved into notes\.md of case .* is not safe yet: .*the disk is full/])
+  t.match(log, [/^a late save of notes\.md in case .* is not merged yet: .*the disk is full/])
   await until(() => failures === 1)
   await look.idle()
   t.equal(readFileSync(join(caseFolder, 'notes.md'), 'utf8'), 'A\nb\nC\n')

@@ -149,7 +149,7 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
     if (confirmed && 'case' in confirmed) acts(fileActs(folder, confirmed.case))
     return !present.ok
   }
-  const made = await store.alone(id, work, await actorOf(service, c))
+  const made = await store.withFiles(id, work, await actorOf(service, c))
   return written(c, { id, filename, bytes, isNew: made })
 }
 
@@ -233,13 +233,10 @@ function fileReadError(filename: string, { reason, detail }: Refused): AppError 
     )
   }
   const why = {
-    symbolic_link: 'it is a symbolic link, which is not followed',
-    not_a_file: 'it is not a regular file',
-    too_large: 'it is over 10 MiB',
-    no_permission: 'its permissions do not allow it',
+    symbolic_link: 'it is a symbolic link, which is not followed. Replace it with a regular file',
+    not_a_file: 'it is not a regular file. Replace it with one',
+    too_large: 'it is over 10 MiB. Make it smaller, or move it out of the case folder',
+    no_permission: 'its permissions do not allow it. Change them',
   }[reason]
-  return new AppError(
-    'unreadable_file',
-    `${filename} cannot be read or written: ${why}. Replace it with a regular file.`,
-  )
+  return new AppError('unreadable_file', `${filename} cannot be read or written: ${why}.`)
 }

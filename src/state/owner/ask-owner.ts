@@ -8,7 +8,9 @@ export type OwnerState =
   | { held: false }
   | { held: true; answer: OwnerAnswer | null; address: string }
 
-/** Who owns a memory root on this machine; a null answer is an owner that does not reply (`findSilentOwner`). */
+/**
+ * Returns who owns a memory root on this machine; a null answer is an owner that does not reply (`findSilentOwner`).
+ */
 export async function askOwner(memoryRoot: string): Promise<OwnerState> {
   for (const key of await keysOf(memoryRoot)) {
     const address = socketAddress(key)

@@ -1,11 +1,11 @@
-/** The names of the sockets by which a memory root is owned. */
+/** Returns the names of the sockets that mark the owner of a memory root. */
 
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { nearestExisting, realPathOf } from '../../files/real-path.ts'
 
-/** The place in the parent is a key too, for the time before the folder exists or after it was replaced. */
+/** The path in the parent is a key too, for a folder that does not exist yet or was replaced. */
 export async function keysOf(memoryRoot: string): Promise<string[]> {
   const real = await realPathOf(memoryRoot)
   const { real: there, rest } = await nearestExisting(real)

@@ -1,4 +1,4 @@
-/** The record of the owner in the state folder, and whether the process that it names is still alive. */
+/** The owner's record in the state folder, and checks whether its process is alive. */
 
 import { readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -10,25 +10,28 @@ import { AppError } from '../../model/app-error.ts'
 
 const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?\/?$/
 
-/** Identifies a process beyond its pid, which the system uses again; null fields if the system does not know. */
+/** Identifies a process besides its pid, which the system reuses; null fields if unknown. */
 export interface OwnerRecord {
   pid: number
-  /** Start of the process, in clock ticks since boot. */
+  /** Start time of the process, in clock ticks since boot. */
   started: string | null
   bootId: string | null
   host: string
-  /** Of a command, which ends by itself. */
+  /** True for a command, which ends by itself. */
   short?: true
 }
 
-/** The record and what the owner adds. Any local user may have sent it; a `url` is a loopback one. */
+/**
+ * The owner's answer: the record and its URL. Any local user may have sent it; `url` is checked to be a loopback
+ * address.
+ */
 export type OwnerAnswer = OwnerRecord & { url?: string; [more: string]: unknown }
 
 export function thisProcess(): Promise<OwnerRecord> {
   return recordOf(process.pid)
 }
 
-/** As a process of this machine would put it. */
+/** Describes the owner, as a process on this machine sees it. */
 export async function recordOf(pid: number): Promise<OwnerRecord> {
   const [status, bootId] = await Promise.all([
     statusOf(pid),
@@ -42,7 +45,7 @@ export async function recordOf(pid: number): Promise<OwnerRecord> {
   }
 }
 
-/** Whether the process is certainly no more: of another machine that cannot be known. */
+/** Whether the process has certainly ended; unknown for another machine. */
 export async function isGone(record: OwnerRecord): Promise<boolean> {
   const me = await thisProcess()
   if (record.host !== me.host) return false
@@ -55,7 +58,7 @@ export async function isGone(record: OwnerRecord): Promise<boolean> {
   )
 }
 
-/** Whether a process of this machine was stopped by a signal, until it is continued. */
+/** Whether a process on this machine is suspended by a signal. */
 export async function isStopped(record: OwnerRecord): Promise<boolean> {
   return record.host === hostname() && (await statusOf(record.pid))?.state === 'T'
 }
@@ -78,7 +81,7 @@ export async function removeRecord(stateDir: string): Promise<void> {
   await rm(recordPath(stateDir), { force: true })
 }
 
-/** Null for anything that is not a record. */
+/** Returns null if it is not a record. */
 export function parseAnswer(text: string | null): OwnerAnswer | null {
   const value = parseObject(text)
   if (value === null) return null
@@ -94,7 +97,7 @@ export function parseAnswer(text: string | null): OwnerAnswer | null {
   }
 }
 
-/** `what` is owned; the owner is null if it could not be identified. */
+/** Error for a `what` that is owned by another process; null if the owner is unknown. */
 export function alreadyActive(
   what: string,
   owner: (OwnerRecord & { url?: string; short?: unknown; stopped?: unknown }) | null,
@@ -116,17 +119,17 @@ export function alreadyActive(
   )
 }
 
-/** What to do about an owner that was stopped; a plain kill would only wait for it. */
+/** What to do about a suspended owner, which a plain kill does not end. */
 export function remedyOfStopped(pid: number): string {
   return `It was stopped by a signal: have it go on (kill -CONT ${pid}), or end it (kill -KILL ${pid}).`
 }
 
-/** Whether something could not be done since the memory root, or its state folder, has another owner. */
+/** Whether an error means that the memory root or its state folder has another owner. */
 export function isTaken(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'already_active' && 'owner' in error.extra
 }
 
-/** The owner that such a refusal names, if it could be identified. */
+/** The owner in such an error, if it is known. */
 export function ownerIn({ extra }: AppError): OwnerAnswer | null {
   return (extra.owner ?? null) as OwnerAnswer | null
 }
@@ -146,11 +149,11 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Null where there is no such process or no Linux /proc, see proc_pid_stat(5). */
+/** Null without such a process or Linux /proc; see proc_pid_stat(5). */
 async function statusOf(pid: number): Promise<{ state: string; started: string | null } | null> {
   const line = await readProc(`/proc/${pid}/stat`)
   if (line === null) return null
-  // The second field is the name in parentheses, which may itself contain blanks and parentheses.
+  // the second field is the name in parentheses, which may contain spaces and parentheses
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
   return { state: fields[0] ?? '', started: fields[19] ?? null }
 }

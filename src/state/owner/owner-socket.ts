@@ -1,4 +1,4 @@
-/** Sockets that only one process can hold, and that the kernel frees when the process dies, by kill -9 too. */
+/** Sockets that only one process can bind and that the kernel frees when the process dies, also by kill -9. */
 
 import { link, rename, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -17,19 +17,18 @@ export interface HeldSocket {
   release(): Promise<void>
 }
 
-/** Another process holds the address, and answered this. */
+/** Another process has the address; this is its answer. */
 export interface TakenSocket {
   text: string | null
 }
 
-/** `text` is null when the holder did not answer in time (it may be stopped). */
+/** `text` is null if the process did not answer in time (it may be suspended). */
 export type Probe = { held: false } | { held: true; text: string | null }
 
 /**
- * Where the holder of a key listens. The kernel frees the Linux and Windows names with the process;
- * elsewhere a file stays behind, which `holdSocket` removes if no process listens on it.
- * Trap: Node 20 pads an abstract name with NULs to its full size and Node 22 does not, so that they
- * would not collide; a name that is full already is the same to both.
+ * Returns the socket address of a key. The kernel frees Linux and Windows names with the process; elsewhere a file
+ * remains, which `holdSocket` removes if no process listens on it. Trap: Node 20 pads an abstract name with NULs to
+ * its full size and Node 22 does not, so that they would not collide; a full-length name is the same for both.
  */
 export function socketAddress(key: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'linux') return `\0casefile-${key}`.padEnd(ABSTRACT_BYTES, '\0')
@@ -38,8 +37,8 @@ export function socketAddress(key: string, platform: NodeJS.Platform = process.p
 }
 
 /**
- * Holds an address until released or dead, and tells whoever connects one line; or says what the
- * living process that holds it answers. Does not keep the process running.
+ * Binds an address until it is released or the process ends, and sends one line to each client. If another process
+ * has it, returns that process's answer. Does not keep the process running.
  */
 export async function holdSocket(
   address: string,
@@ -56,7 +55,7 @@ export async function holdSocket(
   return { text: null }
 }
 
-/** Asks the holder of an address for its line. */
+/** Asks the process at an address for its line. */
 export function askSocket(address: string, timeoutMs: number = ASK_MS): Promise<Probe> {
   return new Promise((resolve, reject) => {
     const socket = connect(address)
@@ -77,7 +76,7 @@ export function askSocket(address: string, timeoutMs: number = ASK_MS): Promise<
     socket.on('end', () => settle({ held: true, text: null }))
     socket.on('error', (error) => {
       if (hasCode(error, 'ECONNREFUSED', 'ENOENT', 'ENOTSOCK')) return settle({ held: false })
-      // Somebody listens, but has too much to do, belongs to another user, or went away right now.
+      // a process listens but is busy, belongs to another user, or just ended
       if (hasCode(error, 'EAGAIN', 'EACCES', 'EPERM', 'ECONNRESET', 'EPIPE')) {
         return settle({ held: true, text: null })
       }
@@ -92,13 +91,13 @@ function listen(address: string, answer: () => string): Promise<HeldSocket | nul
   const server = createServer((peer) => {
     peers.add(peer)
     peer.on('close', () => peers.delete(peer))
-    // A peer that hangs up early has lost nothing that we need.
+    // a client that disconnects early does not matter
     peer.on('error', () => peer.destroy())
     peer.setTimeout(2 * ASK_MS, () => peer.destroy())
     peer.resume()
     peer.end(`${answer()}\n`)
   })
-  // So that another user's process can ask too; names without a file have no permissions.
+  // so that processes of other users can ask too; names without a file have no permissions
   const open = isFile(address) ? { readableAll: true, writableAll: true } : {}
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
@@ -106,7 +105,7 @@ function listen(address: string, answer: () => string): Promise<HeldSocket | nul
       else reject(error)
     })
     server.listen({ path: address, exclusive: true, ...open }, () => {
-      // An accept that fails later (EMFILE) costs an answer, nothing more.
+      // if accept fails later (EMFILE), only an answer is lost
       server.on('error', () => {})
       server.unref()
       resolve({ release: () => close(server, peers) })
@@ -119,10 +118,7 @@ function close(server: Server, peers: Set<Socket>): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
 
-/**
- * Unlinks the dead socket that was probed and no other: the name may have become a living one
- * between the probe and now, which is then put back.
- */
+/** Unlinks only the dead socket that was probed: if the name has become a live socket since, it is put back. */
 async function takeAway(address: string, dead: bigint): Promise<void> {
   const aside = tempName(address)
   try {

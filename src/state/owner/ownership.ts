@@ -11,27 +11,27 @@ import { holdLock } from './state-lock.ts'
 
 export interface OwnershipOptions {
   memoryRoot: string
-  /** Must exist. It too belongs to one process at a time. */
+  /** The state folder, which must exist and also belongs to one process at a time. */
   stateDir: string
-  /** The owner is a command, which ends soon; the record says so too, in case it cannot answer. */
+  /** Whether the owner is a command, which ends soon; also in the record, in case it cannot answer. */
   short?: boolean
 }
 
 export interface Ownership {
-  /** Aborted, a AppError as its reason, when another process took over: write nothing from then on. */
+  /** Aborted with an AppError as its reason when another process takes over: write nothing after that. */
   readonly lost: AbortSignal
-  /** From now on processes that ask get this URL. */
+  /** Processes that ask get this URL from now on. */
   announce(url: string): void
-  /** To be called, and awaited, whenever the memory root was made; refuses like `takeOwnership`. */
+  /** Call and await it whenever the memory root was created; throws like `takeOwnership`. */
   memoryRootMade(): Promise<void>
   release(): Promise<void>
 }
 
 /**
- * Makes this process the only one that serves a memory root, or refuses with `already_active`. What
- * decides on one machine are sockets that the kernel frees with the process, named after the memory
- * root, its place in its parent, and the state folder. The lock in the state folder, with the record
- * of its holder, is for other machines that share the folder.
+ * Makes this process the only owner of a memory root, or throws `already_active`. On one machine sockets decide,
+ * which the kernel frees with the process. They are named after the memory root, its path in its parent, and the
+ * state folder. The lock in the state folder, with the record of its owner, is for other machines that share the
+ * folder.
  */
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
   const { memoryRoot, stateDir } = options

@@ -1,19 +1,19 @@
-/** Finds out who owns a memory root if that process does not answer. */
+/** Finds out who owns a memory root if its owner does not answer. */
 
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { hasCode } from '../../files/errno.ts'
 import { isGone, isStopped, type OwnerRecord, readRecord, recordOf } from './owner-record.ts'
 
 export interface SilentOwner extends OwnerRecord {
-  /** By a signal (SIGSTOP, Ctrl-Z): it does not answer until it is continued. */
+  /** Suspended by a signal (SIGSTOP, Ctrl-Z): it does not answer until it is continued. */
   stopped?: true
-  /** It has no record in this state folder, so it may be a service or a command. */
+  /** True if it has no record in this state folder, so it may be a service or a command. */
   unrecorded?: true
 }
 
 /**
- * The owner of a memory root that does not answer on its socket: found by /proc, or by the record in this state folder,
- * which may be of another process. Null if neither names one.
+ * Finds an owner that does not answer on its socket, by /proc or by the record in this state folder, which may be of
+ * another process. Null if neither has one.
  */
 export async function findSilentOwner(
   address: string,
@@ -27,10 +27,10 @@ export async function findSilentOwner(
   return owner && (await isStopped(owner)) ? { ...owner, stopped: true } : owner
 }
 
-/** As proc(5) and the columns of /proc/net/unix have it: `Flags` of a listening socket, `Inode`, `Path`. */
+/** Columns of /proc/net/unix, see proc(5): `Flags` of a listening socket, `Inode`, `Path`. */
 const LISTENING = /^\S+ \S+ \S+ 00010000 \S+ \S+ +(\d+) (.*)$/
 
-/** The pid of the process that listens there; null for another user's, and where there is no Linux /proc. */
+/** The pid of the process that listens there; null for another user's process, or without Linux /proc. */
 async function holderOf(address: string): Promise<number | null> {
   const path = address.replaceAll('\0', '@')
   const sockets = (await unlessGone(readFile('/proc/net/unix', 'utf8'))) ?? ''
@@ -50,7 +50,7 @@ async function hasOpen(folder: string, target: string): Promise<boolean> {
   return false
 }
 
-/** Null if the process has ended, or belongs to another user. */
+/** Null if the process has ended or belongs to another user. */
 async function unlessGone<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading

@@ -21,15 +21,15 @@ import {
 } from './owner-record.ts'
 
 export interface HeldLock {
-  /** Aborted, a AppError as its reason, when the lock is another's now or cannot be taken again. */
+  /** Aborted with an AppError as its reason when another process has the lock or it cannot be taken again. */
   readonly lost: AbortSignal
   release(): Promise<void>
 }
 
 /**
- * The lock in the state folder, beside the record of its holder. On one machine the sockets of
- * `ownership.ts` have decided already; this is for machines that share the folder. Trap: taking over
- * a stale lock is not exclusive, so only the holder of the state folder's socket may call this.
+ * Takes the lock in the state folder, beside the record of its owner. On one machine the sockets of `ownership.ts`
+ * have already decided; this is for machines that share the folder. Trap: taking over a stale lock is not exclusive,
+ * so only the owner of the state folder's socket may call this.
  */
 export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldLock> {
   const lost = new AbortController()
@@ -50,7 +50,7 @@ export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldL
     }
   }
 
-  /** The lock was touched, removed, or became stale while the machine slept. */
+  /** Takes the lock again after it was changed, removed, or became stale while the machine slept. */
   async function retake(): Promise<void> {
     try {
       const record = await readRecord(stateDir)
@@ -76,7 +76,7 @@ export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldL
     try {
       await unlock()
     } catch (error) {
-      // Compromised just now, or something (a .DS_Store) lies in it: the next owner frees it.
+      // lost just now, or it contains a file such as .DS_Store: the next owner frees it
       if (!hasCode(error, 'ERELEASED', 'ENOTEMPTY')) throw error
     }
   }
@@ -84,7 +84,7 @@ export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldL
   return { lost: lost.signal, release }
 }
 
-/** A lock is freed when its holder is gone, or never got as far as its record. */
+/** A lock may be freed if its owner has ended or never wrote its record. */
 async function lockOrFree(
   stateDir: string,
   me: OwnerRecord,
@@ -96,7 +96,7 @@ async function lockOrFree(
     try {
       return await lock(stateDir, options)
     } catch (error) {
-      // The last two: it was found stale, but is not the empty folder that it should be.
+      // the last two: it is stale but not an empty folder
       if (attempt === 3 || !hasCode(error, 'ELOCKED', 'ENOTEMPTY', 'ENOTDIR')) throw error
       if (hasCode(error, 'ELOCKED')) await mustBeGone(stateDir, me)
     }
@@ -111,7 +111,7 @@ async function mustBeGone(stateDir: string, me: OwnerRecord): Promise<void> {
   }
 }
 
-/** Another machine writes its record right after taking the lock: give it that time. */
+/** Another machine writes its record right after taking the lock; this leaves time for it. */
 async function lateRecord(stateDir: string): Promise<OwnerRecord | null> {
   await delay(300)
   return readRecord(stateDir)

@@ -1,4 +1,4 @@
-import { HISTORY_FILE, type HistoryEntry, stateChange } from '../../model/history.ts'
+import { HISTORY_FILE, type HistoryEntry, parseStateChange } from '../../model/history.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
@@ -59,7 +59,7 @@ function Entry({ id, entry }: { id: string; entry: HistoryEntry }) {
 }
 
 function What({ id, entry: { what, session } }: { id: string; entry: HistoryEntry }) {
-  const change = stateChange(what)
+  const change = parseStateChange(what)
   if (change) {
     const { from, to } = change
     const more = what.slice(`${from} → ${to}`.length)

@@ -7,16 +7,16 @@ import { isFolder } from '../../files/folder-names.ts'
 import { readRegular } from '../../files/safe-read.ts'
 
 export interface DotGit {
-  /** The folder that has the `.git`. */
+  /** The folder that contains `.git`. */
   top: string
-  /** The repository's own folder: real, or as a worktree or submodule names it in the file `.git`. */
+  /** The repository's git folder: a real path, or the path in a `.git` file of a worktree or submodule. */
   gitDir: string
 }
 
 /**
- * The nearest repository of a folder, as git finds it: `.git` may be a folder, a symbolic link to one, or a file
- * that names one. `onError` gets what kept a `.git` from being looked at; it may throw, else the `.git` counts
- * as not there.
+ * Returns the nearest repository of a folder, as git finds it. `.git` may be a folder, a symbolic link to one, or a
+ * file that names one. `onError` gets the error if a `.git` cannot be read. If it does not throw, that `.git` is
+ * ignored.
  */
 export async function findDotGit(
   folder: string,
@@ -42,7 +42,7 @@ function ifMissing(error: unknown): null {
   throw error
 }
 
-/** What a file gives as one, which need not be possible. */
+/** The path in a `.git` file, which may be invalid. */
 export function asPath(text: string | null | undefined): string | undefined {
   return text?.replaceAll('\0', '').trim()
 }

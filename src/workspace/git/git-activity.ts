@@ -1,4 +1,4 @@
-/** Detects a checkout, merge or rebase that is under way: reads and writes wait for it. */
+/** Detects a running checkout, merge or rebase: reads and writes wait for it. */
 
 import { lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
@@ -6,28 +6,28 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf, hasCode } from '../../files/errno.ts'
 import { findDotGit } from './dot-git.ts'
 
-/** What git is doing to the files of a workspace, seen from git's lock files. */
+/** Detects from git's lock files whether git is changing files of the workspace. */
 export interface GitActivity {
-  /** Whether git changes files, or is between two picks of a rebase: as it was a moment ago, or just now. */
+  /** Whether git changes files or is between two picks of a rebase, as of a moment ago or right now. */
   isBusy(when?: 'lately' | 'now'): Promise<boolean>
-  /** Resolves when git does not change files, after `ms`, or after `stopWaiting`; false if git still changes files. */
+  /** Resolves when git is idle, after `ms`, or after `stopWaiting`; false if git still changes files. */
   waitUntilIdle(ms: number): Promise<boolean>
-  /** Ends all waiting for git, as the service stops. */
+  /** Ends all waiting for git when the service stops. */
   stopWaiting(): void
   /** Whether git was changing files at this time. */
   touched(ctimeMs: number): boolean
 }
 
 const REBASES = ['rebase-merge', 'rebase-apply']
-/** A lock that a killed git left must not stop the service for ever. */
+/** An older lock was left by a killed git and is ignored. */
 const STALE_LOCK_MS = 60_000
-/** The repository may be made, or removed, at any time. */
+/** The repository may be created or removed at any time. */
 const LOOK_AGAIN_MS = 5000
-/** Many readers at once look once; but that git is done is seen at once, as what it changed is to be served then. */
+/** Concurrent readers share one check. The end of git's work is noticed at once, as its changes must be served then. */
 const GOOD_FOR_MS = 10
 const POLL_MS = 25
 const KEPT_SPANS = 200
-/** The picks of a rebase follow one another; between them the files are git's as well. */
+/** Between the picks of a rebase git is considered busy for this time. */
 const GAP_MS = 500
 
 interface Span {
@@ -36,8 +36,8 @@ interface Span {
 }
 
 /**
- * `folder` lies in the repository; without one, nothing is ever git's. What the disk does not let us look at counts
- * as not there, which the log says once.
+ * `folder` is in the repository; without a repository git is never busy. Files that cannot be read count as missing,
+ * which is logged once.
  */
 export function createGitActivity(folder: string, log: (line: string) => void): GitActivity {
   const spans: Span[] = []
@@ -57,7 +57,7 @@ export function createGitActivity(folder: string, log: (line: string) => void): 
     return null
   }
 
-  /** At once: every request asks. */
+  /** Synchronous, as every request calls it. */
   function statsOf(path: string): Stats | null {
     try {
       return lstatSync(path, { throwIfNoEntry: false }) ?? null
@@ -92,7 +92,7 @@ export function createGitActivity(folder: string, log: (line: string) => void): 
     const now = Date.now()
     const isFresh = index !== null && now - index.ctimeMs < GAP_MS
     const isRebase = (lock !== null || isFresh) && isRebasing(git)
-    // git makes the lock, changes the files, and renames the lock to the index
+    // git creates the lock, changes files, and renames the lock to the index
     const identity = index ? `${index.ino} ${index.ctimeMs}` : ''
     if (index && identity !== lastIndex) {
       if (lastIndex !== '') note(bornAt(index), index.ctimeMs, isRebase)
@@ -134,7 +134,7 @@ export function createGitActivity(folder: string, log: (line: string) => void): 
   }
 }
 
-/** Some file systems keep no time of birth; the lock is written at once and at the end. */
+/** Some file systems have no birth time. The lock is written at its start and end. */
 function bornAt({ birthtimeMs, mtimeMs }: Stats): number {
   return birthtimeMs > 0 ? birthtimeMs : mtimeMs
 }

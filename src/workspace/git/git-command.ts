@@ -1,4 +1,4 @@
-/** Runs git with a time limit and an output limit, and without `GIT_*` variables. */
+/** Runs git with a time limit, an output limit, and without inherited `GIT_*` variables. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 
@@ -6,9 +6,9 @@ const TWO_MINUTES = 120_000
 
 export interface GitCommandOptions {
   cwd: string
-  /** Added to an environment without any `GIT_*` of this process. */
+  /** Added to the environment, from which `GIT_*` variables are removed. */
   env?: Record<string, string>
-  /** Written to its standard input, which is closed otherwise. */
+  /** Standard input; closed if not given. */
   input?: string
   /** Git is killed as soon as it has printed more than this many bytes. */
   maxBytes?: number
@@ -23,7 +23,7 @@ export interface GitOutput {
   stderr: string
 }
 
-/** Whatever the user, the repository or a step has configured, git starts no other program for us. */
+/** Options that keep git from starting other programs, whatever the configuration says. */
 const NO_OTHER_PROGRAMS = [
   '-c',
   'core.fsmonitor=false',
@@ -38,9 +38,8 @@ const NO_OTHER_PROGRAMS = [
 ]
 
 /**
- * Runs git and reports its exit; rejects when it cannot be started (ENOENT: no git, or no such `cwd`),
- * takes longer than 2 minutes, or is aborted (AbortError), and then not before it has ended. It takes
- * no locks that it can do without.
+ * Runs git and returns its exit code and output. Rejects if git cannot be started (ENOENT: no git, or no such `cwd`),
+ * takes longer than 2 minutes, or is aborted (AbortError), but only after git has ended. Takes no optional locks.
  */
 export function runGit(args: string[], options: GitCommandOptions): Promise<GitOutput> {
   const { timeoutMs = TWO_MINUTES, maxBytes = Number.POSITIVE_INFINITY } = options
@@ -52,7 +51,7 @@ export function runGit(args: string[], options: GitCommandOptions): Promise<GitO
       killSignal: 'SIGKILL',
       signal: options.signal,
     })
-    // Not the timeout of spawn: it keeps the process alive for its whole time if there is no git.
+    // spawn's own timeout would keep this process alive if git is missing
     const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
     const stdout = collect(child, 'stdout', maxBytes)
     const stderr = collect(child, 'stderr', 64 * 1024)
@@ -78,7 +77,7 @@ export function runGit(args: string[], options: GitCommandOptions): Promise<GitO
   })
 }
 
-/** Standard output of a command that must not fail. */
+/** Returns the standard output of a command; throws if it fails. */
 export async function gitText(args: string[], options: GitCommandOptions): Promise<string> {
   const { exit, stdout, stderr } = await runGit(args, options)
   if (exit === 0) return stdout.toString()

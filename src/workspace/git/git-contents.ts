@@ -1,10 +1,10 @@
-/** Whether git already has some bytes, so that a change came by git and not by an editor. */
+/** Checks whether git already has a content, which shows that a change came from git and not from an editor. */
 
 import { hash } from 'node:crypto'
 import { hasCode } from '../../files/errno.ts'
 import { runGit } from './git-command.ts'
 
-/** The names that git gives to a file of this content: in a repository with SHA-1, and in one with SHA-256. */
+/** Returns the git object names of a content, for SHA-1 and SHA-256 repositories. */
 export function gitNamesOf(text: string | Uint8Array): string[] {
   const bytes = Buffer.from(text)
   const blob = Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes])
@@ -13,7 +13,7 @@ export function gitNamesOf(text: string | Uint8Array): string[] {
 
 /**
  * Whether the repository of a folder has one of these contents: it was added, committed, stashed or fetched. False
- * without a repository, and without git.
+ * without a repository or git.
  */
 export async function isInGit(folder: string, names: readonly string[]): Promise<boolean> {
   if (names.length === 0) return false

@@ -1,9 +1,9 @@
-/** Whether git or a person deleted a file. */
+/** Finds out whether git or a person deleted a file. */
 
 import { hasCode } from '../../files/errno.ts'
 import { runGit } from './git-command.ts'
 
-/** An answer is used again for so long: a start asks for many files. */
+/** Answers are cached for this time, as a start checks many files. */
 const GOOD_FOR_MS = 2000
 const MAX_BYTES = 256 * 1024 * 1024
 const TIMEOUT_MS = 10_000
@@ -11,16 +11,16 @@ const HISTORY =
   'log --all --reflog --full-history --no-renames --diff-filter=A --format= --name-only --relative -z -- .'
 
 interface Lists {
-  /** The files that git has in its index: it expects them to be there. */
+  /** The files in git's index, which git expects to exist. */
   tracked: Set<string>
-  /** Every file that a commit added, of any branch, the stash, or one that only the reflog has. */
+  /** Every file that a commit added on any branch, the stash or in the reflog. */
   committed: Set<string>
 }
 
 /**
- * Tells whether a file that is gone was taken away by git: a switch of branches, a reset, a stash or `git rm` leaves
- * it in a commit and not in the index. One that the index still has, or that no commit ever had, was deleted by
- * hand. Paths are relative to `folder`.
+ * Returns whether git deleted a missing file. A branch switch, reset, stash or `git rm` leaves it in a commit but not
+ * in the index. A file that is still in the index, or was never committed, was deleted by a person. Paths are
+ * relative to `folder`.
  */
 export function createGitDeletions(folder: string, log: (line: string) => void) {
   let lists: Promise<Lists | null> | null = null
@@ -32,7 +32,7 @@ export function createGitDeletions(folder: string, log: (line: string) => void) 
     return exit === 0 ? new Set(stdout.toString().split('\0')) : null
   }
 
-  /** Null where there is no repository, or no git. */
+  /** Null without a repository or git. */
   async function ask(): Promise<Lists | null> {
     try {
       const [tracked, committed] = await Promise.all([list('ls-files -z'), list(HISTORY)])

@@ -1,4 +1,4 @@
-/** Makes git ignore derived files such as index.md, so that they never stop a checkout or a merge. */
+/** Makes git ignore derived files such as index.md, so that they never block a checkout or merge. */
 
 import { join, relative, resolve } from 'node:path'
 import { makeFolder, writeDurable } from '../../files/durable-write.ts'
@@ -7,16 +7,16 @@ import { AppError } from '../../model/app-error.ts'
 import { gitText, runGit } from './git-command.ts'
 import { findRepository } from './git-repository.ts'
 
-/** Keeps git from treating derived files of a memory root as the user's own. */
+/** Makes git ignore the derived files of a memory root. */
 export interface GitIgnoring {
-  /** To be called before index.md is written: why it must not be, empty where it may. */
+  /** Call before writing index.md. Returns why it must not be written; empty if it may. */
   ensure(): Promise<string>
 }
 
 /**
- * The memory root has a .gitignore only where the service or `casefile init` made it, and a branch may
- * lack it. A derived file that is neither ignored nor committed would stop a checkout or a merge, so
- * there the clone's own `info/exclude` names it: that never meets another branch.
+ * The memory root has a .gitignore only if the service or `casefile init` created it, and a branch may lack it. A
+ * derived file that is neither ignored nor committed would block a checkout or merge, so it is added to the clone's
+ * own `info/exclude`, which is not part of any branch.
  */
 export function createGitIgnoring(memoryRoot: string): GitIgnoring {
   const ignoreFile = join(memoryRoot, '.gitignore')
@@ -47,7 +47,7 @@ export function createGitIgnoring(memoryRoot: string): GitIgnoring {
       .split('\n')
       .map((dir) => resolve(memoryRoot, dir))
     if (own !== common) {
-      // the list is that of all worktrees, and the code may have an index.md of its own
+      // the list applies to all worktrees, and another project folder may have its own index.md
       return 'index.md is not written: git would not ignore it. Add the line index.md to .gitignore beside it.'
     }
     const folder = excludePattern(relative(repository.top, memoryRoot))
@@ -59,7 +59,7 @@ export function createGitIgnoring(memoryRoot: string): GitIgnoring {
   return { ensure }
 }
 
-/** A pattern for exactly this path from the top of a repository. */
+/** Returns a pattern for exactly this path from the top of a repository. */
 export function excludePattern(path: string): string {
   return path === '' ? '' : `/${path.replace(/[\\*?[\]!#]/g, '\\$&')}`
 }

@@ -1,4 +1,4 @@
-/** Finds a repository by git: its top, objects and exclude file. */
+/** Asks git for a repository's top folder, objects and exclude files. */
 
 import { realpath } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
@@ -9,7 +9,7 @@ export interface GitRepository {
   top: string
   /** The folder asked for, relative to `top`; empty if it is `top`. */
   prefix: string
-  /** Null where no repository of the user's is made use of. */
+  /** Null if no repository of the user is used. */
   objects: string | null
   /** `info/exclude`, which need not exist. */
   exclude: string
@@ -18,7 +18,7 @@ export interface GitRepository {
   objectFormat: string
 }
 
-/** Where the repository of a folder is, or git's own words for why there is none to use. */
+/** Returns the repository of a folder, or git's message why there is none. */
 export async function findRepository(
   workdir: string,
   options: Pick<GitCommandOptions, 'timeoutMs' | 'signal'>,
@@ -26,14 +26,14 @@ export async function findRepository(
   const cwd = await realpath(workdir)
   const ask = async (...args: string[]) => {
     const { exit, stdout, stderr } = await runGit(args, { ...options, cwd })
-    // Only the line end: a folder's name may end with a space.
+    // removes only the line end, as a folder name may end with a space
     return { exit, value: stdout.toString().replace(/\n$/, ''), stderr }
   }
   const found = await ask('rev-parse', ...QUESTIONS.flat()).catch(missingGit)
   if (found.exit !== 0) return { reason: firstLine(found.stderr) }
   let answers = found.value.split('\n')
   if (answers.length !== QUESTIONS.length) {
-    // a folder's name may have a line end in it
+    // a folder name may contain a line end
     const each = QUESTIONS.map(async (question) => (await ask('rev-parse', ...question)).value)
     answers = await Promise.all(each)
   }
@@ -52,7 +52,7 @@ export async function findRepository(
   }
 }
 
-/** For one `git rev-parse`, which answers each on a line of its own. */
+/** Arguments of one `git rev-parse`, which prints one line for each. */
 const QUESTIONS = [
   ['--show-toplevel'],
   ['--show-object-format'],
@@ -60,7 +60,7 @@ const QUESTIONS = [
   ['--git-path', 'info/exclude'],
 ]
 
-/** Stands for a folder that has no repository to use: it is its own top, and its `.gitignore` files count. */
+/** Stand-in for a folder without a repository: it is its own top, and its `.gitignore` files apply. */
 export function noRepository(top: string): GitRepository {
   return {
     top,

@@ -21,33 +21,33 @@ import { createRecheck, type TrackedFile } from './recheck.ts'
 import { MAX_REPLACED_BYTES } from './replaced-file.ts'
 
 /**
- * Saves that come between the last check of a file and the rename that replaces it. An editor that had the replaced file
- * open writes into a file without a name; the service keeps that file, checks it again for some seconds, and merges what
- * the editor saved into the new file, or writes it beside that as a conflict copy (docs/events.md#edits-by-hand).
+ * Finds saves that come between the service's last check of a file and the rename that replaces it. An editor that
+ * had the replaced file open writes into a file without a name. The service keeps that file, checks it again for some
+ * seconds, and merges the save into the new file or writes a conflict copy beside it (docs/events.md#edits-by-hand).
  */
 export interface LateSaves extends ReplacedFileTrackers {
-  /** Merges late saves that a killed service had not merged yet. Comes at a start before anything is read or written. */
+  /** Merges late saves that a killed service left behind. Call it at start, before anything is read or written. */
   recover(): Promise<void>
-  /** Checks every file now, and resolves when all late saves are safe. */
+  /** Checks every replaced file now. Resolves when all late saves are merged or copied. */
   idle(): Promise<void>
 }
 
 export interface LateSavesDeps extends Omit<LateSaveMergeDeps, 'trackerFor'> {
   /** The folder of pre-images, in the state folder. */
   folder: string
-  /** Resolves when files may be written; rejects if that cannot be expected. */
+  /** Resolves when files may be written; rejects if they will not become writable. */
   mayWrite(): Promise<void>
   /** Called when files of a case were changed. */
   onMerged(caseId: string): void
 }
 
-/** Within this time an editor that opened a file has begun to write it. */
+/** An editor that has opened a file begins to write within this time. */
 const RECHECK_MS = 250
-/** Files that are due within this time are checked together. */
+/** Files due within this time are checked together. */
 const BATCH_MS = 25
-/** After a merge that failed, for example because the disk is full. */
+/** Delay before retrying a failed merge, for example when the disk is full. */
 const RETRY_MS = 5000
-/** If more files wait, the oldest is checked early. */
+/** If more files wait, the oldest are checked early. */
 const MAX_WAITING = 256
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 const PRUNE_MS = 60 * 60 * 1000
@@ -134,11 +134,11 @@ export function createLateSaves(deps: LateSavesDeps): LateSaves {
       const again = await recheck(each, isLast)
       if (again > 0) return wait(each, again)
     } catch (error) {
-      const detail = `what was saved into ${file} of case ${id} is not safe yet: ${String(error)}`
+      const detail = `a late save of ${file} in case ${id} is not merged yet: ${String(error)}`
       if (!each.hasFailed) log(detail)
       each.hasFailed = true
       if (!isLast) return wait(each, RETRY_MS)
-      // a descriptor does not outlive the process
+      // a file descriptor ends with the process
       await keepPreImage(folder, each).catch((next) => log(`${detail}, ${String(next)}`))
     }
     tracked.delete(each)
@@ -170,8 +170,8 @@ export function createLateSaves(deps: LateSavesDeps): LateSaves {
 }
 
 /**
- * After a crash the bytes that the service replaced are not known, so each late save becomes a conflict copy. One that
- * cannot be copied is reported and stays for the next start.
+ * After a crash the replaced bytes are unknown, so each late save becomes a conflict copy. One that cannot be copied
+ * is logged and stays for the next start.
  */
 async function recoverPreImages(
   folder: string,
@@ -181,20 +181,20 @@ async function recoverPreImages(
   await makeFolder(folder, 0o700)
   for (const each of await preImagesIn(folder)) {
     const { id, file, path } = each
-    const problem = await recovered(each, mergeLateSave).catch(String)
+    const problem = await recoverPreImage(each, mergeLateSave).catch(String)
     if (problem === null) await discard(path)
-    else log(`what was saved into ${file} of case ${id} is kept as ${path}: ${problem}`)
+    else log(`a late save of ${file} in case ${id} stays at ${path}: ${problem}`)
   }
 }
 
-/** Null where it is safe, else why it is not. */
-async function recovered(
+/** Returns null once the save is safe, else the reason why it is not. */
+async function recoverPreImage(
   { path, hash, id, file }: PreImage,
   mergeLateSave: MergeLateSave,
 ): Promise<string | null> {
   const read = await readRegular(path, { maxBytes: MAX_REPLACED_BYTES })
   if (!read.ok) return read.detail
   if (read.bytes.length === 0 || hashOf(read.bytes) === hash) return null
-  const rescued = await mergeLateSave({ id, file, base: null, theirs: read.bytes }, false)
-  return rescued === 'case_deleted' ? 'the case is gone' : null
+  const result = await mergeLateSave({ id, file, base: null, theirs: read.bytes }, false)
+  return result === 'case_deleted' ? 'the case was deleted' : null
 }

@@ -1,4 +1,4 @@
-/** Puts a late save into the file that replaced it, or beside it. */
+/** Merges a late save into the file that replaced the editor's file, or writes a conflict copy beside it. */
 
 import { basename, dirname, join } from 'node:path'
 import { writeDurable } from '../../files/durable-write.ts'
@@ -18,9 +18,9 @@ import { MAX_MEMORY_BYTES } from '../memory-files.ts'
 import { keepConflictCopy } from './conflict-copy.ts'
 import type { FileOfCase, ReplacedFileTrackers } from './pre-images.ts'
 
-/** What an editor saved into a file that a write of the service had just replaced. */
+/** What an editor saved into a file that the service had just replaced. */
 export interface LateSave extends FileOfCase {
-  /** The bytes that both the service and the editor began with; null if they are not known any more. */
+  /** The bytes that both the service and the editor started from; null if unknown. */
   base: Buffer | null
   theirs: Buffer
 }
@@ -32,12 +32,12 @@ export interface LateSaveMergeDeps extends ReplacedFileTrackers {
   log(line: string): void
 }
 
-/** `busy`: nothing was done, as the file is being saved once more. `case_deleted`: there is no folder to write into. */
+/** `busy`: nothing was done because the file is being saved again. `case_deleted`: the case folder is gone. */
 export type MergeResult = 'safe' | 'busy' | 'case_deleted'
 
 /**
- * Merges a late save into the file where its change and the service's do not touch, else writes a conflict copy beside the
- * file. Takes the case's mutex. Returns `busy` only if `isPatient`.
+ * Merges a late save into the file. If both changed the same lines, it writes a conflict copy beside the file. Takes
+ * the case's mutex. Returns `busy` only if `isPatient`.
  */
 export type MergeLateSave = (save: LateSave, isPatient: boolean) => Promise<MergeResult>
 
@@ -51,20 +51,22 @@ export function createLateSaveMerge(deps: LateSaveMergeDeps): MergeLateSave {
     if (!(await isFolder(within))) return 'case_deleted'
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const ours = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
-      const isHalf = !ours.ok || looksHalf(ours.bytes, save.base)
+      const isHalf = !ours.ok || isHalfSaved(ours.bytes, save.base)
       if (isHalf && isPatient) return 'busy'
       if (isHalf) break
       const merged = ours.bytes.equals(theirs) ? theirs : await mergedBytes(save, ours.bytes)
       if (merged === null) break
       if (merged.equals(ours.bytes)) return 'safe'
       if (await written(path, merged, ours.bytes)) {
-        log(`what a person saved into ${file} of case ${id} meanwhile was merged into it`)
+        log(`merged a late save of ${file} in case ${id}`)
         return 'safe'
       }
     }
     if (dirname(file) !== '.') await makeInnerFolder(dirname(path))
     const name = await keepConflictCopy(path, theirs, { time: deps.now(), within })
-    log(`what a person saved into ${file} of case ${id} meanwhile was kept beside it as ${name}`)
+    log(
+      `a late save of ${file} in case ${id} could not be merged; it was saved beside the file as ${name}`,
+    )
     return 'safe'
 
     async function written(path: string, bytes: Buffer, expect: Buffer): Promise<boolean> {
@@ -81,16 +83,16 @@ export function createLateSaveMerge(deps: LateSaveMergeDeps): MergeLateSave {
   return (save, isPatient) => mutex.run(save.id, () => restore(save, isPatient))
 }
 
-/** Empty, or without the end of its last line: an editor is still writing it. */
-function looksHalf(bytes: Buffer, before: Buffer | null): boolean {
+/** Empty or without its last newline: an editor is still writing it. */
+function isHalfSaved(bytes: Buffer, before: Buffer | null): boolean {
   const isClosed = (text: Buffer | null) => text?.at(-1) === 0x0a
   return bytes.length === 0 || (isClosed(before) && !isClosed(bytes))
 }
 
-/** An editor that saves all the time gets a conflict copy. */
+/** After so many attempts (an editor that saves continuously) a conflict copy is written. */
 const ATTEMPTS = 5
 
-/** Null where the changes touch, or the file would no longer be the record that it is. */
+/** Returns null if the changes conflict, or the result would not be a valid record. */
 async function mergedBytes({ id, file, base, theirs }: LateSave, ours: Buffer) {
   const texts = [base ?? theirs, ours, theirs].map((bytes) => decodeUtf8(bytes))
   const [before, present, saved] = texts.map((decoded) => (decoded.ok ? decoded.text : null))

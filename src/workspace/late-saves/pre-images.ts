@@ -9,8 +9,8 @@ import { hashOf } from '../record.ts'
 import { readReplacedFile, releaseReplacedFile } from './replaced-file.ts'
 
 /**
- * The folder of pre-images: each is a file of a case that a write of the service replaced, under a name that says after a
- * crash which file it was and which bytes of it are safe.
+ * The folder of pre-images in the state folder. A pre-image is a file of a case that the service replaced. After a
+ * crash its name says which file it was, and which of its bytes are already safe.
  */
 
 const MAX_AGE_MS = 24 * 60 * 60 * 1000
@@ -23,21 +23,18 @@ export interface FileOfCase {
   file: string
 }
 
-/**
- * Who looks after the files that writes displace: one tracker for each write onto a file that holds `expect`,
- * with its hash where that is at hand.
- */
+/** Creates a tracker for each write that replaces a file. `expect` is the file's content, `hash` its hash if known. */
 export interface ReplacedFileTrackers {
-  trackerFor(of: FileOfCase, expect: Buffer, hash?: string): ReplacedFileTracker
+  trackerFor(file: FileOfCase, expect: Buffer, hash?: string): ReplacedFileTracker
 }
 
-/** A pre-image and the file that it was; `hash` is that of its bytes when it was replaced. */
+/** A pre-image and the file it was. `hash` is the hash of its bytes when it was replaced. */
 export interface PreImage extends FileOfCase {
   path: string
   hash: string
 }
 
-/** A free name in the folder of pre-images. */
+/** Returns an unused path in the folder of pre-images. */
 export function preImagePath(folder: string, { id, file }: FileOfCase, hash: string): string {
   return join(folder, [id, ...file.split('/'), hash, uniqueHex()].join(SEPARATOR))
 }
@@ -51,12 +48,12 @@ export async function preImagesIn(folder: string): Promise<PreImage[]> {
   })
 }
 
-/** No name of a file of a case has it. */
+/** Does not occur in the names of case files. */
 const SEPARATOR = '+'
 const NAME =
   /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\+((?:(?:sessions|proof)\+)?[A-Za-z0-9][A-Za-z0-9._-]*)\+([0-9a-f]{64})\+[0-9a-f]{12}$/
 
-/** Keeps a late save that no case has a place for any more, for a day; returns its path in the folder of pre-images. */
+/** Stores a late save whose case was deleted, for a day. Returns its path in the folder of pre-images. */
 export async function keepPreImage(
   folder: string,
   { id, file, base, at }: FileOfCase & { base: Buffer; at: ReplacedFile },
@@ -69,7 +66,7 @@ export async function keepPreImage(
   return path
 }
 
-/** After a merge, so that a start after a crash knows from the name that these bytes are safe. */
+/** Renames a pre-image after a merge: its new name records that these bytes are safe, should the service crash. */
 export async function renamePreImage(
   folder: string,
   { id, file, base, at }: FileOfCase & { base: Buffer; at: ReplacedFile },
@@ -85,7 +82,7 @@ export async function renamePreImage(
   }
 }
 
-/** Removes the pre-images that are older than a day, and the oldest where there are too many, but none that is `inUse`. */
+/** Removes pre-images that are older than a day, and the oldest if there are too many, but none that is `inUse`. */
 export async function prunePreImages(
   folder: string,
   inUse: ReadonlySet<ReplacedFile>,

@@ -1,4 +1,4 @@
-/** Checks one replaced file for a late save. */
+/** Checks a replaced file for a late save. Called by `late-saves.ts` each time a file is due. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReplacedFile, Stamped } from '../../files/replace-seen.ts'
@@ -7,16 +7,16 @@ import type { MergeLateSave } from './merge-late-save.ts'
 import { type FileOfCase, keepPreImage, renamePreImage } from './pre-images.ts'
 import { isUntouched, readReplacedFile, releaseReplacedFile } from './replaced-file.ts'
 
-/** A file whose name a write of the service took, while an editor may still have it open. */
+/** A file that the service replaced while an editor may still have it open. */
 export interface TrackedFile extends FileOfCase {
   at: ReplacedFile
-  /** The bytes of it that are safe: those that the service read, or those of a late save that was merged. */
+  /** The bytes that are safe: those the service read, or those of a merged late save. */
   base: Buffer
-  /** The stamp at which it held `base`; null where a stamp proves nothing. */
+  /** The stamp at which the file contained `base`; null if a stamp proves nothing. */
   stamped: Stamped | null
-  /** Since when it differs from `base`. */
+  /** When it was first seen to differ from `base`. */
   changedAt: number | null
-  /** It is checked until then, as an editor that wrote into it may go on. */
+  /** It is checked until then, as an editor may write more. */
   recheckUntil: number
 }
 
@@ -30,15 +30,15 @@ interface RecheckDeps {
 
 /** The time between two checks of one file. */
 const RECHECK_MS = 250
-/** An editor may save in several pieces; after so long without a write it is done. */
+/** An editor may save in several pieces. After this time without a write it is done. */
 const QUIET_MS = 2000
-/** A file that is written all the time is merged this often. */
+/** A file that is written continuously is merged this often. */
 const MAX_UNSTABLE_MS = 3000
 
 /**
- * Checks whether an editor saved into a replaced file, merges that save once it is complete, and releases the file when
- * its editor is done. Returns in how many ms to check again; 0 when the file is released. The last check, when the service
- * stops, waits for a save that is half written, but leaves an emptied file to the next start.
+ * Returns a function that checks whether an editor saved into a replaced file, merges a complete save, and releases
+ * the file when the editor is done. It returns in how many ms to check again; 0 when the file is released. The last
+ * check, when the service stops, waits for a half-written save, but leaves an emptied file to the next start.
  */
 export function createRecheck(deps: RecheckDeps) {
   const { folder, mergeLateSave, log } = deps
@@ -81,7 +81,7 @@ export function createRecheck(deps: RecheckDeps) {
     const result = await mergeLateSave({ id, file, base, theirs }, isPatient)
     if (result === 'case_deleted') {
       const path = await keepPreImage(folder, tracked)
-      log(`case ${id} is gone; what was saved last into its ${file} is kept as ${path}`)
+      log(`case ${id} was deleted; a late save of its ${file} stays at ${path}`)
     }
     if (result === 'safe') {
       deps.onMerged(id)

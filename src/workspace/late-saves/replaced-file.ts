@@ -1,14 +1,14 @@
-/** Reads and releases a file that has lost its name. */
+/** Reads and releases a replaced file, by its descriptor or by its path in the folder of pre-images. */
 
 import { closeSync, fstatSync, lstatSync, type Stats } from 'node:fs'
 import { isSameFile, openRegular, readDescriptor } from '../../files/descriptors.ts'
 import { discard } from '../../files/new-file.ts'
 import type { ReplacedFile, Stamped } from '../../files/replace-seen.ts'
 
-/** No editor makes a larger file out of one of ours. */
+/** Larger files are not read. No editor turns a case file into one. */
 export const MAX_REPLACED_BYTES = 64 * 1024 * 1024
 
-/** What a replaced file says now; null if somebody removed it. Throws if it is too large. */
+/** Returns the current content of a replaced file; null if it was removed. Throws if it is too large. */
 export function readReplacedFile(at: ReplacedFile): { bytes: Buffer; stats: Stats } | null {
   const open = new Set<number>()
   try {
@@ -23,8 +23,8 @@ export function readReplacedFile(at: ReplacedFile): { bytes: Buffer; stats: Stat
 }
 
 /**
- * Whether its stamp proves that nobody has written into it. A stamp taken too soon after a write proves nothing (null):
- * another write within the same tick of the clock leaves the same stamp.
+ * Whether the stamp proves that the file has not been written since. A stamp taken too soon after a write proves
+ * nothing (null): another write within the same clock tick leaves the same stamp.
  */
 export function isUntouched(at: ReplacedFile, stamped: Stamped | null): boolean {
   if (stamped === null || typeof at === 'number') return false
@@ -34,7 +34,7 @@ export function isUntouched(at: ReplacedFile, stamped: Stamped | null): boolean 
   return now.mtimeMs === stats.mtimeMs && now.ctimeMs === ctimeMs
 }
 
-/** Closes or removes it, so that the system can free it. */
+/** Closes or removes the file, so that the system can free it. */
 export async function releaseReplacedFile(at: ReplacedFile): Promise<void> {
   if (typeof at === 'number') closeSync(at)
   else await discard(at)

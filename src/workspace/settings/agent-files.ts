@@ -1,6 +1,6 @@
 /**
- * Files of a project that start programs by themselves (hooks, servers), and must be trusted before an agent runs
- * there.
+ * Finds project files that start programs automatically (hooks, servers). The operator must trust them before an
+ * agent runs there.
  */
 
 import type { Stats } from 'node:fs'
@@ -12,11 +12,11 @@ import { isWithin } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { hashOf } from '../record.ts'
 
-/** A file of a project that an agent acts on without asking: a hook, a server to start, an address. */
+/** A project file that an agent acts on without asking: a hook, a server to start, an address. */
 export interface AgentFile {
-  /** Absolute. Links in it are not resolved: the agent reads what they lead to, and so do we. */
+  /** Absolute path. Links are not resolved: the agent follows them too. */
   path: string
-  /** Null where it cannot be read; `why` says why then. */
+  /** Null if unreadable; `why` is the reason. */
   content: { bytes: Buffer; sha256: string } | null
   why: string
 }
@@ -27,13 +27,12 @@ export type TrustedFiles = ReadonlyMap<string, string>
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_FILES = 500
 const MAX_DEPTH = 12
-/** What Node puts in place of bytes in a name that are no text; an agent in another language can open such a file. */
+/** Node's replacement for invalid bytes in a name; an agent in another language can open such a file. */
 const NOT_UTF8 = '\uFFFD'
 
 /**
- * Finds the files of these names in a folder and in those above it up to `top`, where the agents stop. A
- * name that ends in `/` is a folder: all files in it count. Links are followed, as the agents follow
- * them, so the content counts wherever it lies. Sorted by path.
+ * Finds files with these names in a folder and its parents up to `top`, where agents stop. A name that ends in `/` is
+ * a folder whose files all count. Links are followed, as agents follow them. Sorted by path.
  */
 export async function findAgentFiles(
   folder: string,
@@ -44,14 +43,14 @@ export async function findAgentFiles(
   const found = new Map<string, AgentFile>()
   const home = await realHome()
   for (let each = folder; ; each = dirname(each)) {
-    // in the home folder these names are the user's own settings
+    // in the home folder these are the user's own settings
     if (each !== home) for (const name of names) await collect(join(each, name), name, found)
     if (each === top || each === dirname(each)) break
   }
   return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** Where the search for such files ends: the repository that holds the workspace, or a folder outside of it. */
+/** Where the search ends: the repository of the workspace, or a folder outside of it. */
 export async function searchTop(root: string, folder: string): Promise<string> {
   const start = isWithin(root, folder) ? root : folder
   for (let each = start; ; each = dirname(each)) {
@@ -123,7 +122,7 @@ function unreadable(path: string, why: string): AgentFile {
   return { path, content: null, why }
 }
 
-/** Null where nothing is, also behind a link that leads nowhere. */
+/** Null if nothing exists, also for a broken link. */
 async function statOf(path: string): Promise<Stats | 'unreadable' | null> {
   try {
     return await stat(path)

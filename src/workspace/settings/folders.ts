@@ -7,25 +7,25 @@ import { defaultStateFolder } from '../../state/state-folder.ts'
 import { memoryRootAt, workspaceRoot } from '../workdir.ts'
 import { createSettings } from './settings.ts'
 
-/** As the options of the command line give them. */
+/** The command-line options. */
 export interface PlaceOptions {
   root: string
   memoryRoot?: string | undefined
   stateDir?: string | undefined
 }
 
-/** Where a workspace keeps its things: real paths. The state folder need not be there, and is not made. */
+/** The folders of a workspace as real paths. The state folder need not exist and is not created. */
 export interface Folders {
   root: string
   memoryRoot: string
   stateDir: string
-  /** casefile.md, nothing of it trusted. */
+  /** The settings in casefile.md, without trust applied. */
   settings: () => Promise<Settings>
-  /** Where casefile.md has the memory root; null where an option has it. */
+  /** The memory root in casefile.md; null if an option sets it. */
   settingsMemoryRoot: string | null
 }
 
-/** The folders of a workspace, the same for every command. */
+/** Finds the folders of a workspace, the same way for every command. */
 export async function findFolders(
   options: PlaceOptions,
   environment: NodeJS.ProcessEnv,

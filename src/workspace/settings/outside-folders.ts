@@ -1,4 +1,4 @@
-/** Working folders of cases outside of the workspace, which must be trusted. */
+/** Finds working folders of cases outside the workspace, which must be trusted. */
 
 import { resolve } from 'node:path'
 import { entriesIn } from '../../files/folder-names.ts'
@@ -10,7 +10,7 @@ import { UUID } from '../../model/words.ts'
 import type { Layout } from '../layout.ts'
 import { realFolder } from '../workdir.ts'
 
-/** A folder outside of the workspace, by its real path, and the cases that name it as their `workdir`. */
+/** A folder outside the workspace, by its real path, and the cases with it as their `workdir`. */
 export interface OutsideFolder {
   folder: string
   cases: { id: string; title: string; workdir: string }[]
@@ -22,7 +22,7 @@ export interface WorkingFolders {
   outside: OutsideFolder[]
 }
 
-/** Reads every case.md for its `workdir`; one that cannot be read names none. */
+/** Reads the `workdir` of every case.md; unreadable ones are skipped. */
 export async function workingFolders(layout: Layout): Promise<WorkingFolders> {
   const found = new Map<string, OutsideFolder>()
   const inside = new Set([layout.root])

@@ -1,11 +1,11 @@
-/** Opens the folders of a workspace with its settings and what is trusted. */
+/** Opens the folders of a workspace, with its settings and the operator's trust. */
 
 import { openStateFolder, type StateFolder } from '../../state/state-folder.ts'
 import { type Folders, findFolders, type PlaceOptions } from './folders.ts'
 import { createTrustFile, type TrustFile } from './trust-file.ts'
 import { createTrustedSettings, type TrustedSettings } from './trusted-settings.ts'
 
-/** Where a workspace keeps its things: real paths. */
+/** The folders of a workspace, as real paths. */
 export interface Places extends FoundPlaces {
   state: StateFolder
 }
@@ -17,7 +17,7 @@ export interface FoundPlaces {
   trust: TrustFile
 }
 
-/** The places of a workspace, the same for every command. Makes the state folder and nothing else. */
+/** Opens the folders of a workspace, the same way for every command. Creates only the state folder. */
 export async function openPlaces(
   options: PlaceOptions,
   environment: NodeJS.ProcessEnv,
@@ -32,7 +32,7 @@ export async function openPlaces(
   return { ...found, state }
 }
 
-/** The same for a command that only reads: the state folder need not be there, and is not made. */
+/** Same for commands that only read: the state folder need not exist and is not created. */
 export async function findPlaces(
   options: PlaceOptions,
   environment: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** Reads the instructions for agents that a project has, for the prompt of a session. */
+/** Reads a project's instructions for agents (such as AGENTS.md) for the prompt of a session. */
 
 import { realpath } from 'node:fs/promises'
 import { dirname, extname, join, relative } from 'node:path'
@@ -7,11 +7,11 @@ import { isWithin } from '../../files/real-path.ts'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { searchTop } from './agent-files.ts'
 
-/** A file of the project that says how agents should work there. */
+/** A file with the project's instructions for agents. */
 export interface ProjectInstructions {
   /** Relative to the working folder. */
   name: string
-  /** Null where it cannot be read as text. */
+  /** Null if it is not readable text. */
   text: string | null
 }
 
@@ -19,10 +19,9 @@ const MAX_BYTES = 1024 * 1024
 const TEXTS: ReadonlySet<string> = new Set(['.md', '.mdc', '.txt'])
 
 /**
- * Reads the instructions that a project has for agents: of each group of names the first that is there, in
- * every folder from the top of the repository down to the working folder. A link is followed only inside of
- * the repository and only to a text, so that no `.env` and no `.git/config` gets into a prompt and its record.
- * No file is read twice.
+ * Reads a project's instructions for agents: the first existing file of each group of names, in every folder from the
+ * top of the repository to the working folder. Links are followed only inside the repository and only to text files,
+ * so that no `.env` or `.git/config` gets into a prompt. No file is read twice.
  */
 export async function readProjectInstructions(
   { root, folder }: { root: string; folder: string },

@@ -1,4 +1,4 @@
-/** Reads casefile.md, and again after it was saved. */
+/** Reads casefile.md, again after each change. */
 
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,15 +14,14 @@ import {
 } from '../../model/settings.ts'
 import { decoded } from '../record.ts'
 
-/** Longer than an editor leaves a file half-saved, which is up to 500 ms. */
+/** Editors leave a file half-saved for up to 500 ms. */
 const SAVED_MS = 600
-/** Longer than a save by rename leaves the name free. */
+/** A save by rename leaves no file for less than this time. */
 const GAP_MS = 50
 
 /**
- * The settings as casefile.md has them now; it is read again when it has changed. While it cannot
- * be read, those that it gave last go on counting, so that a half-typed file changes no time limit;
- * where it gave none yet, the defaults.
+ * Returns the current settings; casefile.md is read again if it changed. While it is unreadable, the last settings
+ * apply, so that a half-typed file changes no time limit; without earlier settings the defaults apply.
  */
 export function createSettings(root: string): () => Promise<Settings> {
   const path = join(root, SETTINGS_FILE)
@@ -63,8 +62,8 @@ function isMissing(read: ReadResult): boolean {
   return !read.ok && read.reason === 'missing'
 }
 
-/** A file that has lost the line end that closed it may be written to its end just now. */
+/** A file without its final line end may still be written. */
 function isYoung({ ctimeMs }: FileStamp): boolean {
   const age = Date.now() - ctimeMs
-  return Math.abs(age) < SAVED_MS // below 0 by a part of a millisecond, or where a clock was set back
+  return Math.abs(age) < SAVED_MS // negative by a fraction of a millisecond, or if the clock was set back
 }

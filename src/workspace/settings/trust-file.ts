@@ -1,4 +1,4 @@
-/** Reads and writes what the operator trusts. */
+/** Reads and writes what the operator trusts, in the state folder. */
 
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -11,36 +11,36 @@ import type { TrustedFiles } from './agent-files.ts'
 
 /** What the operator of this machine trusts in a workspace. */
 export interface Trusted {
-  /** SHA-256 of `trustedText`; null when no settings are trusted. */
+  /** SHA-256 of `trustedText`; null if no settings are trusted. */
   settings: string | null
-  /** Real paths outside of the workspace in which sessions may work. */
+  /** Real paths outside the workspace in which sessions may work. */
   folders: readonly string[]
-  /** Files of projects that agents may act on. */
+  /** Project files that agents may act on. */
   files: TrustedFiles
 }
 
 export interface TrustFile {
-  /** The present content of the file; if it is damaged or missing, nothing is trusted. */
+  /** The current content of the file; if it is damaged or missing, nothing is trusted. */
   read(): Promise<Trusted>
-  /** In place of all that was trusted in this workspace before; `time` is ISO 8601. */
+  /** Replaces everything that was trusted in this workspace; `time` is ISO 8601. */
   write(trusted: Trusted, time: string): Promise<void>
 }
 
 const TRUST_FILE = 'trust.json'
 const MAX_BYTES = 1024 * 1024
-/** File systems count time in ticks: within one, a second change leaves no trace in the stamp. */
+/** File systems count time in ticks. A second change within a tick does not change the stamp. */
 const TICK_MS = 50
 const NOTHING: Trusted = { settings: null, folders: [], files: new Map() }
 const SHA256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** By the real path of the workspace: one memory root, and so one state folder, may serve several. */
+/** Keyed by the real path of the workspace, as several workspaces may share a memory root and so a state folder. */
 const CONTENT = z.object({
   workspaces: z.record(
     z.string(),
     z.object({
       settings: SHA256.nullable(),
       folders: z.array(z.string()),
-      // an older version wrote none
+      // older versions did not write it
       files: z.record(z.string(), SHA256).optional(),
       trusted_at: z.string(),
     }),
@@ -48,7 +48,10 @@ const CONTENT = z.object({
 })
 type Content = z.infer<typeof CONTENT>
 
-/** The file in the state folder; both paths are real. Where that lies in the workspace nothing is ever trusted. */
+/**
+ * Opens the file in the state folder; both paths are real. If the state folder is inside the workspace, nothing is
+ * trusted.
+ */
 export function createTrustFile(
   stateRoot: string,
   root: string,
@@ -92,7 +95,7 @@ export function createTrustFile(
   }
 }
 
-/** Null for what makes no sense. */
+/** Null for invalid content. */
 function contentOf(read: ReadResult): Content | null {
   if (!read.ok) return read.reason === 'missing' ? { workspaces: {} } : null
   const text = decodeUtf8(read.bytes)

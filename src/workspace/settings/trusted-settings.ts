@@ -1,4 +1,4 @@
-/** Applies the operator's trust to casefile.md: providers and variables count only once they are trusted. */
+/** Applies the operator's trust to casefile.md: providers and variables apply only once trusted. */
 
 import { resolve } from 'node:path'
 import type { Problem } from '../../model/problem.ts'
@@ -8,20 +8,22 @@ import { hashOf } from '../record.ts'
 import type { TrustedFiles } from './agent-files.ts'
 import type { TrustFile } from './trust-file.ts'
 
-/** The settings with what the operator trusts of them, and the problems of both. */
+/** The settings that apply after trust, with the problems of both. */
 export interface TrustedSettings extends Settings {
-  /** Of providers and env together. */
+  /** Trust in providers and env together. */
   trust: TrustState
-  /** Real paths outside of the workspace in which sessions may work. */
+  /** Real paths outside the workspace in which sessions may work. */
   folders: ReadonlySet<string>
-  /** Files of projects that agents may act on. */
+  /** Project files that agents may act on. */
   files: TrustedFiles
 }
 
 interface TrustedSettingsDeps {
   settings: () => Promise<Settings>
   trust: TrustFile
-  /** What is served, and where the file may not move it to: null where the command line says it. */
+  /**
+   * The memory root in use, which casefile.md cannot change while the service runs; null if the command line sets it.
+   */
   root: string
   memoryRoot: string | null
 }
@@ -36,7 +38,7 @@ export function createTrustedSettings(deps: TrustedSettingsDeps): () => Promise<
   }
 }
 
-/** What is kept as trusted of these settings; null where there is nothing to trust. */
+/** The hash that is stored if these settings are trusted; null if nothing needs trust. */
 export function trustHash(settings: Settings): string | null {
   const text = trustedText(settings)
   return text === null ? null : hashOf(Buffer.from(text))

@@ -1,4 +1,4 @@
-/** chokidar's watches on the folders of cases. */
+/** Sets one `fs.watch` on each folder of cases. */
 
 import { type FSWatcher, lstatSync, readdirSync, type Stats, watch } from 'node:fs'
 import { hasCode } from '../../files/errno.ts'
@@ -9,7 +9,7 @@ import type { EventKind } from './stability.ts'
 
 /** Watches on the folder of all cases and the folders of each, never on single files. */
 export interface CaseWatches {
-  /** Resolves when every folder that is there is watched, or cannot be. */
+  /** Resolves when every folder is watched or cannot be. */
   ready: Promise<void>
   close(): void
 }
@@ -17,17 +17,17 @@ export interface CaseWatches {
 export interface CaseWatchesDeps {
   /** The real path of the folder of all cases. */
   cases: string
-  /** Something happened to this path, relative to `cases`, with forward slashes; an empty one is `cases` itself. */
+  /** Called for a change at this path, relative to `cases`, with forward slashes; an empty path is `cases` itself. */
   onEvent(path: string, kind: EventKind): void
-  /** So much came at once that the kernel may have dropped more, silently. */
+  /** Called when so many events arrived that the kernel may have dropped some. */
   onFlood(): void
   onError(error: unknown): void
 }
 
-/** Folders with records. Artifacts, and anything else in a case's folder, are not watched. */
+/** Watched folders in a case folder. Artifacts and other folders are not watched. */
 const INNER = ['sessions', 'proof'] as const
 
-/** Of one case; each is null where no folder is, or none that may be watched. */
+/** Watches of one case; null for a folder that does not exist or cannot be watched. */
 interface WatchesOfCase {
   id: string
   own: FolderWatch | null
@@ -35,16 +35,16 @@ interface WatchesOfCase {
   proof: FolderWatch | null
 }
 
-/** These are properties of the watcher, as a separate listener for each folder takes more memory. */
+/** Stored as properties of the watcher, as a closure per folder takes more memory. */
 type FolderWatch = FSWatcher & {
   of: WatchesOfCase
-  /** The inode that it was set on. */
+  /** The inode that it watches. */
   ino: number
 }
 
-/** Of a folder that may have given way to another one, which may have got its inode. */
+/** Inode of a folder that may have been replaced by another with the same inode. */
 const UNKNOWN = -1
-/** The kernel's queue holds a little more by default; a turn of the event loop takes all of it. */
+/** The kernel's default queue is a little larger; one event-loop turn reads all of it. */
 const QUEUE = 16_000
 
 /**
@@ -54,14 +54,14 @@ const QUEUE = 16_000
  */
 export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps): CaseWatches {
   const known = new Map<string, WatchesOfCase>()
-  /** Cases of which a folder came, went, or gave way to another one. */
+  /** Cases with a folder that was created, deleted or replaced. */
   const moved = new Set<string>()
   let ofAll: FSWatcher | null = null
   let isFollowing = false
   let isClosed = false
   let burst = 0
 
-  /** In the folder of all cases. */
+  /** Handles an event in the folder of all cases. */
   function onName(kind: EventKind, name: string | null): void {
     count()
     if (name === null || !UUID.test(name)) {
@@ -74,7 +74,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
     follow(name)
   }
 
-  /** In the folder of a case, or one within. */
+  /** Handles an event in a case folder or a folder inside it. */
   function onFile(this: FSWatcher, kind: EventKind, name: string | null): void {
     count()
     const { of } = this as FolderWatch
@@ -85,7 +85,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
       if (watch && kind === 'rename') watch.ino = UNKNOWN
       follow(of.id)
     }
-    // an editor's own files become the file that is saved, whose name has an event of its own
+    // temporary files of editors are renamed to the saved file, which has its own event
     if (name === null || !isEditorFile(name)) onEvent(`${of.id}/${inner}${name ?? ''}`, kind)
   }
 
@@ -98,7 +98,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
     burst = 0
   }
 
-  /** Later, as within a call of the kernel more and more would come to wait there. */
+  /** Deferred, so that events do not pile up during a system call. */
   function follow(id: string): void {
     moved.add(id)
     if (isFollowing) return
@@ -106,7 +106,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
     setImmediate(() => {
       void eachUnlessClosed(moved, (each) => {
         moved.delete(each)
-        // what was on its way from a watch that is given up is lost
+        // pending events of a removed watch are lost
         if (watchCase(each)) onEvent(each, 'rename')
       }).then(() => {
         isFollowing = false
@@ -122,7 +122,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
     }
   }
 
-  /** Watches the folders of a case that are there now; true where one of them has a new watch. */
+  /** Watches the existing folders of a case; true if one of them has a new watch. */
   function watchCase(id: string): boolean {
     const of = known.get(id) ?? { id, own: null, sessions: null, proof: null }
     const before = [of.own, of.sessions, of.proof]
@@ -135,7 +135,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
     if (of.own) known.set(id, of)
     else {
       known.delete(id)
-      if (statsOf(path)) onEvent('', 'rename') // a link or a file, so no case: such names are a problem
+      if (statsOf(path)) onEvent('', 'rename') // a link or a file is not a case, but is reported as a problem
     }
     return [of.own, of.sessions, of.proof].some((each, at) => each && each !== before[at])
   }
@@ -158,7 +158,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
     try {
       return watch(path, listener).on('error', onError)
     } catch (error) {
-      // a folder that is gone, or whose permissions change, is an event of the folder that holds it
+      // its parent folder reports when a folder is deleted or its permissions change
       if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) onError(error)
       return null
     }
@@ -189,7 +189,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
   }
 }
 
-/** What is at a path, a link not followed; `hidden` where that may not be known. */
+/** Returns the stats of a path without following links; `hidden` without permission. */
 function statsOf(path: string): Stats | 'hidden' | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })

@@ -1,4 +1,4 @@
-/** What is to be read again, and when: each item once, at the earliest of the times that were asked for. */
+/** A queue of items to read again: each item once, at the earliest requested time. */
 export interface DueQueue {
   /** In `ms` from now. */
   add(item: string, ms: number): void
@@ -6,8 +6,7 @@ export interface DueQueue {
   has(item: string): boolean
   items(): string[]
   /**
-   * From now on `work` gets all that is due, one batch at a time. It must not reject; what it leaves undone it
-   * adds again.
+   * Starts passing due items to `work`, one batch at a time. `work` must not reject; it adds unfinished items again.
    */
   start(work: (due: string[]) => Promise<void>): void
   close(): void
@@ -34,7 +33,7 @@ export function createDueQueue(): DueQueue {
 
   async function run(): Promise<void> {
     if (work === null) return
-    wakesAt = Number.NEGATIVE_INFINITY // nothing else wakes it while it works
+    wakesAt = Number.NEGATIVE_INFINITY // no other wake-up while it works
     const now = performance.now()
     const items = [...due].filter(([, at]) => at <= now).map(([item]) => item)
     for (const item of items) due.delete(item)

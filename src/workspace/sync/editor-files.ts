@@ -1,15 +1,15 @@
-/** Names of files that editors make while they save. */
+/** Recognizes files that editors create while they save. */
 
 const PATTERNS = [
-  /^\./, // hidden: git's, vim's swap files, our own
+  /^\./, // hidden: files of git, swap files of vim, the service's own
   /~$|\.(?:sw[a-z]|tmp|lock)$/,
-  /^#.*#$/, // emacs saves here by itself
-  /^4913$/, // vim tries whether it may make files
+  /^#.*#$/, // auto-save files of emacs
+  /^4913$/, // vim tests with it whether it may create files
   /___jb_(?:tmp|old)___$/, // JetBrains
   /^sed[A-Za-z0-9]{6}$/,
 ]
 
-/** Whether a name is that of a file that an editor, git or this service keeps beside the one that is saved. */
+/** Whether an editor, git or this service creates files with this name beside the real one. */
 export function isEditorFile(name: string): boolean {
   return PATTERNS.some((pattern) => pattern.test(name))
 }

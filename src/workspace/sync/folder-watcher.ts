@@ -1,4 +1,4 @@
-/** Watches the folders of cases, and names each case that changed to the synchronizer. It reads no file. */
+/** Watches the folders of cases and reports changed cases to the synchronizer. It reads no file. */
 
 import { basename, dirname } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
@@ -10,13 +10,13 @@ import { type CaseWatches, type CaseWatchesDeps, watchCases } from './case-watch
  * where to read; what is true, the files say.
  */
 export interface FolderWatcher {
-  /** Watches the folder that is there now; one that was moved away and made again is another. */
+  /** Watches the current folder of cases, which may have been replaced since. */
   followRoot(): Promise<void>
-  /** Gives up all watches and sets them again: some folders could not be watched before. */
+  /** Removes all watches and sets them again, after some folders could not be watched. */
   watchAgain(): void
-  /** Grows when watches are set or given up: changes before that may have made no event. */
+  /** Increases when watches are set or removed: earlier changes may have caused no event. */
   generation(): number
-  /** Whether every change below the folder makes an event. */
+  /** Whether every change below the folder causes an event. */
   isWatching(): boolean
   health(): WatchHealth
   close(): Promise<void>
@@ -27,14 +27,14 @@ export interface WatchHealth {
   trouble: WatchTrouble | null
 }
 
-/** Why not every folder is watched. */
+/** Why some folder is not watched. */
 export interface WatchTrouble {
   message: string
   remedy: string
 }
 
 export interface FolderWatcherDeps extends Pick<CaseWatchesDeps, 'cases' | 'onEvent'> {
-  /** `followRoot` should be called: the folder may be another one, or watches may be lost. */
+  /** Call `followRoot`: the folder may have been replaced, or watches may be lost. */
   onRootChange(): void
   log(line: string): void
 }
@@ -63,7 +63,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     const stamp = await stampOf(cases)
     const now = stamp ? `${stamp.dev}:${stamp.ino}` : null
     if (isClosed || (now === identity && (caseWatches !== null || now === null))) {
-      isReady ||= now === null // there is nothing to watch yet
+      isReady ||= now === null // the folder does not exist yet
       return
     }
     identity = now
@@ -92,7 +92,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     await Promise.race([Promise.all([caseWatches.ready, watchRoot()]), stopped])
   }
 
-  /** chokidar watches the folder above, which has an event when the folder of cases comes or goes. */
+  /** chokidar watches the parent folder, to see when the folder of cases is created or deleted. */
   function watchRoot(): Promise<void> {
     const watcher = watch(above, {
       ignored: (path) => path !== above && path !== cases,
@@ -109,7 +109,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     return new Promise((resolve) => watcher.once('ready', resolve))
   }
 
-  /** After a flood the kernel may have dropped events silently, such as that of a folder that is new. */
+  /** After a flood the kernel may have dropped events silently, for example for a new folder. */
   function watchAgain(): void {
     if (isClosed) return
     identity = null
@@ -125,7 +125,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
 
   return {
     followRoot() {
-      following = following.then(followRoot, followRoot) // its error went to the caller before
+      following = following.then(followRoot, followRoot) // an earlier error went to its own caller
       return following
     },
     watchAgain,

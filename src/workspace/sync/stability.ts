@@ -1,49 +1,51 @@
-/** Whether a save is complete, or an editor is still writing: how long to wait before a changed file counts. */
+/**
+ * Detects whether a save is complete or an editor is still writing, and how long to wait before a changed file is
+ * accepted.
+ */
 
 import { LRUCache } from 'lru-cache'
 import { type FileStamp, sameStamp } from '../../files/safe-read.ts'
 
 /**
- * What the content of a changed file looks like: `sameEnding` where it ends as it did before the change, so that
- * all of it is there; `complete`; `truncated` where it has lost the line end that closed it; `unreadable` where it
- * is empty or cannot be parsed.
+ * How complete a changed file looks. `sameEnding`: it ends as before the change, so it is complete. `complete`: it
+ * ends with a line end. `truncated`: its final line end is missing. `unreadable`: it is empty or cannot be parsed.
  */
 export type Completeness = 'sameEnding' | 'complete' | 'truncated' | 'unreadable'
 
 /** How a change was made, as far as the watcher can tell. */
 export type EventKind = 'rename' | 'change'
 
-/** Tells a file that somebody is still writing from one that is stable. */
+/** Decides whether a changed file is stable or still being written. */
 export interface StabilityDetector {
-  /** The watcher heard of this path just now. */
+  /** Call when the watcher reports a path. */
   noteEvent(path: string, kind: EventKind): void
-  /** The service itself has just written the file, or made the folder, at this path. */
+  /** Call when the service itself has written this file or created this folder. */
   noteOwnWrite(path: string): void
-  /** In how many ms to read a path that was just heard of. */
+  /** Returns in how many ms to read a path that was just reported. */
   gatherMs(path: string): number
-  /** In how many ms a file that has changed to this stamp is stable; 0 when it is. */
+  /** Returns in how many ms a file with this stamp is stable; 0 if it is. */
   remainingMs(path: string, stamp: FileStamp | null, completeness: Completeness): number
-  /** Forgets a path, once its content is accepted. */
+  /** Forgets a path. Call it when its content is accepted. */
   forget(path: string): void
 }
 
-/** The time in which a burst of events becomes one read. */
+/** Events within this time cause one read. */
 const GATHER_MS = 25
-/** What is heard of a path so soon after our own write is most likely its echo. */
+/** An event this soon after the service's own write is probably its echo. */
 const ECHO_MS = 100
-/** That is read when its stamp shows every later change, so that one read is enough. */
+/** An echo is read once its stamp is reliable, so that one read is enough. */
 const ECHO_GATHER_MS = 75
 
-/** An editor that saves in place writes in several steps; a rename brings a file that is written already. */
+/** An editor that saves in place writes in several steps. A file that is renamed into place is already complete. */
 const QUIET_MS = { rename: 25, change: 100 }
-/** Longer than an editor leaves a file half-saved, which is up to 500 ms, and more where the machine is busy. */
+/** Editors leave a file half-saved for up to 500 ms, or longer on a busy machine. */
 const HALF_SAVED_MS: Partial<Record<Completeness, number>> = { truncated: 800, unreadable: 1000 }
-/** A file that somebody writes to all the time is accepted as often as this. */
+/** A file that is written continuously is accepted this often. */
 const MAX_MS = 2000
 
 interface Seen {
   stamp: FileStamp | null
-  /** Of the last change, and of the first that is not accepted yet. */
+  /** Time of the last change, and of the first that is not accepted yet. */
   since: number
   first: number
   kind: EventKind | null
@@ -53,7 +55,7 @@ export function createStabilityDetector(): StabilityDetector {
   const seen = new LRUCache<string, Seen>({ max: 10_000 })
   const own = new LRUCache<string, number>({ max: 1000 })
 
-  /** A path that nothing reads, one that was deleted say, is never accepted. */
+  /** Paths that are never accepted, for example deleted ones, are removed. */
   function dropOver(now: number): void {
     for (const path of seen.rkeys()) {
       if (!isOver(seen.peek(path), now)) return
@@ -69,7 +71,7 @@ export function createStabilityDetector(): StabilityDetector {
       const burst = isOver(known, now) ? undefined : known
       seen.set(path, {
         stamp: known?.stamp ?? null,
-        // in a row of events a change says that the file is written in place
+        // a change event within a burst means that the file is written in place
         kind: burst?.kind === 'change' ? 'change' : kind,
         since: now,
         first: burst?.first ?? now,
@@ -101,7 +103,7 @@ export function createStabilityDetector(): StabilityDetector {
   }
 }
 
-/** A path that is not read keeps its last stamps; the next change counts as a new one. */
+/** A path that is not read keeps its last stamps; its next change counts as a new one. */
 function isOver(seen: Seen | undefined, now: number): boolean {
   return seen === undefined || now - seen.since > MAX_MS
 }
@@ -115,30 +117,30 @@ function neededQuiet(
   return HALF_SAVED_MS[completeness] ?? QUIET_MS[isDone ? 'rename' : 'change']
 }
 
-/** A write sets both times; a rename, made when all was written, the time of change alone. */
+/** A write sets mtime and ctime; a rename of a finished file sets only ctime. */
 function wasRenamed(stamp: FileStamp | null): boolean {
   return stamp !== null && stamp.ctimeMs > stamp.mtimeMs
 }
 
 /**
- * Which changed files a read pass accepts: only those that are `stable`; for a write, which is made on what is
- * there, all that are `complete`; or `anything`, when there is no more time to wait.
+ * Which changed files a read pass accepts. `stable`: only stable files. `complete`: all that look complete, for a
+ * write, which needs the current content. `anything`: all files, when there is no more time to wait.
  */
 export type AcceptPolicy = 'stable' | 'complete' | 'anything'
 
 /** One read of the files of a case. */
 export interface ReadPass {
-  /** Whether a file that has changed to this stamp, which is asked for only where it matters, is accepted as it is now. */
+  /** Whether to accept a changed file now. `stamp` is called only if needed. */
   accept(path: string, stamp: () => FileStamp | null, completeness: Completeness): boolean
-  /** Says that the content at this path is known. */
+  /** Call if the content at this path is known. */
   markUnchanged(path: string): void
-  /** In how many ms to read again, for what was not accepted; 0 where all was. */
+  /** In how many ms to read again what was not accepted; 0 if everything was. */
   readonly retryInMs: number
-  /** Whether something was left since it looks half-saved. */
+  /** Whether a file was not accepted because it looks half-saved. */
   readonly isHalfSaved: boolean
 }
 
-/** `written`: the paths of files that this service wrote just now. */
+/** `written`: files that the service has just written. */
 export function createReadPass(
   stability: StabilityDetector,
   policy: AcceptPolicy,
@@ -172,12 +174,12 @@ export function createReadPass(
 
 const ENDING = 40
 
-/** The last characters of a text: a copy, as a slice would keep the whole text in memory. */
+/** Returns a copy of the last characters of a text, as a slice would keep the whole text in memory. */
 export function endingOf(text: string): string {
   return Buffer.from(text.slice(-ENDING)).toString()
 }
 
-/** Of a text that can be read, by its ending and by the ending that was known; a new file has none. */
+/** Compares the ending of a readable text with the known ending; a new file has none. */
 export function completenessOf(ending: string, known: string | undefined): Completeness {
   if (ending === known) return 'sameEnding'
   return isClosed(ending) || (known !== undefined && !isClosed(known)) ? 'complete' : 'truncated'

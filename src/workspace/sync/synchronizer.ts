@@ -17,29 +17,29 @@ import { createFolderWatcher, type WatchHealth } from './folder-watcher.ts'
 import type { EventKind, StabilityDetector } from './stability.ts'
 
 /**
- * Keeps the catalog up to the files. An event of the watcher only says where to read; what is true, the case reader
- * finds, and a rescan by the stamps of all files finds what made no event. Equal bytes are no change, so timing plays
- * no part in what is published. While git changes files nothing is read.
+ * Keeps the catalog up to date with the files. Watcher events only say where to read; the scan finds what changed,
+ * and a rescan of all stamps finds changes without an event. Equal bytes are no change, so timing does not affect
+ * what is published. Nothing is read while git changes files.
  */
 export interface Synchronizer {
-  /** Reads everything as it is; waits a moment for files that look half-saved. */
+  /** Reads all cases; waits a moment for files that look half-saved. */
   readAll(signal: AbortSignal): Promise<void>
-  /** Watches the files from now on, and rescans them now and then. */
+  /** Starts watching the files and rescanning them periodically. */
   start(): void
-  /** After `start`: resolves when all is watched for the first time, or is known not to be. */
+  /** Resolves when everything is watched for the first time, or cannot be. Call after `start`. */
   watched(): Promise<void>
   health(): WatchHealth
-  /** Something happened to this path, relative to the folder of all cases; that itself is an empty one. */
+  /** Reports a change at this path, relative to the folder of all cases; an empty path is that folder itself. */
   markDirty(path: string, kind: EventKind): void
-  /** Reads a case now, if a file of it has changed; where a person is saving, until that is stable or for too long. */
+  /** Reads a case now if one of its files has changed. Waits for a person who is saving, up to a limit. */
   freshen(caseId: string): Promise<void>
-  /** The same for all that is known to have changed: a list made afterwards shows every edit made before. */
+  /** Reads all cases that are known to have changed, so that a list shows every earlier edit. */
   freshenAll(): Promise<void>
-  /** Compares the stamps of all files, and queues the cases that differ. */
+  /** Compares the stamps of all files and queues the cases that differ. */
   rescan(): Promise<void>
-  /** Looks at once whether there is another folder to watch. */
+  /** Checks at once whether the folder of cases was created or replaced. */
   checkRoot(): void
-  /** Nobody waits any more: what was known is served. */
+  /** Ends all waiting; known values are served. */
   stopWaiting(): void
   close(): Promise<void>
 }
@@ -57,29 +57,29 @@ export interface SynchronizerDeps {
 
 const GIT_POLL_MS = 25
 const GIT_PATIENCE_MS = 10_000
-/** A request waits so long for a file that a person is saving, and so long for one that looks complete. */
+/** How long a request waits for a file that a person is saving, and for one that looks complete. */
 const HALF_SAVED_PATIENCE_MS = 1250
 const HALF_SAVED_POLL_MS = 25
 const PATIENCE_MS = 250
-/** After a read that failed, by a disk error say. */
+/** Delay after a failed read, for example after a disk error. */
 const RETRY_MS = 5000
 const TICK_MS = 1000
 const RESCAN_MS = 30_000
-/** Without the watcher, rescans are all there is. */
+/** Interval of rescans without a watcher. */
 const UNWATCHED_RESCAN_MS = 5000
-/** Of the time, a rescan takes at most a tenth. */
+/** Rescans use at most a tenth of the time. */
 const PAUSE_PER_RESCAN = 10
 /**
- * So late a tick means that the machine slept or the event loop hung: the kernel may have dropped events. By the
- * clock on the wall, as the other one stops in sleep.
+ * A tick this late means that the machine slept or the event loop hung, so the kernel may have dropped events. Uses
+ * wall-clock time, as the monotonic clock stops during sleep.
  */
 const DRIFT_MS = 1000
-/** So few cases that a list can compare all of them where nothing is watched; with more it waits only so long. */
+/** Up to this many cases, a list compares all of them if nothing is watched; with more it waits a limited time. */
 const FEW = 200
 const LIST_PATIENCE_MS = 150
-/** A list relies so long on what the start has read. */
+/** How long a list relies on what the start has read. */
 const START_COUNTS_MS = 1000
-/** In the queue it means: list the names of all cases. */
+/** Queue key for listing the names of all cases. */
 const NAMES = ''
 
 export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
@@ -90,7 +90,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     onRootChange: tick,
     log,
   })
-  /** Cases that left the queue and are not in the catalog yet. */
+  /** Cases that have left the queue but are not in the catalog yet. */
   const reading = new Set<{ id: string }>()
   let working = Promise.resolve()
   let ticking: Promise<void> | null = null
@@ -98,7 +98,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   let firstTick = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let lastTick = Date.now()
-  /** The generation of watches that was there when the last rescan began. */
+  /** The watch generation when the last rescan began. */
   let rescannedWith = -1
   let rescanEnded = Number.NEGATIVE_INFINITY
   let rescanTook = 0
@@ -110,7 +110,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     const full = layout.caseFolder(path)
     if (isCase && rest.length > 0) stability.noteEvent(full, kind)
     if (isCase) queue.add(id, stability.gatherMs(full))
-    // all names are listed only for those that are no case: a case's folder is known by its own name
+    // a case folder is read by its name; other names need a listing
     if (rest.length === 0 && (!isCase || isForeign(id))) queue.add(NAMES, stability.gatherMs(full))
   }
 
@@ -118,7 +118,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     return scan.unknownEntries().some(({ file }) => file === `cases/${name}`)
   }
 
-  /** Reads what is due, unless git is at work: then all of it waits, and is read at once. */
+  /** Reads what is due. While git changes files everything waits and is read when git is done. */
   async function readDue(due: string[]): Promise<void> {
     const items = due.map((id) => ({ id }))
     for (const item of items) reading.add(item)
@@ -131,7 +131,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     await forEachLimited(items, (item) => readItem(item).finally(() => reading.delete(item)))
   }
 
-  /** What cannot be read now is read later, and keeps nothing else from being read. */
+  /** Reads one case. If that fails it is retried later, so that it does not block other cases. */
   async function orLater(item: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work()
@@ -150,7 +150,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   }
 
   async function freshen(id: string): Promise<void> {
-    // most often there is nothing to read: then no request waits for its turn at the case
+    // usually nothing has changed, and the request need not wait for the mutex
     const known = catalog.known(id)
     if (known && isUnchanged(known, layout.caseFolder(id))) return
     const began = performance.now()
@@ -176,7 +176,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   async function freshenAll(): Promise<void> {
     if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
     if (!isLive()) await rescanForList()
-    // twice, so that every event that the kernel has by now is read before
+    // twice, so that all pending kernel events are delivered first
     for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
     if (allDirty().delete(NAMES)) await readNames()
     const dirty = allDirty()
@@ -186,7 +186,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     await Promise.race([all, delay(HALF_SAVED_PATIENCE_MS, undefined, { ref: false })])
   }
 
-  /** Reads these cases again until no file of theirs looks half-saved, or for too long. */
+  /** Reads these cases until no file looks half-saved, up to a time limit. */
   async function untilComplete(halfSaved: readonly string[], signal: AbortSignal): Promise<void> {
     const until = performance.now() + HALF_SAVED_PATIENCE_MS
     for (let left = halfSaved; left.length > 0; await delay(HALF_SAVED_POLL_MS)) {
@@ -204,7 +204,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     return new Set([...queue.items(), ...[...reading].map(({ id }) => id)])
   }
 
-  /** Where nothing is watched: among many cases a list relies on a rescan for a while. */
+  /** Without watches a list of many cases relies on the last rescan for a while. */
   async function rescanForList(): Promise<void> {
     if (catalog.size() <= FEW) return rescan()
     if (performance.now() < rescanEnded + rescanTook * PAUSE_PER_RESCAN) return readNames()
@@ -212,7 +212,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   }
 
   async function rescan(): Promise<void> {
-    // one that is under way may have passed a file already that was changed since
+    // a running rescan may already have passed a file that changed since
     await rescanning
     if (isStopping) return
     rescanning ??= rescanOnce()
@@ -223,14 +223,14 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     await rescanning
   }
 
-  /** Where git or the stop keeps it from comparing everything, another one is due. */
+  /** If git or a stop interrupts it, another rescan is due. */
   async function rescanOnce(): Promise<void> {
     const generation = watcher.generation()
     if (!(await git.waitUntilIdle(GIT_PATIENCE_MS))) return
     const began = performance.now()
     const couldList = scan.canList()
     await readNames()
-    if (!couldList && scan.canList()) watcher.watchAgain() // it could not watch the folders in there
+    if (!couldList && scan.canList()) watcher.watchAgain() // the folders inside could not be watched before
     for (const id of catalog.ids()) {
       if (isStopping) return
       await yieldIfBusy()
@@ -250,7 +250,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     return performance.now() >= rescanEnded + pause
   }
 
-  /** Whether every change makes an event, and nothing was missed before. */
+  /** Whether every change causes an event and none was missed. */
   function isLive(): boolean {
     return watcher.isWatching() && watcher.generation() === rescannedWith
   }
@@ -272,7 +272,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     if (!isRescanDue()) return
     const isFirst = watcher.generation() !== rescannedWith
     const done = rescan()
-    // a usual one is slow, and must not keep this from seeing another root
+    // a normal tick is slow and must not delay noticing another root
     if (isFirst) await done
   }
 
