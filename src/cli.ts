@@ -4,8 +4,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Set before anything else is loaded. Node's default is below the temporary folder, where others may write, and
-// whoever can write compiled code there can make us run it.
+// Set before anything else is loaded. The default of Node is in the temporary folder, where
+// other users could write compiled code that we would run.
 const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
 const compileCache = module as typeof module & { enableCompileCache?: (folder: string) => unknown }
 compileCache.enableCompileCache?.(join(cache, 'casefile')) // Node 22 and later

@@ -8,11 +8,11 @@ export interface CreateServiceOptions {
   port?: number
   /** The folder with the cases. Default: `memory_root` in casefile.md, else `memory` in the workspace. */
   memoryRoot?: string
-  /** The folder for this machine's own state, outside of the workspace. Default: below $XDG_STATE_HOME. */
+  /** The folder for this machine's state, outside of the workspace. Default: below $XDG_STATE_HOME. */
   stateDir?: string
   /** Trust what casefile.md asks for, like `casefile serve --trust`. Default: false. */
   trust?: boolean
-  /** Protect files from agents with read-only mounts where these work. Default: true. */
+  /** Protect files from agents with read-only mounts if they work. Default: true. */
   mount?: boolean
   /** Also serve the provider endpoints, like `casefile serve --dev`. Default: false. */
   dev?: boolean
@@ -62,10 +62,10 @@ function mustBeKnown(options: object): void {
 }
 
 /**
- * Serves a workspace inside this process, as `casefile serve` does in its own. Resolves once it answers requests.
- * Rejects with an `Error` whose `message` says what to do and whose `code` is one of the API's: `already_active` if
- * another process serves the workspace or uses the port, `bad_request` if `root` is not a folder. A wrong option is
- * a `TypeError` without a code.
+ * Serves a workspace inside this process, as `casefile serve` does in a separate one. Resolves once it answers
+ * requests. Rejects with an `Error` whose `message` says what to do and whose `code` is one of the API’s:
+ * `already_active` if another process serves the workspace or uses the port, `bad_request` if `root` is not a folder.
+ * A wrong option throws a `TypeError` without a code.
  */
 export async function createService(options: CreateServiceOptions): Promise<RunningService> {
   if (typeof options?.root !== 'string' || options.root === '') {

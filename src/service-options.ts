@@ -9,9 +9,9 @@ export interface ServiceOptions {
   dev?: boolean
   /** Trust what casefile.md asks for at the start. */
   trust?: boolean
-  /** The service ends with the command that opened it; other processes that ask for the owner are told so. */
+  /** The service ends with the command that opened it; the owner record shows this to other processes. */
   short?: boolean
-  /** Whether to use read-only mounts where these work; default true. */
+  /** Whether to use read-only mounts if they work; default true. */
   mount?: boolean
   build?: Build
   environment?: NodeJS.ProcessEnv

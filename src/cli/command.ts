@@ -2,30 +2,30 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { EXIT_MEANINGS, type ExitCode } from './output/exit-codes.ts'
 import { wrapped } from './output/wrapped.ts'
 
-/** What the commands are made with. */
+/** Dependencies of the commands. */
 export interface ProgramContext {
   version: string
-  /** Where the sample workspace is. */
+  /** The folder of the sample workspace. */
   sample: string
-  /** The path of the program itself. */
+  /** The path of the program. */
   program: string
 }
 
-/** What help and docs say about a command beyond its arguments and options. */
+/** Text for help and docs beyond arguments and options. */
 export interface Explanation {
-  /** Each a command line, and what it does. */
+  /** Pairs of a command line and its effect. */
   examples: readonly (readonly [command: string, does: string])[]
-  /** Exit codes with a meaning for this command, besides 0, 1 and 2. */
+  /** Exit codes of this command besides 0, 1 and 2. */
   exits?: readonly ExitCode[]
   /** Sentences below the description. */
   more?: string
-  /** The options that come last: those of commands about cases (the default), or of commands that set something up. */
+  /** The shared options: those of commands about cases (the default), or of commands that set something up. */
   shared?: readonly Option[]
 }
 
 const explanations = new WeakMap<Command, Explanation>()
 
-/** Completes a command: examples below its help, and the options it shares with others below its own. */
+/** Adds examples and shared options to a command. */
 export function explain(command: Command, explanation: Explanation): Command {
   const { shared = caseOptions() } = explanation
   explanations.set(command, explanation)
@@ -51,12 +51,12 @@ function helpText({ examples, exits = [], more }: Explanation): string {
   ].join('\n')
 }
 
-/** Of the commands about cases: they find their workspace as git finds a repository. */
+/** Options of commands about cases, which find their workspace as git finds a repository. */
 export function caseOptions(): Option[] {
   return [nearestRootOption(), memoryRootOption(), stateDirOption(), jsonOption()]
 }
 
-/** Of the commands that set something up: they take the current folder. */
+/** Options of commands that set something up, which use the current folder. */
 export function setupOptions(): Option[] {
   return [rootOption(), memoryRootOption(), stateDirOption(), jsonOption()]
 }
@@ -107,7 +107,7 @@ export function stateDirOption(): Option {
     .argParser(folderOf)
 }
 
-/** For an option that takes several values, one each or separated by commas. */
+/** An option that takes several values: repeated, or separated by commas. */
 export function several(flags: string, description: string): Option {
   const collect = (text: string, before: string[] | undefined) => [
     ...(before ?? []),
@@ -116,7 +116,7 @@ export function several(flags: string, description: string): Option {
   return new Option(flags, description).argParser(collect)
 }
 
-/** For an option that takes a whole number from 1. */
+/** An option that takes a whole number from 1. */
 export function count(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
     if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
@@ -124,7 +124,7 @@ export function count(flags: string, description: string): Option {
   })
 }
 
-/** An empty name would be read as the workspace itself. */
+/** Rejects an empty name, which would mean the workspace itself. */
 function folderOf(text: string): string {
   if (text !== '') return text
   throw new InvalidArgumentError('Expected a folder.')

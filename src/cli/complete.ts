@@ -13,17 +13,17 @@ import { resolveCase } from './resolve/case.ts'
 import { proofsOf } from './resolve/proof.ts'
 import { sessionsOf } from './resolve/session.ts'
 
-/** What can stand at a place: the word, and what it means. */
+/** Completions: a word and its meaning. */
 type Words = (readonly [word: string, meaning?: string])[]
 
-/** Tells the shell to complete the names of files by itself. */
+/** Makes the shell complete file names itself. */
 const FILES: Words = [[':files']]
 const HELP = ['--help', 'Show this help.'] as const
 const MOST_CASES = 50
 
 /**
- * `casefile __complete <words>`, which the completion scripts call: prints what the last word can become, one on each
- * line, with its meaning after a tab. Prints nothing where something is wrong: a shell has no place for errors.
+ * `casefile __complete <words>`, which the completion scripts call: prints the completions of the last word, one per
+ * line, with the meaning after a tab. On an error it prints nothing, because a shell could not show it.
  */
 export async function complete(context: ProgramContext, typed: readonly string[]): Promise<void> {
   const words = typed.filter((word) => word !== '=')
@@ -75,7 +75,7 @@ function variadicOf({ registeredArguments }: Command): Argument | undefined {
   return last?.variadic ? last : undefined
 }
 
-/** The words that are arguments, and the option whose value comes next. */
+/** Splits words into arguments and the option that still needs its value. */
 function readWords(command: Command, words: readonly string[]) {
   const positional: string[] = []
   let open: Option | null = null
@@ -152,7 +152,7 @@ async function wordsFor(expected: Option | Argument, place: Place): Promise<Word
 
 type Client = Parameters<typeof resolveCase>[0]
 
-/** Asks the API, in the workspace that the typed words name. */
+/** Reads from the API, in the workspace that the typed words name. */
 async function reading({ given }: Place, ask: (client: Client) => Promise<Words>): Promise<Words> {
   let words: Words = []
   const optionValue = (flag: string) => {
@@ -171,7 +171,7 @@ async function reading({ given }: Place, ask: (client: Client) => Promise<Words>
   return words
 }
 
-/** By the start of the id, or by a part of the title, which goes on from what is typed. */
+/** Matches the start of the id, or a part of the title that begins with the typed text. */
 async function casesFor(client: Client, current: string): Promise<Words> {
   const named = current === '' ? '' : `named=${encodeURIComponent(current)}&`
   const { body } = await client.request('GET', `/triage?${named}limit=${MOST_CASES}`)

@@ -21,14 +21,14 @@ import type { Folders } from '../workspace/settings/folders.ts'
 
 export interface Connection {
   client: Client
-  /** Whether this process is the service: what it runs ends with the command. */
+  /** Whether this process is the service: its sessions end with the command. */
   isOwn(): boolean
-  /** Whether a service runs that goes on when all commands have ended. */
+  /** Whether the service keeps running when all commands have ended. */
   isPersistent(): boolean
   close(): Promise<void>
 }
 
-/** How long a service may take to answer that it is healthy. */
+/** How long a service may take to answer the health check. */
 const HEALTHY_MS = 5000
 const POLL_MS = 100
 
@@ -39,9 +39,9 @@ export interface ConnectOptions {
 }
 
 /**
- * The running service of a workspace; without one this process owns the memory root until `close`, and sends its
- * requests to the app without a connection. It listens all the same, for other commands. Waits for an owner that is
- * starting or ending, and names the pid of one that does not answer.
+ * Connects to the running service of a workspace. Without one, this process owns the memory root until `close`: its
+ * own requests go to the app directly, and it listens for other commands. Waits for an owner that is starting or
+ * stopping; throws with the pid of one that does not answer.
  */
 export async function connect(
   workspace: Folders,
@@ -49,7 +49,7 @@ export async function connect(
 ): Promise<Connection> {
   const { root, memoryRoot, stateDir } = workspace
   let served: Served | null = null
-  /** The other command that owns the workspace, if one does. */
+  /** The other command that owns the workspace, if any. */
   let ephemeralOwner: OwnerRecord | null = null
 
   async function findOrStart(): Promise<Pick<ServiceLocation, 'url' | 'send'>> {
@@ -86,7 +86,7 @@ export async function connect(
   }
   const client = createClient(where, signal, sender)
 
-  /** The owner may be a command, which ends: a request that it did not take is sent again to the next owner. */
+  /** The owner may be a command that ends: a request that it did not accept goes to the next owner. */
   async function retried<T>(method: string, send: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -98,7 +98,9 @@ export async function connect(
     }
   }
 
-  /** A read, or a write that was certainly not carried out: nothing listened, or the owner was ending. */
+  /**
+   * True for a read, and for a write that certainly was not carried out: nothing listened, or the owner was stopping.
+   */
   async function mayRetry(error: unknown, method: string): Promise<boolean> {
     if (!(error instanceof AppError) || error.code !== 'stopping') return false
     if (method === 'GET' || error.cause === undefined) return true
@@ -159,8 +161,8 @@ function ownerUnresponsive(
 }
 
 /**
- * Whether a command died without giving the workspace back. One that ends well answers every request that it
- * has read, and cuts only connections that still waited to be accepted.
+ * Whether a command died without releasing the workspace. One that ends normally answers every request that it has
+ * read, and cuts only connections that it has not accepted.
  */
 async function wasKilled(command: OwnerRecord, stateDir: string): Promise<boolean> {
   const left = await readRecord(stateDir)

@@ -7,23 +7,23 @@ import { findWorkspace, type WorkspaceOptions } from './find-workspace.ts'
 import { EXIT, type ExitCode } from './output/exit-codes.ts'
 import { ownTerminal, type Terminal } from './output/terminal.ts'
 
-/** What a command works with that only reads. */
+/** The context of a command that only reads. */
 export interface ReadContext {
   client: ApiReader
   terminal: Terminal
   workspace: Folders
-  /** One JSON document in place of text. */
+  /** Whether to print one JSON document instead of text. */
   json: boolean
-  /** Aborted by Ctrl-C and the like. */
+  /** Aborted by signals such as Ctrl-C. */
   signal: AbortSignal
 }
 
-/** What any other command works with. */
+/** The context of every other command. */
 export interface CommandContext extends ReadContext {
   client: Client
-  /** Whether this process is the service: what it started ends with it. */
+  /** Whether this process is the service: its sessions end with the command. */
   isOwn(): boolean
-  /** Whether a service runs that goes on when all commands have ended. */
+  /** Whether the service keeps running when all commands have ended. */
   isPersistent(): boolean
 }
 
@@ -35,8 +35,8 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 type Signal = keyof typeof SIGNALS
 
 /**
- * Runs a command against the running service; without one, this process owns the workspace until the command has
- * ended, and then stops as any service does, with the sessions that it runs. Sets the exit code.
+ * Runs a command against the running service. Without one, this process owns the workspace until the command ends,
+ * then stops like any service, including its sessions. Sets the exit code.
  */
 export async function withService(
   options: CommandOptions,
@@ -66,7 +66,7 @@ export async function withService(
       })
     } finally {
       if (stop.by() !== null && connection?.isOwn()) {
-        terminal.warn('interrupted; what this command was running was stopped with it')
+        terminal.warn('interrupted; sessions that this command ran were stopped')
       }
       await connection?.close()
     }
@@ -74,8 +74,8 @@ export async function withService(
 }
 
 /**
- * Runs a command that only reads. Without a service it reads the files: it owns nothing and writes nothing, unless
- * a service that was killed left something to clean up.
+ * Runs a command that only reads. Without a service it reads the files: it owns nothing, and writes only to clean up
+ * after a service that was killed.
  */
 export async function withReader(
   options: CommandOptions,
@@ -103,7 +103,7 @@ interface ReaderOptions {
   log: (line: string) => void
 }
 
-/** The API on the files of a workspace; null where a service answers, or must clean up what another one left. */
+/** The API on the files of a workspace; null if a service runs, or if the files need a cleanup first. */
 export async function openReader(
   folders: Folders,
   { signal, log }: ReaderOptions,
@@ -117,11 +117,11 @@ export async function openReader(
 
 interface Stop {
   signal: AbortSignal
-  /** The signal that came first. */
+  /** The first signal; null if there was none. */
   by(): Signal | null
 }
 
-/** Leaves the exit code of `work`, or that of the signal which aborted it; false where `work` gives none. */
+/** Sets the exit code to that of `work`, or of the signal that aborted it. Returns false if `work` returns null. */
 async function interruptible(work: (stop: Stop) => Promise<ExitCode | null>): Promise<boolean> {
   const { undo, ...stop } = watchSignals()
   let code: ExitCode | null = null
@@ -129,7 +129,7 @@ async function interruptible(work: (stop: Stop) => Promise<ExitCode | null>): Pr
     code = await work(stop)
     if (code !== null) process.exitCode = code
   } catch (error) {
-    if (!stop.signal.aborted) throw error // else it is what the signal did to the command
+    if (!stop.signal.aborted) throw error // otherwise the signal caused the error
   } finally {
     undo()
   }
@@ -138,7 +138,7 @@ async function interruptible(work: (stop: Stop) => Promise<ExitCode | null>): Pr
   return code !== null || by !== null
 }
 
-/** The first signal aborts, the third one ends the process at once. */
+/** The first signal aborts the command, the third ends the process at once. */
 function watchSignals(): Stop & { undo(): void } {
   const controller = new AbortController()
   let first: Signal | null = null

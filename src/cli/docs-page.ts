@@ -22,12 +22,12 @@ upwards with \`casefile.md\` or \`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\
 **With and without a service.** If \`casefile serve\` runs for the workspace, the commands use it.
 Without a service, \`list\`, \`search\`, \`show\`, \`history\`, \`plan\`, \`gate\`, \`open\`, \`proof list\`,
 \`proof show\` and \`export\` only read the files, and write nothing, unless a service that was killed left
-something to clean up. Other commands own the workspace while they run, and a session that they follow stops when they end. So keep
-a service running for work that should go on by itself: \`--detach\` needs one. A command that finds
-another one at work waits for it, or uses it.
+something to clean up. Other commands own the workspace while they run, and the sessions that they run stop
+when they end. Keep a service running for work that should continue without a command: \`--detach\` needs one.
+If another command owns the workspace, a command waits for it or sends its requests to it.
 
-**Names.** A case is named by its id, the start of its id, or part of its title, case-insensitive. If
-several cases match, they are listed and nothing is done. A session is named by its number, its id, or
+**Names.** Name a case by its id, the start of its id, or part of its title, case-insensitive. If
+several cases match, the command lists them and does nothing. Name a session by its number, its id, or
 \`latest\`. Without a case, \`approve\`, \`plan\` and \`tail\` let you choose one of those that wait.
 
 **For programs.** With \`--json\` a command prints one JSON document on standard output, as
@@ -50,7 +50,7 @@ function isNearestRoot({ long, defaultValue }: Option): boolean {
   return long === '--root' && defaultValue === undefined
 }
 
-/** The whole of docs/cli.md. */
+/** The whole text of docs/cli.md. */
 export function docsPage(program: Command): string {
   const groups = new Map<string, Command[]>()
   for (const command of program.commands) {
@@ -69,12 +69,12 @@ function exitCodes(): string {
   return ['## Exit codes', '', '| code | meaning |', '| --- | --- |', ...rows].join('\n')
 }
 
-/** Listed once for all commands. */
+/** The shared options, listed once for all commands. */
 function everyOption(): string {
   return `## Shared options\n\nOf all commands about cases, sessions, proof and webhooks.\n\n${optionTable(caseOptions())}`
 }
 
-/** A command, or its subcommands. */
+/** The section of a command, or of its subcommands. */
 function sections(command: Command, parent = ''): string[] {
   const name = `${parent}${command.name()}`
   if (command.commands.length > 0) {

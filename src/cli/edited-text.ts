@@ -6,12 +6,12 @@ import { AppError } from '../model/app-error.ts'
 import { editFile } from './editor.ts'
 
 /**
- * Opens a text in the person's editor, in a file of its own, and passes the edited text to `use`. Removes the file
- * after `use`. If the editor or `use` fails, the file stays, and `kept` gets its path.
+ * Opens a text in the person's editor as a temporary file, and passes the edited text to `use`. Removes the file after
+ * `use`. If the editor or `use` fails, the file stays and `onSaved` gets its path.
  */
 export async function withEdited(
   text: string,
-  { name, signal, kept }: { name: string; signal: AbortSignal; kept: (path: string) => void },
+  { name, signal, onSaved }: { name: string; signal: AbortSignal; onSaved: (path: string) => void },
   use: (edited: string) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'casefile-edit-'))
@@ -24,12 +24,12 @@ export async function withEdited(
     isDone = true
   } finally {
     const written = isDone ? null : await writtenIn(folder, name, text)
-    if (written !== null) kept(written)
+    if (written !== null) onSaved(written)
     else await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** Characters that are not understood would be sent as others. */
+/** Throws for text that is not UTF-8: decoding would change its characters. */
 function textOf(bytes: Buffer): string {
   const read = decodeUtf8(bytes)
   if (read.ok) return read.text
@@ -39,7 +39,10 @@ function textOf(bytes: Buffer): string {
   )
 }
 
-/** The changed file; the folder where the editor left another one, such as its own copy of unsaved text; or null. */
+/**
+ * The path of the changed file; the folder if the editor left another file there, such as its copy of unsaved text;
+ * else null.
+ */
 async function writtenIn(folder: string, name: string, text: string): Promise<string | null> {
   const names = await readdir(folder)
   const path = join(folder, name)

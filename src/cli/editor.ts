@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { AppError } from '../model/app-error.ts'
 
 /**
- * Has a person edit a file, with $VISUAL or $EDITOR, and waits for the end of that. As git does, the
- * variable is a command for the shell, which may have arguments, and Ctrl-C is the editor's alone.
+ * Opens a file in $VISUAL or $EDITOR and waits until the editor ends. As in git, the variable is a shell command that
+ * may have arguments, and Ctrl-C goes only to the editor.
  */
 export async function editFile(path: string, signal: AbortSignal): Promise<void> {
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi'
@@ -13,11 +13,11 @@ export async function editFile(path: string, signal: AbortSignal): Promise<void>
     const child = spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, path], { stdio: 'inherit' })
     const stop = () => void child.kill()
     signal.addEventListener('abort', stop)
-    const [code, by] = await once(child, 'close') // also when stopped: it may save before it ends
+    const [code, by] = await once(child, 'close') // wait even when aborted: the editor may save before it ends
     signal.removeEventListener('abort', stop)
     signal.throwIfAborted()
     if (code === 0) return
-    const how = by === null ? `ended with exit ${code}` : `was ended by ${by}`
+    const how = by === null ? `ended with exit ${code}` : `was stopped by ${by}`
     throw new AppError(
       'bad_request',
       `The editor (${editor}) ${how}. Set EDITOR to one that is installed, then try again.`,
@@ -27,7 +27,7 @@ export async function editFile(path: string, signal: AbortSignal): Promise<void>
   }
 }
 
-/** What the keyboard sends to every process of the terminal does nothing to this one meanwhile. */
+/** Ignores the signals of the keyboard in this process meanwhile; the terminal sends them to every process. */
 function ignoreKeys(): () => void {
   const undo = (['SIGINT', 'SIGQUIT'] as const).map((name) => {
     const listeners = process.listeners(name)

@@ -5,10 +5,10 @@ import { type CaseFieldRow, FILTERED, type NamedField } from '../model/case-fiel
 import { several } from './command.ts'
 import { resolveCase } from './resolve/case.ts'
 
-/** Which command an option is for: `edit` can also remove a value. */
+/** The command of an option: `edit` can also remove a value. */
 type For = 'new' | 'edit'
 
-/** The option that sets a field of a case, by its row in model/case-fields.ts. */
+/** The option for a field of a case, from its row in model/case-fields.ts. */
 export function fieldOption(row: CaseFieldRow, command: For = 'new'): Option {
   const flags = row.option!
   const help = [`${textOf(row)}.`, endOf(row, command)].join(' ').trim()
@@ -25,14 +25,14 @@ function textOf({ kind, about, known }: CaseFieldRow): string {
 function endOf(row: CaseFieldRow, command: For): string {
   const none = row.placeholder ?? (row.default || undefined)
   if (row.kind === 'words') {
-    return command === 'edit' ? 'Replaces those there are. Repeatable.' : 'Repeatable.'
+    return command === 'edit' ? 'Replaces the existing ones. Repeatable.' : 'Repeatable.'
   }
   if (row.kind === 'markdown') return command === 'edit' ? 'Without a text $EDITOR opens.' : ''
   if (command === 'edit') return row.required ? '' : `"" for ${none ?? 'none'}.`
   return none === undefined ? '' : `Default: ${none}.`
 }
 
-/** What a command was given, as a request has it. */
+/** Turns the options of a command into the body of a request. */
 export async function fieldValues(
   client: ApiReader,
   fields: readonly NamedField[],
@@ -43,7 +43,7 @@ export async function fieldValues(
   for (const { name, kind, required, option } of fields) {
     if (option === undefined) continue
     const given = options[new Option(option).attributeName()]
-    if (given === undefined || given === true) continue // true: an editor is asked for
+    if (given === undefined || given === true) continue // true: the person edits it
     const isRemoved = given === '' && command === 'edit' && !required
     if (isRemoved) values[name] = null
     else if (kind === 'case') values[name] = await resolveCase(client, String(given))

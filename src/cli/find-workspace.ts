@@ -6,7 +6,7 @@ import { SETTINGS_FILE } from '../model/settings.ts'
 import { askOwner } from '../state/owner/ask-owner.ts'
 import { type Folders, findFolders } from '../workspace/settings/folders.ts'
 
-/** As the options of a command give them; without `root` it is looked for. */
+/** Folders from the options of a command. Without `root` the workspace is searched for. */
 export interface WorkspaceOptions {
   root?: string | undefined
   memoryRoot?: string | undefined
@@ -14,8 +14,8 @@ export interface WorkspaceOptions {
 }
 
 /**
- * The workspace of a command, found as git finds a repository: the nearest folder upwards with `casefile.md` or
- * `memory/cases`. Creates nothing; throws if there is none, unless a service already serves the folder.
+ * Finds the workspace of a command as git finds a repository: the nearest folder upwards with `casefile.md` or
+ * `memory/cases`. Creates nothing. Throws if there is none, unless a service already serves the folder.
  */
 export async function findWorkspace(choice: WorkspaceOptions): Promise<Folders> {
   const found = choice.root === undefined ? await nearest(process.cwd()) : null

@@ -1,5 +1,5 @@
 import { docsPage } from './docs-page.ts'
 import { casefile } from './program.ts'
 
-/** `npm run docs:cli` writes what this prints. */
+/** Prints docs/cli.md, for `npm run docs:cli`. */
 process.stdout.write(docsPage(casefile({ version: '', sample: '', program: '' })))

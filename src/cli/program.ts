@@ -36,7 +36,7 @@ import { command as webhookCommand } from './commands/webhook.ts'
 
 type Make = (context: ProgramContext) => Command
 
-/** All commands by the part of the help in which they are listed. Each has its own file, which loads what is large only when the command runs. */
+/** All commands by their section of the help. Each has its own file, and loads large modules only when it runs. */
 const COMMANDS: Record<string, Record<string, Make>> = {
   Cases: {
     new: newCommand,
@@ -85,7 +85,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
 
 export const COMMAND_NAMES: readonly string[] = Object.values(COMMANDS).flatMap(Object.keys)
 
-/** The program with the command that is named, or with all of them. Errors are thrown, for `runProgram`. */
+/** The program with the named command, or with all commands. It throws errors, which `runProgram` catches. */
 export function casefile(context: ProgramContext, name?: string): Command {
   const program = new Command('casefile')
     .description(
@@ -111,7 +111,7 @@ function helpOption(): Option {
   return new Option('-h, --help', 'Show this help.')
 }
 
-/** As `command()` would do for commands that are made in place. */
+/** Gives subcommands the settings that `command()` would copy. */
 function inherit(parent: Command, path = parent.name()): void {
   for (const command of parent.commands) {
     const name = `${path} ${command.name()}`

@@ -10,7 +10,7 @@ import { bearOutputErrors } from './output/output-errors.ts'
 import { wrapped } from './output/wrapped.ts'
 import { COMMAND_NAMES, casefile } from './program.ts'
 
-/** Runs what the command line says. An error is printed, and sets the exit code. */
+/** Runs the command line. Prints an error and sets the exit code. */
 export async function runProgram(context: ProgramContext, argv = process.argv): Promise<void> {
   bearOutputErrors()
   const [first = ''] = argv.slice(2)
@@ -25,7 +25,7 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
     process.env,
   )
   try {
-    // with its options, --help among them, a name that is no command would show the general help
+    // with options such as --help, an unknown command name would show the general help
     await program.parseAsync(isUnknown ? argv.slice(0, 3) : argv)
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = reportUsage(error, argv)
@@ -50,7 +50,7 @@ function fieldLines({ message, errors }: AppError): string[] {
     .map(({ path, message }) => `  ${path}: ${message}`)
 }
 
-/** Commander has already printed what is wrong, or the help that was asked for. */
+/** Commander has already printed the error or the help. */
 function reportUsage({ exitCode, message }: CommanderError, argv: readonly string[]): number {
   if (exitCode === 0) return EXIT.done
   if (wantsJson(argv)) {
@@ -64,7 +64,7 @@ function wantsJson(argv: readonly string[]): boolean {
   return argv.slice(2, end === -1 ? undefined : end).includes('--json')
 }
 
-/** An environment variable that is set to nothing counts as not set. */
+/** An empty environment variable counts as unset. */
 function withoutEmpty(
   commands: readonly { options: readonly { envVar?: string | undefined }[] }[],
   environment: NodeJS.ProcessEnv,

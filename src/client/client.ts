@@ -12,15 +12,15 @@ import {
 export interface Answer {
   status: number
   etag: string | null
-  /** How many items a list has in all, where the answer is a page of it. */
+  /** The number of items in the whole list, if the answer is a page of it. */
   total: number | null
-  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is the service's to say
+  // biome-ignore lint/suspicious/noExplicitAny: the shape depends on the endpoint
   body: any
-  /** The body as it came. */
+  /** The raw body. */
   bytes: Uint8Array
 }
 
-/** A string is sent as it is, anything else as JSON; undefined sends none. */
+/** A string is sent unchanged, anything else as JSON; undefined sends no body. */
 export type Body = string | object | undefined
 
 export interface RequestOptions {
@@ -29,45 +29,45 @@ export interface RequestOptions {
 }
 
 export interface LastBytes {
-  /** Where in the whole they begin. */
+  /** The position of the first byte in the whole text. */
   from: number
   bytes: Uint8Array
 }
 
-/** The API, for what only reads. */
+/** The API for code that only reads. */
 export interface ApiReader {
-  /** An error that the service answers with is thrown as the `AppError` that it was there. */
+  /** Throws the service’s error as an `AppError`. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  /** A file as it is, such as a memory file. */
+  /** The bytes of a file, such as a memory file. */
   bytesOf(path: string): Promise<Uint8Array>
 }
 
 /** The API of a service. */
 export interface Client extends ApiReader {
   readonly url: string
-  /** Any answer, whatever its status. Throws `stopping` if nothing answers. */
+  /** Returns any answer, whatever its status. Throws `stopping` if nothing answers. */
   rawRequest(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  /** The end of a text that may be growing, at most `most` bytes of it; null where there is none yet. */
+  /** The last bytes, at most `most`, of a text that may be growing; null if it does not exist yet. */
   lastBytes(path: string, most: number): Promise<LastBytes | null>
-  /** A session's events from the first to the last, over restarts of the service. */
+  /** All events of a session, across restarts of the service. */
   stream(path: string, options?: StreamOptions): AsyncGenerator<ReceivedEvent>
 }
 
-/** Who sends the requests, and from where: this goes into the history of a case. */
+/** Who sends the requests, and from where; recorded in the history of a case. */
 export interface Sender {
   from: 'terminal' | 'mcp'
-  /** If not given, the operator of the service. */
+  /** Default: the operator of the service. */
   who?: string | undefined
 }
 
-/** Reads `where` for each request. Everything ends with `signal`. */
+/** Reads `where` again for each request. `signal` ends all requests. */
 export function createClient(
   where: ServiceLocation,
   signal: AbortSignal,
   sender: Sender = { from: 'terminal' },
 ): Client {
-  setMaxListeners(0, signal) // each request under way has one
-  /** Throws `stopping` where the connection breaks before the answer is complete. */
+  setMaxListeners(0, signal) // each pending request adds a listener
+  /** Throws `stopping` if the connection breaks before the answer is complete. */
   async function answered<T>(
     method: string,
     path: string,
@@ -135,13 +135,13 @@ export function createClient(
   }
 }
 
-/** A header takes no character above 255: a name goes as its UTF-8 bytes. */
+/** Header values allow no character above 255, so a name is sent as its UTF-8 bytes. */
 function senderHeaders({ from, who }: Sender): Record<string, string> {
   const actor = who ? { 'casefile-actor': Buffer.from(who).toString('latin1') } : {}
   return { 'casefile-client': from, ...actor }
 }
 
-/** A signal of one request, which leaves no listener at that of them all: there may be thousands. */
+/** A signal for one request that removes its listener from the shared signal: there may be thousands. */
 function endingWith(all: AbortSignal): { signal: AbortSignal; leave(): void } {
   const own = new AbortController()
   const end = () => own.abort(all.reason)

@@ -2,13 +2,13 @@ import { PassThrough, type Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import type { HttpResponse, Send } from './request.ts'
 
-/** What `app.fetch` of the HTTP side is. */
+/** The `app.fetch` of the HTTP side. */
 export type AppFetch = (request: Request, env: object) => Response | Promise<Response>
 
-/** As `RESPONSE_ALREADY_SENT` marks an answer that was written to node's own response. */
+/** The header with which `RESPONSE_ALREADY_SENT` marks a response that was written to the response of Node. */
 const ALREADY_SENT = 'x-hono-already-sent'
 
-/** Sends requests to a service in this process, without a connection. The answers are those that go over the wire. */
+/** Sends requests to a service in this process, without a connection. The responses are the same as over HTTP. */
 export function sendInProcess(fetch: AppFetch): Send {
   return async (address, { method = 'GET', headers = {}, body, signal }) => {
     signal.throwIfAborted()
@@ -43,7 +43,7 @@ function wholeResponse(response: Response, signal: AbortSignal): HttpResponse {
   }
 }
 
-/** In place of node's response, for the events of a session. */
+/** Replaces the response of Node for the events of a session. */
 class StreamedResponse extends PassThrough {
   socket = null
   statusCode = 200
@@ -77,7 +77,7 @@ class StreamedResponse extends PassThrough {
   }
 }
 
-/** Rejects with the signal's reason once that is aborted; what was asked for goes on. */
+/** Rejects with the signal’s reason once it is aborted. The work itself goes on. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

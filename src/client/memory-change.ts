@@ -3,15 +3,15 @@ import { decodeUtf8 } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Answer, Client } from './client.ts'
 
-/** Each that fails is one that somebody else made: who writes with many others waits for them at most. */
+/** An attempt fails only if another writer was faster, so this many writers at once can all succeed. */
 const ATTEMPTS = 50
 
-/** Those of this process do not get in each other's way. */
+/** Changes in this process wait for each other instead of failing. */
 const turns = createKeyedMutex()
 
 /**
- * Writes a memory file as `change` makes it of its text, null where there is none yet. What somebody else
- * writes meanwhile is not lost: then `change` gets that.
+ * Writes a memory file. `change` gets its present text, null if the file does not exist. If another writer changes the
+ * file meanwhile, `change` runs again with the new text, so nothing is lost.
  */
 export function changeMemory(
   client: Client,
@@ -29,7 +29,7 @@ async function changed(
   for (let attempt = 1; ; attempt++) {
     const present = await client.rawRequest('GET', path)
     if (present.status !== 200 && present.status !== 404) {
-      await client.request('GET', path) // refuses with what the service has to say
+      await client.request('GET', path) // throws the error of the service
     }
     const isNew = present.status === 404
     const headers: Record<string, string> = isNew
@@ -46,24 +46,24 @@ async function changed(
   }
 }
 
-/** A byte order mark stays; bytes that are no text would be saved as other ones. */
+/** Keeps a byte order mark. Throws for bytes that are not UTF-8, because saving them would change them. */
 export function textOf(bytes: Uint8Array, what: string): string {
   const read = decodeUtf8(bytes)
   if (read.ok) return read.text
   throw new AppError(
     'bad_request',
-    `${what} is not UTF-8 text (line ${read.line}), so nothing was noted. Save it in that encoding, then try again.`,
+    `${what} is not UTF-8 text (line ${read.line}), so nothing was added. Save it as UTF-8, then try again.`,
   )
 }
 
-/** A text with further paragraphs at its end; what stands there stays as it is, to the byte. */
+/** Adds paragraphs to the end of a text; the text itself stays the same, byte for byte. */
 export function withParagraphs(present: string, paragraphs: readonly string[]): string {
   const newline = present.includes('\r\n') ? '\r\n' : '\n'
   const added = paragraphs.join(`${newline}${newline}`)
   return `${present}${newline.repeat(missingBreaks(present))}${added}${newline}`
 }
 
-/** How many line ends a text lacks at its end for a blank line to stand there. */
+/** How many line ends the text needs to end with a blank line. */
 function missingBreaks(text: string): 0 | 1 | 2 {
   const lines = text.replace(/^\ufeff/, '').split('\n')
   const last = lines.at(-1)!

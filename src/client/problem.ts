@@ -2,14 +2,14 @@ import { AppError, ERROR_CODES, type ErrorCode } from '../model/app-error.ts'
 
 const STANDARD = ['type', 'title', 'status', 'detail', 'code', 'errors', 'instance']
 
-/** The error in a response of the service, as it was before it went over the wire. */
+/** The service’s error, restored from its response. */
 export function errorFrom(method: string, path: string, status: number, body: unknown): AppError {
   const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   const { detail, code, errors } = problem
   if (typeof detail !== 'string') {
     return new AppError(
       'internal',
-      `${method} ${path} answered ${status} without a reason. Is it a casefile service that answers there?`,
+      `${method} ${path} answered ${status} without a reason. Check that a casefile service is running there.`,
     )
   }
   const extra = Object.entries(problem).filter(([key]) => !STANDARD.includes(key))

@@ -8,19 +8,22 @@ export interface HttpRequest {
   signal: AbortSignal
 }
 
-/** An answer whose head has come. Call `end` or one of the methods that read it: an unread answer keeps the process alive. */
+/**
+ * A response whose head has arrived. Call `end` or one of the methods that read it: an unread response keeps the
+ * process alive.
+ */
 export interface HttpResponse {
   status: number
   header(name: string): string | null
   bytes(): Promise<Buffer>
   text(): Promise<string>
-  /** The text as it comes, until it ends. */
+  /** The text as it arrives, until it ends. */
   parts(): AsyncIterator<string>
-  /** Ends the connection, if it has not ended. */
+  /** Ends the connection if it is still open. */
   end(): void
 }
 
-/** Nothing listens, or the connection broke before the whole answer had arrived; `cause` is the error of node:http. */
+/** Nothing listens, or the connection broke before the whole response arrived. `cause` is the error of node:http. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
@@ -28,9 +31,10 @@ export class ConnectionLost extends Error {
 export type Send = (address: string, request: HttpRequest) => Promise<HttpResponse>
 
 /**
- * One HTTP request. Rejects with the signal's reason once it is aborted, else with `ConnectionLost`, also while
- * the answer is read. `fetch` of Node 20 will not do: it forgets a request whose connection breaks at the wrong
- * moment. Its promise never settles, nothing else keeps the process alive, and the command ends with its work undone.
+ * One HTTP request. Rejects with the signal’s reason once it is aborted, and with `ConnectionLost` if the connection
+ * fails, also while the response is read. Do not use the `fetch` of Node 20: if a connection breaks at the wrong
+ * moment, its promise never settles and nothing keeps the process alive, so the command would end with its work
+ * undone.
  */
 export function httpRequest(address: string, wanted: HttpRequest): Promise<HttpResponse> {
   const { method = 'GET', headers = {}, body, signal } = wanted
@@ -47,7 +51,7 @@ export function httpRequest(address: string, wanted: HttpRequest): Promise<HttpR
     })
     asked.on('error', (error) => reject(lost(error)))
     asked.on('response', (incoming) => resolve(responseOf(incoming, lost)))
-    // as bytes: with a string node would encode the head as UTF-8 too, and a name in a header is Latin-1
+    // bytes, because Node would encode the head as UTF-8 too for a string, and a name in a header is Latin-1
     asked.end(body === undefined ? undefined : Buffer.from(body))
   })
 }

@@ -7,48 +7,48 @@ import { ConnectionLost, type HttpResponse, httpRequest, type Send } from './req
 /** An event of a session's stream. */
 export interface ReceivedEvent {
   type: string
-  /** The number of its line in the session's trail; empty for output and `resync`. */
+  /** The number of its entry in the session’s audit log; empty for output and `resync`. */
   id: string
   time: string
   payload: Record<string, unknown>
 }
 
-/** Not events of the session: the connection was made, for the first time or again, or a ping came. */
+/** Types that are not events of the session: the stream connected, for the first time or again, or sent a ping. */
 export const STREAM_PAUSES: ReadonlySet<string> = new Set(['open', 'ping'])
 
 export interface StreamOptions {
-  /** Yields `open` and `ping` too, which are not events of the session. */
+  /** Also yields `open` and `ping`. */
   pauses?: boolean
-  /** Connected, for the first time or again: output printed in between was not sent. */
+  /** Connected, for the first time or again. Output that was printed in between was not sent. */
   onOpen?: () => void
-  /** The connection was lost, or the service is gone; it is retried. */
+  /** The connection was lost, or the service is gone. The stream retries. */
   onGone?: () => void
   /** Connected again. */
   onBack?: () => void
-  /** How long a service may be gone. */
+  /** How long the service may be gone before the stream gives up. */
   giveUpMs?: number
-  /** The pauses between two tries. */
+  /** The pauses between retries. */
   pausesMs?: readonly number[]
 }
 
-/** Where the service is: it may be somewhere else after a restart. */
+/** The address of the service, which may change after a restart. */
 export interface ServiceLocation {
   url: string
-  /** How requests are sent: over HTTP, if not given. */
+  /** Sends the requests. Default: over HTTP. */
   send?: Send | undefined
-  /** Its present address, null while none runs; without it, always `url`. */
+  /** Returns its present address, null while none runs. Default: always `url`. */
   relocate?: () => Promise<string | null>
 }
 
 const PAUSES_MS = [100, 250, 500, 1000, 2000]
 const GIVE_UP_MS = 10 * 60_000
-/** Three missed pings: the service hangs. */
+/** After three missed pings the service is considered hung. */
 const SILENCE_MS = 45_000
 
 /**
- * The events of `GET …/stream`: each line of the audit trail once, from the first on. A broken stream
- * resumes where it was; the service answers 204 when nothing more will come. After a `resync`, which is
- * yielded too, everything comes again.
+ * The events of `GET …/stream`: each entry of the audit log once, from the first. A broken stream resumes at the last
+ * entry; the service answers 204 when no more will come. After a `resync`, which is also yielded, all entries come
+ * again.
  */
 export async function* sessionStream(
   path: string,
@@ -113,7 +113,7 @@ async function open(
   throw errorFrom('GET', new URL(address).pathname, response.status, parsed(text))
 }
 
-/** Events until the connection ends, in whatever way. */
+/** Yields events until the connection ends, for any reason. */
 async function* eventsOf(response: HttpResponse): AsyncGenerator<ReceivedEvent> {
   const came: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => came.push(event) })
@@ -135,7 +135,7 @@ async function readInTime(parts: AsyncIterator<string>): Promise<string | null> 
     const part = await Promise.race([parts.next(), silence])
     return part === null || part.done ? null : part.value
   } catch (error) {
-    if (error instanceof ConnectionLost) return null // the service died, or dropped us
+    if (error instanceof ConnectionLost) return null // the service died, or dropped the connection
     throw error
   } finally {
     clearTimeout(timer)

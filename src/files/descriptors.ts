@@ -1,6 +1,6 @@
 /**
- * Reads, writes and syncs by open file descriptors, so that nobody can swap the file between two calls. The one read
- * loop and the one write loop of the program.
+ * Reads, writes and syncs by open file descriptors, so that no program can swap the file between
+ * two calls. These are the only read and write loops of the program.
  */
 
 import {

@@ -7,7 +7,7 @@ import { AppError } from '../model/app-error.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
 import { hasCode, isBarred } from './errno.ts'
 
-/** Whether a folder, not a link to one, is there. */
+/** Whether the path is a folder and not a link to one. */
 export async function isFolder(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isDirectory()

@@ -1,4 +1,4 @@
-/** One task at a time for each key. The key is a case id wherever files of a case are read or written. */
+/** One task at a time for each key. All reads and writes of a case's files use the case id as key. */
 
 export interface KeyedMutex {
   /**
@@ -6,7 +6,7 @@ export interface KeyedMutex {
    * with its own key waits forever.
    */
   run<T>(key: string, work: () => T | Promise<T>): Promise<T>
-  /** Resolves at a moment when nothing runs or waits. */
+  /** Resolves when no work runs or waits. */
   idle(): Promise<void>
 }
 

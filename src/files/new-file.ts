@@ -1,6 +1,6 @@
 /**
- * Makes new files under hidden temporary names, and removes them if the write fails. `durable-write.ts` gives them
- * their names.
+ * Makes new files under hidden temporary names, and removes them if the write fails.
+ * `staged-file.ts` then renames them.
  */
 
 import {

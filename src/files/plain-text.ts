@@ -1,7 +1,8 @@
 /** Terminal output as plain text for markdown files. */
 
 // CSI (colours, cursor), then OSC and the other strings (titles, links), then the short sequences.
-// No branch can fail after it has begun, so the time is linear, and a sequence cut short goes too.
+// No branch can fail after it has begun. So the time is linear, and a truncated sequence also
+// matches.
 const ESCAPE_SEQUENCE =
   /\x1b\[[0-?]*[ -/]*[@-~]?|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?/g
 const CONTROL_CHARACTER = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g

@@ -1,4 +1,4 @@
-/** Identifies an executable, to see when it was updated. */
+/** Identifies an executable, to detect updates. */
 
 import { realpath, stat } from 'node:fs/promises'
 

@@ -1,4 +1,4 @@
-/** Detects that somebody moved, removed or replaced a folder while a session ran. */
+/** Detects folders that were moved, removed or replaced while a session ran. */
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** Deletes a folder that a program filled: paths too long, folders without permissions, names that are not UTF-8. */
+/**
+ * Deletes a folder that a program filled: paths too long, folders without permissions, names that
+ * are not UTF-8.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { constants, type Dirent, existsSync } from 'node:fs'

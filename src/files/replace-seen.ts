@@ -1,7 +1,8 @@
 /**
- * Replaces a file only if it still has the bytes that the caller saw. A save that comes after that last look and
- * before the rename is not lost: the replaced file goes to the late saves (`workspace/late-saves/`), which check it
- * again. Only where the system cannot exchange two names a save by rename can be lost, within some microseconds.
+ * Replaces a file only if it still has the bytes that the caller saw. A save between that check and
+ * the rename is not lost: the replaced file goes to the late saves (`workspace/late-saves/`), which
+ * check it again. If the system cannot exchange two names, a save by rename in the last
+ * microseconds can be lost.
  */
 
 import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Checks that the disk has room before a change of several files, such as an approve, begins. If it has not, nothing
- * is written and the request fails with `storage_full`.
+ * Checks that the disk has room before a change of several files, such as an approval, begins. If
+ * it does not, no file is written and the request fails with `storage_full`.
  */
 
 import { closeSync, openSync, unlinkSync } from 'node:fs'

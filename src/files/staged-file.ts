@@ -11,8 +11,9 @@ import { storageError } from './storage-error.ts'
 import { tempName } from './temp-files.ts'
 
 /**
- * A file whose new content is on the disk, under a hidden name beside it. So two files of a folder can be written
- * side by side, get their names one after the other, and share the sync of the folder.
+ * A file with its new content on the disk, under a hidden name next to its target. So two files of
+ * a folder can be written in parallel, renamed one after the other, and share the sync of the
+ * folder.
  */
 export interface StagedFile {
   /** Renames it to its final name. If that fails, the file is closed. */
@@ -68,7 +69,7 @@ export function stageReplacement(
     const ours = await openNewFile(temp, bytes, { mode, like })
     open.add(ours.fd)
     return async () => {
-      open.clear() // closed by this:
+      open.clear() // `replaceSeen` closes them
       if (replaceSeen(ours, pinned, expect, tracker)) return
       regularOrNothing(pinned)
       throw changedMeanwhile(path)
@@ -106,7 +107,7 @@ export function stageChange(
     const ours = await openNewFile(temp, bytes, { like: seen.stats })
     open.add(ours.fd)
     return async () => {
-      open.clear() // closed by this:
+      open.clear() // `replaceSeen` closes them
       const isDone = replaceSeen(ours, pinned, present, trackerFor(present), { seen })
       if (!isDone) throw changedMeanwhile(path)
     }

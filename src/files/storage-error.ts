@@ -1,6 +1,7 @@
 /**
- * Turns errors of the disk into errors of the API. Full disk: `storage_full`, and the file keeps its old bytes, as
- * `durable-write.ts` writes a new file first. Failing disk: `storage_failed`. Folder moved: `changed_meanwhile`.
+ * Turns disk errors into errors of the API. Full disk: `storage_full`; the file keeps its old
+ * bytes, because `durable-write.ts` writes a new file first. Failing disk: `storage_failed`. Moved
+ * folder: `changed_meanwhile`.
  */
 
 import { basename } from 'node:path'

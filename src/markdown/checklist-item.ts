@@ -50,7 +50,8 @@ function readEnd(text: string, checked: boolean): ItemReading {
 function saysRequired(text: string): boolean {
   if (!/required/i.test(text)) return false
   if (/[,;:|/\u2013\u2014-][ \t*_`]*required[ \t.,;:!*_`)\]}|]*$/i.test(text)) return true
-  // behind the brackets, before a colon, or with a mark: (log) required, (required: log), required: x, (log, required?)
+  // after the brackets, before a colon, or with a mark: (log) required, (required: log), required:
+  // x, (log, required?)
   if (/[)\]}][ \t]*required\b|(?:^|[([{,])[ \t]*required[ \t]*:|\brequired[?!]/i.test(text))
     return true
   const groups = text.matchAll(/[([{]([^()[\]{}]*)[)\]}]/g)
@@ -87,7 +88,7 @@ function meaning(inner: string): {
   return { type: null, flag: 'unclear' }
 }
 
-/** Reads words without a separator: a proof type, or one with its flag. */
+/** Reads words without a separator: a proof type, alone or with its flag. */
 function meaningOfWords(part: string): ReturnType<typeof meaning> {
   const words = part.toLowerCase().split(/\s+/)
   const first = words[0]!

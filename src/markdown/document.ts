@@ -9,7 +9,7 @@ import { plainNode, scalarText } from './yaml-value.ts'
 
 const MAX_FRONTMATTER_BYTES = 64 * 1024
 
-/** A value of the frontmatter. `text` is a scalar as it is written; null for a list, a mapping or an empty value. */
+/** A frontmatter value. `text` is the scalar as written; null for a list, a mapping or an empty value. */
 export interface Field {
   value: YamlValue
   text: string | null
@@ -17,7 +17,7 @@ export interface Field {
   at: number
 }
 
-/** A markdown file, split into frontmatter and body. The offsets are into `text`, which keeps its BOM. */
+/** A markdown file, split into frontmatter and body. Offsets are into `text`, which keeps its BOM. */
 export interface MarkdownDocument {
   text: string
   eol: LineEnding

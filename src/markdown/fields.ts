@@ -6,10 +6,10 @@ import type { YamlValue } from './yaml-scalar.ts'
 
 type Unreadable = { ok: false; problem: Problem }
 
-/** A record file's document, or the problem that keeps it from being read. */
+/** The document of a record file, or the problem that makes it unreadable. */
 export type RecordResult = { ok: true; document: MarkdownDocument } | Unreadable
 
-/** Reads a record file. Conflict markers of git are reported first, as they break everything else. */
+/** Reads a record file. Reports git's conflict markers first, because they break everything else. */
 export function readRecord(text: string, file: string): RecordResult {
   const conflict = conflictIn(text, file)
   if (conflict) return conflict

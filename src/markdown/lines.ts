@@ -12,7 +12,7 @@ export function* linesOf(text: string, from = 0, to = text.length): Generator<Li
   let lf = -1
   let cr = -1
   for (let start = from; start < to; ) {
-    // each search goes on where the last one of its kind ended, so that a text is read once
+    // each search continues from the last match of its kind, so a text is scanned only once
     if (lf < start) lf = indexFrom(text, '\n', start)
     if (cr < start) cr = indexFrom(text, '\r', start)
     const ending = Math.min(lf, cr)

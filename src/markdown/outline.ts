@@ -2,7 +2,7 @@ import { linesOf, trimBlanks } from './lines.ts'
 import { reservedName } from './near-name.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
-/** A reserved heading: its own line, and where the text below it begins. */
+/** A reserved heading: its line, and the start of the text below it. */
 export interface Heading {
   name: string
   start: number
@@ -45,11 +45,11 @@ export function shortOutline(body: string, names: readonly string[]): Heading[] 
       fence = opening[1]!
       continue
     }
-    // without a line that may be a reserved heading, it does not matter what hides it
+    // without a candidate heading there is nothing to hide
     if (mayHideLines(text)) return hasCandidate(body, names) ? null : []
     const reserved = candidate(text, names)
     if (!reserved) continue
-    if (text.startsWith(' ')) return null // may belong to a list item
+    if (text.startsWith(' ')) return null // the line may belong to a list item
     found.push({ ...reserved, start, next })
   }
   return chosen(found)
@@ -86,13 +86,16 @@ function chosen(found: readonly Candidate[]): Heading[] {
     .map(({ name, start, next }) => ({ name, start, next }))
 }
 
-/** Whether a line closes the fence that `opening`, its run of backticks or tildes, has opened. */
+/** Whether a line closes the fence that `opening`, a run of backticks or tildes, opened. */
 export function closesFence(line: string, opening: string): boolean {
   const indent = /^ {0,3}/.exec(line)![0].length
   return line.startsWith(opening, indent) && blankBehind(line, opening[0]!, indent + opening.length)
 }
 
-/** No pattern with `{n,}`: V8 aborts the process when `n` is a run of 256 KiB. */
+/**
+ * Trap: no regular expression with `{n,}` here, because V8 aborts the process when `n` is a run of
+ * 256 KiB.
+ */
 function blankBehind(line: string, mark: string, from: number): boolean {
   let at = from
   while (line[at] === mark) at++

@@ -52,11 +52,12 @@ export interface ParsedFence {
 const processor = remark().use(remarkGfm)
 
 /**
- * Parses with remark. Slow (about 5 ms per KB) and, on hostile input, very slow: called in a worker
- * only (`parser-pool.ts`), and by the tests that prove the short ways equal to it.
+ * Parses with remark. Slow (about 5 ms per KB), and very slow on hostile input. Call it only in a
+ * worker (`parser-pool.ts`), and in the tests that compare the fast paths with it.
  */
 export function parseMarkdown(text: string): Parsed {
-  const bom = text.startsWith('\ufeff') ? 1 : 0 // remark drops it: offsets would be one short
+  // remark drops the BOM, which would shift the offsets by one
+  const bom = text.startsWith('\ufeff') ? 1 : 0
   const root = processor.parse(text.slice(bom)) as Root
   const at = (offset: number | undefined) => (offset ?? 0) + bom
   const parsed: Parsed = { headings: [], items: [], lines: [], fences: [], topLevelLists: 0 }

@@ -127,7 +127,7 @@ function readStep(
     continue: false,
     proof: null,
   }
-  const script = fence.value.replace(/\r\n?/g, '\n') // a shell takes the CR for part of a word
+  const script = fence.value.replace(/\r\n?/g, '\n') // a shell reads the CR as part of a word
   const step = {
     ...defaults,
     ...options,

@@ -27,7 +27,7 @@ interface ProofReading {
   problems: Problem[]
 }
 
-/** Reads a proof file. Its content is the inside of its first fence, byte for byte. */
+/** Reads a proof file. Its content is the text of its first fence, byte for byte. */
 export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const file = `proof/${origin.id}.md`
   const read = readProofFile(text, file)
@@ -108,7 +108,7 @@ function contentOf({ text, bodyStart, eol }: MarkdownDocument): Content {
       break
     }
   }
-  // written by hand, without a fence
+  // a hand-made file without a fence
   if (fence === null) return { content: text.slice(bodyStart).trim(), outside: null }
   const behind = /\S/.exec(text.slice(next))
   if (behind) outside ??= next + behind.index
@@ -130,7 +130,8 @@ export function newProofText(proof: Proof, content: string): string {
   if (failed_tests !== null) known.push(['failed_tests', failed_tests])
   if (proof.exit_code !== null) known.push(['exit_code', proof.exit_code])
   const [usual, other] = [fenceFor(content), fenceFor(content, '~')]
-  // a fence of backticks, unless the content has so long a run of them that two such would be larger than it
+  // use backticks unless the content has a very long run of them, which would make the fences
+  // larger than the content
   const fence = usual.length > 100 && other.length < usual.length ? other : usual
   return `${newFrontmatter(known)}\n${fence}text\n${content}\n${fence}\n`
 }

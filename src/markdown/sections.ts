@@ -94,7 +94,7 @@ export function readEdited(
   layout: SectionLayout,
 ): Promise<Sectioned | null> {
   const { from } = ranges[0]!
-  const hasFront = from > 1 // else an edit of the body's beginning can make a frontmatter of it
+  const hasFront = from > 1 // without frontmatter, an edit at the start of the body can create one
   return readSections(text, layout, hasFront ? from : undefined)
 }
 
@@ -155,6 +155,7 @@ export function gapAtEnd(text: string, eol: LineEnding): string {
   return /[\r\n]$/.test(text) ? eol : eol + eol
 }
 
+/** Whether the candidate reads back with the new text and all other sections unchanged. */
 async function isPreserved(
   before: Sectioned,
   candidate: string,
@@ -206,7 +207,7 @@ export function regionText(region: string, last: boolean, eol: LineEnding): stri
   const verbatim = verbatimText(text, eol)
   if (verbatim !== null) return verbatim
   const plain = text.replaceAll('\r\n', '\n')
-  // a CRLF file's sections are CRLF throughout: callers see and send LF
+  // all sections of a CRLF file use CRLF; callers see and send LF
   return eol === '\r\n' && !plain.includes('\r') && !/(?<!\r)\n/.test(text) ? plain : text
 }
 

@@ -27,9 +27,9 @@ export interface SessionReading {
 }
 
 /**
- * Reads the head and the trail of a session file; its sections are read when asked for
- * (`session-texts.ts`). The last trail line that names a state is the session's state; `state`
- * in the frontmatter is a copy for readers.
+ * Reads the head and the trail of a session file; `session-texts.ts` reads the sections on demand.
+ * The state is that of the last trail line with one; `state` in the frontmatter is a copy for
+ * readers.
  */
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
@@ -48,7 +48,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     reader.problems.push({ code: 'missing_state', file, line: null, message })
   }
   const journal = stateInTrail(lines) ?? written
-  // a state set by hand is ignored, except `abandoned`: that only takes power away
+  // a state set by hand is ignored, except `abandoned`, which only removes permissions
   const open = !isEnded(journal, false) && !isSealed({ trail: lines })
   const byHand = said === 'abandoned'
   const state = byHand && open ? 'abandoned' : journal

@@ -50,7 +50,7 @@ export async function hasOtherTexts(text: string, plan: string): Promise<boolean
   return section(HEADINGS.plan) !== plan || record.trim() !== ''
 }
 
-/** Reads the sections of a session file, and checks them against the evidence in its trail. */
+/** Reads the sections of a session file and checks them against the evidence in its trail. */
 export async function readSessionTexts(text: string, session: Session): Promise<TextsReading> {
   const file = `sessions/${session.number}.md`
   const sections = await readSections(text, SESSION_LAYOUT)

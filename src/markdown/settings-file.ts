@@ -20,7 +20,7 @@ import { plainNode, scalarText } from './yaml-value.ts'
 /** The settings in a casefile.md, or the problem that makes it unreadable. */
 export type SettingsReading = { ok: true; settings: Settings } | { ok: false; problem: Problem }
 
-/** Never throws for bad text. A wrong or unknown setting is a problem, and counts as not set. */
+/** Never throws for bad text. A wrong or unknown setting is a problem and counts as not set. */
 export function readSettings(text: string): SettingsReading {
   if (/^\ufeff?(?:\s*|-{1,2})$/.test(text)) {
     const message = 'the file is empty or only partly saved: delete it to use no settings'
@@ -30,14 +30,17 @@ export function readSettings(text: string): SettingsReading {
   return record.ok ? { ok: true, settings: settingsIn(record.document) } : record
 }
 
-/** A string of the given form. `rule` completes "expected …", as does the message of every schema here. */
+/**
+ * A string for which `fits` is true. `rule` completes "expected …", as does the message of every
+ * schema here.
+ */
 const text = (rule: string, fits: (text: string) => boolean) =>
   z.string({ error: rule }).refine(fits, { error: rule })
 const list = (rule: string, item: z.ZodType<string>) => z.array(item, { error: rule })
 const oneOf = <const T extends readonly string[]>(names: T) =>
   z.enum(names, { error: `one of ${names.join(', ')}` })
 
-const hasNoNul = (text: string) => !text.includes('\0') // no program can be given one
+const hasNoNul = (text: string) => !text.includes('\0') // a program argument cannot contain NUL
 const isFilled = (text: string) => text.trim() !== '' && hasNoNul(text)
 
 const NAME = text(SLUG_RULE, (text) => SLUG.test(text))
@@ -83,11 +86,11 @@ type Path = readonly PropertyKey[]
 /** A YAML value with its scalars as written text; null for an empty value. */
 type Written = string | null | Written[] | { [key: string]: Written }
 
-/** Checks values, and reports each that is wrong with its line. */
+/** Checks values and reports each wrong one with its line. */
 interface Checker {
-  /** The value as the schema gives it; null after a report. */
+  /** The value that the schema returns; null after a report. */
   check<T>(schema: z.ZodType<T>, path: Path, value: unknown): T | null
-  /** The entries of a mapping; those of unknown keys are reported, those without a value left out. */
+  /** The entries of a mapping. Reports unknown keys and skips keys without a value. */
   entries(path: Path, value: unknown, rule: string, keys: readonly string[]): [string, Written][]
   wrong(path: Path, expected: string): null
 }
@@ -127,7 +130,7 @@ function settingsIn({ text, front, fields, bodyStart }: MarkdownDocument): Setti
   }
 }
 
-/** Nothing for a value that was wrong. */
+/** Omits the key if its value was wrong. */
 function given<K extends keyof Settings>(key: K, value: Settings[K] | null): Partial<Settings> {
   return value === null ? {} : ({ [key]: value } as Partial<Settings>)
 }
@@ -145,7 +148,7 @@ function readTimeouts(checker: Checker, path: Path, value: Written): Settings['t
   return timeout
 }
 
-/** A provider with anything wrong in it does not count at all. */
+/** A provider with any error is ignored. */
 function readProviders(
   checker: Checker,
   path: Path,
@@ -247,7 +250,7 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== null))
 }
 
-/** `8080` and `true` are texts here, as they are written. */
+/** `8080` and `true` are texts here. */
 function writtenValue(node: unknown): Written {
   if (isSeq(node)) return node.items.map(writtenValue)
   if (isMap(node)) {
@@ -260,7 +263,7 @@ function keyOf(pair: Pair): string {
   return isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
 }
 
-/** The value that a path leads to, and the offset in the YAML of its key, or of the list item. */
+/** The value at a path, and the offset in the YAML of its key or list item. */
 function findValue(pairs: Pairs, path: Path): { offset: number; node: unknown } {
   let [offset, node]: [number, unknown] = [0, null]
   let inner = pairs

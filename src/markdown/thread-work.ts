@@ -6,7 +6,8 @@ export function ownTask(): string | null {
   try {
     return readlinkSync('/proc/thread-self')
   } catch (error) {
-    if (isSystemError(error)) return null // no such file, or no permission: then its work is estimated
+    // no such file, or no permission: the work is then estimated
+    if (isSystemError(error)) return null
     throw error
   }
 }
@@ -25,7 +26,7 @@ function schedulerMs(task: string): number | null {
     const [nanoseconds = ''] = readFileSync(`/proc/${task}/schedstat`, 'utf8').split(' ')
     return Number(nanoseconds) / 1e6
   } catch (error) {
-    if (isSystemError(error)) return null // a kernel that does not count, or the thread has ended
+    if (isSystemError(error)) return null // the kernel does not count, or the thread has ended
     throw error
   }
 }

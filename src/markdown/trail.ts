@@ -23,7 +23,7 @@ function valueText(value: unknown): string {
   )
 }
 
-/** Reads one line, without its line ending. Null if it is not a line of a trail. */
+/** Reads one line, without its line ending. Null if it is not a trail line. */
 export function readTrailLine(text: string): TrailLine | null {
   const match = LINE.exec(text)
   if (!match || /[\r\n\u2028\u2029]/.test(text)) return null
@@ -45,9 +45,9 @@ export function readTrailLine(text: string): TrailLine | null {
 /** JSON.stringify recurses, so a deeper value could be parsed but not written again. */
 const MAX_DEPTH = 100
 
-/** Where the JSON string, list or mapping that starts here ends; `from` if it is too deep. */
+/** The end of the JSON string, list or mapping that starts here; `from` if it is too deep. */
 function findJsonEnd(text: string, from: number): number {
-  // a string that is never closed is one token too: else each quote in it is tried again
+  // an unclosed string is one token, so that the quotes in it are not tried again
   const tokens = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[[{]|[\]}]/g
   tokens.lastIndex = from
   let depth = 0
@@ -64,7 +64,8 @@ const JSON_VALUE = /^\s*(?:["[{]|-?\d[\d.eE+-]*\s*$|(?:true|false|null)\s*$)/
 
 /** A JSON value, or a word without quotes; undefined for anything else. */
 function readValue(source: string): unknown {
-  // most words are not JSON, and an exception for each costs more than the rest of the file
+  // fast path: most words are not JSON, and throwing for each costs more than reading the rest of
+  // the file
   if (JSON_VALUE.test(source)) {
     try {
       return JSON.parse(source)

@@ -7,7 +7,7 @@ import { limitWork } from './work-limit.ts'
 
 /** Limit of the worker's own CPU time, so that other threads and programs do not matter. */
 const TIME_LIMIT_MS = 2000
-/** How long a text that took too much work is not tried again. */
+/** How long a text that was too complex is not tried again. */
 const COMPLEX_MS = 10 * 60_000
 /** Same for a text that did not get enough CPU time, as retrying it often would block others. */
 const STARVED_MS = 5000
@@ -36,7 +36,7 @@ interface Outcome<Answer> {
 
 /** The first message of a worker. */
 export interface Ready {
-  /** Its `ownTask`. */
+  /** The worker's `ownTask`. */
   ready: string | null
 }
 
@@ -60,11 +60,11 @@ export function useWorkers(): () => Promise<void> {
 }
 
 /**
- * One worker thread for one text at a time. It starts with the first text, does not keep the process
- * alive, and is replaced after a text that took too long. It posts `Ready` once it is loaded, and
- * then one answer for each text.
+ * One worker thread that handles one text at a time. It starts with the first text, does not keep
+ * the process alive, and is replaced after a text that took too long. It posts `Ready` once it is
+ * loaded, and then one answer for each text.
  *
- * `file` is what the worker runs, as `workerFile` gives it.
+ * `file` is the worker's program, as `workerFile` returns it.
  */
 export function createWorkerPool<Answer extends object>(
   file: URL,
@@ -72,7 +72,7 @@ export function createWorkerPool<Answer extends object>(
 ): WorkerPool<Answer> {
   /** Answers by content hash; too complex texts are cached for a while too. */
   const cache = new LRUCache<string, Outcome<Answer>>({
-    max: 1000, // what a short text takes is mostly its place
+    max: 1000, // short texts mostly cost their entry
     maxSize: max,
     sizeCalculation: ({ answer }) => weigh(answer),
   })
@@ -126,7 +126,7 @@ export function createWorkerPool<Answer extends object>(
         cancel()
         cancel = limit(ready)
       }
-      // a worker that runs out of stack or memory on a text has found it too complex as well
+      // a text that exhausts the worker's stack or memory is too complex as well
       const onError = (error: Error) => {
         if (error instanceof RangeError || 'code' in error) return giveUp(ready !== null)
         finish(() => {

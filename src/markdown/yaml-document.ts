@@ -13,7 +13,10 @@ const MAX_DEPTH = 20
 /** The parser's stack contains the document and, at the end, a scalar besides the collections. */
 const MAX_STACK = MAX_DEPTH + 2
 
-/** Most words and signs, as the lexer counts them, without line ends: each takes some microseconds of the thread that answers requests. */
+/**
+ * The maximum number of words and signs, as the lexer counts them, without line ends. Each takes
+ * some microseconds of the thread that answers requests.
+ */
 const MAX_LEXEMES = 20_000
 
 const OPTIONS = {

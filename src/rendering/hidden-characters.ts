@@ -1,25 +1,25 @@
 import { HIDDEN_CHARACTERS } from '../model/visible-text.ts'
 
 /**
- * Pure. For what a reader decides by, as code that will run, sources, changes and names: shows all that
- * he would not see or would see elsewhere, as the terminal does. Control characters stand as their
- * pictures (a CR as ␍), others as `[U+202E]`. Tabs and line feeds stay.
+ * Pure. For text that people judge (code that will run, sources, changes, names): makes every character visible that
+ * they would miss or see in another place. Control characters become symbols (a CR becomes ␍), others `[U+202E]`. Tabs
+ * and line feeds stay.
  */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN_CHARACTERS, shown)
 }
 
 /**
- * Pure. The same for what programs print, which is full of signs that are no text: variants of
- * emoji, blanks of one width and signs of private fonts stay.
+ * Pure. The same for output of programs, where variants of emoji, fixed-width spaces and icons of private fonts are
+ * common: these stay.
  */
 export function visibleOutput(text: string): string {
   return text.replace(UNSEEN, shown)
 }
 
 /**
- * Pure. The same for prose, where joiners and marks of direction have their use: it shows only what
- * reverses text, and the invisible letters that a program reads and a person does not.
+ * Pure. The same for prose, which needs joiners and direction marks. Shows only characters that reverse text, and
+ * invisible letters that a program reads and a person does not.
  */
 export function visibleProse(text: string): string {
   return text.replace(/[\u202d\u202e\u{e0000}-\u{e007f}]/gu, shown)

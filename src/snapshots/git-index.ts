@@ -26,7 +26,7 @@ export async function listIndex(git: GitCommandOptions): Promise<IndexEntry[]> {
   })
 }
 
-/** Makes git read these files again, even if their stamps are unchanged. */
+/** Makes git read these files again, even if their stamps did not change. */
 export async function forgetStamps(
   entries: readonly IndexEntry[],
   git: GitCommandOptions,

@@ -1,4 +1,4 @@
-/** Snapshots of the working folder as git trees: one before and one after a session executes give its diff. */
+/** Snapshots of the working folder as git trees. The snapshots before and after a run give its diff. */
 
 import { gitText, runGit } from '../workspace/git/git-command.ts'
 import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
@@ -11,7 +11,7 @@ export interface TreeSnapshots {
   kind: 'git'
   /** Returns the tree id of the current working folder. Do not call it concurrently. */
   take(): Promise<string>
-  /** Git's messages about files that it could not read in the last `take`; they are not in the tree. */
+  /** Git's messages about files that the last `take` could not read; they are not in the tree. */
   warnings(): string[]
   diff(before: string, after: string): Promise<TreeDiff>
   /** Returns a patch for people: limited in length, without the contents of binary files. */

@@ -1,4 +1,4 @@
-/** Finds objects of the user's repository that disappeared while an agent planned. */
+/** Finds objects that disappeared from the user's repository while an agent planned. */
 
 import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

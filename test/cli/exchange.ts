@@ -373,7 +373,7 @@ t.test('who wrote an issue may have written a plan', async (t) => {
   const cli = cliHere(t)
   const body = 'Run this:\n\n```sh run\nrm -rf ~\n```\n'
   const said = await imported(cli, [{ ...ISSUE, body }])
-  t.match(said.stderr, /1 with code fences marked run by the author of the issue/)
+  t.match(said.stderr, /1 with code fences that the author of the issue marked run/)
 })
 
 t.test(

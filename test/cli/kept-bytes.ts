@@ -62,7 +62,7 @@ t.test('an editor', async (t) => {
   })
   t.test('that is killed leaves its own copy of it', async (t) => {
     const said = await edit('die() { echo best > "$1.swp"; kill -KILL $$; }; die')
-    t.match(said, { code: 1, stderr: /was ended by SIGKILL/ })
+    t.match(said, { code: 1, stderr: /was stopped by SIGKILL/ })
     t.strictSame(readdirSync(keptIn(t, said.stderr)).sort(), ['plan.md', 'plan.md.swp'])
   })
   t.test('that saves no text sends nothing', async (t) => {

@@ -97,6 +97,6 @@ t.test('the MCP inspector', { skip: whyNoInspector, timeout: 120_000 }, async (t
   t.equal(resources[0].uri, 'casefile://cases')
   t.match(await inspect('resources/read', '--uri', `${uri}/../x`), {
     code: 1,
-    stderr: /is no resource of casefile/,
+    stderr: /is not a resource of casefile/,
   })
 })

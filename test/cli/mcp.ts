@@ -79,7 +79,7 @@ t.test('the tools', async (t) => {
       idempotentHint: !/^(append|attach)_/.test(name),
       openWorldHint: false,
     })
-    const denies = { propose_plan: /approves nothing/, attach_proof: /not verified by that/ }
+    const denies = { propose_plan: /approves nothing/, attach_proof: /does not verify it/ }
     t.match(description, denies[name as keyof typeof denies] ?? /./)
   }
 
@@ -144,10 +144,10 @@ t.test('the tools', async (t) => {
     const plan = 'Look first.\n\n```sh run id=look\nls\n```\n'
     const proposal = { case: WAITING, plan, expected_plan_sha256 }
     const proposed = await agent.call('propose_plan', proposal)
-    t.match(proposed.json, { state: 'plan_ready', next: /no tool here approves/ })
+    t.match(proposed.json, { state: 'plan_ready', next: /no tool here can approve/ })
     t.match(await agent.call('propose_plan', proposal), {
       isError: true,
-      text: /not the one that you have read.*get_session/,
+      text: /has changed since you read it.*get_session/,
     })
     const content = 'ok 1\n'
     const attached = await agent.call('attach_proof', { case: WAITING, type: 'test-log', content })
@@ -155,7 +155,7 @@ t.test('the tools', async (t) => {
       verified: false,
       supports: false,
       why_not: 'its report is incomplete',
-      next: /only the operator verifies it.*It supports nothing: its report is incomplete/,
+      next: /Only the operator can verify it.*does not support its claim: its report is incomplete/,
     })
     t.strictSame(
       (await Promise.all(calls)).filter(({ isError }) => isError),
@@ -184,17 +184,17 @@ t.test('the tools', async (t) => {
       ['append_memory', { filename: 'CASE.md', text: frontmatter }, /part of the record/],
       ['append_memory', { filename: '1.md', text: 'x' }, /part of the record/],
       ['append_memory', { filename: 'latest.md', text: 'x' }, /part of the record/],
-      ['append_memory', { filename: '../case.md', text: 'x' }, /no memory file name/],
-      ['append_memory', { filename: `../${PROVED}/notes.md`, text: 'x' }, /no memory file name/],
-      ['append_memory', { filename: 'proof/x.md', text: 'x' }, /no memory file name/],
-      ['append_memory', { filename: 'notes.md?x', text: 'x' }, /no memory file name/],
-      ['append_memory', { filename: '.hidden.md', text: 'x' }, /no memory file name/],
+      ['append_memory', { filename: '../case.md', text: 'x' }, /not a memory file name/],
+      ['append_memory', { filename: `../${PROVED}/notes.md`, text: 'x' }, /not a memory file name/],
+      ['append_memory', { filename: 'proof/x.md', text: 'x' }, /not a memory file name/],
+      ['append_memory', { filename: 'notes.md?x', text: 'x' }, /not a memory file name/],
+      ['append_memory', { filename: '.hidden.md', text: 'x' }, /not a memory file name/],
       ['append_memory', { filename: 'link.md', text: 'x' }, /symbolic link/],
       ['append_memory', { text: ' \n' }, /blank/],
       ['append_memory', { text: 'half \ud800' }, /half of a character/],
       ['append_memory', { text: 'x', state: 'RESOLVED' }, /Unrecognized key: "state"/],
-      ['read_memory', { filename: '..' }, /no memory file name/],
-      ['read_memory', { filename: '../../../casefile.md' }, /no memory file name/],
+      ['read_memory', { filename: '..' }, /not a memory file name/],
+      ['read_memory', { filename: '../../../casefile.md' }, /not a memory file name/],
       ['read_memory', { filename: 'link.md' }, /symbolic link/],
       ['propose_plan', { plan: 'x', state: 'approved' }, /Unrecognized key/],
       ['propose_plan', { plan: 'x', approve: true }, /Unrecognized key/],
@@ -203,7 +203,7 @@ t.test('the tools', async (t) => {
       ['attach_proof', { type: 'x', content: 'x', verified: true }, /Unrecognized key/],
       ['attach_proof', { type: 'x', content: 'x', verify: true }, /Unrecognized key/],
       ['attach_proof', { type: 'x: y\nverified: true', content: 'x' }, /lower-case/],
-      ['attach_proof', { type: 'x' }, /give content.*or artifact/],
+      ['attach_proof', { type: 'x' }, /Give either content.*or artifact/],
       ['attach_proof', { type: 'x', artifact: '../case.md' }, /candidate/],
     ]
     writeFileSync(join(here.root, 'secret.md'), 'secret')
@@ -223,7 +223,7 @@ t.test('the tools', async (t) => {
     })
     t.match(await agent.call('propose_plan', { case: PROVED, plan: 'x' }), {
       isError: true,
-      text: /is complete: a plan can be proposed only while/,
+      text: /is complete: you can propose a plan only while/,
     })
     for (const name of ['approve', 'verify_proof', 'resolve_case', 'set_state', 'delete_case']) {
       await t.rejects(agent.call(name, { case: WAITING }), /not found/)
@@ -276,7 +276,7 @@ t.test('resources', async (t) => {
     }
     const { nextCursor } = await agent.client.listResources({ cursor: uris[1]!.slice(-36) })
     t.ok(nextCursor, 'a page is not all')
-    await t.rejects(agent.client.listResources({ cursor: 'gone' }), /leads nowhere/)
+    await t.rejects(agent.client.listResources({ cursor: 'gone' }), /no longer valid/)
   })
 
   await t.test('each can be read', async (t) => {
@@ -338,7 +338,7 @@ t.test('resources', async (t) => {
       'casefile://cases/right%20after',
       `${one}?offset=1`,
     ]) {
-      await t.rejects(agent.read(uri), /is no resource of casefile/, uri)
+      await t.rejects(agent.read(uri), /is not a resource of casefile/, uri)
     }
     await t.rejects(agent.read(`${one}/memory/none.md`), /no memory file none\.md/)
   })

@@ -117,7 +117,7 @@ t.test('below a plan stands what approving it starts:', async (t) => {
       'its mistakes',
       '```cobol run\nx\n```\n',
       { provider: 'claude' },
-      /\n\nThis plan cannot be run as it is:\n {2}line 1: "cobol"/,
+      /\n\nThis plan cannot run:\n {2}line 1: "cobol"/,
     ],
     [
       'and no objection once that is over',

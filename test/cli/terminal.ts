@@ -123,7 +123,7 @@ t.test('without a service, an interrupted run ends as at the stop of one', async
   const run = cli.apart.start('approve', 'door', '--yes')
   await run.says(/│ begun/)
   run.signal('SIGINT')
-  t.match(await run.ended, { code: 130, stderr: /interrupted; what this command was running/ })
+  t.match(await run.ended, { code: 130, stderr: /interrupted; sessions that this command ran/ })
   t.match((await cli.run('show', 'door', '1', '--json')).json, { state: 'failed' })
 })
 

@@ -144,7 +144,7 @@ t.test('a patch that is not whole', async (t) => {
       [],
     ],
     ['nothing', '', [], [], []],
-    ['no patch', 'hello\n', [], [], ['What stands before the first file is no part of a patch.']],
+    ['no patch', 'hello\n', [], [], ['The text before the first file is not part of a patch.']],
     [
       'without line numbers',
       `${head}@@ x @@\n-b\n`,

@@ -44,8 +44,8 @@ async function run(context: CommandContext, name: string, words: string[]): Prom
   const { client, terminal, signal } = context
   const { reason } = (await client.request('GET', `/cases/${id}`)).body
   if (reason) terminal.say(shownLine(reason))
-  const kept = (file: string) => terminal.warn(`your text was saved in ${file}`)
-  await withEdited('', { name: 'answer.md', signal, kept }, async (text) => {
+  const onSaved = (file: string) => terminal.warn(`your text was saved in ${file}`)
+  await withEdited('', { name: 'answer.md', signal, onSaved }, async (text) => {
     if (text.trim() === '') terminal.warn('the answer is blank; nothing was sent')
     else await send(context, id, text)
   })

@@ -83,7 +83,7 @@ async function run(
   return exitOf(done)
 }
 
-/** The session once it is approved; null where the answer was no. */
+/** The approved session; null if the answer was no. */
 async function decide(
   context: CommandContext,
   first: SessionJson,
@@ -118,11 +118,11 @@ async function decide(
 function requireAnswer({ terminal, json }: CommandContext, { yes, sha }: Options): void {
   if (yes || sha !== undefined || (terminal.canAsk && !json)) return
   throw usageError(
-    'Approving asks first, and there is no terminal to ask on. Use --yes for the plan as it is now, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
+    'Approving needs an answer, and there is no terminal to ask on. Use --yes for the current plan, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
   )
 }
 
-/** Also keeps an approval from reaching a plan that was never shown. */
+/** Throws unless a plan waits, so that an approval cannot reach a plan that was never shown. */
 function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): void {
   if (state === 'plan_ready' && plan_sha256 !== null) return
   const next =
@@ -130,13 +130,10 @@ function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): v
       ? `Wait for its plan: casefile tail ${case_id.slice(0, 8)} ${number}`
       : `Start a new one: casefile start ${case_id.slice(0, 8)}`
   const code = state === 'approved' || state === 'executing' ? 'already_active' : 'wrong_state'
-  throw new AppError(
-    code,
-    `Session ${number} is ${state}, so no plan of it waits for approval. ${next}`,
-  )
+  throw new AppError(code, `Session ${number} is ${state}, so it has no plan to approve. ${next}`)
 }
 
-/** Candidate names come from a file, and these lines are for copying: unusual names are left out. */
+/** People copy these lines, and candidate names come from a file, so unusual names are left out. */
 export function sayNext(
   { terminal }: Pick<CommandContext, 'terminal'>,
   {

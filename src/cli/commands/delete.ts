@@ -24,7 +24,7 @@ export function command(): Command {
       ['casefile delete "sign-in"', 'Read the question, answer y.'],
       ['casefile delete c12d --yes', 'Delete in a script.'],
     ],
-    more: 'Deleting a case removes its sessions, proof and notes too. Only git can bring back what was committed. A case with a running session is not deleted: abandon that session first.',
+    more: 'Deleting a case removes its sessions, proof and notes too. Git can restore only what was committed. A case with a running session cannot be deleted: abandon that session first.',
     exits: [EXIT.unknown, EXIT.notApproved],
   })
 }
@@ -35,7 +35,7 @@ async function run(
   { yes }: Options,
 ): Promise<ExitCode> {
   if (!yes && (json || !terminal.canAsk)) {
-    throw usageError('Deleting asks first, and there is no terminal to ask on. Use --yes.')
+    throw usageError('Deleting needs an answer, and there is no terminal to ask on. Use --yes.')
   }
   const id = await resolveCase(client, name)
   const { title } = (await client.request('GET', `/cases/${id}`)).body

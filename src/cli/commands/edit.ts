@@ -41,7 +41,7 @@ async function run(context: CommandContext, name: string, options: Options): Pro
   return EXIT.done
 }
 
-/** What was edited is sent only if nobody changed the case in between. */
+/** Sends the edited text only if nobody changed the case in between. */
 async function editDescription(
   context: CommandContext,
   id: string,
@@ -52,15 +52,19 @@ async function editDescription(
     throw usageError('Nothing to change: name an option such as --title, or - after --description.')
   }
   const { body: present, etag } = await client.request('GET', `/cases/${id}`)
-  const kept = (file: string) => terminal.warn(`your text was saved in ${file}`)
-  await withEdited(present.description, { name: 'description.md', signal, kept }, async (text) => {
-    if (text !== present.description) {
-      await send(context, id, { ...fields, description: text }, etag)
-      return
-    }
-    terminal.warn('the description was not changed')
-    if (json) terminal.print(jsonText(present))
-  })
+  const onSaved = (file: string) => terminal.warn(`your text was saved in ${file}`)
+  await withEdited(
+    present.description,
+    { name: 'description.md', signal, onSaved },
+    async (text) => {
+      if (text !== present.description) {
+        await send(context, id, { ...fields, description: text }, etag)
+        return
+      }
+      terminal.warn('the description was not changed')
+      if (json) terminal.print(jsonText(present))
+    },
+  )
   return EXIT.done
 }
 

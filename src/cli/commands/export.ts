@@ -9,10 +9,10 @@ import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { type WholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 
-/** Counts up when a program that reads the lines would misread a new one. */
+/** Increased when a program that reads the lines would misread a new one. */
 const EXPORT_VERSION = 1
 
-/** So many cases are in memory: a running service answers several requests for each. */
+/** How many cases are requested at the same time: each needs several requests. */
 const AHEAD = 8
 
 export function command(): Command {
@@ -28,7 +28,7 @@ export function command(): Command {
   })
 }
 
-/** The next cases are requested as the reader takes those that are there. */
+/** Requests further cases while the reader takes the first ones. */
 async function exportCases({ client, terminal }: ReadContext): Promise<ExitCode> {
   const { body } = await client.request('GET', '/triage') // its rows are small
   let code: ExitCode = EXIT.done
@@ -44,7 +44,7 @@ async function exportCases({ client, terminal }: ReadContext): Promise<ExitCode>
   return code
 }
 
-/** Null where the case was deleted since it was listed. */
+/** Null if the case was deleted meanwhile. */
 async function exportedCase(client: ApiReader, id: string) {
   const whole = await unlessGone(wholeCaseWithContents(client, id))
   if (whole === null) return null
@@ -59,7 +59,7 @@ async function exportedCase(client: ApiReader, id: string) {
   return { whole, memory, errors }
 }
 
-/** The result for each item, in order, while the work for the next ones goes on. */
+/** Yields the result for each item in order, and works ahead on the next items. */
 async function* inOrder<T, R>(
   items: readonly T[],
   ahead: number,
@@ -68,7 +68,7 @@ async function* inOrder<T, R>(
   const going: Promise<R>[] = []
   for (const item of items) {
     const begun = work(item)
-    begun.catch(() => {}) // thrown when its turn comes
+    begun.catch(() => {}) // reported when its turn comes
     going.push(begun)
     if (going.length >= ahead) yield going.shift()!
   }
@@ -82,7 +82,7 @@ function oldestFirst(a: TriageRowJson, b: TriageRowJson): number {
 
 type Content = { text: string } | { base64: string } | { error: string }
 
-/** Null where the file was deleted since it was listed. */
+/** Null if the file was deleted meanwhile. */
 async function contentOf(client: ApiReader, id: string, filename: string): Promise<Content | null> {
   try {
     const bytes = await unlessGone(
@@ -98,7 +98,7 @@ async function contentOf(client: ApiReader, id: string, filename: string): Promi
   }
 }
 
-/** A case or file that is removed meanwhile is left out. */
+/** Null for a case or file that was deleted meanwhile. */
 async function unlessGone<T extends WholeCase | Uint8Array>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
@@ -108,7 +108,7 @@ async function unlessGone<T extends WholeCase | Uint8Array>(asked: Promise<T>): 
   }
 }
 
-/** Resolves when there is room for more; false once the reader has gone. */
+/** Resolves when the output accepts more; false once the reader has closed it. */
 async function written(text: string): Promise<boolean> {
   const { stdout } = process
   if (!stdout.write(text) && !stdout.destroyed) {

@@ -31,7 +31,7 @@ export function command(): Command {
     .description('Create cases from GitHub issues.')
     .argument('<file>', 'Output of gh issue list --json; - reads standard input.')
     .option('--dry-run', 'Only show what would be created.')
-    .option('--repo <owner/name>', 'Repository of issues that come without a url.')
+    .option('--repo <owner/name>', 'Repository of issues without a url.')
     .option('--type <type>', 'Type of all cases. Default: feature or bug, by their labels.')
     .action(async (file: string, options: Options) => {
       const planned = await plannedCases(file, options)
@@ -46,11 +46,11 @@ export function command(): Command {
         'Import straight from gh.',
       ],
     ],
-    more: 'An issue that already has a case is left alone, so repeating an import creates only what is new. docs/exchange.md lists the fields to ask gh for.',
+    more: 'Issues that already have a case are skipped, so repeating an import creates only new cases. docs/exchange.md lists the fields to ask gh for.',
   })
 }
 
-/** The cases that a list of GitHub issues makes. A wrong list is rejected as a whole. */
+/** Turns a list of GitHub issues into cases. Rejects the whole list if anything in it is wrong. */
 async function plannedCases(file: string, options: Options): Promise<PlannedCase[]> {
   const { repo, type } = options
   if (repo !== undefined && !REPOSITORY.test(repo)) {
@@ -59,7 +59,7 @@ async function plannedCases(file: string, options: Options): Promise<PlannedCase
   if (type !== undefined && !SLUG.test(type)) {
     throw usageError(`--type is "${type}". Expected ${SLUG_RULE}.`)
   }
-  await findWorkspace(options) // before a long list is read
+  await findWorkspace(options) // fails before a long list is read
   const now = new Date().toISOString()
   const { parseIssues } = await import('../../import/issue-list.ts')
   const { planImport } = await import('../../import/import-plan.ts')
@@ -136,7 +136,7 @@ async function report(
   if (!isDry && made.length > 0) terminal.say('Next: casefile list')
 }
 
-/** A longer list is only summed up. */
+/** Longer lists are only summarized. */
 const SHOWN = 20
 
 function byState(made: readonly PlannedCase[]): string {
@@ -146,7 +146,7 @@ function byState(made: readonly PlannedCase[]): string {
   return table(rows)
 }
 
-/** A code fence that is a step of a plan, as `markdown/plan-steps.ts` reads it. */
+/** A code fence that is a step of a plan; keep in line with `markdown/plan-steps.ts`. */
 const RUN_FENCE = /^ {0,3}(?:`{3,}|~{3,})[ \t]*[a-z]+[ \t]+run\b/m
 
 function warnings(made: readonly PlannedCase[]): string[] {
@@ -155,12 +155,12 @@ function warnings(made: readonly PlannedCase[]): string[] {
   return [
     ...(done > 0
       ? [
-          `${done} closed as completed: they are COMPRESSED, because only verified proof makes a case RESOLVED`,
+          `${done} closed as completed: these become COMPRESSED, because only verified proof makes a case RESOLVED`,
         ]
       : []),
     ...(runs > 0
       ? [
-          `${runs} with code fences marked run by the author of the issue: they would become steps of a plan`,
+          `${runs} with code fences that the author of the issue marked run: a plan would run them as steps`,
         ]
       : []),
   ]

@@ -5,7 +5,7 @@ import { explain, jsonOption, type ProgramContext, rootOption } from '../command
 import { jsonText } from '../output/json.ts'
 import { ownTerminal } from '../output/terminal.ts'
 
-/** Written here too: loading `MEMORY_KINDS` would load everything about git for the help. */
+/** Duplicates `MEMORY_KINDS`: importing it would load everything about git for the help. */
 const MEMORY_WAYS: typeof MEMORY_KINDS = ['with-code', 'own-repo', 'orphan-worktree']
 
 interface Options extends InitOptions {
@@ -30,7 +30,7 @@ export function command({ program }: ProgramContext): Command {
   })
 }
 
-/** With `json` nothing is asked: what is not given takes its default. */
+/** With `json` it asks nothing: missing options take their defaults. */
 async function run(options: Options, program: string): Promise<void> {
   const { print, say } = ownTerminal()
   if (!options.json) {

@@ -45,11 +45,11 @@ export function command(): Command {
   return explain(list, {
     examples: [
       ['casefile list', 'Open cases.'],
-      ['casefile list --needs plan,gate_open', 'What waits for a decision.'],
+      ['casefile list --needs plan,gate_open', 'Cases that wait for a decision.'],
       ['casefile list --state RESOLVED --json', 'Use it in a script.'],
       ['casefile list --all | cut -f 1,5', 'Id and title, separated by a tab.'],
     ],
-    more: 'Options can be repeated, or take several values separated by commas; a case matches if one of them fits. Piped output has one case per line, with id, group, state, outcome, title, type, what it needs, and its last change separated by tabs, and nothing is cut.',
+    more: 'Options can be repeated, or take several values separated by commas; a case matches if one of the values fits. Piped output is never cut. It has one case per line: id, group, state, outcome, title, type, needs and last change, separated by tabs.',
   })
 }
 
@@ -92,7 +92,7 @@ async function run(
 }
 
 const IN_TERMINAL = 30
-/** A page of the API has no more. */
+/** The API returns at most this many per page. */
 const MAX_PAGE = 1000
 
 async function triage(
@@ -115,7 +115,7 @@ function nothing(isFiltered: boolean): string {
   return isFiltered ? 'no matching case' : 'no cases yet\nNext: casefile new "What is wrong"'
 }
 
-/** For programs: nothing is cut, and there is no header. */
+/** For programs: uncut, without a header. */
 function tabbed(rows: readonly TriageRowJson[]): string {
   return rows
     .map(({ id, state, outcome, title, type, needs, updated_at }) => [
@@ -132,7 +132,7 @@ function tabbed(rows: readonly TriageRowJson[]): string {
     .join('')
 }
 
-/** From here on the last change has a column too. */
+/** From this width on, the table has a column for the last change. */
 const WIDE = 100
 
 const [GROUP, STATE, TITLE, REASON] = [1, 2, 3, 4]
@@ -184,7 +184,7 @@ function cellsOf(
   ]
 }
 
-/** What it needs, for a narrow column. */
+/** The kind of attention, short enough for a narrow column. */
 function shortNeed({ kind, text }: NonNullable<TriageRowJson['needs']>, state: CaseState): string {
   const [, reason] = /^[^:]*: (.*)$/.exec(text) ?? []
   return kind === 'blocked' && reason ? visibleText(reason) : needLabel(kind, state)

@@ -45,7 +45,7 @@ async function run(
   return EXIT.done
 }
 
-/** The notes with one more below the heading of its day. */
+/** Adds a note below the heading of its day. */
 export function withNote(present: string, text: string, now: Date): string {
   const day = `## ${now.toISOString().slice(0, 10)}`
   const headings = present.match(/^#{1,6} .*$/gm) ?? []

@@ -54,7 +54,7 @@ async function run(
   if (service === undefined) {
     throw new AppError(
       'bad_request',
-      'The page of a case needs a running service, and none is running. Start it with: casefile serve',
+      'No service is running, and the page of a case needs one. Start it with: casefile serve',
     )
   }
   const url = service + casePage(id)

@@ -28,7 +28,7 @@ export function command(): Command {
     .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
     .addArgument(sessionArgument('the newest that waits for approval'))
     .option('--edit', 'Edit it with $VISUAL or $EDITOR.')
-    .option('--diff', 'Show what changed since the revision before.')
+    .option('--diff', 'Show changes since the previous revision.')
     .action(async (name: string | undefined, word: string | undefined, options: Options) => {
       const { edit, diff } = options
       if (edit && diff) throw usageError('Choose one of --edit and --diff.')
@@ -73,13 +73,13 @@ async function show(context: ReadContext, session: SessionJson): Promise<ExitCod
   return EXIT.done
 }
 
-/** Only an edited text is sent, and only for the session that it was read from. */
+/** Sends only a changed text, and only for the session that it was read from. */
 async function editPlan(context: CommandContext, { case_id, id }: SessionJson): Promise<ExitCode> {
   const { client, terminal, json, signal } = context
   const path = sessionPath({ case_id, id })
   const { body: session, etag } = await client.request('GET', path)
-  const kept = (file: string) => terminal.warn(`your text was saved in ${file}`)
-  await withEdited(session.plan, { name: 'plan.md', signal, kept }, async (plan) => {
+  const onSaved = (file: string) => terminal.warn(`your text was saved in ${file}`)
+  await withEdited(session.plan, { name: 'plan.md', signal, onSaved }, async (plan) => {
     if (plan === session.plan) {
       terminal.warn('the plan was not changed')
       if (json) terminal.print(jsonText(session))
@@ -93,7 +93,7 @@ async function editPlan(context: CommandContext, { case_id, id }: SessionJson): 
   return EXIT.done
 }
 
-/** What the plan has that the revision before it had not. */
+/** Prints the changes since the revision before. */
 async function showChange(context: ReadContext, session: SessionJson): Promise<ExitCode> {
   const { client, terminal, json } = context
   const { body } = await client.request('GET', `${sessionPath(session)}/plans`)
@@ -117,7 +117,7 @@ async function showChange(context: ReadContext, session: SessionJson): Promise<E
   return EXIT.done
 }
 
-/** However the list is sorted. */
+/** Works for any order of the list. */
 function earlierOf(
   revisions: readonly PlanRevisionJson[],
   index: number,

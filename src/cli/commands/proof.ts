@@ -42,11 +42,11 @@ function addCommand(): Command {
     .argument('[file]', 'A text file; - reads standard input.')
     .option(
       '--type <type>',
-      `Type of proof: ${KNOWN_PROOF_TYPES.join(', ')}, or a word of your own.`,
+      `Type of proof: ${KNOWN_PROOF_TYPES.join(', ')}, or another word.`,
       'test-log',
     )
-    .option('--artifact <name>', 'A file that a session left, in place of a file of yours.')
-    .option('--text <text>', 'The proof itself, in place of a file.')
+    .option('--artifact <name>', 'A file that a session left, instead of your own file.')
+    .option('--text <text>', 'The proof itself, instead of a file.')
     .option('--session <session>', 'The session it comes from: its number, id, or latest.')
     .option('--verify', 'Verify it too, if it supports its claim.')
     .action((name: string, file: string | undefined, options: AddOptions) =>
@@ -182,7 +182,7 @@ async function verifyProof(
     throw usageError('Name one proof by its id, or all of them with --all.')
   }
   if (all && accept !== undefined) {
-    throw usageError('A reason is for one proof: name it by its id, without --all.')
+    throw usageError('--accept takes one proof: name it by its id, without --all.')
   }
   const id = await resolveCase(client, name)
   const proofs = await proofsOf(client, id)

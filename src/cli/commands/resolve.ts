@@ -29,7 +29,7 @@ export function command(): Command {
   })
 }
 
-/** `casefile resolve`, and `casefile state`. */
+/** Also runs `casefile state`. */
 export async function setState(
   { client, terminal, json }: CommandContext,
   name: string,
@@ -48,7 +48,7 @@ export async function setState(
   return EXIT.done
 }
 
-/** For people: what is missing, and the commands that add it. In JSON `missing` has it. */
+/** For people: what is missing, and the commands that add it. JSON has it in `missing`. */
 function withMissing(error: unknown, id: string): Error {
   if (!(error instanceof AppError) || error.code !== 'proof_gate') return error as Error
   const { missing } = error.extra

@@ -11,9 +11,9 @@ interface Options {
 
 export function command({ sample }: ProgramContext): Command {
   const copy = new Command('sample')
-    .description('Copy the sample workspace, as a git repository of its own.')
+    .description('Copy the sample workspace into a new git repository.')
     .argument('<dir>', 'Folder to create.')
-    .option('--keep', 'Leave an existing copy as it is, and say nothing.')
+    .option('--keep', 'Keep an existing copy, and print nothing.')
     .option('--force', 'Replace an existing copy.')
     .action((dir: string, options: Options) => run(sample, dir, options))
   return explain(copy, {

@@ -52,7 +52,7 @@ async function run(
   return EXIT.done
 }
 
-/** The one thing that the operator should do now, if there is one. */
+/** The next action of the operator, if there is one. */
 function sayNext(terminal: Terminal, { id, state, sessions, gate }: WholeCase): void {
   const name = id.slice(0, 8)
   const waiting = sessions.find((session) => session.state === 'plan_ready')

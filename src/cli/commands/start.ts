@@ -27,7 +27,7 @@ export function command(): Command {
     .addOption(
       new Option(
         '--type <type>',
-        'What the session should do. Default: implementing; with --again, that of the failed session.',
+        'What the session should do. Default: implementing; with --again, the type of the failed session.',
       ).choices(SESSION_TYPES),
     )
     .option('--provider <name>', 'Agent to use.')
@@ -44,10 +44,7 @@ export function command(): Command {
         'casefile start c12d --type investigating --note "Look at the clock first"',
         'Plan an investigation.',
       ],
-      [
-        'casefile start c12d --again',
-        'Plan again; the agent is told why the newest session failed.',
-      ],
+      ['casefile start c12d --again', 'Plan again; the agent sees why the newest session failed.'],
     ],
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })

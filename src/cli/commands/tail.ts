@@ -21,7 +21,7 @@ export function command(): Command {
       ['casefile tail "sign-in"', 'Ctrl-C leaves the session running.'],
       ['casefile tail c12d 2 --json', 'One event per line.'],
     ],
-    more: 'It begins with what has already happened, including up to 64 KiB of output of a running step, and continues when the service restarts.',
+    more: 'Earlier events come first, with up to 64 KiB of output of a running step. It continues when the service restarts.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })
 }
@@ -49,7 +49,7 @@ async function run(
       const next = `casefile approve ${nameOf(session)}`
       terminal.warn(`session ${session.number} waits for your approval. Next: ${next}`)
     }
-    // without a service nobody could approve it while this command waits
+    // without a service, nothing can approve the plan while this command waits
     const until = isOwn() ? ['plan_ready'] : []
     const last = await follow(context, session, { until, envelopes: json })
     if (!json && last.state === 'failed') sayFailed(terminal, last)

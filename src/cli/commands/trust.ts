@@ -17,13 +17,13 @@ export function command(): Command {
       process.exitCode = await run(options)
     })
   return explain(trust, {
-    examples: [['casefile trust', 'Read what is asked for, answer y.']],
+    examples: [['casefile trust', 'Read the list, answer y.']],
     more: 'Settings, working folders and agent files of a project take effect only once they are trusted.',
     shared: setupOptions(),
   })
 }
 
-/** With `json` what is shown goes to standard error. */
+/** With `json`, text for people goes to standard error. */
 async function run(options: Options): Promise<number> {
   const { print, warn, canAsk } = ownTerminal()
   const { signal } = new AbortController()

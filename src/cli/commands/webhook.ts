@@ -50,7 +50,7 @@ function add(): Command {
     .argument('<url>', 'Where events are sent.')
     .addOption(several('--event <name>', 'Only these events. Repeatable. Default: all.'))
     .option('--secret <secret>', 'Secret for signatures; - reads it. Default: a new one.')
-    .option('--pause', 'Send nothing until it is resumed.')
+    .option('--pause', 'Send nothing until you resume it.')
     .action((url: string, options: ChangeOptions) =>
       withService(options, async (context) => {
         const { event, secret, pause } = options
@@ -87,8 +87,8 @@ function list(): Command {
   )
   return explain(command, {
     examples: [
-      ['casefile webhook list', 'Those of the workspace.'],
-      ['casefile webhook list --case "sign-in"', 'Those of a case.'],
+      ['casefile webhook list', 'List webhooks of the workspace.'],
+      ['casefile webhook list --case "sign-in"', 'List webhooks of a case.'],
     ],
     exits: UNKNOWN,
   })
@@ -114,8 +114,8 @@ function change(): Command {
     .option('--url <url>', 'New address.')
     .addOption(several('--event <name>', 'Only these events; * for all. Repeatable.'))
     .option('--secret <secret>', 'New secret; - reads it, "" generates one.')
-    .option('--pause', 'Send nothing until it is resumed.')
-    .option('--resume', 'Send again, beginning with what is waiting.')
+    .option('--pause', 'Send nothing until you resume it.')
+    .option('--resume', 'Send again, waiting events first.')
     .action((word: string, options: ChangeOptions) =>
       withService(options, async (context) => {
         const { url, event, secret, pause, resume } = options
@@ -145,7 +145,7 @@ function remove(): Command {
       }),
     )
   return explain(command, {
-    examples: [['casefile webhook remove 7d1e', 'Events that wait for it are dropped.']],
+    examples: [['casefile webhook remove 7d1e', 'Drops its waiting events.']],
     exits: UNKNOWN,
   })
 }
@@ -225,11 +225,11 @@ async function webhookNamed(
   const ids = webhooks.map(({ id }) => id.slice(0, 8)).join(', ')
   const has = ids === '' ? 'There is none.' : `There are: ${ids}.`
   const problem = fitting.length === 0 ? 'No webhook matches' : 'Several webhooks match'
-  const message = `${problem} "${visibleText(word)}". ${has} Those of a case need --case. Next: casefile webhook list`
+  const message = `${problem} "${visibleText(word)}". ${has} Add --case for webhooks of a case. Next: casefile webhook list`
   throw exiting(EXIT.unknown, new AppError('not_found', message))
 }
 
-/** Null asks for a new one. */
+/** Null requests a new one. */
 async function secretFrom(option: string | undefined): Promise<string | null | undefined> {
   if (option === '') return null
   return option === '-' ? (await readAll(process.stdin)).trimEnd() : option

@@ -5,7 +5,7 @@ import { visibleText } from '../../model/visible-text.ts'
 import { callText } from '../../runners/agents/readable-output.ts'
 import { duration } from '../output/times.ts'
 
-/** An event as a line of text, with a sign before it and how much it matters. */
+/** An event as a line of text, with its sign and its importance. */
 export interface EventLine {
   sign: string
   tone: 'quiet' | 'plain' | 'good' | 'bad' | 'step'
@@ -15,8 +15,8 @@ export interface EventLine {
 type Payload = Record<string, unknown>
 
 /**
- * An event of a session as one line for people; null where it says nothing to them. `count`: which step
- * it is, of how many.
+ * An event of a session as one line for people; null if it is of no use to them. `count`: the position of the step,
+ * and the number of steps.
  */
 export function eventLine({ type, payload }: ReceivedEvent, count: string): EventLine | null {
   const format = FORMATS[type]
@@ -40,7 +40,7 @@ const FORMATS: Record<string, (payload: Payload, count: string) => EventLine | n
     tone: 'good',
     text: `plan approved (${short(plan_sha256)})`,
   }),
-  session_started: ({ provider }) => quiet(`work begins with ${say(provider)}`),
+  session_started: ({ provider }) => quiet(`${say(provider)} started working`),
   session_state_changed: ({ old_state, new_state, reason }) =>
     stateLine(old_state, new_state, reason),
   step_started: ({ step, language }, count) => ({
@@ -59,7 +59,7 @@ const FORMATS: Record<string, (payload: Payload, count: string) => EventLine | n
     return plain(`changed: +${say(additions)} -${say(deletions)}${more} ${say(file)}`)
   },
   tool_call: ({ tool, kind, title, status }) => {
-    // its end has a line too
+    // the end of the step has a line too
     if (status === 'pending' || status === 'in_progress') return null
     const call = callText({
       tool: String(tool),
@@ -70,7 +70,7 @@ const FORMATS: Record<string, (payload: Payload, count: string) => EventLine | n
   },
   denied: ({ tool, title, reason }) => bad(`denied: ${say(title ?? tool)}: ${say(reason)}`),
   guarded: ({ guard, reason }) =>
-    guard === 'mount' ? null : quiet(`not kept from writing by mounts: ${say(reason)}`),
+    guard === 'mount' ? null : quiet(`no read-only mounts: ${say(reason)}`),
   agent_started: ({ mode, command, version, warning }) => {
     const [program = ''] = Array.isArray(command) ? command : []
     const which = version === undefined ? say(program) : `${say(program)} ${say(version)}`
@@ -96,10 +96,10 @@ const FORMATS: Record<string, (payload: Payload, count: string) => EventLine | n
   evidence_recorded: () => null,
   session_completed: () => null,
   session_sealed: () => null,
-  resync: () => bad('the session’s trail is not the one that was followed: all of it again'),
+  resync: () => bad('the session’s audit log was replaced; showing it again from the start'),
 }
 
-/** An agent's own run is a step of the session, but no step of the plan. */
+/** The run of an agent is a step of the session, but not of the plan. */
 export function isAgentsRun({ language }: Payload): boolean {
   return language === undefined
 }
@@ -108,7 +108,7 @@ function stateLine(from: unknown, to: unknown, reason: unknown): EventLine {
   const why = reason === undefined ? '' : `: ${say(reason)}`
   if (to === 'complete') return { sign: '✓', tone: 'good', text: `complete${why}` }
   if (to === 'failed' || to === 'abandoned') return bad(`${to}${why}`)
-  if (to === 'plan_ready') return plain(`the plan waits for approval${why}`)
+  if (to === 'plan_ready') return plain(`the plan needs your approval${why}`)
   return quiet(`${say(from)} → ${say(to)}${why}`)
 }
 
@@ -122,7 +122,7 @@ function stepFinished(payload: Payload): EventLine {
       : exit === null
         ? `ended by ${say(signal ?? 'a signal')}`
         : ended_by_service
-          ? 'ended by the service, its turn was over'
+          ? 'stopped by the service because its turn was over'
           : `exit ${say(exit)}`
   const isGood = exit === 0
   return {
@@ -139,13 +139,13 @@ function details(payload: Payload): string {
   return `: ${text.length > 200 ? `${text.slice(0, 199).toWellFormed()}…` : text}`
 }
 
-/** What others wrote, on one line and without anything that moves the cursor. */
+/** Text that others wrote, on one line and without characters that move the cursor. */
 function say(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return visibleText((text ?? '').replace(/\s+/g, ' '))
 }
 
-/** Of a hash as much as a person compares. */
+/** The part of a hash that people compare. */
 function short(value: unknown): string {
   return say(value).replace(/\b([0-9a-f]{8})[0-9a-f]{56}\b/g, '$1')
 }

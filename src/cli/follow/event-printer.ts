@@ -5,10 +5,10 @@ import { type EventLine, eventLine, isAgentsRun } from './event-line.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { printOutput, stepOutput } from './step-output.ts'
 
-/** Prints what happens in a session, line by line. */
+/** Prints the events of a session, line by line. */
 export interface EventPrinter {
   print(event: ReceivedEvent): void
-  /** How many steps of the plan the service runs. */
+  /** The number of steps that the service runs. */
   expect(steps: number): void
   /** Updates only the progress line. */
   progress(event: ReceivedEvent): void
@@ -44,13 +44,13 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
       const wasSeen = output.finish(String(payload.step))
       if (!wasSeen && payload.tail) printOutput(terminal, String(payload.tail))
     }
-    // the output has these as well, in more detail
+    // the output shows these in more detail
     if (OF_OUTPUT.has(type) && output.isOpen()) return
     const shown = eventLine(event, count())
     if (shown) terminal.print(`${terminal.color.dim(clock(time))}  ${painted(terminal, shown)}\n`)
   }
 
-  /** Counts the steps; a replay starts again. */
+  /** Counts steps; a replay starts again at one. */
   function note(event: ReceivedEvent): void {
     if (event.type === 'resync') position = 0
     if (event.type === 'step_started' && !isAgentsRun(event.payload)) position++
@@ -75,7 +75,7 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
 
 const OF_OUTPUT = new Set(['tool_call', 'agent_retry', 'agent_plan'])
 
-/** What the progress line says in each state. */
+/** The text of the progress line in each state. */
 const PROGRESS: Record<string, string> = {
   created: 'reading the case',
   planning: 'planning',

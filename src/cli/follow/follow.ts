@@ -17,15 +17,15 @@ import { createWaitForState } from './wait-for-state.ts'
 export interface FollowOptions {
   /** Prints nothing before the first event of this type. */
   from?: string
-  /** Ends as soon as the session is in one of these states, else with the stream. */
+  /** Ends as soon as the session is in one of these states. Default: when the stream ends. */
   until?: readonly string[]
   /** Shows only the progress line. */
   silent?: boolean
-  /** Prints one envelope per line in place of text. */
+  /** Prints one event per line as JSON. */
   envelopes?: boolean
 }
 
-/** Follows a session, over restarts of the service, and resolves to the session as it is at the end. */
+/** Follows a session across restarts of the service. Resolves to the session at the end. */
 export async function follow(
   context: CommandContext,
   session: SessionJson,
@@ -75,7 +75,7 @@ export async function follow(
   return reread(context, session)
 }
 
-/** Waits for the plan of a session, and prints it, also if it was approved in between. */
+/** Waits for the plan of a session and prints it, even if it was approved in between. */
 export async function followPlanning(
   context: CommandContext,
   session: SessionJson,
@@ -103,7 +103,7 @@ export async function reread(
 async function stepsOf(plan: unknown, { provider }: SessionJson): Promise<number> {
   if (typeof plan !== 'string') return 0
   const { steps, isRunbook } = await readPlan(plan)
-  // behind an agent the service runs what gives proof
+  // after an agent, the service runs only the steps that give proof
   return isRunbook || provider === OWN_PROVIDER
     ? steps.length
     : steps.filter(({ proof }) => proof !== null).length

@@ -9,18 +9,18 @@ import { createOutputLog, type OutputLog } from '../../rendering/live-log/output
 import { stepArtifacts } from '../../sessions/step-artifacts.ts'
 import { sessionPath } from '../resolve/session.ts'
 
-/** At most so much of earlier output is fetched. */
+/** The most earlier output that is fetched. */
 const MOST_BYTES = 64 * 1024
-/** So long without an event: the replay is over, and the step is running. */
+/** After this long without an event the replay is over and the step is running. */
 const QUIET_MS = 250
-/** A file may be a little behind the events. */
+/** The file may lag slightly behind the events. */
 const TRIES = 5
 const TRY_MS = 50
 
 export interface OutputBackfill {
-  /** Some output may have come without an event. */
+  /** Call it when output may have been printed without an event. */
   mayMiss(): void
-  /** The same events, but with each part of the output exactly once in `session_output`. */
+  /** Passes the events on, with each part of the output exactly once in `session_output`. */
   of(events: AsyncGenerator<ReceivedEvent>): AsyncGenerator<ReceivedEvent>
 }
 
@@ -33,7 +33,7 @@ interface OpenStep {
   isMidLine: boolean
 }
 
-/** Fetches what a running step printed before it was followed, or while the service was gone. */
+/** Fetches output that a running step printed before it was followed, or while the service was gone. */
 export function outputBackfill(client: Client, session: SessionJson): OutputBackfill {
   let open: OpenStep | null = null
 
@@ -77,7 +77,7 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
     let fresh = take()
     if (log.known() > log.end()) {
       yield* caughtUp(step, log.known())
-      log.skipTo(offset) // what the file does not have will not come
+      log.skipTo(offset) // output missing from the file will not come
       fresh = [...fresh, ...take()]
     }
     if (fresh.length > 0) yield add(step, fresh.join(''))
@@ -131,7 +131,7 @@ function started(number: number, { step, log }: Record<string, unknown>): OpenSt
   return { name, artifact, log: createOutputLog(0), isBehind: true, isMidLine: false }
 }
 
-/** Part of a step's output, as an event. */
+/** A part of a step’s output, as an event. */
 function add(step: OpenStep, text: string): ReceivedEvent {
   step.isMidLine = !text.endsWith('\n')
   return { type: 'session_output', id: '', time: '', payload: { step: step.name, text } }
@@ -148,7 +148,10 @@ async function isQuiet(next: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** The end of the file, or why it cannot be read; `gone` while the service is, for which the stream waits. */
+/**
+ * The end of the file, or the reason why it cannot be read; `gone` while the service is gone, for which the stream
+ * waits.
+ */
 async function lastBytes(client: Client, path: string): Promise<LastBytes | string | null> {
   try {
     return await client.lastBytes(path, MOST_BYTES)
@@ -158,7 +161,7 @@ async function lastBytes(client: Client, path: string): Promise<LastBytes | stri
   }
 }
 
-/** Where the first whole line begins, if one does. */
+/** The position of the first whole line, if there is one. */
 function lineStart(bytes: Uint8Array): number {
   return bytes.indexOf(0x0a) + 1
 }

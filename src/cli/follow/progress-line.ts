@@ -2,11 +2,11 @@ import { cutTo } from '../output/screen-width.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { elapsed } from '../output/times.ts'
 
-/** One line below all others that says what goes on now; nothing where there is no terminal. */
+/** A line below all others that shows the current activity. Does nothing without a terminal. */
 export interface ProgressLine {
-  /** What it says from now on; the time counts from here, or goes on. */
+  /** Sets the text; the clock starts again or continues. */
   show(text: string, from?: number): void
-  /** Takes it away for as long as `print` runs. */
+  /** Hides the line while `print` runs. */
   around(print: () => void): void
   end(): void
 }

@@ -1,12 +1,12 @@
 import { createTerminalFilter } from '../../rendering/ansi/terminal.ts'
 import type { Terminal } from '../output/terminal.ts'
 
-/** What steps print, by whole lines: pieces need not end where lines do. */
+/** Prints the output of steps in whole lines, because pieces may end anywhere. */
 export interface StepOutput {
   take(step: string, text: string): void
   /** Whether a step that has not ended has shown output. */
   isOpen(): boolean
-  /** Prints what is left of a step that has ended; false where nothing of it was seen as it came. */
+  /** Prints the rest of a step that has ended. Returns false if none of its output was shown live. */
   finish(step: string): boolean
 }
 
@@ -15,7 +15,7 @@ interface OpenStep {
   filter(text: string): string
 }
 
-/** So much without a line end is shown as it is. */
+/** Output this long is shown even without a line end. */
 const MAX_OPEN = 8192
 
 export function stepOutput(terminal: Terminal): StepOutput {
@@ -38,7 +38,7 @@ export function stepOutput(terminal: Terminal): StepOutput {
   }
 }
 
-/** Output of agents and steps: colours on a terminal at most, and nothing that acts on it. */
+/** Prints output of agents and steps: colours pass on a terminal, nothing that moves the cursor does. */
 export function printOutput(terminal: Terminal, text: string): void {
   printLines(terminal, filterFor(terminal)(text))
 }

@@ -4,23 +4,23 @@ import { isOver, type SessionState } from '../../model/session-state.ts'
 export interface WaitForStateDeps<S> {
   /** The session as it is now. */
   read(): Promise<S>
-  /** The states to wait for; without them the end of its work, which also ends the stream. */
+  /** The states to wait for. Default: the end of the session’s work, which also ends the stream. */
   until?: readonly string[] | undefined
-  /** Whether all events up to the state should be printed first; else it ends as soon as the state can be seen. */
+  /** Whether to print all events up to the state first; otherwise it ends as soon as the state is seen. */
   isPrinting: boolean
 }
 
 /**
- * Called after each event of a session's stream; gives the session once it is in a state that is waited for, else
- * null. Events of a replay report old states, so only the session itself is trusted, and no event is relied on: at a
- * pause of the stream (it was opened, or only a ping came) the session is read too.
+ * Call the result for each event of a session’s stream: it returns the session once it is in a state that `until`
+ * names, else null. Events of a replay report old states, so it trusts only the session itself. Because an event may
+ * be missing, it also reads the session at pauses of the stream (`open`, `ping`).
  */
 export function createWaitForState<S extends { state: string }>(
   deps: WaitForStateDeps<S>,
 ): (event: ReceivedEvent) => Promise<S | null> {
   const { read, until, isPrinting } = deps
   const isReached = (state: string) => until?.includes(state) ?? isOver(state as SessionState)
-  /** Whether the last event about the state reported one that is waited for. */
+  /** Whether the last event about the state reported one that `until` names. */
   let isReported = false
   /** Whether the state was reached at the last ping, and no event has come since. */
   let wasReached = false
@@ -34,7 +34,7 @@ export function createWaitForState<S extends { state: string }>(
     const present = await read()
     if (!isReached(present.state)) return null
     if (isReported || !isPrinting || wasReached) return present
-    wasReached = true // the events that led there may be on their way: they come before the next ping
+    wasReached = true // events that led there may be on their way; they come before the next ping
     return null
   }
 }

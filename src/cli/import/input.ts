@@ -3,7 +3,7 @@ import { realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { AppError } from '../../model/app-error.ts'
 
-/** Some 10,000 issues with long comments; JavaScript strings cannot hold much more. */
+/** About 10,000 issues with long comments; JavaScript strings cannot be much longer. */
 const MAX_BYTES = 256 * 1024 * 1024
 
 /** The bytes of a file; `-` is standard input. */
@@ -24,12 +24,12 @@ async function standardInput(): Promise<Uint8Array> {
 }
 
 async function contentOf(file: string): Promise<Uint8Array> {
-  const path = await realPathOf(resolve(file)) // the operator's own choice: a link is followed
+  const path = await realPathOf(resolve(file)) // the operator chose it, so links are followed
   const read = await readRegular(path, { maxBytes: MAX_BYTES })
   if (read.ok) return read.bytes
   const why = {
     missing: 'the file does not exist',
-    symbolic_link: 'it is a link that leads nowhere',
+    symbolic_link: 'it is a broken link',
     not_a_file: 'it is not a regular file; - reads standard input',
     too_large: 'it is larger than 256 MiB',
     no_permission: 'its permissions do not allow it',

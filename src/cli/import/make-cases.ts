@@ -4,21 +4,21 @@ import type { PlannedCase } from '../../import/import-plan.ts'
 import { NOTES_FILE } from '../../import/issue-notes.ts'
 import { AppError } from '../../model/app-error.ts'
 
-/** Requests under way at the same time. */
+/** How many requests run at the same time. */
 const LANES = 16
 
 const IF_NEW = { 'if-none-match': '*', 'casefile-client': 'import' }
 
 export interface MakeOptions {
-  /** Ids of the cases that exist. */
+  /** Ids of existing cases. */
   known: ReadonlySet<string>
-  /** Called with each that was created. */
+  /** Called for each case that was created. */
   onMade(planned: PlannedCase): void
 }
 
 /**
- * Creates the cases that do not exist yet, and leaves the others alone. Stops at the first that fails, and the
- * error says which it was: repeating the import goes on from there.
+ * Creates the cases that do not exist yet, and changes no others. Stops at the first error, which names the case;
+ * repeating the import continues from there.
  */
 export async function makeCases(
   client: Client,
@@ -42,14 +42,14 @@ export async function makeCases(
   if (failed !== null) throw failed
 }
 
-/** False if it was created meanwhile. */
+/** Returns false if the case was created meanwhile. */
 async function make(client: Client, planned: PlannedCase): Promise<boolean> {
   if (!(await put(client, planned, 'case.md', planned.caseText))) return false
   await put(client, planned, NOTES_FILE, planned.notes)
   return true
 }
 
-/** Completes an import that was cut short between the two files of a case, unless the case was edited. */
+/** Completes an import that stopped between the two files of a case, unless the case was edited. */
 async function completeNotes(client: Client, planned: PlannedCase): Promise<void> {
   const files = (await client.request('GET', `/cases/${planned.id}/memory`))
     .body as MemoryFileJson[]
@@ -63,7 +63,7 @@ function isSame(bytes: Uint8Array, text: string): boolean {
   return Buffer.from(text).equals(bytes)
 }
 
-/** False if the file exists. */
+/** Returns false if the file exists. */
 async function put(
   client: Client,
   { id }: PlannedCase,
@@ -82,6 +82,6 @@ async function put(
 }
 
 function named({ name }: PlannedCase, { code, message, errors, extra }: AppError): AppError {
-  const text = `The import stopped at ${name}: ${message} Cases created before stay; repeat the import to go on from there.`
+  const text = `The import stopped at ${name}: ${message} Cases created before stay. Repeat the import to continue.`
   return new AppError(code, text, { errors, extra })
 }

@@ -4,15 +4,17 @@ import { type Connection, connect } from '../connection.ts'
 import { openReader } from '../context.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 
-/** The workspace for a process that stays: each call finds it again, and owns it no longer than it takes. */
+/**
+ * The workspace for a long-running process: each call finds it again, and owns it only for the length of the call.
+ */
 export interface Access {
   /** Uses the running service; without one it reads the files and writes nothing. */
   read<T>(use: (client: ApiReader) => Promise<T>): Promise<T>
   /** Uses the running service; without one it owns the workspace for the length of the call. */
   served<T>(use: (client: Client) => Promise<T>): Promise<T>
-  /** The address of a service that goes on by itself; null while none runs. */
+  /** The address of a service that runs without this process; null while there is none. */
   service(): Promise<string | null>
-  /** Resolves when no call is under way, and nothing is owned. */
+  /** Resolves when no call is running and this process owns nothing. */
   idle(): Promise<void>
 }
 
@@ -42,7 +44,7 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
     return call
   }
 
-  /** Calls at the same time share one connection: a process is one owner, not several. */
+  /** Concurrent calls share one connection: a process is one owner, not several. */
   async function served<T>(use: (client: Client) => Promise<T>): Promise<T> {
     users++
     open ??= begin()
@@ -52,7 +54,7 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
     } finally {
       if (--users === 0) {
         open = null
-        closed = mine.then((connection) => connection.close()).catch(() => {}) // the caller has the error
+        closed = mine.then((connection) => connection.close()).catch(() => {}) // the caller gets the error
         await closed
       }
     }

@@ -8,7 +8,7 @@ export const caseArgument = {
     .string()
     .min(1)
     .max(500)
-    .describe('Its id, the beginning of its id, or a part of its title that no other case has'),
+    .describe('Its id, the start of its id, or a part of its title that no other case has'),
 }
 
 /** The id of the case that the argument names. */
@@ -23,16 +23,16 @@ export const sessionArgument = (otherwise: string) => ({
     .describe(`Its number, its id, or latest; ${otherwise} if not given`),
 })
 
-/** A word, as a number may come as either. */
+/** The session as a word; models send numbers and strings. */
 export function wordOf(session: string | number | undefined): string | undefined {
   return session === undefined ? undefined : String(session)
 }
 
-/** Half of a character would be saved as another one. */
+/** Throws for a lone surrogate: a file would save it as another character. */
 export function mustBeWhole(name: string, text: string): void {
   if (text.isWellFormed()) return
   throw new AppError(
     'bad_request',
-    `${name} has half of a character (a lone surrogate), which no file can hold. Send it whole, or leave it out.`,
+    `${name} contains half of a character (a lone surrogate), which cannot be saved. Send the whole character, or leave it out.`,
   )
 }

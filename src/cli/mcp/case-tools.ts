@@ -12,14 +12,14 @@ import { rowRange, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
 import { caseUri } from './uris.ts'
 import { memoryRow, proofRow, sessionRow } from './views.ts'
 
-/** How many sessions and proofs come with their case. */
+/** How many sessions and proofs the answer for a case includes. */
 const WITH_CASE = 10
 
 const filters = Object.fromEntries(
   FILTERED.map(({ filter, known, values, example }) => {
     const only = known ? `${known.join(', ')}, or another word` : `such as ${example}`
     const words = values ? values.join(', ') : only
-    const text = `Only cases with this ${filter}, or one of several with commas: ${words}`
+    const text = `Only cases with this ${filter}. Several can be separated by commas: ${words}`
     return [filter, z.string().optional().describe(text)]
   }),
 ) as Record<FilterName, z.ZodOptional<z.ZodString>>
@@ -38,14 +38,14 @@ export const caseTools: readonly Tool[] = [
     title: 'List cases',
     does: 'reads',
     description:
-      'Lists the cases, those that need the operator first: what each needs, its state, how many sessions it has, and whether its proof gate is open.',
+      'Lists cases. Cases that need the operator come first. Each has its state, what it needs, the number of its sessions, and whether its proof gate is open.',
     input: {
       ...filters,
       needs: z
         .string()
         .optional()
         .describe(
-          `Only cases that need this of the operator: any, or ${ATTENTION_KINDS.join(', ')}`,
+          `Only cases that need this from the operator: any, or ${ATTENTION_KINDS.join(', ')}`,
         ),
       ...rowRange,
     },
@@ -58,7 +58,7 @@ export const caseTools: readonly Tool[] = [
     title: 'Search cases',
     does: 'reads',
     description:
-      'Full text search over the descriptions, memory files, sessions and proof of all cases: the best first, each with lines in which the words stand. It forgives a letter that is wrong. Look here for what was found before you begin.',
+      'Searches the text of all cases: descriptions, memory files, sessions and proof. The best match comes first, each with its matching lines. Single wrong letters still match. Search here before you begin: the problem may be known.',
     input: {
       query: z
         .string()
@@ -68,7 +68,7 @@ export const caseTools: readonly Tool[] = [
           'Words, phrases in "quotation marks", and filters such as state:RESOLVED, type:bug, tag:auth, outcome:Duplicate',
         ),
       ...filters,
-      limit: z.number().int().min(1).max(100).default(20).describe('At most so many'),
+      limit: z.number().int().min(1).max(100).default(20).describe('Maximum number of cases'),
     },
     output: {
       cases: z.array(
@@ -86,7 +86,7 @@ export const caseTools: readonly Tool[] = [
     title: 'Read a case',
     does: 'reads',
     description:
-      'A case with its description, its proof gate (what is missing before the operator can resolve it), its newest sessions and proofs, and its memory files.',
+      'Reads a case: its description, its proof gate (what is missing before the operator can resolve it), its newest sessions and proofs, and its memory files.',
     input: caseArgument,
     output: {
       id: z.string(),
@@ -101,7 +101,7 @@ export const caseTools: readonly Tool[] = [
       proof: z.array(row({})),
       proof_count: z.number(),
       memory: z.array(row({})),
-      cut: z.array(z.string()).describe('What was left out for its length, and where it is'),
+      cut: z.array(z.string()).describe('Texts that were shortened, and where to read the rest'),
     },
     run: (access, { case: name }) =>
       access.read(async (client) => ({
@@ -138,11 +138,11 @@ async function listed(
 
 function queryOf(query: Record<string, string | undefined>): URLSearchParams {
   const isGiven = (each: [string, string | undefined]): each is [string, string] =>
-    each[1] !== undefined && each[1] !== '' // as some agents fill in what they leave out
+    each[1] !== undefined && each[1] !== '' // some agents send an empty string for an argument that they leave out
   return new URLSearchParams(Object.entries(query).filter(isGiven))
 }
 
-/** A case with all that belongs to it, as far as an answer has room. */
+/** A case with its sessions, proofs and memory files, as far as they fit in an answer. */
 export async function caseView(client: ApiReader, id: string) {
   const got = (path: string) =>
     client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
@@ -154,7 +154,11 @@ export async function caseView(client: ApiReader, id: string) {
     got('/memory'),
   ])
   return {
-    ...withCutTexts(found, ['description'], () => 'All of it is in the memory file case.md.'),
+    ...withCutTexts(
+      found,
+      ['description'],
+      () => 'Read the memory file case.md for the whole text.',
+    ),
     gate,
 
     sessions: sessions.slice(0, WITH_CASE).map(sessionRow),

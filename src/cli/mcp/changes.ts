@@ -4,25 +4,25 @@ import { AppError } from '../../model/app-error.ts'
 import type { Access, AccessDeps } from './access.ts'
 import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
 
-/** What has changed since the last notification. */
+/** The changes since the last notification. */
 export interface Change {
-  /** Resources whose content may be another one by now; `all` where it is not known which. */
+  /** Resources that may have changed; `all` if it is not known which. */
   uris: ReadonlySet<string> | 'all'
-  /** Whether there are more, or fewer. */
+  /** Whether resources were added or removed. */
   list: boolean
 }
 
-/** How often is looked for a service while there is none. */
+/** How often to look for a service while none runs. */
 const LOOK_MS = 2000
-/** Changes within so many ms are one notification. */
+/** Changes within this time become one notification. */
 const GATHER_MS = 100
 
 const EVENTS = '/events?after=now&output=no'
 
-/** The files that were seen: one event type reports both new and changed files. */
+/** Files that were seen before: one event type reports both new and changed files. */
 export type KnownFiles = Set<string>
 
-/** Calls `notify` for every change while a service runs. Ends with the signal. */
+/** Calls `notify` for every change while a service runs, until `signal` is aborted. */
 export async function followChanges(
   access: Access,
   { signal, log }: AccessDeps,
@@ -36,12 +36,12 @@ export async function followChanges(
     try {
       return await access.service()
     } catch (error) {
-      if (error instanceof AppError) return null // no workspace, or not yet; each call says so
+      if (error instanceof AppError) return null // no workspace yet; each call reports that
       throw error
     }
   }
 
-  /** Null where the session is gone already. */
+  /** Null if the session is gone. */
   async function numberOf({ case_id, session_id }: Ids): Promise<number | null> {
     if (session_id === undefined) return null
     const seen = numbers.get(session_id)
@@ -79,7 +79,7 @@ export async function followChanges(
       else gathered.add(changeOf(event, await numberOf(event.payload as unknown as Ids), known))
     }
   } catch (error) {
-    if (!signal.aborted) log(`changes are not sent any more: ${String(error)}`)
+    if (!signal.aborted) log(`no longer sending changes: ${String(error)}`)
   }
 }
 
@@ -92,7 +92,7 @@ interface Ids {
 
 const LISTED = new Set(['case_created', 'case_deleted', 'session_created', 'proof_created'])
 
-/** What an event of the service means for those who read. */
+/** The resources that an event of the service affects. */
 export function changeOf(
   { type, payload }: Pick<ReceivedEvent, 'type' | 'payload'>,
   number: number | null,
@@ -117,7 +117,7 @@ export function changeOf(
   return { uris, list: isNew || LISTED.has(type) }
 }
 
-/** Joins changes that come shortly after one another. */
+/** Joins changes that follow each other closely. */
 function createGathering(notify: (change: Change) => void): { add(change: Change): void } {
   let waiting: Change | null = null
   return {

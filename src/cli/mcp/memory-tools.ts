@@ -36,7 +36,7 @@ export const memoryTools: readonly Tool[] = [
     name: 'read_memory',
     title: 'Read a memory file',
     does: 'reads',
-    description: 'The text of a memory file of a case, or a part of it.',
+    description: 'Reads a memory file of a case, or a part of it.',
     input: {
       ...caseArgument,
       filename: fileArgument('Such as notes.md, case.md, 2.md (session 2) or latest.md'),
@@ -63,18 +63,18 @@ export const memoryTools: readonly Tool[] = [
     title: 'Add to a memory file',
     does: 'appends',
     description:
-      'Adds a paragraph to the end of a memory file of a case, and makes the file where there is none. What stands there stays. It cannot write case.md or a session: the state of a case, its checklist, plans and proof are not changed by this.',
+      'Adds a paragraph to the end of a memory file of a case, and creates the file if needed. Existing text stays unchanged. It cannot write case.md or session files, so it never changes the state, checklist, plans or proof of a case.',
     input: {
       ...caseArgument,
       filename: fileArgument('A file name that ends in .md, such as notes.md').default('notes.md'),
-      text: z.string().describe('Markdown, added as it is after a blank line'),
+      text: z.string().describe('Markdown; it is added unchanged after a blank line'),
     },
     output: { filename: z.string(), size: z.number(), uri: z.string() },
     run(access, { case: name, filename, text }) {
       mustBeNotes(filename)
       mustBeWhole('text', text)
       if (text.trim() === '') {
-        throw new AppError('bad_request', 'text is blank. Give it what is to be remembered.')
+        throw new AppError('bad_request', 'text is blank. Write what should be remembered.')
       }
       return access.served(async (client) => {
         const id = await caseIn(client, name)
@@ -99,25 +99,25 @@ export async function memoryText(client: ApiReader, id: string, filename: string
 function tooLong(filename: string): AppError {
   return new AppError(
     'too_large',
-    `With this ${filename} would be over the 10 MiB that a memory file may have, so nothing was added. Add less, or use another file name.`,
+    `${filename} would exceed 10 MiB, the limit of a memory file, so nothing was added. Add less, or use another file name.`,
   )
 }
 
-/** No tool writes files of the record (case, sessions, proof); all other memory files are free. */
+/** Throws for files of the record (case, sessions, proof), which no tool writes. All other names are allowed. */
 function mustBeNotes(filename: string): void {
   mustBeFilename(filename)
   if (!isRecordName(filename)) return
   throw new AppError(
     'invalid_filename',
-    `${filename} is part of the record, which no tool here writes. Use another name, such as notes.md; a plan is proposed with propose_plan. States and the checklist are for the operator to change.`,
+    `${filename} is part of the record, which no tool here writes. Use another name, such as notes.md. Propose a plan with propose_plan. Only the operator changes states and the checklist.`,
   )
 }
 
-/** Before it becomes a part of an address. */
+/** Throws for anything but a memory file name, before it becomes part of a URL. */
 function mustBeFilename(filename: string): void {
   if (isMemoryName(filename)) return
   throw new AppError(
     'invalid_filename',
-    `${JSON.stringify(filename.slice(0, 120))} is no memory file name: expected ${MEMORY_NAME_RULE}.`,
+    `${JSON.stringify(filename.slice(0, 120))} is not a memory file name. Expected ${MEMORY_NAME_RULE}.`,
   )
 }

@@ -11,12 +11,12 @@ import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncat
 import { proofRow, proofView } from './views.ts'
 
 const ATTACHED =
-  'The proof is attached and not verified: only the operator verifies it (casefile proof verify).'
+  'The proof is attached but not verified. Only the operator can verify it (casefile proof verify).'
 
-/** What an agent can do now. */
+/** The next step, for the agent. */
 function nextFor({ supports, why_not }: ProofJson): string {
   if (supports) return ATTACHED
-  return `${ATTACHED} It supports nothing: ${why_not}. Attach proof that does, or ask the operator to accept this one with a reason (casefile proof verify --accept).`
+  return `${ATTACHED} It does not support its claim: ${why_not}. Attach proof that does, or ask the operator to accept this one with a reason (casefile proof verify --accept).`
 }
 
 const shape = {
@@ -24,8 +24,11 @@ const shape = {
   type: z.string(),
   verified: z.boolean(),
   supports: z.boolean().describe('Whether it can open the gate once it is verified'),
-  why_not: z.string().nullable().describe('Why it supports nothing, such as failed tests'),
-  accepted: z.string().nullable().describe('Why the operator accepted it all the same'),
+  why_not: z
+    .string()
+    .nullable()
+    .describe('Why it does not support its claim, such as failed tests'),
+  accepted: z.string().nullable().describe('Why the operator accepted it anyway'),
   uri: z.string(),
 }
 
@@ -49,10 +52,10 @@ export const proofTools: readonly Tool[] = [
     title: 'Read a proof',
     does: 'reads',
     description:
-      'A proof with its content, or a part of it, and whether the operator has verified it.',
+      'Reads a proof: its content, or a part of it, and whether the operator has verified it.',
     input: {
       ...caseArgument,
-      proof: z.string().min(1).max(100).describe('Its id, or the beginning of it'),
+      proof: z.string().min(1).max(100).describe('Its id, or the start of it'),
       ...textRange,
     },
     output: { ...shape, content: z.string(), ...textPartShape },
@@ -68,7 +71,7 @@ export const proofTools: readonly Tool[] = [
     title: 'Attach proof',
     does: 'appends',
     description:
-      'Attaches a proof to a case: a text, or a candidate that a finished session left. It is not verified by that, and opens no gate: the operator verifies it. A complete session that gets its first proof has ended and takes no more changes.',
+      'Attaches a proof to a case: a text, or a candidate that a finished session left. This does not verify it and does not open the gate: only the operator verifies proof. The first proof of a complete session seals the session.',
     input: {
       ...caseArgument,
       type: z.string().describe(`${KNOWN_PROOF_TYPES.join(', ')}, or another lower-case word`),
@@ -76,12 +79,12 @@ export const proofTools: readonly Tool[] = [
       artifact: z
         .string()
         .optional()
-        .describe('The name of a candidate of a session, such as 1-test.tap, in place of content'),
+        .describe('The name of a candidate of a session, such as 1-test.tap, instead of content'),
       session: z
         .union([z.string().min(1).max(100), z.number().int().min(1)])
         .optional()
         .describe(
-          'The session that it comes from: its number, id, latest, or none. If not given, that of the artifact, else the newest complete one without proof',
+          'The session that it comes from: its number, id, latest, or none. Default: the session of the artifact, else the newest complete session without proof',
         ),
     },
     output: { ...shape, session_id: z.string().nullable(), next: z.string() },
@@ -112,6 +115,6 @@ async function sessionIdOf(
 function oneOfBoth(): AppError {
   return new AppError(
     'bad_request',
-    'Say what the proof is: give content, the text itself, or artifact, the name of a candidate that get_session lists; one of both.',
+    'Give either content (the text itself) or artifact (the name of a candidate that get_session lists).',
   )
 }

@@ -8,13 +8,13 @@ import { proofsOf } from '../resolve/proof.ts'
 import { sessionsOf } from '../resolve/session.ts'
 import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
 
-/** How many cases a page has, each with all that belongs to it. */
+/** How many cases a page has, each with all its resources. */
 const CASES_A_PAGE = 20
 
 const JSON_TYPE = 'application/json'
 const MARKDOWN = 'text/markdown'
 
-/** A page of all that can be read, the newest cases first. The cursor is the last case of the page before. */
+/** A page of all resources, newest cases first. The cursor is the last case of the page before. */
 export async function resourcePage(
   client: ApiReader,
   cursor: string | undefined,
@@ -23,10 +23,7 @@ export async function resourcePage(
   const cases = (body as TriageRowJson[]).sort(byCreation)
   const before = cursor === undefined ? -1 : cases.findIndex(({ id }) => id === cursor)
   if (cursor !== undefined && before === -1) {
-    throw new AppError(
-      'bad_request',
-      'That cursor leads nowhere any more. List from the beginning.',
-    )
+    throw new AppError('bad_request', 'That cursor is no longer valid. List again from the start.')
   }
   const page = cases.slice(before + 1, before + 1 + CASES_A_PAGE)
   const parts = await Promise.all(page.map((each) => resourcesOf(client, each)))
@@ -42,7 +39,7 @@ const ALL_CASES: Resource = {
   uri: CASES_URI,
   name: 'cases',
   title: 'All cases',
-  description: 'The cases, those that need the operator first',
+  description: 'The cases; those that need the operator come first',
   mimeType: JSON_TYPE,
 }
 
@@ -61,7 +58,7 @@ async function resourcesOf(client: ApiReader, found: TriageRowJson): Promise<Res
         name,
         title: name,
         mimeType: JSON_TYPE,
-        description: `${found.state}. The case, its gate, and what belongs to it`,
+        description: `${found.state}. The case, its gate, sessions, proofs and memory files`,
         annotations: { lastModified: found.updated_at },
       },
       ...sessions.map(({ id: sid, number, type, state, updated_at }) => ({

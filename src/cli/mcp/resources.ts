@@ -47,7 +47,7 @@ export const RESOURCE_TEMPLATES = [
   },
 ]
 
-/** What a place holds. What is too long is cut, and says where the rest is. */
+/** The content of a resource. A long text is cut, with a hint where the rest is. */
 export async function contentsOf(
   client: ApiReader,
   uri: string,
@@ -95,14 +95,14 @@ async function memoryContents(
   const mimeType = 'text/markdown'
   if (next_offset === null) return [{ uri, mimeType, text }]
   const next = `${memoryUri(case_id, filename)}?offset=${next_offset}`
-  const hint = `[casefile: characters ${offset} to ${next_offset} of ${total_characters} came before this; the next part is ${next}]`
+  const hint = `[casefile: characters ${offset} to ${next_offset} of ${total_characters} are above; the next part is ${next}]`
   return [
     { uri, mimeType, text },
     { uri: next, mimeType: 'text/plain', text: hint },
   ]
 }
 
-/** What may stand in a template's variable, given the others that are known. */
+/** Completions for a variable of a template, given the other variables. */
 export async function completionsOf(
   client: ApiReader,
   uriTemplate: string,

@@ -10,16 +10,16 @@ import { createAccess } from './access.ts'
 import { followChanges, type KnownFiles } from './changes.ts'
 import { type CasefileServer, casefileServer } from './server.ts'
 
-/** A proof of 10 MiB, with each of its characters written as two. */
+/** A proof of 10 MiB whose every character is escaped as two. */
 const MOST_MESSAGE_BYTES = 24 * 1024 * 1024
-/** How long requests may take that are under way when the client closes standard input. */
+/** How long pending requests may take after the client closes standard input. */
 const LAST_ANSWERS_MS = 15_000
-/** So long it takes at most until a request that was read is under way, or its answer is written. */
+/** The most time until a request that was read is pending, or its response is written. */
 const TURN_MS = 100
 
 /**
- * `casefile mcp`: only the protocol is on standard output. Ends when the client closes standard input or output;
- * requests that came before are still answered. Lines that are no message are reported on standard error and skipped.
+ * `casefile mcp`: standard output has only the protocol. Ends when the client closes standard input or output, after
+ * answering the requests that came before. Reports lines that are not messages on standard error and skips them.
  */
 export async function serveMcp(choice: WorkspaceOptions): Promise<void> {
   const { warn } = ownTerminal()
@@ -63,7 +63,7 @@ export async function serveMcp(choice: WorkspaceOptions): Promise<void> {
   process.exit(0) // a connection to a service would keep the process alive
 }
 
-/** A client shows this when the start fails; each call says it again. */
+/** Clients show this line if the start fails; each call reports it again. */
 async function sayWhere(choice: WorkspaceOptions, warn: (line: string) => void): Promise<void> {
   try {
     const { root } = await findWorkspace(choice)
@@ -74,7 +74,10 @@ async function sayWhere(choice: WorkspaceOptions, warn: (line: string) => void):
   }
 }
 
-/** Passes on what is read, and its end only once everything is answered: the SDK answers nothing after that. */
+/**
+ * Passes the input on. Passes its end on only after every request is answered, because the SDK answers nothing after
+ * the end.
+ */
 function untilAnswered(idle: () => Promise<void>): Transform {
   let isOpen = false
   return new Transform({
@@ -83,7 +86,7 @@ function untilAnswered(idle: () => Promise<void>): Transform {
       done(null, chunk)
     },
     flush(done) {
-      if (isOpen) this.push('\n') // the last line may come without its end
+      if (isOpen) this.push('\n') // the last line may lack its line end
       const answered = async () => {
         for (let turn = 0; turn < 2; turn++) {
           await delay(TURN_MS)

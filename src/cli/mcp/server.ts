@@ -17,23 +17,23 @@ import { sessionTools } from './session-tools.ts'
 import { reasonOf, type Tool, type ToolDeps } from './tool.ts'
 import { placeOf } from './uris.ts'
 
-/** All that an agent can do. No tool approves, verifies, sets a state, resolves, abandons or deletes. */
+/** All tools. None approves, verifies, sets a state, resolves, abandons or deletes. */
 export const TOOLS: readonly Tool[] = [...caseTools, ...sessionTools, ...proofTools, ...memoryTools]
 
 const MOST_COMPLETIONS = 100
 
 export interface ServerDeps extends ToolDeps {
   version: string
-  /** Of the protocol: `legacy` begins with `initialize`. */
+  /** The version of the protocol: `legacy` begins with `initialize`. */
   era: 'legacy' | 'modern'
   known: KnownFiles
 }
 
 export interface CasefileServer {
   mcp: McpServer
-  /** Notifies the client, if it has subscribed to what changed. */
+  /** Notifies the client, if it has subscribed to a changed resource. */
   notify(change: Change): void
-  /** The name of the client, as the history of a case gives it. */
+  /** The name of the client, for the history of a case. */
   agent(): string | undefined
 }
 
@@ -52,7 +52,7 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
   const { server } = mcp
   const subscribed = new Set<string>()
 
-  /** As an error of the protocol, which has no results that are errors but for tools. */
+  /** Reports errors as errors of the protocol: only tools have results for errors. */
   async function asked<T>(uri: string | null, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -77,7 +77,7 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
     const forms = RESOURCE_TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(', ')
     throw new ResourceNotFoundError(
       uri,
-      `${JSON.stringify(uri.slice(0, 200))} is no resource of casefile. Expected casefile://cases or one of ${forms}, with ids as resources/list has them.`,
+      `${JSON.stringify(uri.slice(0, 200))} is not a resource of casefile. Expected casefile://cases or one of ${forms}, with ids as resources/list has them.`,
     )
   }
 
@@ -124,7 +124,7 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
     notify({ uris, list }) {
       if (!mcp.isConnected()) return
       if (list) mcp.sendResourceListChanged()
-      // in the newer protocol the connection knows who has asked for which
+      // in the newer protocol the connection knows who has subscribed to which resource
       const all = era === 'modern' ? known : subscribed
       const wanted = uris === 'all' ? all : uris
       for (const uri of wanted) {

@@ -10,7 +10,7 @@ import { sessionUri } from './uris.ts'
 import { sessionRow, sessionView } from './views.ts'
 
 const NEXT =
-  'The plan waits for the operator, who reads it and approves it, or not (casefile approve). Nothing runs before that, and no tool here approves.'
+  'The plan waits for approval by the operator (casefile approve). Nothing runs before that, and no tool here can approve.'
 
 export const sessionTools: readonly Tool[] = [
   tool({
@@ -35,7 +35,7 @@ export const sessionTools: readonly Tool[] = [
     title: 'Read a session',
     does: 'reads',
     description:
-      'A session: its state, hypothesis, plan, output, diff, test counts, the first failed tests by name with message and place (failed_tests), what each run of the agent used (usage: model, tokens, cost), and the files that could be attached as proof (candidates). The whole record with the audit trail is the memory file <number>.md of the case.',
+      'Reads a session: its state, hypothesis, plan, output, diff, test counts, the first failed tests with message and place (failed_tests), the usage of each run of the agent (usage: model, tokens, cost), and the files that could be attached as proof (candidates). The whole record with the audit trail is the memory file <number>.md of the case.',
     input: { ...caseArgument, ...sessionArgument('the newest') },
     output: {
       id: z.string(),
@@ -50,7 +50,7 @@ export const sessionTools: readonly Tool[] = [
 
       plan_sha256: z.string().nullable(),
       uri: z.string(),
-      cut: z.array(z.string()).describe('What was left out for its length, and where it is'),
+      cut: z.array(z.string()).describe('Texts that were shortened, and where to read the rest'),
     },
     run: (access, { case: name, session }) =>
       access.read(async (client) => {
@@ -63,20 +63,17 @@ export const sessionTools: readonly Tool[] = [
     title: 'Propose a plan',
     does: 'sets',
     description:
-      'Puts your plan in the place of the plan of a session that waits for approval (state plan_ready). The former plan stays in the history of plans. It approves nothing and starts nothing: the operator reads the plan and decides. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap.',
+      'Replaces the plan of a session that waits for approval (state plan_ready). The history of plans keeps the former plan. This approves nothing and starts nothing: the operator reads the plan and decides. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap.',
     input: {
       ...caseArgument,
       ...sessionArgument('the newest that waits for approval'),
       plan: z.string().min(1).describe('The whole plan, in markdown'),
-      hypothesis: z
-        .string()
-        .optional()
-        .describe('What you think is the cause; kept as it is if not given'),
+      hypothesis: z.string().optional().describe('What you think is the cause. Default: unchanged'),
       expected_plan_sha256: z
         .string()
         .optional()
         .describe(
-          'The plan_sha256 of the plan that you have read. Fails if the plan has changed since.',
+          'The plan_sha256 of the plan that you read. The call fails if the plan has changed since.',
         ),
     },
     output: {
@@ -129,7 +126,7 @@ async function proposed(
 function notWaiting(number: number, state: string): AppError {
   return new AppError(
     'wrong_state',
-    `Session ${number} is ${state}: a plan can be proposed only while it waits for approval (plan_ready). list_sessions shows the others. A new session is started by the operator (casefile start).`,
+    `Session ${number} is ${state}: you can propose a plan only while it waits for approval (plan_ready). list_sessions shows the others. Only the operator starts a new session (casefile start).`,
   )
 }
 
@@ -137,6 +134,6 @@ function changedPlan(present: string | null): AppError {
   const now = present === null ? '' : ` It is ${present} now.`
   return new AppError(
     'plan_changed',
-    `The plan is not the one that you have read.${now} Read it again with get_session, then propose again.`,
+    `The plan has changed since you read it.${now} Read it again with get_session, then propose again.`,
   )
 }

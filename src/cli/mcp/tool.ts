@@ -4,16 +4,15 @@ import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import type { Access } from './access.ts'
 
-/** What agents have to work with. */
 export interface ToolDeps {
   access: Access
   log: (line: string) => void
 }
 
 export interface Outcome {
-  /** What its output schema describes. */
+  /** The value that the output schema describes. */
   structured: Record<string, unknown>
-  /** For the reader, where that is more than the same as JSON. */
+  /** The text for the reader. Default: `structured` as JSON. */
   text?: string
 }
 
@@ -21,7 +20,7 @@ export interface Tool {
   name: string
   title: string
   description: string
-  /** `appends`: done twice, it is there twice. `sets`: done twice is done once. */
+  /** `appends`: calling it twice adds twice. `sets`: calling it twice changes nothing more. */
   does: 'reads' | 'appends' | 'sets'
   register(server: McpServer, deps: ToolDeps): void
 }
@@ -32,12 +31,12 @@ interface ToolDefinition<I extends z.ZodRawShape> extends Omit<Tool, 'register'>
   run(access: Access, args: z.output<z.ZodObject<I>>): Promise<Outcome>
 }
 
-/** What has at least these fields; `meta` says the rest as every client understands it. */
+/** An object with at least these fields; `meta` allows others in a way that every client understands. */
 export function row<S extends z.ZodRawShape>(shape: S): z.ZodObject<S> {
   return z.object(shape).loose().meta({ additionalProperties: true })
 }
 
-/** A tool rejects arguments that it does not know, and does not drop them. */
+/** A tool rejects unknown arguments; it does not drop them. */
 export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): Tool {
   const { name, title, description, does, input, output, run } = definition
   const inputSchema = withoutNulls(z.strictObject(input))
@@ -90,7 +89,7 @@ export function reasonOf(error: unknown, log: (line: string) => void): string {
       .map(({ path, message }) => `${path}: ${message}`)
     return [error.message, ...lines, `(${error.code})`].join('\n')
   }
-  if (error instanceof Error && error.name === 'AbortError') return 'casefile mcp is ending.'
+  if (error instanceof Error && error.name === 'AbortError') return 'casefile mcp is shutting down.'
   log(inspect(error))
-  return 'Something unexpected went wrong in casefile; its standard error says what. Try again, and tell the operator if it happens again.'
+  return 'Something unexpected went wrong in casefile; see its standard error. Try again, and ask the operator if it happens again.'
 }

@@ -1,18 +1,18 @@
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 
-/** What an answer holds of one text: some 6,000 tokens. */
+/** The most characters of one text in an answer: about 6,000 tokens. */
 const TEXT_CHARACTERS = 24_000
 export const MOST_CHARACTERS = 200_000
 const ROWS = 50
 const MOST_ROWS = 200
 
-/** A text, or the part of it that an answer has room for. */
+/** A text, or the part of it that fits in an answer. */
 export interface TextPart {
   text: string
   offset: number
   total_characters: number
-  /** Where the next part begins; null at the end. */
+  /** The offset of the next part; null at the end. */
   next_offset: number | null
 }
 
@@ -23,17 +23,17 @@ export const textPartShape = {
 }
 
 export const textRange = {
-  offset: z.number().int().min(0).default(0).describe('The character to begin at'),
+  offset: z.number().int().min(0).default(0).describe('The first character'),
   limit: z
     .number()
     .int()
     .min(1)
     .max(MOST_CHARACTERS)
     .default(TEXT_CHARACTERS)
-    .describe('At most so many characters'),
+    .describe('Maximum number of characters'),
 }
 
-/** No half of a character that takes two UTF-16 units. */
+/** Never splits a character that takes two UTF-16 units. */
 export function partOf(text: string, offset = 0, limit = TEXT_CHARACTERS): TextPart {
   const total_characters = text.length
   if (offset > total_characters) throw beyond('offset', offset, total_characters, 'characters')
@@ -49,8 +49,8 @@ function splits(text: string, index: number): boolean {
 }
 
 export const rowRange = {
-  offset: z.number().int().min(0).default(0).describe('How many of the list to leave out'),
-  limit: z.number().int().min(1).max(MOST_ROWS).default(ROWS).describe('At most so many'),
+  offset: z.number().int().min(0).default(0).describe('How many entries to skip'),
+  limit: z.number().int().min(1).max(MOST_ROWS).default(ROWS).describe('Maximum number of entries'),
 }
 
 export const rowsShape = {
@@ -74,11 +74,11 @@ export function rowsOf<T>(all: readonly T[], offset = 0, limit = ROWS): Rows<T> 
 function beyond(name: string, value: number, total: number, what: string): AppError {
   return new AppError(
     'bad_request',
-    `${name} is ${value}, but there are only ${total} ${what}. Begin at 0, or at the next_offset of the last answer.`,
+    `${name} is ${value}, but there are only ${total} ${what}. Use 0, or the next_offset of the last answer.`,
   )
 }
 
-/** The record with its long texts cut, and a sentence for each that was. */
+/** Shortens the long texts of a record, with a sentence in `cut` for each. */
 export function withCutTexts<T extends object>(
   record: T,
   keys: readonly (keyof T & string)[],

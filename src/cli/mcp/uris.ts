@@ -1,7 +1,7 @@
 import { isMemoryName } from '../../model/memory-name.ts'
 import { UUID } from '../../model/words.ts'
 
-/** What a resource's address names. */
+/** The resource that a URI names. */
 export type Place =
   | { kind: 'cases' }
   | { kind: 'case'; case_id: string }
@@ -22,8 +22,8 @@ const ADDRESS =
 const SESSION = /^([1-9][0-9]{0,5}|latest)$/
 
 /**
- * Null for whatever is no such address. Nothing is normalised, so that nothing is left to lead elsewhere:
- * each part must be an id or a number as it stands, or a file name, percent-encoded.
+ * Null if it is not such a URI. It normalizes nothing, so that no URI leads elsewhere: each part must be exactly an
+ * id, a number, or a percent-encoded file name.
  */
 export function placeOf(uri: string): Place | null {
   const [isOne, case_id, kind, rest = '', offset] = ADDRESS.exec(uri) ?? []

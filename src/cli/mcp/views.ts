@@ -4,7 +4,7 @@ import type { SessionJson } from '../../http/schemas/session.ts'
 import { partOf, withCutTexts } from './truncate.ts'
 import { memoryUri, proofUri, sessionUri } from './uris.ts'
 
-/** A session as in a list: without its texts. */
+/** A session in a list, without its texts. */
 export function sessionRow(session: SessionJson) {
   const { id, case_id, number, state, type, provider, proof_attached, tests, diff } = session
   const { started_at, updated_at, completed_at, plan_sha256, usage_total, problems } = session
@@ -28,18 +28,18 @@ export function sessionRow(session: SessionJson) {
   }
 }
 
-/** A session whole, but for texts that are too long. */
+/** A session, with long texts shortened. */
 export function sessionView(session: SessionJson) {
   const { case_id, id, number } = session
   const shown = withCutTexts(
     session,
     ['hypothesis', 'plan', 'output'],
-    () => `All of it is in the memory file ${number}.md.`,
+    () => `Read the memory file ${number}.md for the whole text.`,
   )
   return { ...shown, uri: sessionUri(case_id, id), file: memoryUri(case_id, `${number}.md`) }
 }
 
-/** A proof as in a list: without its content. */
+/** A proof in a list, without its content. */
 export function proofRow(proof: ProofHeadJson) {
   return { ...proof, uri: proofUri(proof.case_id, proof.id) }
 }

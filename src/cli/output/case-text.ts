@@ -16,7 +16,7 @@ import { gateText } from './gate-text.ts'
 import { historyText } from './history-text.ts'
 import { proofTable } from './proof-text.ts'
 
-/** A case for people: its fields, its description, and a section for each thing that belongs to it. */
+/** A case for people: its fields, its description, and a section for each kind of related thing. */
 export function caseText(
   whole: WholeCase,
   { terminal, workspace }: Pick<ReadContext, 'terminal' | 'workspace'>,
@@ -43,10 +43,10 @@ export function caseText(
   ].join('')
 }
 
-/** `casefile history` prints them all. */
+/** The newest entries; `casefile history` prints all. */
 const SHOWN_ACTS = 8
 
-/** What says where the case is on its way comes first; title, description and state have places of their own. */
+/** Fields that show the progress come first. Title, description and state are printed elsewhere. */
 const SHOWN = [
   ...FIELD_LIST.filter(({ name, setBy }) => setBy && name !== 'state'),
   ...FIELD_LIST.filter(({ kind, setBy, required }) => !setBy && !required && kind !== 'markdown'),

@@ -2,7 +2,7 @@ import type { GateJson } from '../../http/schemas/case.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The proof checklist with what satisfies each item, and what is missing below it. */
+/** The proof checklist with the proof of each item, and what is missing below it. */
 export function gateText({ open, items, missing }: GateJson, { color }: Terminal): string {
   const lines = items.map(({ description, type, required, satisfied_by }) => {
     const sign = satisfied_by ? color.green('✓') : required ? color.red('✗') : color.dim('·')

@@ -1,7 +1,7 @@
-/** Beyond what JSON escapes: C1 controls, and what turns or hides the text around it. */
+/** Characters that JSON does not escape: C1 controls, and characters that reverse or hide text. */
 const HIDDEN = /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
-/** One JSON document that moves no cursor, should it be printed on a terminal. */
+/** One JSON document without characters that move the cursor of a terminal. */
 export function jsonText(value: unknown, indent = 2): string {
   const escaped = (character: string) =>
     `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

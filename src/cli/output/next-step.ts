@@ -10,7 +10,7 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   unknown_provider: 'casefile doctor',
 }
 
-/** The command to go on with after an error; null where its message names one, or none helps. */
+/** The command to run after an error; null if its message names one, or none helps. */
 export function nextStep({ code, message, extra }: AppError): string | null {
   if (/casefile \w+/.test(message)) return null
   const { running } = extra as { running?: { case_id?: unknown } }

@@ -1,6 +1,6 @@
 /**
- * Keeps the program, which may be a service, running when its output cannot be written. A reader that has closed the
- * pipe (`| head`) is no error; any other failure, such as a full disk, is reported once and makes the exit code 1.
+ * Keeps the program, which may be a service, running if its output cannot be written. A reader that closes the pipe
+ * (`| head`) is not an error. Any other failure, such as a full disk, is reported once and sets exit code 1.
  */
 export function bearOutputErrors({ stdout, stderr } = process): void {
   let isReported = false
@@ -12,5 +12,5 @@ export function bearOutputErrors({ stdout, stderr } = process): void {
       process.exitCode ||= 1
     })
   })
-  stderr.on('error', () => {}) // there is no place left for a message
+  stderr.on('error', () => {}) // no place is left for a message
 }

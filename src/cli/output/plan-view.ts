@@ -11,7 +11,7 @@ import { shownLine } from './shown-line.ts'
 import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
-/** The plan of a session as text, and what is not trusted and so prevents an approval. */
+/** The plan of a session as text, and which missing trust prevents an approval. */
 export async function viewPlan(
   { client, terminal, workspace }: Pick<ReadContext, 'client' | 'terminal' | 'workspace'>,
   session: SessionJson,
@@ -28,15 +28,14 @@ export async function viewPlan(
 }
 
 /**
- * The plan of a session as it will count: its lines, those that Casefile runs marked, and what
- * approving it starts. What a terminal would not show stands there as an escape: the reader decides
- * by this.
+ * The plan of a session as it would run: its lines, with marks on those that Casefile runs, and what an approval
+ * starts. The reader decides by this, so characters that a terminal would hide appear as escapes.
  */
 export async function planView(
   { plan, provider, state }: Pick<SessionJson, 'plan' | 'provider' | 'state'>,
   settings: TrustedSettings,
   { color, width }: Terminal,
-  /** Why an approval would fail for something that is not trusted. */
+  /** Why an approval would fail for lack of trust. */
   untrusted: string | null = null,
 ): Promise<string> {
   const reading = await readPlan(plan)
@@ -55,7 +54,7 @@ export async function planView(
   return `${[...lines.map((line) => line.trimEnd()), ...(objections.length > 0 ? ['', ...objections] : [])].join('\n')}\n`
 }
 
-/** Why it cannot be approved matters only while it waits for approval. */
+/** The reason against an approval matters only while the plan waits for one. */
 function summary(
   { steps, errors }: PlanReading,
   { text, willRun, objection }: ExecutionSummary,
@@ -63,7 +62,7 @@ function summary(
 ): string[] {
   if (errors.length > 0) {
     const lines = errors.map(({ line, message }) => `  line ${line}: ${message}`)
-    return ['This plan cannot be run as it is:', ...lines]
+    return ['This plan cannot run:', ...lines]
   }
   if (objection !== null) return isWaiting ? [`It cannot be approved yet. ${objection}`] : []
   const running = steps.filter(willRun)
@@ -71,7 +70,7 @@ function summary(
   return running.length === 0 ? [text] : [text, `Run by Casefile: ${names}`]
 }
 
-/** The fence with its two ends. */
+/** The lines of a fence, including both ends. */
 function linesOf({ line, script }: PlanStep): number[] {
   const length = script.split('\n').length + 2
   return Array.from({ length }, (_, index) => line + index)

@@ -7,7 +7,7 @@ import type { Terminal } from '../output/terminal.ts'
 
 type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
 
-/** What a session wants to do, and the commands to go on with. */
+/** Prints the plan of a session, and the next commands. */
 export async function printPlanned(console: Speaking, session: SessionJson): Promise<void> {
   const { terminal } = console
   const objection = await printPlan(console, session)
@@ -35,7 +35,7 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
   }
 }
 
-/** What to do after a session that failed. */
+/** The next commands after a failed session. */
 export function sayFailed(
   terminal: Terminal,
   { case_id, number, durations }: Pick<SessionJson, 'case_id' | 'number' | 'durations'>,
@@ -44,7 +44,7 @@ export function sayFailed(
   const took = durationsText(durations)
   terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Next, one of:`)
   for (const [command, what] of [
-    [`casefile start ${place} --again ${number}`, 'plan again; the agent learns of this failure'],
+    [`casefile start ${place} --again ${number}`, 'plan again; the agent sees this failure'],
     [`casefile show ${place} ${number}`, 'read its output and failed tests'],
     [`casefile state ${place} open`, 'leave it for later'],
   ] as const) {
@@ -52,7 +52,9 @@ export function sayFailed(
   }
 }
 
-/** Hypothesis and plan, with the steps that will run marked. Returns what is not trusted and so prevents an approval. */
+/**
+ * Prints hypothesis and plan, with marks on the steps that will run. Returns which missing trust prevents an approval.
+ */
 export async function printPlan(console: Speaking, session: SessionJson): Promise<string | null> {
   const { terminal } = console
   const { color } = terminal
@@ -69,7 +71,7 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
   if (session.plan_unchanged && session.state === 'plan_ready') {
     terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
   }
-  // loaded when a plan is shown: it needs all agents
+  // loaded only when a plan is shown, because it loads all agents
   const { viewPlan } = await import('./plan-view.ts')
   const { text, objection } = await viewPlan(console, session)
   terminal.print(`\n${color.bold('Plan')}\n${text}`)

@@ -22,13 +22,13 @@ export function proofTable(
   return table(rows, { width, cuts: [[4, 12]] })
 }
 
-/** Whether it is verified, and what it is worth. */
+/** Whether the proof is verified and supports its claim. */
 export function proofState(proof: ProofHeadJson): string {
   const facts = visibleText(oneLine(proofFacts(proof)))
   return `${proof.verified ? 'verified' : 'not verified'}${facts === '' ? '' : ', '}${facts}`
 }
 
-/** What its report says, why it does not support its claim, and why it was accepted. */
+/** The result of its report, why it does not support its claim, and why it was accepted. */
 function proofFacts({ tests, supports, why_not, accepted }: ProofHeadJson): string {
   if (!supports) return `does not support its claim: ${why_not}`
   const counts = tests ? [`${tests.passed} of ${tests.run} tests passed`] : []

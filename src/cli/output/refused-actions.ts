@@ -4,7 +4,7 @@ import { visibleText } from '../../model/visible-text.ts'
 import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
-/** What a session's agent was refused, each with the reason on the next line. */
+/** Actions that the agent of a session was denied, each with the reason on the next line. */
 export function printRefused(
   { color, print, width }: Terminal,
   { plan, work, first }: SessionJson['refused'],

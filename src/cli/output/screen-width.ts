@@ -1,18 +1,18 @@
 import { stripVTControlCharacters } from 'node:util'
 import { eastAsianWidth } from 'get-east-asian-width'
 
-/** Characters as a reader sees them, so that an emoji or an accent is never torn apart. */
+/** Characters as a reader sees them, so that an emoji or an accent is never split. */
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 const ASCII = /^[ -~]*$/
 const INVISIBLE =
   /^[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Nonspacing_Mark}\p{Enclosing_Mark}\p{Surrogate}]+$/u
-/** Not \p{RGI_Emoji}: making that set takes longer than all else that a command does before it runs. */
+/** Not \p{RGI_Emoji}: building that set takes longer than everything else before a command runs. */
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u
-/** Marks that take a column of their own behind a letter. */
+/** Combining marks that take a column. */
 const SPACING_MARKS = /(?<!^)[\p{Spacing_Mark}\uFF9E\uFF9F]/gu
 
-/** How many columns a text takes on the screen, colours or not. */
+/** The width of a text on the screen in columns; escape sequences of colours do not count. */
 export function stringWidth(text: string): number {
   if (ASCII.test(text)) return text.length
   let width = 0
@@ -28,7 +28,7 @@ function graphemeWidth(grapheme: string): number {
   return eastAsianWidth(grapheme.codePointAt(0)!) + marks
 }
 
-/** As much of a text as fits into so many columns. */
+/** The beginning of a text that fits in this many columns. */
 export function cutTo(text: string, width: number): string {
   if (stringWidth(text) <= width) return text
   if (ASCII.test(text)) return width > 0 ? `${text.slice(0, width - 1)}…` : ''

@@ -10,7 +10,7 @@ import { table } from '../output/table.ts'
 import { ago } from '../output/times.ts'
 import { printPlanned } from './planned.ts'
 
-/** A session: its plan, its output, and its result. */
+/** Prints a session: its plan, output and result. */
 export async function printSession(
   console: Pick<ReadContext, 'client' | 'terminal' | 'workspace'>,
   session: SessionJson,
@@ -52,7 +52,7 @@ export async function printSession(
   }
 }
 
-/** Which models the agent used, and how much, run by run. */
+/** The models that the agent used, and how much, for each run. */
 function printUsage(
   { color, print }: ReadContext['terminal'],
   { usage, usage_total }: SessionJson,

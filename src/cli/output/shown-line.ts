@@ -1,6 +1,6 @@
 import { visibleText } from '../../model/visible-text.ts'
 
-/** A line as it is shown, with tabs as blanks. */
+/** A line as it is shown, with spaces for tabs. */
 export function shownLine(line: string): string {
   return line.split('\t').map(visibleText).join('    ')
 }

@@ -2,27 +2,27 @@ import { cutTo, stringWidth } from './screen-width.ts'
 
 export interface Cell {
   text: string
-  /** Used where the text does not fit. */
+  /** A shorter text, used if `text` does not fit. */
   short?: string
-  /** Colours it; the width is that of `text`. */
+  /** Adds colours; only `text` counts for the width. */
   paint?: (text: string) => string
 }
 
 const GAP = 2
-/** A column that is cut keeps at least so many characters. */
+/** The least width of a column that is cut. */
 const LEAST = 12
 
-/** A column, by its number, that may be cut to so many characters. */
+/** The number of a column that may be cut, and its least width. */
 export type Cut = readonly [column: number, least: number]
 
 interface TableOptions {
-  /** Columns of the screen; unbounded if not given. */
+  /** Width of the screen; unlimited if not given. */
   width?: number
-  /** What is cut, in this order, as far as there is no room. */
+  /** Columns to cut, in this order, if the table is too wide. */
   cuts?: readonly Cut[]
 }
 
-/** Rows in columns, each as wide as its widest cell on the screen. Cut text ends with an ellipsis. */
+/** Rows in columns, each as wide as its widest cell. Cut text ends with an ellipsis. */
 export function table(rows: readonly (readonly Cell[])[], options: TableOptions = {}): string {
   const { width = Number.POSITIVE_INFINITY, cuts = [[0, LEAST]] } = options
   const columns = Math.max(0, ...rows.map((row) => row.length))

@@ -1,21 +1,21 @@
 import { Chalk, type ChalkInstance, supportsColor } from 'chalk'
 
-/** Where a command speaks: standard output for what was asked, standard error for all else. */
+/** The output of a command: results go to standard output, everything else to standard error. */
 export interface Terminal {
-  /** Text for standard output, as it is. */
+  /** Writes text to standard output, unchanged. */
   print(text: string): void
   /** A line on standard error. */
   say(line: string): void
-  /** A line on standard error that names the program. */
+  /** Writes a line to standard error that names the program. */
   warn(line: string): void
   color: ChalkInstance
   /** Whether standard output is a terminal. */
   isTerminal: boolean
-  /** Whether somebody can be asked. */
+  /** Whether a person can answer a question. */
   canAsk: boolean
-  /** Whether standard error is a terminal, which can show a line that changes. */
+  /** Whether standard error is a terminal, which can show a progress line. */
   hasProgress: boolean
-  /** Columns of the terminal; unbounded where there is none. */
+  /** Width of the terminal; unlimited without one. */
   width(): number
 }
 
@@ -35,7 +35,7 @@ export function ownTerminal(): Terminal {
   }
 }
 
-/** FORCE_COLOR counts before NO_COLOR, as in Node; without both only a terminal gets colours. */
+/** FORCE_COLOR has priority over NO_COLOR, as in Node. Without both, only a terminal gets colours. */
 function colorLevel(env: NodeJS.ProcessEnv, isTerminal: boolean): 0 | 1 | 2 | 3 {
   const { FORCE_COLOR: forced, NO_COLOR: off } = env
   if (forced !== undefined && forced !== '') {

@@ -6,7 +6,7 @@ const UNITS = [
   ['min', 60],
 ] as const
 
-/** How long ago a time was, for a person: `3 min ago`. */
+/** A time relative to now, for a person: `3 min ago`. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = Math.floor((now - Date.parse(time)) / 1000)
   if (Number.isNaN(seconds)) return time
@@ -14,7 +14,7 @@ export function ago(time: string, now = Date.now()): string {
   return size === 0 ? 'just now' : `${Math.floor(seconds / size)} ${unit} ago`
 }
 
-/** The time of day here: `14:03:07`. */
+/** The local time of day: `14:03:07`. */
 export function clock(time: string): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return '--:--:--'

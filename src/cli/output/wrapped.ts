@@ -1,8 +1,8 @@
 import { stringWidth } from './screen-width.ts'
 
 /**
- * Lines broken between words where they are wider than the screen. Further lines are indented as the line itself is,
- * or by `hanging`.
+ * Breaks lines between words if they are wider than the screen. Continuation lines keep the indentation of their line,
+ * or get `hanging`.
  */
 export function wrapped(text: string, width: number, hanging?: string): string {
   return text

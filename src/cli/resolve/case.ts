@@ -11,15 +11,15 @@ import { EXIT, exiting, usageError } from '../output/exit-codes.ts'
 const MOST_SHOWN = 10
 
 /**
- * The id of the case that a word names: its id, the start of its id, or part of its title, case-insensitive.
- * Throws if none or several match; the message names `listCommand`, which lists all cases.
+ * The id of the case that a word names: its id, the start of its id, or part of its title, case-insensitive. Throws if
+ * no case or several match; the message names `listCommand`, which lists all cases.
  */
 export async function resolveCase(
   client: ApiReader,
   word: string,
   listCommand = 'casefile list --all',
 ): Promise<string> {
-  if (UUID.test(word)) return word // the next request says whether it exists
+  if (UUID.test(word)) return word // the next request fails if it does not exist
   const name = word.trim()
   if (name === '') throw notFound(word, listCommand)
   const query = new URLSearchParams({ named: name, limit: String(MOST_SHOWN) })
@@ -55,15 +55,15 @@ function linesOf(cases: readonly TriageRowJson[]): string[] {
 }
 
 export interface Choice {
-  /** The command that needs a case: `approve`. */
+  /** The command that needs a case, such as `approve`. */
   command: string
-  /** What the cases to choose from need. */
+  /** The kind of attention that the offered cases need. */
   needs: AttentionKind
   /** Such as `a plan to approve`. */
   what: string
 }
 
-/** The case that a word names; without one, that which the person chooses among those that need something. */
+/** The case that a word names. Without a word, the person chooses among those that need attention. */
 export async function resolveOrChooseCase(
   { client, terminal, json, signal }: Pick<ReadContext, 'client' | 'terminal' | 'json' | 'signal'>,
   word: string | undefined,

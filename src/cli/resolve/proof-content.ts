@@ -12,7 +12,7 @@ export interface ProofSource {
   text?: string
 }
 
-/** What should be attached: the text of a file, of standard input or of an option, or a file that a session left. */
+/** The content to attach: from a file, standard input, an option, or a file that a session left. */
 export async function contentOf(
   file: string | undefined,
   { artifact, text }: ProofSource,
@@ -27,7 +27,7 @@ export async function contentOf(
 }
 
 async function contentOfFile(file: string): Promise<string> {
-  const path = await realPathOf(resolve(file)) // the operator's own choice: a link is followed
+  const path = await realPathOf(resolve(file)) // the operator chose it, so links are followed
   const read = decoded(await readRegular(path, { maxBytes: MAX_PROOF_CONTENT_BYTES }), file)
   if (read.ok) return read.text
   throw new AppError(

@@ -3,12 +3,12 @@ import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
-/** The newest first, without their contents, which may be large. */
+/** The proofs of a case, newest first, without their contents, which may be large. */
 export async function proofsOf(client: ApiReader, caseId: string): Promise<ProofHeadJson[]> {
   return (await client.request('GET', `/cases/${caseId}/proof?content=false`)).body
 }
 
-/** One of them with its content. */
+/** One proof with its content. */
 export async function wholeProof(
   client: ApiReader,
   { case_id, id }: Pick<ProofHeadJson, 'case_id' | 'id'>,
@@ -16,14 +16,14 @@ export async function wholeProof(
   return (await client.request('GET', `/cases/${case_id}/proof/${id}`)).body
 }
 
-/** The proof whose id begins so. */
+/** The proof whose id begins with `word`. */
 export function resolveProof(proofs: readonly ProofHeadJson[], word: string): ProofHeadJson {
   const fitting = proofs.filter(({ id }) => id.startsWith(word.toLowerCase()))
   if (fitting.length === 1) return fitting[0]!
   const ids = (fitting.length > 0 ? fitting : proofs).map(({ id }) => id.slice(0, 8)).join(', ')
   const message =
     fitting.length > 0
-      ? `${JSON.stringify(word)} begins the ids of several proofs: ${ids}. Name one by more of its id.`
+      ? `${JSON.stringify(word)} matches several proofs: ${ids}. Use more of the id.`
       : `The case has no proof ${JSON.stringify(word)}. ${ids === '' ? 'It has none yet: casefile proof add' : `It has: ${ids}`}.`
   throw exiting(EXIT.unknown, new AppError('not_found', message))
 }

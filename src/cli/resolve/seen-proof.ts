@@ -3,13 +3,13 @@ import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
 
 interface SeenProof extends Pick<ProofHeadJson, 'id' | 'case_id'> {
-  /** Its content as it was shown, if it was. */
+  /** The content that the person saw, if any. */
   content?: string
 }
 
 /**
- * Verifies a proof as it was shown, and accepts it with a reason if there is one. Throws if its content has changed
- * since: the hash in its file does not show that, because editors do not update it.
+ * Verifies a proof, and accepts it if a reason is given. Throws if the content has changed since it was shown: the
+ * hash in its file does not reveal that, because editors do not update it.
  */
 export async function verifySeen(
   client: Pick<Client, 'request'>,

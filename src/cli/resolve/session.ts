@@ -4,8 +4,8 @@ import { AppError } from '../../model/app-error.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
 /**
- * The session that a word names: its number, its id or a beginning of that, or `latest`. Without a word
- * the newest, or with `waiting` the newest that waits for approval, if one does.
+ * The session that a word names: its number, its id or the start of it, or `latest`. Without a word the newest; with
+ * `waiting`, the newest that waits for approval if there is one.
  */
 export async function resolveSession(
   client: ApiReader,
@@ -32,12 +32,12 @@ export async function resolveSession(
   const all = sessions.map(({ number, state }) => `${number} (${state})`).join(', ')
   throw unknown(
     fitting.length === 0
-      ? `The case has no session ${JSON.stringify(word)}. It has: ${all}. A session is named by its number, its id, or latest.`
-      : `${JSON.stringify(word)} begins the ids of several sessions: ${fitting.map(({ number }) => number).join(', ')}. Name one by its number.`,
+      ? `The case has no session ${JSON.stringify(word)}. It has: ${all}. Name a session by its number, its id, or latest.`
+      : `${JSON.stringify(word)} matches several sessions: ${fitting.map(({ number }) => number).join(', ')}. Name one by its number.`,
   )
 }
 
-/** The newest first. */
+/** The sessions of a case, newest first. */
 export async function sessionsOf(client: ApiReader, caseId: string): Promise<SessionJson[]> {
   const { body } = await client.request('GET', `/cases/${caseId}/sessions`)
   return (body as SessionJson[]).sort((a, b) => b.number - a.number)

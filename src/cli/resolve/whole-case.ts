@@ -6,7 +6,7 @@ import type { SessionJson } from '../../http/schemas/session.ts'
 import { proofsOf, wholeProof } from './proof.ts'
 import { sessionsOf } from './session.ts'
 
-/** A case with all that belongs to it, as the endpoints give it; proof without its content. */
+/** A case with everything that belongs to it, as the API returns it; proofs without their content. */
 export interface WholeCase<P extends ProofHeadJson = ProofHeadJson> extends CaseJson {
   gate: GateJson
   sessions: SessionJson[]
@@ -29,7 +29,7 @@ export async function wholeCase(client: ApiReader, id: string): Promise<WholeCas
   return { ...found, gate, sessions, proof, memory, history }
 }
 
-/** The same with the content of each proof, which is asked for one after the other. */
+/** The same with the content of each proof, requested one after another. */
 export async function wholeCaseWithContents(
   client: ApiReader,
   id: string,

@@ -1,9 +1,11 @@
 export interface EscapeSink {
-  /** Without any control character. */
+  /** Receives text without control characters. */
   text(text: string): void
-  /** One of C0 but ESC, or DEL. */
+  /** Receives a C0 control character other than ESC, or DEL. */
   control(character: string): void
-  /** A whole control sequence, as `31;1` and `m` of `ESC [ 31;1 m`; one with intermediates is left out. */
+  /**
+   * Receives a whole control sequence: `31;1` and `m` for `ESC [ 31;1 m`. Sequences with intermediates are dropped.
+   */
   sequence(parameters: string, final: string): void
 }
 
@@ -14,9 +16,9 @@ const STRING_END = /[\x07\n\r\x18\x1a\x1b\x9c]/g
 const MAX_PARAMETERS = 256
 
 /**
- * Pure. Reads terminal output, cut into chunks anywhere, and tells the sink what it holds. Everything
- * but text, control characters and control sequences is dropped: OSC, DCS, APC, PM, SOS, character
- * sets, C1. A string that is never ended is given up at the end of its line, so that it hides no more.
+ * Pure. Parses terminal output that comes in chunks of any size, and passes the parts to the sink. Only text, control
+ * characters and control sequences pass; OSC, DCS, APC, PM, SOS, character sets and C1 are dropped. A string sequence
+ * without an end stops at the end of its line, so that it cannot hide the rest of the output.
  */
 export function createEscapeReader(sink: EscapeSink): (chunk: string) => void {
   let state: State = 'text'
@@ -29,7 +31,7 @@ export function createEscapeReader(sink: EscapeSink): (chunk: string) => void {
     understood = true
   }
 
-  /** Each takes one character, and says whether it is done with it. */
+  /** Each reads one character, and returns whether it has consumed it. */
   const steps: Record<Exclude<State, 'string'>, (character: string, code: number) => boolean> = {
     text(character, code) {
       if (code === 0x1b) begin('escape')

@@ -9,36 +9,35 @@ export interface AnsiRun {
 
 export interface AnsiLine {
   runs: AnsiRun[]
-  /** It was cut for its length, and goes on in the next: there is no line end between them. */
+  /** The line was too long and continues in the next one: there is no line end between them. */
   wrapped: boolean
 }
 
 export interface AnsiReader {
   /**
-   * The lines that came to their end with this chunk; nothing changes them any more. Of each stream the
-   * colours, and sequences that are cut, are its own: what one leaves open takes nothing of the other.
+   * The lines that this chunk completed; they change no more. Each stream has its own colours and its own unfinished
+   * sequences.
    */
   write(chunk: string, stream?: Stream): AnsiLine[]
-  /** The line that has not ended yet, as it is now; null if it is empty. */
+  /** The unfinished line as it is now; null if it is empty. */
   open(): AnsiLine | null
 }
 
 type Stream = 'stdout' | 'stderr'
 
-/** No line is longer, so that an unfinished one costs little to show again and again. */
+/** The longest line, so that it costs little to show an unfinished one again and again. */
 const MAX_CELLS = 16_384
 
 /**
- * Pure. Reads terminal output in chunks cut anywhere into lines of styled text. What is written after
- * a lone CR takes the place of its line, as in a progress bar; a backspace takes one character back.
- * Colours go on from line to line; all that moves the cursor otherwise, and all that talks to
- * the terminal, is dropped. Other control characters are shown as their pictures.
+ * Pure. Reads terminal output, in chunks of any size, into lines of styled text. Text after a lone CR replaces its
+ * line, as in a progress bar; a backspace removes one character. Colours continue from line to line. Other cursor
+ * movements and requests to the terminal are dropped. Other control characters become visible symbols.
  */
 export function createAnsiReader(): AnsiReader {
   let finished: AnsiLine[] = []
   let cells: string[] = []
   let styles: AnsiStyle[] = []
-  /** Before the end of the line after a CR or a backspace: what comes next is written from here. */
+  /** Where the next text is written: before the end of the line only after a CR or a backspace. */
   let cursor = 0
 
   const cut = (length: number) => {
@@ -68,8 +67,8 @@ export function createAnsiReader(): AnsiReader {
 
   const streamReader = () => {
     let style = PLAIN
-    /** The first half of a character whose second half has not come. */
-    let held = ''
+    /** The first half of a surrogate pair whose second half has not arrived. */
+    let half = ''
     const read = createEscapeReader({
       text: (text) => put(visibleOutput(text), style),
       control(character) {
@@ -85,9 +84,9 @@ export function createAnsiReader(): AnsiReader {
       },
     })
     return (chunk: string) => {
-      const text = held + chunk
-      held = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
-      read(held === '' ? text : text.slice(0, -1))
+      const text = half + chunk
+      half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
+      read(half === '' ? text : text.slice(0, -1))
     }
   }
   const readers = { stdout: streamReader(), stderr: streamReader() }

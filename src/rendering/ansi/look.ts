@@ -1,7 +1,7 @@
 import { type AnsiLine, ansiLines } from './lines.ts'
 import type { AnsiColor, AnsiStyle } from './style.ts'
 
-/** `color` and `background`, as `rgb(255, 0, 0)`, are for CSSOM: what has no class of its own. */
+/** `color` and `background`, as `rgb(255, 0, 0)`, are set by script, for colours that have no class. */
 export interface AnsiLook {
   classes: string[]
   color?: string
@@ -9,9 +9,9 @@ export interface AnsiLook {
 }
 
 /**
- * Pure. How a style looks on a page: `bold`, `fg-0` to `fg-15`, `bg-0` to `bg-15`. Inverse text has its
- * colours exchanged, and `inverse` for what stands in the place of one that it has not. Text in the
- * colour of its background would hide: it gets neither.
+ * Pure. The look of a style on a page: `bold`, `fg-0` to `fg-15`, `bg-0` to `bg-15`. Inverse text has its colours
+ * exchanged, with `inverse` in place of a colour that it lacks. Text in the colour of its background would be
+ * invisible, so both colours are dropped.
  */
 export function lookOf(style: AnsiStyle): AnsiLook {
   const look: AnsiLook = { classes: [...style.marks] }
@@ -23,7 +23,7 @@ export function lookOf(style: AnsiStyle): AnsiLook {
   return look
 }
 
-/** Pure. As `lookOf`, in classes alone: the nearest of the 16 colours stands for each other one. */
+/** Pure. Like `lookOf` with classes only: other colours become the nearest of the 16. */
 export function classesOf(style: AnsiStyle): string[] {
   const [front, back] = colorsOf(style)
   const nearFront = front === null ? null : nearest(front)
@@ -88,8 +88,8 @@ function nearest(color: AnsiColor): number {
 }
 
 /**
- * Pure. Terminal output as safe HTML, to stand in a `<pre>`: plain text as it is, a `<span>` for each
- * styled run, line ends as line ends, so that a copy of it is plain text.
+ * Pure. Terminal output as safe HTML for a `<pre>`: plain text, and a `<span>` for each styled run. Line ends stay, so
+ * that copying it gives plain text.
  */
 export function ansiHtml(text: string): string {
   return ansiLines(text).map(lineHtml).join('')

@@ -1,9 +1,9 @@
 import Anser from 'anser'
 
-/** 0 to 255 of the terminal's palette, or `'255, 0, 0'`. */
+/** An index into the 256-colour palette, or `'255, 0, 0'`. */
 export type AnsiColor = number | string
 
-/** How text looks from here on. Two that look the same have the same `key`. */
+/** The style of text. Two styles that look the same have the same `key`. */
 export interface AnsiStyle {
   foreground: AnsiColor | null
   background: AnsiColor | null
@@ -17,7 +17,7 @@ export type AnsiMark = 'bold' | 'dim' | 'italic' | 'underline' | 'inverse' | 'st
 
 export const PLAIN: AnsiStyle = { foreground: null, background: null, marks: [], key: '0' }
 
-/** What anser calls each, and its code. Hidden and blinking text is shown as any other. */
+/** The names that anser gives to styles, and their codes. Hidden and blinking text is shown like any other. */
 const MARKS: readonly { mark: AnsiMark; name: string; code: number }[] = [
   { mark: 'bold', name: 'bold', code: 1 },
   { mark: 'dim', name: 'dim', code: 2 },
@@ -29,7 +29,7 @@ const MARKS: readonly { mark: AnsiMark; name: string; code: number }[] = [
 const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
 
 const MAX_KNOWN = 2000
-/** A program alternates between few styles, and changes them often. */
+/** A cache: programs switch often between few styles. */
 const known = new Map<string, AnsiStyle>()
 
 /** Pure. The style after `ESC [ <parameters> m`. */
@@ -60,7 +60,7 @@ function changed(style: AnsiStyle, parameters: string): AnsiStyle {
   return { foreground, background, marks: marks.map(({ mark }) => mark), key }
 }
 
-/** `38:2::1:2:3` and `38:5:1` mean what they do with semicolons; `4:0` is no underline, `4:3` a wavy one. */
+/** `38:2::1:2:3` and `38:5:1` mean the same as with semicolons. `4:0` is no underline, `4:3` a wavy one. */
 function withSemicolons(parameters: string): string {
   return parameters
     .split(';')

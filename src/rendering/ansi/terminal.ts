@@ -7,10 +7,9 @@ export interface TerminalOptions {
 }
 
 /**
- * Pure. What an agent or a step printed, fit for the operator's terminal: colours and nothing else,
- * or not even these. Nothing in it moves the cursor, so it cannot overwrite what stands there already:
- * a lone CR becomes a line end. The text may come in chunks, cut anywhere; each line and each chunk
- * ends in plain style.
+ * Pure. Makes output of an agent or a step safe for the operator’s terminal: only colours pass, or nothing if `colors`
+ * is false. Nothing moves the cursor, so the output cannot overwrite other text: a lone CR becomes a line end. The
+ * text may come in chunks of any size; each line and each chunk ends in plain style.
  */
 export function createTerminalFilter({ colors }: TerminalOptions): (chunk: string) => string {
   let output = ''
@@ -19,7 +18,7 @@ export function createTerminalFilter({ colors }: TerminalOptions): (chunk: strin
   let current = PLAIN
   let returned = false
   let lineIsEmpty = true
-  let held = ''
+  let half = ''
 
   const change = (to: typeof PLAIN) => {
     if (colors && to.key !== current.key) output += `\x1b[${to.key}m`
@@ -52,9 +51,9 @@ export function createTerminalFilter({ colors }: TerminalOptions): (chunk: strin
   })
 
   return (chunk) => {
-    const text = held + chunk
-    held = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
-    read(held === '' ? text : text.slice(0, -1))
+    const text = half + chunk
+    half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
+    read(half === '' ? text : text.slice(0, -1))
     change(PLAIN)
     const printed = output
     output = ''

@@ -3,18 +3,17 @@ import { counted } from '../../model/amounts.ts'
 import { countLines, type DiffHunk, type FileDiff, numberedLines } from './shape.ts'
 
 export interface Patch {
-  /** Those with the most changed lines first. */
+  /** Sorted by changed lines, most first. */
   files: FileDiff[]
-  /** What could not be read, and whether the patch was cut. */
+  /** Which parts could not be read, and whether the patch was cut. */
   notes: string[]
 }
 
-/** A hunk's header counts as a line. */
 export interface PatchLimits {
   files: number
-  /** Of all files. Those beyond are only counted. */
+  /** Lines of all files together, counting headers of hunks. Lines beyond are only counted. */
   lines: number
-  /** So that a large file leaves room for those after it. */
+  /** The limit for one file, so that a large one leaves room for others. */
   linesOfFile: number
 }
 
@@ -23,9 +22,8 @@ const CUT = /\n?\[casefile: (the patch was cut here[^\]\n]*)\]\n*$/
 const MAX_CUT_NOTE = 1000
 
 /**
- * Pure. Reads a patch as `git diff` writes it, as far as the limits go. Never throws: what it does not
- * understand becomes a note. The counts in hunk headers are not relied on, since a patch may be cut, and
- * what was redacted in it may have had more lines.
+ * Pure. Parses the output of `git diff`, up to the limits. Never throws: a part that it cannot read becomes a note. It
+ * ignores the counts in headers of hunks, because a patch may be cut, or lines may be redacted.
  */
 export function readPatch(text: string, limits: Partial<PatchLimits> = {}): Patch {
   const { files: maxFiles, lines, linesOfFile } = { ...LIMITS, ...limits }
@@ -35,7 +33,7 @@ export function readPatch(text: string, limits: Partial<PatchLimits> = {}): Patc
   const notes = cut ? [`${cut[1]!.replace(/^t/, 'T')}.`] : []
   let at = lineFrom(whole, 0, 'diff --git ')
   if (/\S/.test(whole.slice(0, at))) {
-    notes.push('What stands before the first file is no part of a patch.')
+    notes.push('The text before the first file is not part of a patch.')
   }
   const files: FileDiff[] = []
   let left = 0
@@ -58,7 +56,7 @@ function changed({ additions, deletions }: FileDiff): number {
   return additions + deletions
 }
 
-/** With at most `lines` of its lines. */
+/** Parses the part of one file, with at most `lines` lines. */
 function readFile(section: string, lines: number): { file: FileDiff; taken: number } {
   const notes: string[] = []
   let at = lineFrom(section, 0, '@@ ')
@@ -84,12 +82,12 @@ function readFile(section: string, lines: number): { file: FileDiff; taken: numb
   return { file: { ...head, additions, deletions, hunks, unread: rest.lines, notes }, taken }
 }
 
-/** Of a binary file's part all is head. Names have room in this. */
+/** The head of a binary file is its whole part. Long names fit in this limit. */
 const MAX_HEAD = 16 * 1024
 
 type Head = Pick<FileDiff, 'file' | 'from' | 'status' | 'binary'>
 
-/** What a file's part of a patch says before its first hunk; what it cannot read is said in `notes`. */
+/** Parses the lines before the first hunk of a file; adds to `notes` what it cannot read. */
 function readHead(whole: string, notes: string[]): Head {
   const head = beginningOf(whole)
   const patch = parsed(head, notes)
@@ -110,7 +108,7 @@ function readHead(whole: string, notes: string[]): Head {
   }
 }
 
-/** In whole lines, unless the first alone is longer. */
+/** Ends at a line end, unless the first line alone is longer. */
 function beginningOf(head: string): string {
   if (head.length <= MAX_HEAD) return head
   const end = head.lastIndexOf('\n', MAX_HEAD - 1) + 1
@@ -127,7 +125,7 @@ function parsed(head: string, notes: string[]): StructuredPatch | undefined {
   }
 }
 
-/** Without git's `a/` and `b/`; null for no file. */
+/** The name without the `a/` or `b/` of git; null for no file. */
 function nameOf(name: string | undefined): string | null {
   if (!name || name === '/dev/null') return null
   return name.replace(/^[ab]\//, '')
@@ -135,15 +133,15 @@ function nameOf(name: string | undefined): string | null {
 
 interface HunkRead {
   hunk: DiffHunk
-  /** Where the reading stopped. */
+  /** The position after the hunk. */
   end: number
-  /** How many lines were read, with the header. */
+  /** The lines that were read, counting the header. */
   taken: number
-  /** How many of them could not be read; null if none could, for want of line numbers. */
+  /** How many lines could not be read; null if the header has no line numbers, so that none could. */
   strange: number | null
 }
 
-/** The hunk whose header is at `at`, with at most as many lines. */
+/** Reads the hunk whose header is at `at`, with at most `most` lines. */
 function readHunk(section: string, at: number, most: number): HunkRead {
   let end = nextLine(section, at)
   const header = lineAt(section, at, end)
@@ -164,20 +162,23 @@ function readHunk(section: string, at: number, most: number): HunkRead {
 function lineAt(section: string, from: number, to: number): string {
   return section.slice(from, section[to - 1] === '\n' ? to - 1 : to)
 }
-/** Pure. Where the next line begins that starts so, from `at` on; the length of the text if none does. */
+/**
+ * Pure. The position of the next line, from `at` on, that begins with `start`; the length of the text if there is
+ * none.
+ */
 function lineFrom(text: string, at: number, start: string): number {
   if (at === 0 && text.startsWith(start)) return 0
   const found = text.indexOf(`\n${start}`, Math.max(0, at - 1))
   return found < 0 ? text.length : found + 1
 }
 
-/** Pure. Where the line after the one at `at` begins. */
+/** Pure. The position of the line after the one at `at`. */
 function nextLine(text: string, at: number): number {
   const end = text.indexOf('\n', at)
   return end < 0 ? text.length : end + 1
 }
 
-/** Pure. How many lines of hunks stand from `at` on, without making a string of each: there may be millions. */
+/** Pure. Counts the lines of hunks from `at` on, without a string for each: there may be millions. */
 function signsFrom(
   text: string,
   at: number,

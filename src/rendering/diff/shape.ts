@@ -1,15 +1,15 @@
-/** What a page shows of a difference, wherever it comes from. */
+/** A diff as a page shows it. */
 
 export interface DiffLine {
   kind: ' ' | '+' | '-'
   text: string
-  /** 1-based line in the text before; null for an added one. */
+  /** 1-based line number in the old text; null for an added line. */
   old: number | null
-  /** 1-based line in the text after; null for a removed one. */
+  /** 1-based line number in the new text; null for a removed line. */
   new: number | null
-  /** The line again in pieces, where it is known which of them changed. */
+  /** The line in pieces, if it is known which of them changed. */
   parts?: DiffPart[]
-  /** It is the last of its text, and has no line end. */
+  /** The last line of its text, without a line end. */
   noNewline?: boolean
 }
 
@@ -33,15 +33,15 @@ export interface FileDiff {
   additions: number
   deletions: number
   hunks: DiffHunk[]
-  /** How many more lines its hunks have, where it is too large to keep them all. */
+  /** How many more lines its hunks have, if the file is too large to keep all. */
   unread?: number
-  /** What else is to say, as that its mode changed or that a part of it could not be read. */
+  /** Other notes, such as that the mode changed or that a part could not be read. */
   notes: string[]
 }
 
 /**
- * Pure. Numbers the lines of a hunk, given as in a patch: each with its sign, and `\` for a missing
- * line end. A line without a sign is counted in `strange`, and left out.
+ * Pure. Numbers the lines of a hunk, which begin with their sign as in a patch; `\` marks a missing line end. A line
+ * without a sign is left out and counted in `strange`.
  */
 export function numberedLines(
   lines: readonly string[],

@@ -8,7 +8,7 @@ export interface TextDiff {
   deletions: number
 }
 
-/** `timeoutMs`: for comparing the lines; as much again is spent on the words in them. */
+/** `timeoutMs`: the limit for comparing lines, and again for comparing the words in them. */
 export interface DiffLimits {
   maxCharacters: number
   maxEdits: number
@@ -20,8 +20,8 @@ const MAX_LINE_FOR_WORDS = 4000
 const MAX_WORD_EDITS = 200
 
 /**
- * Pure. What changed between two texts, with 3 lines around each place; in a line that replaces
- * another, which words. Null when they are too large or too different to compare within the limits.
+ * Pure. The changes between two texts, with 3 lines around each, and the changed words of a replaced line. Null if the
+ * texts are too large or too different to compare within the limits.
  */
 export function diffTexts(
   before: string,
@@ -43,7 +43,7 @@ export function diffTexts(
   return { hunks, ...countLines(hunks) }
 }
 
-/** Marks the changed words of each removed line and the added line in its place. */
+/** Marks the changed words of each removed line and of the added line that replaces it. */
 function markWords(lines: readonly DiffLine[], deadline: number): void {
   let at = 0
   while (at < lines.length) {
@@ -75,7 +75,7 @@ function markPair(removed: DiffLine, added: DiffLine, deadline: number): void {
     (sum, { value, removed }) => sum + (removed ? 0 : value.trim().length),
     0,
   )
-  // with little in common, marks on nearly every word only make it harder to read
+  // when lines have little in common, marks on nearly every word make them harder to read
   if (kept * 3 < Math.max(removed.text.trim().length, added.text.trim().length)) return
   const part = (value: string, changed: boolean): DiffPart => ({ text: value, changed })
   removed.parts = before.map(({ value, removed }) => part(value, removed))

@@ -3,21 +3,21 @@ import type { DiffHunk, DiffLine, FileDiff } from './shape.ts'
 
 export interface DiffViewProps {
   files: readonly FileDiff[]
-  /** About the whole, as that it was cut. */
+  /** Notes about the whole diff, such as that it was cut. */
   notes?: readonly string[]
-  /** How many lines are shown in all; one of more than 200 characters counts as several. */
+  /** The most lines to show; a line of more than 200 characters counts as several. */
   maxLines?: number
-  /** Files are unfolded until that many lines are in sight. */
+  /** Files are open until this many lines are visible. */
   openLines?: number
 }
 
 const MAX_LINES = 2000
 const OPEN_LINES = 400
-/** A file with more changed lines than that is folded, however few the others have. */
+/** A file with more changed lines than this starts folded. */
 const MAX_OPEN_FILE = 300
 const CHARACTERS_OF_LINE = 200
 
-/** Changed files, each in its `<details>`. What is over the limit is left out, and counted. */
+/** Changed files, each in its `<details>`. Lines over the limit are left out and counted. */
 export function DiffView({
   files,
   notes = [],
@@ -42,7 +42,7 @@ export function DiffView({
   )
 }
 
-/** One difference without a file, as between two revisions of a plan. */
+/** A diff without a file, such as between two revisions of a plan. */
 export function HunksView(props: { hunks: readonly DiffHunk[]; label: string; maxLines?: number }) {
   const { hunks, left } = within(props.hunks, props.maxLines ?? MAX_LINES)
   return (
@@ -133,7 +133,7 @@ function LineRow({ line }: { line: DiffLine }) {
   )
 }
 
-/** As many lines as there is room for, and how many are left. */
+/** The lines that fit, and how many are left. */
 function within(
   hunks: readonly DiffHunk[],
   room: number,
@@ -159,7 +159,7 @@ function within(
   return { hunks: kept, shown, cost, left: total - shown }
 }
 
-/** A line is shown whole or not at all, so that what is left out is always counted. */
+/** A line is shown whole or not at all, so that the count of lines left out is exact. */
 function costOf(text: string): number {
   return 1 + Math.floor(text.length / CHARACTERS_OF_LINE)
 }

@@ -1,13 +1,13 @@
-/** Bytes from `from` up to, and without, `to`. */
+/** Bytes from `from` up to but excluding `to`. */
 export interface ByteRange {
   from: number
   to: number
 }
 
-/** More of them are not kept: what they would have said is for comfort. */
+/** Ranges beyond these are dropped: they only colour standard error. */
 const MAX_RANGES = 2000
 
-/** Pure. Sorted ranges with one more in them, touching ones made one. */
+/** Pure. Adds a range to sorted ranges, and joins those that touch. */
 export function withRange(ranges: readonly ByteRange[], range: ByteRange): readonly ByteRange[] {
   if (range.to <= range.from) return ranges
   const last = ranges.at(-1)
@@ -25,7 +25,7 @@ export function withRange(ranges: readonly ByteRange[], range: ByteRange): reado
   return [...apart, { from, to }].sort((a, b) => a.from - b.from).slice(0, MAX_RANGES)
 }
 
-/** Pure. `whole` in pieces, each said to lie in the ranges or outside of them. */
+/** Pure. Splits `whole` into pieces that are inside or outside of the ranges. */
 export function splitBy(
   ranges: readonly ByteRange[],
   whole: ByteRange,
@@ -46,19 +46,19 @@ export function splitBy(
   return pieces
 }
 
-/** Pure. How many bytes a text was at least: a U+FFFD in it may stand for one, or be itself. */
+/** Pure. The least number of bytes that a text was decoded from: a U+FFFD may replace a single byte. */
 export function leastBytes(text: string): number {
   return ENCODER.encode(text.replaceAll('\ufffd', '?')).length
 }
 
 const ENCODER = new TextEncoder()
 
-/** Pure. As `0-12 40-52`. */
+/** Pure. Writes ranges as `0-12 40-52`. */
 export function rangesText(ranges: readonly ByteRange[]): string {
   return ranges.map(({ from, to }) => `${from}-${to}`).join(' ')
 }
 
-/** Pure. What `rangesText` wrote. */
+/** Pure. Reads the format of `rangesText`. */
 export function readRanges(text: string): ByteRange[] {
   return [...text.matchAll(/(\d+)-(\d+)/g)].map(([, from, to]) => ({
     from: Number(from),

@@ -1,10 +1,10 @@
-/** So much of a line that is cut may be left out, to begin where it is sure what comes. */
+/** At most this many bytes of a cut line are skipped to reach a safe beginning. */
 const MOST_BYTES = 64
 
 /**
- * Pure. Where to begin in bytes that were cut out of a log anywhere: behind the end of a line or at an escape
- * sequence, if one is near, since another may be cut; else at a character. `isMidLine`: the beginning of
- * that line is missing.
+ * Pure. Where to begin reading bytes that were cut out of a log at any place: after a line end or at an escape
+ * sequence, if one is near, because the cut may be within an escape sequence; else at a whole character. `isMidLine`:
+ * the beginning of that line is missing.
  */
 export function beginningOf(bytes: Uint8Array): { start: number; isMidLine: boolean } {
   const head = bytes.subarray(0, MOST_BYTES)
@@ -18,5 +18,5 @@ export function beginningOf(bytes: Uint8Array): { start: number; isMidLine: bool
 
 const LF = 0x0a
 const ESC = 0x1b
-/** Stands for what is missing of a line. */
+/** Shown in place of the missing beginning of a line. */
 export const CUT = '…'

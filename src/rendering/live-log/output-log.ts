@@ -1,12 +1,12 @@
 import { type ByteRange, leastBytes, splitBy, withRange } from './byte-ranges.ts'
 
-/** Text of a log in its order, and where it came from. */
+/** A part of a log’s text, in order; `isError` if it came from standard error. */
 export interface LogText {
   text: string
   isError: boolean
 }
 
-/** A piece of a log as it is told live. */
+/** A piece of a log from the event stream. */
 export interface LivePiece {
   offset: number
   text: string
@@ -14,21 +14,21 @@ export interface LivePiece {
 }
 
 /**
- * How much of a growing log a page has, so that nothing of it is shown twice or left out, whichever way
- * it comes: told live, or fetched as bytes. Pure: it knows no page and no network.
+ * Combines live pieces and fetched bytes of a growing log, so that a page shows every byte exactly once. Pure: it
+ * knows no page and no network.
  */
 export interface OutputLog {
-  /** How many bytes of the log are taken. */
+  /** How many bytes of the log have been taken. */
   end(): number
-  /** How many there are at least. More than `end`: the bytes between are to be fetched. */
+  /** The least size of the log that is known. If it is more than `end`, fetch the bytes between. */
   known(): number
-  /** What of a live piece is new; nothing where bytes before it are missing, which `known` tells then. */
+  /** The new part of a live piece; empty if bytes before it are missing, and `known` is then more than `end`. */
   piece(piece: LivePiece): LogText[]
-  /** What of fetched bytes, which begin at `from`, is new. */
+  /** The new part of fetched bytes, which begin at `from`. */
   bytes(from: number, bytes: Uint8Array): LogText[]
-  /** The log has that many bytes, and these of them came from standard error. */
+  /** Sets the size of the log, and which of its bytes came from standard error. */
   learn(size: number, stderr: readonly ByteRange[]): void
-  /** Leaves out what comes before `from`. */
+  /** Skips everything before `from`. */
   skipTo(from: number): void
 }
 
@@ -47,7 +47,7 @@ export function createOutputLog(from: number): OutputLog {
     known = Math.max(known, end)
     return splitBy(stderr, whole).flatMap(({ from, to, inside }) => {
       const part = fresh.subarray(from - whole.from, to - whole.from)
-      // a character that is cut goes on in its own stream
+      // a character cut at the end continues in the next part of the same stream
       const text = decoders[inside ? 'stderr' : 'stdout'].decode(part, { stream: true })
       return text === '' ? [] : [{ text, isError: inside }]
     })
@@ -57,7 +57,7 @@ export function createOutputLog(from: number): OutputLog {
     end: () => end,
     known: () => known,
     piece({ offset, text, isError }) {
-      // where a text with U+FFFD ends is not known from the text
+      // a U+FFFD may replace any number of bytes, so the end of such a piece is unknown
       const isExact = !text.includes('\ufffd')
       const to = offset + leastBytes(text)
       known = Math.max(known, to)

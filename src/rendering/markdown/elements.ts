@@ -8,7 +8,7 @@ import { stepFigure } from './step-figure.ts'
 const EXTERNAL = { rel: ['noopener', 'noreferrer', 'nofollow'], target: '_blank' }
 const MAX_LABEL = 200
 
-/** Gives the sanitized elements of a text what the page adds to them. */
+/** Adds the marks of the page (steps, anchors, labels) to the sanitized elements. */
 export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => void {
   const steps = options.steps ?? []
   const byLine = new Map(steps.map((step, index) => [step.line, { step, index }]))
@@ -25,7 +25,7 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
     }
   }
 
-  /** `inLink` and `inCode`: within such an element. */
+  /** Whether the node is within a link, or within code. */
   type Where = { inLink?: boolean; inCode?: boolean }
 
   function decorated(node: ElementContent, where: Where): ElementContent {
@@ -59,7 +59,7 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
     return element(`h${level}`, { id }, node.children)
   }
 
-  /** A link leads to the first of several footnotes of one name. */
+  /** If several footnotes have the same name, only the first keeps the id. */
   function dropTakenId({ properties }: Element): void {
     if (footnotes.has(properties.id)) delete properties.id
     else footnotes.add(properties.id)
@@ -83,7 +83,7 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
   }
 }
 
-/** A block that has text from right to left takes its direction from its first letter; code does not. */
+/** A block with right-to-left text takes its direction from its first letter; code does not. */
 function directed(node: ElementContent): ElementContent {
   if (node.type !== 'element' || node.tagName === 'pre' || !FROM_RIGHT.test(plainText(node)))
     return node
@@ -96,7 +96,7 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** It is never loaded: what it would show may come from anywhere, and would tell that somebody reads. */
+/** An image is linked and never loaded: any site could serve it, and loading it would reveal that somebody reads. */
 function image({ properties }: Element, { inLink }: { inLink?: boolean }): Element {
   const href = imageTarget(String(properties.src ?? ''))
   const alt = String(properties.alt ?? '') || href || 'no description'
@@ -120,7 +120,7 @@ function scrollable(table: Element): Element {
   return element('div', properties, [table])
 }
 
-/** The box of a task gets the task's text as its label. */
+/** Labels the checkbox of a task with the text of the task. */
 function labelBox(item: Element): void {
   const paragraph = item.children.find((child) => child.type === 'element' && child.tagName === 'p')
   const own = paragraph?.type === 'element' && boxOf(paragraph) ? paragraph : item
@@ -140,7 +140,7 @@ function isBlock({ tagName }: Element): boolean {
   return ['ul', 'ol', 'pre', 'blockquote', 'div', 'figure'].includes(tagName)
 }
 
-/** Line ends within code are written as they are; a CR of their own is shown. */
+/** Line ends in code stay; a CR without LF becomes visible. */
 function visibleCode(value: string): string {
   return visibleText(value.replace(/\r\n/g, '\n'))
 }

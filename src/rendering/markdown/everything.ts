@@ -8,9 +8,8 @@ type Handlers = NonNullable<Options['handlers']>
 type State = Parameters<typeof defaultHandlers.link>[0]
 
 /**
- * Handlers that leave nothing of `source` out, for a plan: what an agent gets of it and a reader would
- * not see stands beside what it belongs to. `stepLines`: where fences are that say themselves what
- * stands behind their language.
+ * Handlers for a plan: they show all of `source` that an agent reads, also what a reader would not see. `stepLines`:
+ * lines of fences whose caption already shows the words after their language.
  */
 export function everythingHandlers(source: string, stepLines: ReadonlySet<number>): Handlers {
   const literal = (node: Nodes) =>
@@ -50,7 +49,7 @@ export function everythingHandlers(source: string, stepLines: ReadonlySet<number
   }
 }
 
-/** Whether the text of the link is its address, as where only an address was written. */
+/** Whether the link shows exactly its address. */
 function isItsAddress({ url, children }: Link): boolean {
   const [only, ...others] = children
   if (only?.type !== 'text' || others.length > 0) return false

@@ -8,9 +8,8 @@ const MAX_ADDRESS = 2000
 const BLOCK_PARENTS = ['root', 'blockquote', 'listItem', 'footnoteDefinition']
 
 /**
- * How markdown becomes elements where the usual way would leave something out: raw HTML is text, and
- * each footnote stands where it was written, also one that nothing refers to. A plan whose step stood
- * in such a footnote would run what nobody has seen.
+ * Handlers for nodes that the defaults would hide. Raw HTML becomes text. Each footnote appears where it was written,
+ * even if nothing refers to it: otherwise a plan could run a step in a footnote that the reader never saw.
  */
 export const HANDLERS: NonNullable<Options['handlers']> = {
   html(_, node: Html, parent: Parents | undefined): ElementContent {
@@ -33,8 +32,8 @@ export const HANDLERS: NonNullable<Options['handlers']> = {
 }
 
 /**
- * One long address behind a thousand short references would make a huge page of a small text. With
- * `everything` that of a link itself is left, which stands there once.
+ * One long address behind a thousand short references would make a huge page from a small text. With `everything`,
+ * links keep their own address: it appears only once.
  */
 export function withoutLongAddresses(everything: boolean): (root: Root) => void {
   const visit = (node: Nodes): void => {

@@ -4,13 +4,13 @@ import { visibleText } from '../hidden-characters.ts'
 const MAX_NAMED = 12
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 const REFERENCE = /[\p{L}\p{N}\p{M}]*&(?:#\w{1,8}|[A-Za-z]\w{0,31});[\p{L}\p{N}\p{M}]*/gu
-/** Numbers and boxes of lists, which a browser draws itself. */
+/** The browser draws the numbers and checkboxes of lists itself. */
 const LIST_MARKS = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+(?:[ \t]+\[[xX]\](?=\s))?/gm
 
 /**
- * Pure. The first words of a markdown text that `root`, what became of it, shows less often than they
- * were written. It knows nothing of markdown's rules, so it also sees what those would hide that
- * nobody has thought of. `stepLines` are fences whose first line is shown in other words.
+ * Pure. The first words of a markdown text that its rendering `root` shows less often than the text has them. It uses
+ * no rules of markdown, so it also finds text hidden in ways that the renderer does not expect. `stepLines` are fences
+ * whose first line the page shows in other words.
  */
 export function hiddenWords(
   source: string,
@@ -30,7 +30,7 @@ export function hiddenWords(
     .replace(LIST_MARKS, '')
     .replace(/<br\s*\/?>/gi, ' ')
   const plain = written.replace(REFERENCE, (joined) => {
-    // it stands for some sign that may join the words around it
+    // an entity becomes a character that may join the words around it
     const around = joined.replace(/&[^;]*;/, ' ').match(WORD) ?? []
     for (const part of around) if (!shown.includes(part)) hidden.add(part)
     return ' '
@@ -44,7 +44,7 @@ export function hiddenWords(
   return [...hidden].slice(0, MAX_NAMED)
 }
 
-/** What is in sight of it; the caption of a step is the page's own. */
+/** The visible text, without captions of steps, which the page adds. */
 function textOf(node: Nodes): string {
   if (node.type === 'text') return node.value
   if (!('children' in node)) return ''

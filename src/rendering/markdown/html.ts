@@ -15,8 +15,8 @@ import type { MarkdownOptions, Rendered } from './markdown.ts'
 const ID_PREFIX = 'text-'
 
 /**
- * Slow, and very slow on hostile input: called in a worker only (`markdown.ts`). The sanitizer comes
- * before `decorate`, which adds what no text may bring itself, as the marks of steps.
+ * Slow, and very slow on hostile input: only a worker calls it (`markdown.ts`). The sanitizer runs before `decorate`,
+ * because a text must not bring the marks that `decorate` adds.
  */
 export function markdownHtml(text: string, options: MarkdownOptions): Rendered {
   const settings = { ...options, idPrefix: options.idPrefix ?? ID_PREFIX }
@@ -40,7 +40,7 @@ export function markdownHtml(text: string, options: MarkdownOptions): Rendered {
   return { html, hidden }
 }
 
-/** What may come of a text, before the page's own marks are added. It is not GitHub's list: it is shorter. */
+/** The elements and attributes that a text may produce. The list is shorter than GitHub’s. */
 function schemaFor(idPrefix: string): Schema {
   return {
     tagNames: TAG_NAMES,

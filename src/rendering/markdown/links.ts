@@ -1,7 +1,7 @@
 import { isMemoryName } from '../../model/memory-name.ts'
 import { SESSION_FILE } from '../../model/words.ts'
 
-/** `external`: it leads to another site, or to a mail program. */
+/** `external`: the link leads to another site. `mail`: it opens a mail program. */
 export interface LinkTarget {
   href: string
   kind: 'external' | 'mail' | 'inside'
@@ -12,7 +12,10 @@ export interface LinkPlace {
   idPrefix: string
 }
 
-/** Pure. Where a link of a text leads, rewritten so that every browser reads it so; null: nowhere. */
+/**
+ * Pure. The target of a link, normalized so that every browser reads it the same way; null if the link must not lead
+ * anywhere.
+ */
 export function linkTarget(href: string, { base, idPrefix }: LinkPlace): LinkTarget | null {
   if (href.startsWith('#')) return { href: `#${idPrefix}${href.slice(1)}`, kind: 'inside' }
   if (URL.canParse(href)) {
@@ -27,7 +30,7 @@ export function linkTarget(href: string, { base, idPrefix }: LinkPlace): LinkTar
   return { href: base + encodeURIComponent(file) + inside, kind: 'inside' }
 }
 
-/** As the name of a file; what is not well encoded is the name as it stands. */
+/** Decodes a file name; an invalid escape leaves it unchanged. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)
@@ -37,7 +40,7 @@ function decoded(name: string): string {
   }
 }
 
-/** Pure. The address of an image, which is linked and never loaded; null if it has none on the web. */
+/** Pure. The web address of an image, which is linked and never loaded; null if it has none. */
 export function imageTarget(src: string): string | null {
   return URL.canParse(src) && isWeb(new URL(src)) ? new URL(src).href : null
 }
@@ -45,7 +48,7 @@ export function imageTarget(src: string): string | null {
 function isWeb(url: URL): boolean {
   return url.protocol === 'http:' || url.protocol === 'https:'
 }
-/** Pure. What a heading is called in an address, much as on GitHub: `Why, and how?` is `why-and-how`. */
+/** Pure. The anchor of a heading, much as on GitHub: `Why, and how?` gives `why-and-how`. */
 export function slugOf(text: string): string {
   const slug = text
     .toLowerCase()

@@ -3,15 +3,15 @@ import type { PlanStep } from '../../model/plan-step.ts'
 import { workerFile } from '../../package-files.ts'
 
 export interface MarkdownOptions {
-  /** Where the case's memory files are, as `/case/<id>/memory/`. Without it, links to them lead nowhere. */
+  /** The path of the case’s memory files, as `/case/<id>/memory/`. Without it, links to them lead nowhere. */
   base?: string
   /** How many levels headings go down, so that the page has one h1. */
   headingShift?: number
-  /** Before each id in the text; of use where a page shows several texts. */
+  /** Prefix of each id in the text. A page that shows several texts gives each its own. */
   idPrefix?: string
-  /** What will run: the fence that opens at the line of each is marked as this step. */
+  /** Steps that will run; the fence that opens at the line of each is marked. */
   steps?: readonly MarkedStep[]
-  /** Also what a reader usually does not see, as addresses of links: for a text that somebody approves. */
+  /** Also shows what is usually invisible, such as addresses of links. For a text that somebody approves. */
   everything?: boolean
 }
 
@@ -19,7 +19,7 @@ export type MarkedStep = Omit<PlanStep, 'script'>
 
 export interface Rendered {
   html: string
-  /** With `everything`: words of the text that are not in sight all the same; it should hold none. */
+  /** With `everything`: words of the text that the page still does not show. Should be empty. */
   hidden: string[]
 }
 
@@ -31,9 +31,9 @@ const renderer = createWorkerPool<Rendered>(workerFile('rendering/markdown/markd
 })
 
 /**
- * Safe HTML of a markdown text. Nothing in it loads, runs or submits anything, whatever the text says,
- * and all of the text is in sight: raw HTML as text, images as links. Null when the text takes more
- * than 2 s or is nested too deep: show it as plain text then. Rejects when a step's fence is not at its line.
+ * Safe HTML of a markdown text. Nothing in it loads, runs or submits anything, and all of the text is visible: raw
+ * HTML as text, images as links. Null if the text takes more than 2 s or is nested too deep: show it as plain text
+ * then. Rejects if a step has no fence at its line.
  */
 export async function renderMarkdown(
   text: string,
@@ -44,7 +44,7 @@ export async function renderMarkdown(
   return rendered?.html ?? null
 }
 
-/** The same with everything that the text says, and the words that stay hidden nevertheless. */
+/** Like `renderMarkdown`, with option `everything`, and also returns the words that stay hidden. */
 export async function renderEverything(
   text: string,
   options: MarkdownOptions = {},
@@ -54,8 +54,8 @@ export async function renderEverything(
 }
 
 /**
- * Whether a line begins more than 100 quotes or lists, one in the other: its HTML would take seconds, and nobody
- * means it. A line of nothing but dashes or stars is a rule.
+ * Whether a line opens more than 100 nested quotes or lists: its HTML would take seconds, and no real text needs it. A
+ * line of only dashes or stars is a rule.
  */
 function isNestedTooDeep(text: string): boolean {
   const opening = /^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){100}.*$/gm

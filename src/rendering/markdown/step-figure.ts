@@ -3,7 +3,7 @@ import type { StepProof } from '../../model/plan-step.ts'
 import { element, text } from './hast.ts'
 import type { MarkedStep } from './markdown.ts'
 
-/** A fence that will run, with what the operator needs to know about it. `number` counts from 1. */
+/** A fence that will run, with the facts that the operator needs. `number` counts from 1. */
 export function stepFigure(step: MarkedStep, number: number, pre: Element): Element {
   const caption: ElementContent[] = [
     span('step-number', String(number)),
@@ -16,7 +16,9 @@ export function stepFigure(step: MarkedStep, number: number, pre: Element): Elem
   return element('figure', properties, [element('figcaption', {}, caption), pre])
 }
 
-/** As in `sh`, `at most 2 min`, `proves: its output`: what differs from a step that says nothing. */
+/**
+ * Such as `sh`, `at most 2 min`, `proves: its output`: the language, and every setting that differs from its default.
+ */
 export function stepFacts(step: MarkedStep): string[] {
   const facts: string[] = [step.language]
   if (step.timeoutMs !== null) facts.push(`at most ${durationText(step.timeoutMs)}`)
