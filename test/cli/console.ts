@@ -204,13 +204,13 @@ t.test('what is wrong is told, with a code for it', async (t) => {
     [
       ['proof', 'add', 'door', 'gone.txt'],
       1,
-      /gone\.txt cannot be attached: the file is not there/,
+      /gone\.txt cannot be attached: the file does not exist/,
     ],
     [['note', 'door', ' '], 2, /blank/],
     [['list', '--needs', 'love'], 1, /needs: expected any, or some of plan/],
     [['state', 'door', 'shut'], 1, /state: got "SHUT", expected one of OPEN/],
     [['new', ''], 1, /title: expected a text, not only white space/],
-    [['list', '--root', 'gone'], 1, /no folder/],
+    [['list', '--root', 'gone'], 1, /is not a folder/],
   ]
   for (const [args, code, stderr] of wrong) {
     t.test(args.join(' '), async (t) => {
@@ -384,7 +384,7 @@ function useFakeAgents(t: Test): void {
 }
 
 t.test(
-  'of an agent: the steps of its plan are counted, and what it was refused is shown',
+  'of an agent: the steps of its plan are counted, and what it was denied is shown',
   async (t) => {
     const cli = cliHere(t)
     useFakeAgents(t)
@@ -412,7 +412,7 @@ t.test(
       / used claude-opus-5-5, 1,200 tokens in \(200 cached\), 30 out, about \$0\.0046\n/,
     )
 
-    const refused = /Refused {2}1 action was refused\n {2}✗ Bash touch x\n {4}\S/
+    const refused = /Denied {2}1 action was denied\n {2}✗ Bash touch x\n {4}\S/
     t.match(await cli.run('show', 'door', '1'), { code: 0, stdout: refused })
     const shown = await cli.run('show', 'door', '1', '--json')
     t.match(shown.json.refused, {
@@ -422,10 +422,10 @@ t.test(
     })
     const page = `/case/${case_id}/session/1`
     const html = await (await fetch(client.url + page, { headers: { accept: 'text/html' } })).text()
-    t.match(textOf(html, 'status'), /^Completed, but 1 action was refused\./)
+    t.match(textOf(html, 'status'), /^Completed, but 1 action was denied\./)
     t.match(
       textOf(html, 'refused-actions'),
-      /^Refused actions 1 action was refused ?\. Bash touch x \S/,
+      /^Denied actions 1 action was denied ?\. Bash touch x \S/,
     )
   },
 )

@@ -518,9 +518,10 @@ t.test(
 )
 
 t.test('closing the parser settles what is being parsed', async (t) => {
+  await parsedMarkdown('warm')
   const parsing = parsedMarkdown(`${'- '.repeat(10_000)}3`)
   const refused = t.rejects(parsing, { code: 'stopping' })
-  await parsedMarkdown('warm') // known: gives the turn in which the worker is asked
+  await parsedMarkdown('warm') // cached: gives the turn in which the worker is asked
   await new Promise(setImmediate)
   await leave()
   await refused

@@ -11,7 +11,7 @@ export function printRefused(
 ): void {
   if (plan + work === 0) return
   const when = plan > 0 ? `, ${plan} of them while it planned` : ''
-  print(`\n${color.bold('Refused')}  ${refusedCount(plan + work)}${when}\n`)
+  print(`\n${color.bold('Denied')}  ${refusedCount(plan + work)}${when}\n`)
   for (const refused of first) {
     print(`  ${color.red('✗')} ${visibleText(refusedText(refused))}\n`)
     for (const line of wrapped(visibleText(refused.reason), width() - 4).split('\n')) {

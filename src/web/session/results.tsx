@@ -40,7 +40,7 @@ export function RefusedActions({ data }: { data: SessionPageData }) {
   const more = plan + work - first.length
   return (
     <section class="card" id="refused-actions" aria-labelledby="refused-actions-title">
-      <h2 id="refused-actions-title">Refused actions</h2>
+      <h2 id="refused-actions-title">Denied actions</h2>
       <p class="muted small">
         {refusedCount(plan + work)}
         {plan > 0 && `, ${plan} of them during planning`}.
