@@ -65,7 +65,7 @@ export const caseSchema = z
   })
   .meta({ id: 'Case' })
 
-const attention = z
+export const attention = z
   .object({
     kind: attentionKind,
     session_id: id.nullable(),

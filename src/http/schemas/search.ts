@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { FILTERED, type FilteredField } from '../../model/case-fields.ts'
+import { attention } from './case.ts'
 import { responseShape } from './case-fields.ts'
 import { caseState, id, type JsonOf, lineNumber, time } from './primitives.ts'
 
@@ -25,6 +26,7 @@ export const foundCase = z
     title: z.string(),
     ...responseShape<FilteredField>(FILTERED),
     updated_at: time,
+    needs: attention.nullable(),
     score: z.number().min(0).describe('Only comparable within one response.'),
     missing: z
       .array(z.string())
