@@ -11,7 +11,7 @@ interface ErrorSpec {
 const CASE = 'c12d54ae-1933-4631-a05f-aecf75428827'
 const SESSION = '1a6976d2-9465-43b0-aeaa-34814a49b922'
 const RUNNING = { case_id: CASE, session_id: SESSION }
-const PLAN_SHA256 = 'ba0797329829b051ab0b137d764234bb237c2e634442f37e241f4fba3db8eb81'
+const PLAN_SHA256 = 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd'
 const ETAG = '"e0d163d98f6cae85600b0e5c533e2fc4"'
 const NOT_YAML = 'Flow sequence in block collection must be sufficiently indented and end with a ]'
 const PROBLEM = {

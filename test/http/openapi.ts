@@ -10,6 +10,7 @@ import { endpointsOf } from '../../src/http/endpoints.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
 import { artifactParam, caseIdParam } from '../../src/http/schemas/params.ts'
 import { exampleOf } from '../../src/http/schemas/primitives.ts'
+import { approvalSchema } from '../../src/http/schemas/session.ts'
 import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/webhook.ts'
 import { TIME } from '../../src/model/words.ts'
@@ -121,6 +122,10 @@ t.test('every GET of the examples is answered on the sample as it is described',
     const answered = await send(agent, app.url, sent)
     t.equal(answered.status, 200, id)
     t.equal(contract.faultOf(sent, answered), null, id)
+    if (id === 'getSession') {
+      const { plan_sha256 } = exampleOf(approvalSchema)
+      t.match(answered.json, { state: 'plan_ready', plan_sha256 }, 'the example approves it')
+    }
   }
 })
 

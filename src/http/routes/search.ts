@@ -109,7 +109,7 @@ export async function search(
   const found = hits.flatMap(({ id, ...hit }): FoundCaseJson[] => {
     const row = service.catalog.row(id)
     if (!row) return [] // deleted in the meantime
-    return [{ id, ...summaryOf(row), ...hit }]
+    return [{ id, ...summaryOf(row), needs: row.needs, ...hit }]
   })
   return { total, found }
 }

@@ -115,7 +115,7 @@ export const caseSchema = z
     ],
   })
 
-const attention = z
+export const attention = z
   .object({
     kind: attentionKind,
     session_id: id.nullable(),

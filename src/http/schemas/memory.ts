@@ -14,7 +14,7 @@ export const memoryFile = z
       {
         filename: 'runbook.md',
         kind: 'notes',
-        size: 952,
+        size: 950,
         updated_at: '2026-11-20T09:53:00.000Z',
       },
     ],

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { FILTERED, type FilteredField } from '../../model/case-fields.ts'
+import { attention } from './case.ts'
 import { exampleFields, responseShape } from './case-fields.ts'
 import { RESOLVED } from './params.ts'
 import { caseState, id, type JsonOf, lineNumber, time } from './primitives.ts'
@@ -26,6 +27,7 @@ export const foundCase = z
     title: z.string(),
     ...responseShape<FilteredField>(FILTERED),
     updated_at: time,
+    needs: attention.nullable(),
     score: z.number().min(0).describe('Only comparable within one response.'),
     missing: z
       .array(z.string())
@@ -39,7 +41,8 @@ export const foundCase = z
         id: RESOLVED.id,
         title: 'Two people with one password have the same hash',
         ...exampleFields<FilteredField>(FILTERED),
-        updated_at: '2026-11-12T09:00:00.029Z',
+        updated_at: '2026-11-12T09:00:00.051Z',
+        needs: null,
         score: 17.99,
         missing: [],
         lines: [

@@ -120,7 +120,7 @@ const candidate = z.object({ artifact: z.string(), note: z.string() }).meta({
 
 /** The plan that waits for approval in the sample, shortened; the hash is that of the whole. */
 const PLAN = {
-  plan_sha256: 'ba0797329829b051ab0b137d764234bb237c2e634442f37e241f4fba3db8eb81',
+  plan_sha256: 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd',
   text: '… Compare seconds with seconds, then run all tests.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
 }
 const NO_USAGE = {
