@@ -6,20 +6,10 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
+import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
 import { responseShape, settableShape } from './case-fields.ts'
-import {
-  ANY_FIELD,
-  attentionKind,
-  caseState,
-  count,
-  historyKind,
-  id,
-  type JsonOf,
-  lineNumber,
-  problemCode,
-  time,
-} from './primitives.ts'
+import { ANY_FIELD, attentionKind, historyKind, type JsonOf, lineNumber } from './primitives.ts'
 import { notBlank, oneLine } from './text-fields.ts'
 
 export const newCaseSchema = z.object(settableShape).meta({ id: 'NewCase' })

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { FILTERED, type FilteredField } from '../../model/case-fields.ts'
+import { caseState, id, time } from '../../model/schemas.ts'
 import { responseShape } from './case-fields.ts'
-import { caseState, id, type JsonOf, lineNumber, time } from './primitives.ts'
+import { type JsonOf, lineNumber } from './primitives.ts'
 
 const offset = z.int().min(0)
 
