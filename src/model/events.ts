@@ -1,17 +1,17 @@
 import * as z from 'zod'
 import { retryText } from './agent-retry.ts'
+import { isAgentRun, lineOf, say, short, stateLine, stepEndLine, toDoLine } from './event-line.ts'
 import {
-  type EventLine,
-  isAgentRun,
-  lineOf,
-  plainLine,
-  say,
-  short,
-  stateLine,
-  stepEndLine,
-  type Tone,
-  toDoLine,
-} from './event-line.ts'
+  change,
+  type EventRow,
+  entry,
+  given,
+  optional,
+  type ReadFields,
+  stream,
+  text,
+  yes,
+} from './event-row.ts'
 import {
   caseState,
   count,
@@ -25,51 +25,6 @@ import {
 import { callText } from './tool-call.ts'
 import { readUsage, usageText } from './usage.ts'
 
-interface EventRow<Shape extends z.core.$ZodShape = z.core.$ZodShape> {
-  /**
-   * `entry`: an entry in the audit trail of a session. `change`: a change of a case or the workspace. `stream`: it
-   * only passes through streams, and no log has it.
-   */
-  of: 'entry' | 'change' | 'stream'
-  /** The members of the payload. The event of an entry has `case_id` and `session_id` in addition. */
-  fields: Shape
-  /** Whether webhooks that do not name it get it. */
-  isDefault: boolean
-  /** The tone of its line, if `line` is not given. */
-  tone: Tone
-  /**
-   * How people see it; null if they need not. `step` is the position of the step. By default its name and fields.
-   */
-  line: Line<Shape> | undefined
-}
-
-type Line<Shape> = (fields: ReadFields<Shape>, step: string) => EventLine | null
-
-/** Fields as read: they may have been written by hand or by another version, so any may be missing or anything. */
-type ReadFields<Shape> = { readonly [Key in keyof Shape]?: unknown }
-
-function row<const Of extends EventRow['of']>(of: Of) {
-  return <Shape extends z.core.$ZodShape>(
-    fields: Shape,
-    {
-      isDefault = false,
-      tone = 'quiet',
-      line,
-    }: Partial<Omit<EventRow<Shape>, 'of' | 'fields'>> = {},
-  ): EventRow<Shape> & { of: Of } => ({ of, fields, isDefault, tone, line })
-}
-
-const entry = row('entry')
-const change = row('change')
-const stream = row('stream')
-
-/** Text of anybody; the redactor removes secrets from it. */
-const text = z.string()
-/** A name or text that the operator gave, by which others find it. The redactor leaves it as it is. */
-const given = z.string()
-/** The types say `true`, as these are only written if they are. */
-const yes = z.literal(true)
-const optional = z.exactOptional
 const ofCase = { case_id: id }
 const ofProof = { ...ofCase, proof_id: id, proof_type: z.string() }
 const problem = {
@@ -380,53 +335,3 @@ export type ChangeName = NameOf<'change'>
 export type EventFields<Name extends EventName> = z.infer<z.ZodObject<Events[Name]['fields']>>
 /** The fields of an event as read from a file or a stream, where they may be anything. */
 export type FieldsRead<Name extends EventName> = ReadFields<Events[Name]['fields']>
-
-/** Names of events; a program of another version may have others. */
-const NAMES = Object.keys(EVENTS) as EventName[]
-export const ENTRY_EVENTS = NAMES.filter((name) => EVENTS[name].of === 'entry')
-/** The events that a webhook can name: all that the log has. */
-export const WEBHOOK_EVENTS = NAMES.filter((name) => EVENTS[name].of !== 'stream')
-/** The events that `*` means. */
-export const DEFAULT_EVENTS: readonly string[] = WEBHOOK_EVENTS.filter(
-  (name) => EVENTS[name].isDefault,
-)
-/** The events that are sent only to webhooks that name them. */
-export const FURTHER_EVENTS: readonly string[] = WEBHOOK_EVENTS.filter(
-  (name) => !EVENTS[name].isDefault,
-)
-
-function rowOf(event: string): EventRow | undefined {
-  return Object.hasOwn(EVENTS, event) ? (EVENTS[event as EventName] as EventRow) : undefined
-}
-
-/** Whether `*` means this event, too. */
-export function isDefault(event: string): boolean {
-  return rowOf(event)?.isDefault ?? false
-}
-
-/** An event as a line for people; null if they need not see it. `step`: the position of the step. */
-export function eventLine(
-  event: string,
-  fields: Readonly<Record<string, unknown>>,
-  step = '',
-): EventLine | null {
-  const { line, tone = 'quiet' } = rowOf(event) ?? {}
-  return line ? line(fields, step) : plainLine(tone, event, fields)
-}
-
-/** Whether this field of an entry has a name or text that the operator gave. */
-export function isGiven(event: string, field: string): boolean {
-  const schema = rowOf(event)?.fields[field]
-  return schema !== undefined && plainSchema(schema) === given
-}
-
-/** All words that fields with a fixed set of values can have, in the entries of audit trails. */
-export const CLOSED_WORDS: ReadonlySet<unknown> = new Set(
-  ENTRY_EVENTS.flatMap((name) => Object.values(rowOf(name)!.fields))
-    .map(plainSchema)
-    .flatMap((schema) => (schema instanceof z.ZodEnum ? schema.options : [])),
-)
-
-function plainSchema(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodExactOptional ? plainSchema(schema.unwrap()) : schema
-}

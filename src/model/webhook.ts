@@ -1,4 +1,4 @@
-import { isDefault } from './events.ts'
+import { isDefault } from './event-lookup.ts'
 
 /** A registered webhook. */
 export interface Webhook {

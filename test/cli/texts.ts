@@ -8,7 +8,7 @@ import { ago } from '../../src/cli/output/times.ts'
 import { wrapped } from '../../src/cli/output/wrapped.ts'
 import { duration, elapsed } from '../../src/model/amounts.ts'
 import { findCasesByName } from '../../src/model/case-names.ts'
-import { eventLine } from '../../src/model/events.ts'
+import { eventLine } from '../../src/model/event-lookup.ts'
 import type { TriageRow } from '../../src/model/triage-row.ts'
 import { kept } from '../fixtures/kept-terminal.ts'
 
@@ -143,7 +143,7 @@ t.test('what others wrote cannot act on the terminal', async (t) => {
   t.test('in an event', async (t) => {
     const payload = { tool: 'x\u001b[2J', title: 'a\nb' }
     const reported = eventLine('tool_call', payload)
-    t.equal(reported?.text, 'x a b')
+    t.equal(reported?.text, String.raw`x\u{1b}[2J a b`)
   })
   t.test('what an agent used', async (t) => {
     const counts = { input_tokens: 12_400, output_tokens: 310, cached_tokens: 8000 }

@@ -1,6 +1,6 @@
 import type { ReceivedEvent } from '../../client/session-stream.ts'
 import { type EventLine, isAgentRun } from '../../model/event-line.ts'
-import { eventLine } from '../../model/events.ts'
+import { eventLine } from '../../model/event-lookup.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { clock } from '../output/times.ts'
 import type { ProgressLine } from './progress-line.ts'

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { ENTRY_EVENTS, EVENTS, type EventName, WEBHOOK_EVENTS } from '../../model/events.ts'
+import { ENTRY_EVENTS, WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
+import { EVENTS, type EventName } from '../../model/events.ts'
 import { id, time } from '../../model/schemas.ts'
 import type { Json } from '../openapi/json-schemas.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import { DELIVERY_STATES } from '../../model/delivery.ts'
-import { WEBHOOK_EVENTS } from '../../model/events.ts'
+import { WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
 import { count, id, time } from '../../model/schemas.ts'
 import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
 import { ANY_FIELD, type JsonOf } from './primitives.ts'

@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import { eventLine } from '../../model/events.ts'
+import { eventLine } from '../../model/event-lookup.ts'
 import type { TrailLine } from '../../model/trail.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
