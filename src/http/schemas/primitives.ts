@@ -4,6 +4,18 @@ import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { HISTORY_KINDS } from '../../model/history.ts'
 import { SLUG, SLUG_RULE, UUID } from '../../model/words.ts'
 
+declare module 'zod/v4/core' {
+  interface GlobalMeta {
+    /** Type-checked: each is a value that the schema accepts. */
+    examples?: z.core.$output[]
+  }
+}
+
+/** The first example of a schema. */
+export function exampleOf<Schema extends z.ZodType>(schema: Schema): z.output<Schema> {
+  return schema.meta()?.examples?.[0] as z.output<Schema>
+}
+
 /** The parts of requests and responses. A schema with an `id` is a component of the document: a named type in a client. */
 
 export const lineNumber = z.int().min(1)
