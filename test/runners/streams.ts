@@ -1,12 +1,13 @@
 import t from 'tap'
 import { retryText } from '../../src/model/agent-retry.ts'
+import { STREAMS, type StreamName } from '../../src/model/settings.ts'
 import { createBoundedMap } from '../../src/runners/agents/bounded-map.ts'
+import { codexRecord } from '../../src/runners/agents/codex.ts'
 import { createDenials } from '../../src/runners/agents/denials.ts'
 import { createLines } from '../../src/runners/agents/jsonl.ts'
+import type { ParsedEnd, ParsedNote } from '../../src/runners/agents/parser-kit.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
-import { codexRecord } from '../../src/runners/streams/codex-record.ts'
-import type { ParsedEnd, ParsedNote } from '../../src/runners/streams/output-parser.ts'
-import { PARSERS } from '../../src/runners/streams/parsers.ts'
+import { parserFor } from '../../src/runners/agents/registry.ts'
 import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
 
 /*
@@ -15,7 +16,7 @@ import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
  * settings that no session uses.
  */
 
-type Format = keyof typeof PARSERS
+type Format = StreamName
 
 interface Told {
   notes: string[]
@@ -34,7 +35,7 @@ function reported(format: Format, lines: readonly (object | string)[]): Told {
     clean: (whole) => whole.replaceAll('s3cret', '[redacted KEY]'),
     workdir: '/project',
   })
-  const stream = PARSERS[format](shownOutput)
+  const stream = parserFor(format)(shownOutput)
   const notes: ParsedNote[] = []
   const isRecord = (line: object | string) => typeof line === 'object' && 'record' in line
   for (const line of lines.filter((each) => !isRecord(each))) {
@@ -164,7 +165,7 @@ t.test('what is not known is no error, in any format', async (t) => {
       { type, item: { type: 'file_change', changes: [null, 'x'] }, part: { state: 'x' } },
     ]),
   ]
-  for (const format of Object.keys(PARSERS) as Format[]) {
+  for (const format of STREAMS) {
     t.doesNotThrow(() => reported(format, [...strange, '!', '!x', '!{}']), format)
   }
 })
@@ -1039,7 +1040,7 @@ t.test('a message that is too long is not kept in part', async (t) => {
   const much = reported('claude', Array(5).fill(says(half))).end
   t.equal(much.messages.length, 3, 'the oldest go')
 
-  const stream = PARSERS.plain(notShown())
+  const stream = parserFor('plain')(notShown())
   stream.line('## Plan')
   stream.dropped?.()
   stream.line('## Plan')
@@ -1073,7 +1074,7 @@ t.test('an agent that calls tools without end is remembered for its last ones', 
     keyof typeof events,
     typeof events.claude,
   ][]) {
-    const stream = PARSERS[format](notShown())
+    const stream = parserFor(format)(notShown())
     const line = (event: object) => stream.line(JSON.stringify(event))
     for (let at = 0; at <= 2000; at++) line(of(`${at}`)[0])
     t.strictSame(line(of('0')[1]), [], `${format}: the first is forgotten`)
