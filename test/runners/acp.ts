@@ -2,7 +2,6 @@ import { existsSync, realpathSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { ACP_AGENTS } from '../../src/runners/agents/registry.ts'
 import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
 import { outsideReason } from '../../src/runners/acp/allowed-paths.ts'
 import { temporaryFolders } from '../../src/runners/acp/command-reach.ts'
@@ -13,9 +12,15 @@ import { toPlanMode, watchMode } from '../../src/runners/acp/mode-setting.ts'
 import { isUnbounded, planModeOf, workModeOf } from '../../src/runners/acp/modes.ts'
 import { workPolicy } from '../../src/runners/acp/permission.ts'
 import { openSession } from '../../src/runners/acp/session.ts'
+import { TIME_LIMITS, type TimeLimits } from '../../src/runners/acp/time-limits.ts'
 import { readToolCall } from '../../src/runners/acp/tool-call.ts'
 import { createTranscript } from '../../src/runners/acp/transcript.ts'
+import type { AcpSpec } from '../../src/runners/agents/agent.ts'
+import { claude } from '../../src/runners/agents/claude.ts'
+import { codex } from '../../src/runners/agents/codex.ts'
+import { gemini } from '../../src/runners/agents/gemini.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
+import { ACP_AGENTS } from '../../src/runners/agents/registry.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
 import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
@@ -27,7 +32,7 @@ import { CASE } from '../fixtures/records.ts'
 const AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
 const ENV = { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: tmpdir() }
 const PLAN = { hypothesis: 'The limit is too low.', plan: '1. Raise the limit.' }
-const FAKE = { title: 'fake', meta: null, resume: null }
+const FAKE = { title: 'fake', meta: null, resume: null, limits: TIME_LIMITS }
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
 interface Named {
@@ -35,13 +40,31 @@ interface Named {
   workMode?: string
 }
 
-function fake(variant: string, detail = '', { planMode, workMode }: Named = {}) {
-  return customAcpSpec('fake', {
+/** Long enough for the agents of this test, which answer at once or never. */
+const SHORT: TimeLimits = {
+  ...TIME_LIMITS,
+  modeReport: 700,
+  cancel: 500,
+  exit: 500,
+  terminate: 200,
+}
+
+/** It reports by its own ways whatever a known agent reports by its own ways. */
+function fake(variant: string, detail = '', { planMode, workMode }: Named = {}): AcpSpec {
+  const spec = customAcpSpec('fake', {
     kind: 'acp',
     command: [process.execPath, AGENT, variant, detail],
     planMode: planMode ?? null,
     workMode: workMode ?? null,
   })
+  const { readText } = gemini.acp!
+  const { readUpdate } = codex.acp!
+  const { readNotification } = claude.acp!
+  const readAnswer: AcpSpec['readAnswer'] = (update, text) => {
+    const answers = ACP_AGENTS.map((agent) => agent.readAnswer(update, text))
+    return answers.find(({ exit }) => exit !== undefined) ?? { text }
+  }
+  return { ...spec, readText, readUpdate, readAnswer, readNotification }
 }
 
 interface Scene {
@@ -66,7 +89,7 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
     ...run,
   }
   const shared = { workdir, agent, signal: signal ?? new AbortController().signal }
-  const runner = acpRunner(spec)
+  const runner = acpRunner(spec, [], SHORT)
   return {
     workdir,
     report,
@@ -267,7 +290,7 @@ t.test('it works in a mode in which it asks, and stays in it', async (t) => {
 t.test('a turn that failed is no success, however it ended', async (t) => {
   const failed: [variant: string, detail: string, spec: object, reason: string][] = [
     ['system-error', '', {}, 'fake failed: scripted 400'],
-    ['says-error', '', { sendsNoticesAsText: true }, 'fake failed: 400 scripted 400'],
+    ['says-error', '', { sendsErrorsAsText: true }, 'fake failed: 400 scripted 400'],
     ['says', 'Error: it broke', {}, 'fake failed: it broke'],
   ]
   for (const [variant, detail, more, message] of failed) {
@@ -286,7 +309,7 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
   })
   t.test('a plan that quotes an error is one', async (t) => {
     const quoted = 'Error: 400 is what users see.\n\n## Plan\n\n1. Raise the limit.'
-    const spec = { ...fake('says', quoted), sendsNoticesAsText: true }
+    const spec = { ...fake('says', quoted), sendsErrorsAsText: true }
     t.match(await scene(t, 'says', { spec }).plan(), { plan: '1. Raise the limit.' })
   })
 })
@@ -466,6 +489,18 @@ t.test('what is of another session does not count', async (t) => {
   )
 })
 
+t.test('the limits of a run that nobody shortens', async (t) => {
+  t.strictSame(TIME_LIMITS, {
+    initialize: 30_000,
+    session: 60_000,
+    mode: 30_000,
+    modeReport: 5_000,
+    cancel: 5_000,
+    exit: 4_000,
+    terminate: 2_000,
+  })
+})
+
 t.test('an answer has its own limit', async (t) => {
   const limits: [method: string, seconds: number][] = [
     ['initialize', 30],
@@ -502,7 +537,11 @@ t.test('an answer has its own limit', async (t) => {
       const opened = async () => {
         const session = await openSession(link, { ...FAKE, cwd: '/', signal })
         const watch = watchMode(() => {})
-        await toPlanMode({ connection: link, watch, ...session }, fake('plain'), signal)
+        await toPlanMode(
+          { connection: link, limits: TIME_LIMITS, watch, ...session },
+          fake('plain'),
+          signal,
+        )
       }
       const message = `fake did not answer ${silent} within ${seconds} s`
       await t.rejects(opened(), { name: 'RunnerFailure', message })
@@ -569,6 +608,7 @@ t.test('a tool call has one name, with its path in the folder', async (t) => {
   const notes: unknown[] = []
   const shown: string[] = []
   const transcript = createTranscript({
+    spec: fake('plain'),
     note: ({ fields }) => void notes.push(fields),
     shown: createReadableOutput({
       write: (text) => void shown.push(text),
@@ -576,8 +616,6 @@ t.test('a tool call has one name, with its path in the folder', async (t) => {
       workdir,
     }),
     onMode() {},
-    sendsNoticesAsText: false,
-    findDenial: () => null,
     workdir,
   })
   transcript.begin()

@@ -197,13 +197,15 @@ export async function claudeServers(env: Env, workdir: string): Promise<string[]
   return [...new Set(names.map((name) => name.replace(/[^\w-]/g, '_')))]
 }
 
-/** Why a call was not executed, as claude-agent-acp reports it. */
+/** Why a call was not executed, as claude-agent-acp reports it: a rule says `decisionReasonType`. */
 function readDenial({ _meta }: UnknownRecord, { said }: { said: string }): Denial | null {
-  const { nonExecutionKind } = asRecord(asRecord(_meta).claudeCode)
-  return DENIED_KINDS.includes(String(nonExecutionKind)) ? { reason: said } : null
+  const { nonExecutionKind, toolResponse } = asRecord(asRecord(_meta).claudeCode)
+  const { decisionReasonType, message } = asRecord(toolResponse)
+  const isDenied = DENIED_KINDS.includes(String(nonExecutionKind)) || decisionReasonType
+  return isDenied ? { reason: asString(message) ?? said } : null
 }
 
-const DENIED_KINDS = ['permission-rule', 'user-rejected']
+const DENIED_KINDS = ['user-rejected', 'permission-rule', 'automode-blocked']
 
 /** Parses `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.330. */
 function createClaudeParser(shown: ReadableOutput): OutputParser {

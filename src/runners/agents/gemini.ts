@@ -137,7 +137,8 @@ const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
  * the workspace as `invalid_tool_params`, like any wrong parameter (0.61). Only this text names the path.
  */
 function ruleDenial(text: string): Denial | null {
-  if (!/^(?:Path not in workspace:|Tool execution denied by policy)/.test(text)) return null
+  if (!/^(?:Path not in workspace:|Tool execution for ".*" denied by policy)/.test(text))
+    return null
   return { reason: text, action: /Attempted path "([^"]+)"/.exec(text)?.[1] }
 }
 
