@@ -88,14 +88,14 @@ t.test('cases in a narrow terminal', async (t) => {
     t.equal(
       shown(80),
       [
-        'CASE      STATUS           STATE     TITLE                       NEEDS',
-        'c12d54ae  Waiting for you  PLANNING  The report of the month h…  Plan',
-        'c12d54ae  Waiting for you  BLOCKED   Short                       no rain\n',
+        'CASE      STATUS           TITLE                                NEEDS',
+        'c12d54ae  Waiting for you  The report of the month has the wr…  Plan',
+        'c12d54ae  Waiting for you  Short                                blocked: no rain\n',
       ].join('\n'),
     )
   })
   t.test('are shown whole where there is room', async (t) => {
-    t.match(shown(160), `${long}  the plan of session 1 waits\n`)
+    t.match(shown(160), `${long}  the plan of session 1 waits  PLANNING\n`)
   })
   t.test('fit even a very narrow one', async (t) => {
     for (const line of shown(60).trimEnd().split('\n')) t.ok(line.length <= 60, line)
