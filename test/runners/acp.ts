@@ -1,6 +1,8 @@
 import { existsSync, realpathSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import t, { type Test } from 'tap'
 import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
 import { outsideReason } from '../../src/runners/acp/allowed-paths.ts'
@@ -29,7 +31,18 @@ import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
 import { notBrief } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 
-const AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
+/** As one file, which starts in half the time: this test starts some eighty agents. */
+const AGENT = join(t.testdir({}), 'acp-agent.mjs')
+buildSync({
+  entryPoints: [fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))],
+  outfile: AGENT,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+})
+/** Agents that run side by side. */
+const SIDE_BY_SIDE = 3
+const beside = { buffered: true }
 const ENV = { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: tmpdir() }
 const PLAN = { hypothesis: 'The limit is too low.', plan: '1. Raise the limit.' }
 const FAKE = { title: 'fake', meta: null, resume: null, limits: TIME_LIMITS }
@@ -149,6 +162,7 @@ t.test('an agent that behaves plans and works', async (t) => {
 })
 
 t.test('the plan mode is set and read back, or there is no planning', async (t) => {
+  t.jobs = SIDE_BY_SIDE
   const confirmed: [variant: string, how: string, named?: Named][] = [
     ['options', 'set by config option `m1` to plan, read back'],
     ['options-grouped', 'set by config option `m1` to plan, read back'],
@@ -158,7 +172,7 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
     ['unclear', 'set by session/set_mode to chat, read back', { planMode: 'chat' }],
   ]
   for (const [variant, plan_mode, named] of confirmed) {
-    t.test(variant, async (t) => {
+    t.test(variant, beside, async (t) => {
       const { plan, report } = scene(t, variant, { spec: fake(variant, '', named) })
       t.strictSame(await plan(), PLAN)
       t.match(report.notes[0], { fields: { plan_mode } })
@@ -173,7 +187,7 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
     ['options-lie', /no plan mode that can be confirmed/],
   ]
   for (const [variant, reason, named] of refused) {
-    t.test(`refused: ${variant}`, async (t) => {
+    t.test(`refused: ${variant}`, beside, async (t) => {
       const { plan, report } = scene(t, variant, { spec: fake(variant, '', named) })
       await t.rejects(plan(), { name: 'RunnerFailure', message: reason })
       const events = eventsOf(report).replace(' agent_usage', '') // what it says of its model
@@ -181,19 +195,19 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
     })
   }
   const message = 'fake switched from mode plan to code, so it was stopped'
-  t.test('an agent that leaves it while it plans is stopped', async (t) => {
+  t.test('an agent that leaves it while it plans is stopped', beside, async (t) => {
     const { plan } = scene(t, 'leaves')
     await t.rejects(plan(), { message })
   })
-  t.test('one that leaves it before it got its prompt never gets it', async (t) => {
+  t.test('one that leaves it before it got its prompt never gets it', beside, async (t) => {
     const { plan, report } = scene(t, 'leaves-at-once')
     await t.rejects(plan(), { name: 'RunnerFailure', message })
     t.equal(eventsOf(report), 'started plan-agent process finished')
   })
-  t.test('one that leaves it right behind its answer is stopped', async (t) => {
+  t.test('one that leaves it right behind its answer is stopped', beside, async (t) => {
     await t.rejects(scene(t, 'leaves-behind').plan(), { name: 'RunnerFailure', message })
   })
-  t.test('what it told before it was asked does not count', async (t) => {
+  t.test('what it told before it was asked does not count', beside, async (t) => {
     t.strictSame(await scene(t, 'tells-before').plan(), PLAN)
   })
 })
@@ -257,6 +271,7 @@ t.test('modes that ask no person', async (t) => {
 })
 
 t.test('it works in a mode in which it asks, and stays in it', async (t) => {
+  t.jobs = SIDE_BY_SIDE
   const cases: [variant: string, detail: string, mode: string | RegExp, named?: Named][] = [
     ['plain', '', 'code'],
     ['auto', 'default', 'default'],
@@ -275,7 +290,7 @@ t.test('it works in a mode in which it asks, and stays in it', async (t) => {
     ],
   ]
   for (const [variant, detail, mode, named] of cases) {
-    t.test(`${variant} ${detail} ${named?.workMode ?? ''}`, async (t) => {
+    t.test(`${variant} ${detail} ${named?.workMode ?? ''}`, beside, async (t) => {
       const offered = named?.workMode === 'later' ? 'later' : detail
       const { execute, report } = scene(t, variant, { spec: fake(variant, offered, named) })
       const result = await execute()
@@ -288,13 +303,14 @@ t.test('it works in a mode in which it asks, and stays in it', async (t) => {
 })
 
 t.test('a turn that failed is no success, however it ended', async (t) => {
+  t.jobs = SIDE_BY_SIDE
   const failed: [variant: string, detail: string, spec: object, reason: string][] = [
     ['system-error', '', {}, 'fake failed: scripted 400'],
     ['says-error', '', { sendsErrorsAsText: true }, 'fake failed: 400 scripted 400'],
     ['says', 'Error: it broke', {}, 'fake failed: it broke'],
   ]
   for (const [variant, detail, more, message] of failed) {
-    t.test(variant, async (t) => {
+    t.test(variant, beside, async (t) => {
       const spec = { ...fake(variant, detail), ...more }
       const planning = scene(t, variant, { spec })
       await t.rejects(planning.plan(), { name: 'RunnerFailure', message })
@@ -303,11 +319,11 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
       if (variant !== 'says') t.ok(existsSync(`${working.workdir}/new.txt`), 'after an edit')
     })
   }
-  t.test('it may go on after an error', async (t) => {
+  t.test('it may go on after an error', beside, async (t) => {
     const spec = fake('system-error', 'recovers')
     t.strictSame(await scene(t, 'system-error', { spec }).plan(), PLAN)
   })
-  t.test('a plan that quotes an error is one', async (t) => {
+  t.test('a plan that quotes an error is one', beside, async (t) => {
     const quoted = 'Error: 400 is what users see.\n\n## Plan\n\n1. Raise the limit.'
     const spec = { ...fake('says', quoted), sendsErrorsAsText: true }
     t.match(await scene(t, 'says', { spec }).plan(), { plan: '1. Raise the limit.' })
@@ -845,6 +861,7 @@ t.test('nothing is offered to it', async (t) => {
 })
 
 t.test('it does not speak as it should', async (t) => {
+  t.jobs = SIDE_BY_SIDE
   const cases: [variant: string, detail: string, message: string | RegExp][] = [
     ['version', '', /speaks version 2 of the Agent Client Protocol, but casefile speaks version 1/],
     [
@@ -863,7 +880,7 @@ t.test('it does not speak as it should', async (t) => {
     ['ends', 'cancelled', /without being asked to/],
   ]
   for (const [variant, detail, message] of cases) {
-    t.test(`${variant} ${detail}`, async (t) => {
+    t.test(`${variant} ${detail}`, beside, async (t) => {
       const { plan, report } = scene(t, variant, { spec: fake(variant, detail) })
       await t.rejects(plan(), { name: 'RunnerFailure', message })
       t.equal(report.events.at(-1), 'finished')
@@ -874,13 +891,13 @@ t.test('it does not speak as it should', async (t) => {
       t.match(await work.execute(), { ok: false, reason })
     })
   }
-  t.test('a greeting before the first message', async (t) => {
+  t.test('a greeting before the first message', beside, async (t) => {
     const { plan, report } = scene(t, 'noise')
     t.strictSame(await plan(), PLAN)
     t.match(report.sent, 'Welcome to the agent!')
     t.notMatch(report.said.stdout, 'Welcome', 'what is no message is not for people')
   })
-  t.test('a program that is not there', async (t) => {
+  t.test('a program that is not there', beside, async (t) => {
     const spec = { ...fake('plain'), program: 'no-such-agent', install: 'npm install -g it' }
     const { plan, report } = scene(t, 'plain', { spec })
     const message =
