@@ -1,7 +1,6 @@
-import { NO_USAGE } from '../agents/agent-usage.ts'
-import { planOfWords } from '../agents/plan-text.ts'
-import { createMessages } from './messages.ts'
-import type { OutputParser } from './output-parser.ts'
+import { NO_USAGE } from './agent-usage.ts'
+import { createMessages, type OutputParser } from './parser-kit.ts'
+import { planOfWords } from './plan-text.ts'
 
 /** Markdown on standard output; the exit code says whether it succeeded. */
 export function createPlainParser(): OutputParser {

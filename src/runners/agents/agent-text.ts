@@ -1,6 +1,6 @@
-import { clauseOf } from './cut-text.ts'
 import { asRecord, asString, type UnknownRecord } from './unknown-record.ts'
 
+const SENTENCE = 300
 const MAX_DEPTH = 4
 const MAX_TEXT = 20_000
 /** The start of a stack trace, and everything after it. */
@@ -55,4 +55,21 @@ function parsed(text: string): UnknownRecord | null {
     if (error instanceof SyntaxError) return null
     throw error
   }
+}
+
+/** The first characters of a text, as a copy: a slice would keep the whole text in memory. */
+export function beginningOf(text: string, characters: number): string {
+  return Buffer.from(text.slice(0, characters)).toString()
+}
+
+/** A program's text as part of a sentence: on one line, shortened, without its final period. */
+export function clauseOf(text: string, part: 'beginning' | 'end' = 'beginning'): string {
+  const line = text.replace(/\s+/g, ' ').trim().toWellFormed()
+  if (line.length <= SENTENCE) return withoutStop(line)
+  if (part === 'end') return withoutStop(`…${line.slice(-SENTENCE).toWellFormed()}`)
+  return `${line.slice(0, SENTENCE).toWellFormed()}…`
+}
+
+function withoutStop(line: string): string {
+  return line.replace(/[.\s]+$/, '')
 }
