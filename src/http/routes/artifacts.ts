@@ -63,7 +63,7 @@ export const artifactEndpoints = [
     headers: { Range: z.string().optional().describe('A single range, such as `bytes=-4096`.') },
     responses: {
       200: {
-        description: 'The whole artifact. One over 10 MiB has no ETag.',
+        description: 'The whole artifact. An artifact over 10 MiB has no ETag.',
         text: CONTENT,
         headers: ['Accept-Ranges', 'Content-Security-Policy'],
         optionalHeaders: ['ETag'],

@@ -41,7 +41,8 @@ export const systemEndpoints = [
     id: 'getOpenApi',
     tag: 'System',
     summary: 'Get the OpenAPI document of this API',
-    description: 'It is generated from the schemas that validate the requests.',
+    description:
+      'Returns this document, which is generated from the schemas that validate requests.',
     responses: ok(
       z.looseObject({ openapi: z.string() }).meta({
         examples: [{ openapi: '3.1.0', info: { title: 'Casefile', version: '0.1.0' }, paths: {} }],

@@ -12,7 +12,7 @@ export function eventName(type: string): string {
 function event(type: string, payload: z.ZodType): z.ZodType {
   return z
     .object({ event_type: z.literal(type), timestamp: time, payload })
-    .meta({ id: eventName(type), description: 'An event.' })
+    .meta({ id: eventName(type), description: `The event \`${type}\`.` })
 }
 
 /**

@@ -18,7 +18,9 @@ const proofType = z
 
 export const checklistItemSchema = z
   .object({
-    description: trimmedLine(500),
+    description: trimmedLine(500).describe(
+      'What the proof must show, in one line without white space at its ends.',
+    ),
     type: proofType,
     // no `default`: openapi-typescript would make the field required
     required: z.boolean().optional().describe('`false` by default.'),

@@ -353,7 +353,7 @@ export const changeRequestSchema = z
   .meta({ id: 'ChangeRequest', examples: [{ note: 'Test the boundary too.' }] })
 
 export const abandonSchema = z
-  .object({ reason: oneLine(2000).optional() })
+  .object({ reason: oneLine(2000).optional().describe('Why, in one line.') })
   .meta({ id: 'AbandonRequest', examples: [{ reason: 'Solved elsewhere.' }] })
 
 export type SessionJson = JsonOf<typeof session>
