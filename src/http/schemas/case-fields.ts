@@ -19,7 +19,7 @@ import { oneLine, tag } from './text-fields.ts'
 /** The schema of this field in a request. */
 export function requestField(row: CaseFieldRow): z.ZodType {
   const { kind, about, max, pattern, rule, known, values } = row
-  const schema = () => {
+  const schema = (): z.ZodType => {
     switch (kind) {
       case 'line':
         return oneLine(max!)
@@ -61,6 +61,18 @@ export function responseShape<Name extends CaseFieldName>(
 ): { [N in Name]: z.ZodType<CaseValues[N]> } {
   const shape = fields.map((field) => [field.name, responseField(field)])
   return Object.fromEntries(shape)
+}
+
+/** These fields in an example: the example of the row, or the value that a case without the field has. */
+export function exampleFields<Name extends CaseFieldName>(
+  fields: readonly NamedField[],
+): { [N in Name]: CaseValues[N] } {
+  const values = fields.map((row) => {
+    const { name, kind, example } = row
+    const value = kind === 'words' && example ? [example] : example
+    return [name, value ?? emptyValue(row)]
+  })
+  return Object.fromEntries(values)
 }
 
 function responseField({ name, kind, about, values, required, ...row }: NamedField): z.ZodType {

@@ -8,11 +8,21 @@ export const memoryFile = z
     size: count,
     updated_at: time,
   })
-  .meta({ id: 'MemoryFile' })
+  .meta({
+    id: 'MemoryFile',
+    examples: [
+      {
+        filename: 'runbook.md',
+        kind: 'notes',
+        size: 950,
+        updated_at: '2026-11-20T09:53:00.000Z',
+      },
+    ],
+  })
 
 export const writtenFile = z
   .object({ filename: z.string(), size: count })
-  .meta({ id: 'WrittenFile' })
+  .meta({ id: 'WrittenFile', examples: [{ filename: 'runbook.md', size: 53 }] })
 
 export type MemoryFileJson = JsonOf<typeof memoryFile>
 export type WrittenFileJson = JsonOf<typeof writtenFile>

@@ -7,6 +7,18 @@ import { PROBLEM_CODES } from '../../model/problem.ts'
 import { SESSION_STATES } from '../../model/session-state.ts'
 import { SLUG, SLUG_RULE, TIME, UUID } from '../../model/words.ts'
 
+declare module 'zod/v4/core' {
+  interface GlobalMeta {
+    /** Type-checked: each is a value that the schema accepts. */
+    examples?: z.core.$output[]
+  }
+}
+
+/** The first example of a schema. */
+export function exampleOf<Schema extends z.ZodType>(schema: Schema): z.output<Schema> {
+  return schema.meta()?.examples?.[0] as z.output<Schema>
+}
+
 /** The parts of requests and responses. A schema with an `id` is a component of the document: a named type in a client. */
 
 export const id = z.string().regex(UUID).meta({ format: 'uuid' })

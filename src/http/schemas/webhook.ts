@@ -7,7 +7,8 @@ import {
   FURTHER_EVENTS,
   type WebhookChange,
 } from '../../model/webhook.ts'
-import { ANY_FIELD, count, id, type JsonOf, time } from './primitives.ts'
+import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
+import { ANY_FIELD, count, exampleOf, id, type JsonOf, time } from './primitives.ts'
 
 const NAMES: readonly string[] = [ALL_EVENTS, ...DEFAULT_EVENTS, ...FURTHER_EVENTS]
 const MAX_SECRET = 1000
@@ -34,7 +35,7 @@ const events = z
   .array(eventName)
   .min(1, 'expected at least one name; without events it is ["*"]')
   .max(100)
-  .transform((names): readonly string[] => [...new Set(names)])
+  .overwrite((names) => [...new Set(names)])
 
 /** Checked by `secretIn`: an error of zod would show the value. Null asks for a generated one. */
 const secret = z
@@ -50,7 +51,10 @@ export const newWebhookSchema = z
     // no `default`: openapi-typescript would make the field required
     active: z.boolean().optional().describe('`true` by default.'),
   })
-  .meta({ id: 'NewWebhook' })
+  .meta({
+    id: 'NewWebhook',
+    examples: [{ url: 'http://127.0.0.1:9000/hook', events: ['memory_updated'] }],
+  })
 
 export const webhookUpdateSchema = z
   .object({
@@ -62,6 +66,7 @@ export const webhookUpdateSchema = z
   .meta({
     id: 'WebhookUpdate',
     ...ANY_FIELD,
+    examples: [{ events: ['memory_updated'] }],
   })
 
 /** The secret in a body, checked; null asks for a generated one. */
@@ -109,7 +114,21 @@ const fields = z.object({
   updated_at: time,
 })
 
-export const webhook = fields.meta({ id: 'Webhook' })
+const WEBHOOK = {
+  id: exampleOf(webhookIdParam),
+  case_id: null,
+  url: 'http://127.0.0.1:9000/hook',
+  events: ['memory_updated'],
+  active: true,
+  disabled: null,
+  retrying: 0,
+  dead: 0,
+  failing_since: null,
+  created_at: '2026-11-21T09:00:00.000Z',
+  updated_at: '2026-11-21T09:00:00.000Z',
+}
+
+export const webhook = fields.meta({ id: 'Webhook', examples: [WEBHOOK] })
 
 export const webhookWithSecret = fields
   .extend({
@@ -117,7 +136,10 @@ export const webhookWithSecret = fields
       .exactOptional(z.string())
       .describe('A newly generated secret. No other response contains it.'),
   })
-  .meta({ id: 'WebhookWithSecret' })
+  .meta({
+    id: 'WebhookWithSecret',
+    examples: [{ ...WEBHOOK, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }],
+  })
 
 const attempt = z
   .object({
@@ -143,7 +165,24 @@ const sent = z.object({
   attempts: z.array(attempt),
 })
 
-export const delivery = sent.meta({ id: 'Delivery' })
+const SENT: z.infer<typeof sent> = {
+  id: exampleOf(deliveryIdParam),
+  event_id: 61,
+  event_type: 'memory_updated',
+  state: 'delivered',
+  created_at: '2026-11-21T09:00:00.000Z',
+  next_attempt_at: null,
+  attempts: [
+    {
+      at: '2026-11-21T09:00:00.000Z',
+      ms: 3,
+      status: 200,
+      error: null,
+    },
+  ],
+}
+
+export const delivery = sent.meta({ id: 'Delivery', examples: [SENT] })
 
 export const envelope = z
   .object({
@@ -153,7 +192,19 @@ export const envelope = z
   })
   .meta({ id: 'Envelope', description: 'An event.' })
 
-export const deliveryWithEnvelope = sent.extend({ envelope }).meta({ id: 'DeliveryWithEnvelope' })
+export const deliveryWithEnvelope = sent.extend({ envelope }).meta({
+  id: 'DeliveryWithEnvelope',
+  examples: [
+    {
+      ...SENT,
+      envelope: {
+        event_type: 'memory_updated',
+        timestamp: '2026-11-21T09:00:00.000Z',
+        payload: { case_id: exampleOf(caseIdParam), filename: 'notes.md' },
+      },
+    },
+  ],
+})
 
 export const tested = z
   .object({
@@ -164,7 +215,19 @@ export const tested = z
     error: z.string().nullable(),
     ms: z.number().min(0),
   })
-  .meta({ id: 'TestDelivery' })
+  .meta({
+    id: 'TestDelivery',
+    examples: [
+      {
+        id: 'ping_c03a8b8f-b979-4649-8099-484e49f1ebe4',
+        event_type: 'ping',
+        delivered: true,
+        status: 200,
+        error: null,
+        ms: 3,
+      },
+    ],
+  })
 
 export type WebhookJson = JsonOf<typeof webhook>
 export type WebhookWithSecretJson = JsonOf<typeof webhookWithSecret>

@@ -1,8 +1,8 @@
 import { plainText } from '../../files/plain-text.ts'
 import { retryText } from '../../model/agent-retry.ts'
 import type { AgentNote, ToolFacts } from '../contract.ts'
+import { beginningOf } from './agent-text.ts'
 import { createBoundedMap } from './bounded-map.ts'
-import { beginningOf } from './cut-text.ts'
 
 /**
  * Formats what an agent says and does as readable step output: messages as paragraphs, each tool call as a line
