@@ -65,6 +65,15 @@ interface Permission {
   operatorOnlyIf?: (c: ServiceContext) => boolean
 }
 
+/** A request and its responses, as far as they are not the examples of the schemas. */
+export interface ExampleSpec {
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, unknown>>
+  body?: unknown
+  /** By status: JSON, or text. */
+  responses?: Readonly<Partial<Record<number, unknown>>>
+}
+
 type Shape = Readonly<Record<string, z.ZodType>>
 type Values<S extends Shape> = z.output<z.ZodObject<{ -readonly [K in keyof S]: S[K] }>>
 
@@ -91,6 +100,7 @@ export interface EndpointSpec extends Permission {
   isConditional?: boolean
   /** In addition to those that follow from the rest. */
   errors?: readonly ErrorCode[]
+  example?: ExampleSpec
   /** Only with `casefile serve --dev`. */
   isDev?: boolean
   /**

@@ -2,10 +2,10 @@ import { AppError } from '../model/app-error.ts'
 import { OWN_PROVIDER, type ProviderSettings, SETTINGS_FILE } from '../model/settings.ts'
 import { needsTrust } from '../model/trust.ts'
 import { acpRunner, customAcpSpec } from '../runners/acp/acp.ts'
-import { ACP_AGENTS } from '../runners/acp/agents.ts'
-import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import type { AgentSpec } from '../runners/agents/agent.ts'
+import { ACP_AGENTS, COMMAND_AGENTS, KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import { commandRunner, customCommandSpec } from '../runners/command/command.ts'
-import { PRESETS } from '../runners/command/presets.ts'
+
 import type { Runner } from '../runners/contract.ts'
 import { runbook } from '../runners/runbook.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -56,7 +56,7 @@ const OWN: Provider = {
   runner: runbook,
 }
 
-const BUILT_IN: readonly Provider[] = [...PRESETS, ...ACP_AGENTS].map((spec) => ({
+const BUILT_IN: readonly Provider[] = KNOWN_AGENTS.map((spec) => ({
   id: spec.id,
   source: 'built-in',
   spec,
@@ -87,7 +87,7 @@ function agentOf(id: string, provider: ProviderSettings): Pick<Provider, 'spec' 
       return { spec, runner: acpRunner(spec) }
     }
     case 'preset': {
-      const spec = [...PRESETS, ...ACP_AGENTS].find((each) => each.id === provider.preset)
+      const spec = KNOWN_AGENTS.find((each) => each.id === provider.preset)
       const runner = agentRunner(provider.preset, provider.args)
       return spec && runner ? { spec, runner } : null
     }
@@ -95,7 +95,7 @@ function agentOf(id: string, provider: ProviderSettings): Pick<Provider, 'spec' 
 }
 
 function agentRunner(preset: string, args: readonly string[]): Runner | null {
-  const command = PRESETS.find(({ id }) => id === preset)
+  const command = COMMAND_AGENTS.find(({ id }) => id === preset)
   if (command) return commandRunner(command, args)
   const acp = ACP_AGENTS.find(({ id }) => id === preset)
   return acp ? acpRunner(acp, args) : null

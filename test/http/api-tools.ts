@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
@@ -48,9 +48,15 @@ t.test(
 const fullOnly = isFull ? options : { skip: 'five seconds of compiling: in npm run test:long' }
 
 t.test('a client with types made of the description compiles, and works', fullOnly, async (t) => {
-  await makeTypes(documentOf(false))
-  t.strictSame(complaintsAbout(join(TOOLS, 'client.ts')), [])
-  const { useTheApi } = await import(pathToFileURL(join(TOOLS, 'client.ts')).href)
+  const folder = await makeTypes(documentOf(false))
+  const source = join(TOOLS, 'client.ts')
+  t.strictSame(complaintsAbout(source), [])
+  const client = join(folder, 'client.mjs')
+  const { outputText } = ts.transpileModule(readFileSync(source, 'utf8'), {
+    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+  })
+  writeFileSync(client, outputText)
+  const { useTheApi } = await import(pathToFileURL(client).href)
   const { url } = await openTestService(t)
   t.strictSame(await useTheApi(url), {
     state: 'BLOCKED',
@@ -64,14 +70,15 @@ t.test('a client with types made of the description compiles, and works', fullOn
   })
 })
 
-/** As the package `casefile-api`, from which the client imports them. */
-async function makeTypes(document: string): Promise<void> {
+/** As the package `casefile-api`, from which the client imports them; returns its folder. */
+async function makeTypes(document: string): Promise<string> {
   const made = pathToFileURL(join(TOOLS, 'node_modules', 'openapi-typescript', 'dist', 'index.mjs'))
   const { default: openapiTS, astToString } = await import(made.href)
   const folder = join(TOOLS, 'node_modules', 'casefile-api')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "name": "casefile-api", "types": "index.d.ts" }')
   writeFileSync(join(folder, 'index.d.ts'), astToString(await openapiTS(document)))
+  return folder
 }
 
 function complaintsAbout(file: string): string[] {

@@ -2,12 +2,12 @@ import type * as z from 'zod'
 import type { ErrorCode } from '../../model/app-error.ts'
 import type { Build } from '../deps.ts'
 import { type EndpointSpec, type Method, TAGS } from '../endpoint.ts'
-import { ERRORS } from '../problem-json.ts'
-import { anyOfThem, EVENTS, SENT_EVENTS, STREAMED, type Streamed } from '../schemas/event.ts'
+import { ERRORS } from '../errors.ts'
+import { anyOfThem, EVENT_SCHEMAS, SENT_EVENTS, STREAMED, type Streamed } from '../schemas/event.ts'
 import { HEADERS } from '../schemas/response-headers.ts'
 import { problemDetails } from '../schemas/system.ts'
 import { describe } from './describe.ts'
-import { EXAMPLES } from './examples.ts'
+import { errorExample } from './examples.ts'
 import { type Json, schemasOf } from './json-schemas.ts'
 import { failures } from './responses.ts'
 import { DELIVERY_HEADERS, deliveryOf } from './webhook-deliveries.ts'
@@ -24,12 +24,13 @@ export function openApiDocument(
   endpoints: readonly EndpointSpec[],
   { build }: { build: Build },
 ): Json {
-  const { json, components } = schemasOf({ ...schemasIn(endpoints), problem: problemDetails })
+  const schemas = schemasOf({ ...schemasIn(endpoints), problem: problemDetails })
+  const { json, components } = schemas
   const paths: Record<string, Json> = {}
   for (const each of endpoints) {
     const [method = '', path = ''] = each.route.replace(/:(\w+)/g, '{$1}').split(' ')
     const place = { method: method as Method, path }
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(place, each, json) }
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(place, each, schemas) }
   }
   const headers = Object.keys(HEADERS).map((name) => {
     const { description, ...schema } = json(`header ${name}`)
@@ -37,9 +38,9 @@ export function openApiDocument(
   })
   const responses = failures()
   const used = JSON.stringify([paths, responses])
-  const examples = Object.entries(EXAMPLES.refusals)
-    .filter(([code]) => used.includes(`"#/components/examples/${code}"`))
-    .map(([code, value]) => [code, { summary: ERRORS[code as ErrorCode].title, value }])
+  const examples = (Object.keys(ERRORS) as ErrorCode[])
+    .filter((code) => used.includes(`"#/components/examples/${code}"`))
+    .map((code) => [code, { summary: ERRORS[code].title, value: errorExample(code) }])
   const streamed = (Object.keys(STREAMED) as Streamed[]).map((name) => [name, anyOfThem(name)])
   return {
     openapi: '3.1.0',
@@ -83,6 +84,6 @@ function schemasIn(endpoints: readonly EndpointSpec[]): Record<string, z.ZodType
     ...ofEndpoints,
     ...named('header', Object.entries(HEADERS)),
     ...named('delivery', Object.entries(DELIVERY_HEADERS)),
-    ...named('event', EVENTS),
+    ...named('event', EVENT_SCHEMAS),
   ])
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { signedHeaders } from '../../webhooks/message.ts'
 import { eventName } from '../schemas/event.ts'
-import { EXAMPLES } from './examples.ts'
-import type { Json, JsonOf } from './json-schemas.ts'
+import { EVENT_EXAMPLES } from './examples.ts'
+import { type Json, type JsonSchemas, withExample } from './json-schemas.ts'
 
 /** The secret that signs the examples, so that a receiver can be tested with them. */
 const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
@@ -29,12 +29,12 @@ export const DELIVERY_HEADERS = {
 }
 
 /** The delivery of an event of this type. */
-export function deliveryOf(type: string, json: JsonOf) {
-  const event = EXAMPLES.deliveries[type]
+export function deliveryOf(type: string, json: JsonSchemas['json']) {
+  const event = EVENT_EXAMPLES[type]
   const sent = event ? headersOf(type, event) : {}
   const parameters = Object.keys(DELIVERY_HEADERS).map((name) => {
     const { description, ...schema } = json(`delivery ${name}`)
-    const example = sent[name] === undefined ? {} : { example: sent[name] }
+    const example = withExample(sent[name])
     return { name, in: 'header', required: true, description, schema, ...example }
   })
   return {
@@ -48,7 +48,7 @@ export function deliveryOf(type: string, json: JsonOf) {
         content: {
           'application/json': {
             schema: json(`event ${type}`),
-            ...(event ? { example: event } : {}),
+            ...withExample(event),
           },
         },
       },

@@ -75,6 +75,7 @@ export const artifactEndpoints = [
       },
     },
     errors: ['unreadable_file', 'range_not_satisfiable'],
+    example: { responses: { 200: 'ok 1 - a token is accepted at once\n1..1\n', 206: 'ok 1' } },
     async handle({ c, service, params: { id, sid, name } }) {
       const { number } = sessionOf(await service.store.read(id), sid)
       return readArtifact(c, service.layout, { id, number, name })

@@ -28,9 +28,14 @@ import {
 } from '../schemas/case.ts'
 import { newFields, wantedFields } from '../schemas/case-fields.ts'
 import { caseIdParam } from '../schemas/params.ts'
+import { exampleOf } from '../schemas/primitives.ts'
 import { listFilters, paging, triageQuery } from '../schemas/query.ts'
 import { caseBody } from '../serializers.ts'
 import { triageFilters } from '../triage.ts'
+
+const PRESENT = exampleOf(caseSchema)
+/** A case of the sample that waits for an answer. */
+const QUESTION = { id: 'f31d0e43-a96a-4ba5-a763-cefea030aa5e' }
 
 const params = { id: caseIdParam }
 const updated = ok(caseSchema, 'The updated case.')
@@ -70,6 +75,7 @@ export const caseEndpoints = [
     query: { ...listFilters, ...paging },
     responses: listOf(caseSchema, 'Cases, newest first.'),
     errors: [...LIST_ERRORS, 'unknown_state'],
+    example: { query: { state: ['BLOCKED', 'PLANNING'] } },
     async handle({ c, service, query }) {
       const { catalog, lists, synchronizer } = service
       await synchronizer.freshenAll()
@@ -117,6 +123,7 @@ export const caseEndpoints = [
     body: newCaseSchema,
     responses: created(caseSchema, 'The new case.'),
     errors: FILE_ERRORS,
+    example: { responses: { 201: { ...PRESENT, state: 'OPEN', parent: null } } },
     notWhilePlanning: 'create case',
     async handle({ c, service, body }) {
       const fields = newFields(body)
@@ -171,6 +178,7 @@ export const caseEndpoints = [
     isConditional: true,
     responses: updated,
     errors: [...FILE_ERRORS, 'unknown_state', 'proof_gate'],
+    example: { responses: { 200: { ...PRESENT, ...exampleOf(newStateSchema) } } },
     operatorOnly: 'set state',
     handle: ({ c, service, params, body }) =>
       answerUpdate(c, service, params.id, (present) => setState(present, body)),
@@ -187,6 +195,12 @@ export const caseEndpoints = [
     body: answerSchema,
     responses: updated,
     errors: [...FILE_ERRORS, 'wrong_state'],
+    example: {
+      params: QUESTION,
+      responses: {
+        200: { ...PRESENT, ...QUESTION, title: 'How long should a sign-in last?', state: 'OPEN' },
+      },
+    },
     operatorOnly: 'answer',
     async handle({ c, service, params, body }) {
       const options = { history: true, by: await actorOf(service, c) }

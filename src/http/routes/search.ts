@@ -29,16 +29,21 @@ const SIMILAR_LIMIT = { default: 5, max: 20 }
 const limit = ({ default: usual, max }: typeof SEARCH_LIMIT) =>
   wholeNumber(1, max)
     .optional()
-    .describe(`Maximum number of results, 1 to ${max}; ${usual} by default.`)
+    .meta({
+      description: `Maximum number of results, 1 to ${max}; ${usual} by default.`,
+      examples: [usual],
+    })
 
 export const searchQuery = {
   q: z
     .string('expected a word to look for, or a filter such as state:OPEN')
     .max(MAX_QUERY_LENGTH, `expected at most ${MAX_QUERY_LENGTH} characters`)
     .register(NEVER_EMPTY, { content: /\S/ })
-    .describe(
-      'At least one word, phrase in `"quotation marks"`, or filter such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
-    ),
+    .meta({
+      description:
+        'At least one word, phrase in `"quotation marks"`, or filter such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
+      examples: ['salt'],
+    }),
   ...caseFilters,
   limit: limit(SEARCH_LIMIT),
 }

@@ -10,7 +10,8 @@ import { jsonWithETag, matchUntilWritten } from '../etag.ts'
 import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
-import { caseIdParam, sessionIdParam } from '../schemas/params.ts'
+import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
+import { exampleOf } from '../schemas/primitives.ts'
 import { paging } from '../schemas/query.ts'
 import {
   abandonSchema,
@@ -28,6 +29,29 @@ const ofCase = { id: caseIdParam }
 const ofSession = { ...ofCase, sid: sessionIdParam }
 const updated = ok(session, 'The updated session.')
 const ENDED = ['session_ended', 'wrong_state'] as const
+const WAITING = exampleOf(session)
+const WAITED = {
+  planned_ms: 81,
+  waited_ms: 359_914,
+  ran_ms: null,
+}
+const CREATED = {
+  ...WAITING,
+  state: 'created',
+  hypothesis: '',
+  plan: '',
+  durations: {
+    planned_ms: null,
+    waited_ms: null,
+    ran_ms: null,
+  },
+  plan_sha256: null,
+}
+const EDITED = {
+  ...WAITING,
+  ...exampleOf(planSchema),
+  plan_sha256: '7e31a8be8d969ac075f41bb529cf3a0f48a9690c51648457bfd6fc1ebad6aec7',
+}
 const UNTRUSTED = ['untrusted_provider', 'untrusted_workdir', 'untrusted_agent_files'] as const
 
 export const sessionEndpoints = [
@@ -42,6 +66,7 @@ export const sessionEndpoints = [
     query: paging,
     responses: listOf(session, 'Sessions, newest first.'),
     errors: LIST_ERRORS,
+    example: { params: RESOLVED, responses: { 200: session.meta()!.examples!.slice(1) } },
     async handle({ c, service, params, query }) {
       const folder = await service.store.read(params.id)
       const all = folder.sessions.map((session) => ({
@@ -72,6 +97,7 @@ export const sessionEndpoints = [
       ...UNTRUSTED,
       'wrong_state',
     ],
+    example: { responses: { 201: CREATED } },
     operatorOnly: 'create session',
     async handle({ c, service, params: { id }, body }) {
       const by = await actorOf(service, c)
@@ -125,6 +151,7 @@ export const sessionEndpoints = [
     isConditional: true,
     responses: updated,
     errors: [...FILE_ERRORS, ...ENDED, 'invalid_plan'],
+    example: { responses: { 200: EDITED } },
     operatorOnly: 'edit plan',
     async handle({ c, service, params: { id, sid }, body }) {
       for (const [name, text] of Object.entries(body)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
@@ -161,6 +188,9 @@ export const sessionEndpoints = [
       'unknown_provider',
       ...UNTRUSTED,
     ],
+    example: {
+      responses: { 200: { ...WAITING, state: 'approved', durations: WAITED } },
+    },
     operatorOnly: 'approve',
     async handle({ c, service, params: { id, sid }, body: { plan_sha256 } }) {
       const by = await actorOf(service, c)
@@ -183,6 +213,9 @@ export const sessionEndpoints = [
     body: changeRequestSchema,
     responses: updated,
     errors: [...FILE_ERRORS, ...ENDED, 'already_active', 'unknown_provider', ...UNTRUSTED],
+    example: {
+      responses: { 200: { ...WAITING, state: 'planning', durations: WAITED } },
+    },
     operatorOnly: 'revise',
     async handle({ c, service, params: { id, sid }, body: { note } }) {
       const by = await actorOf(service, c)
@@ -202,6 +235,16 @@ export const sessionEndpoints = [
     isBodyOptional: true,
     responses: updated,
     errors: [...FILE_ERRORS, ...ENDED],
+    example: {
+      responses: {
+        200: {
+          ...WAITING,
+          state: 'abandoned',
+          completed_at: '2026-11-20T10:00:00.000Z',
+          durations: WAITED,
+        },
+      },
+    },
     operatorOnly: 'abandon',
     async handle({ c, service, params: { id, sid }, body: { reason } }) {
       const by = await actorOf(service, c)

@@ -42,7 +42,12 @@ export const systemEndpoints = [
     tag: 'System',
     summary: 'Get the OpenAPI document of this API',
     description: 'It is generated from the schemas that validate the requests.',
-    responses: ok(z.looseObject({ openapi: z.string() }), 'The OpenAPI document.'),
+    responses: ok(
+      z.looseObject({ openapi: z.string() }).meta({
+        examples: [{ openapi: '3.1.0', info: { title: 'Casefile', version: '0.1.0' }, paths: {} }],
+      }),
+      'The OpenAPI document.',
+    ),
     async handle({ c, service }) {
       const { endpoints } = service
       let json = documents.get(endpoints)

@@ -24,6 +24,7 @@ import {
 } from '../pagination.ts'
 import { type DeletedJson, deleted } from '../schemas/case.ts'
 import { caseIdParam, deliveryIdParam, webhookIdParam } from '../schemas/params.ts'
+import { exampleOf } from '../schemas/primitives.ts'
 import { oneOf, paging } from '../schemas/query.ts'
 import {
   changeIn,
@@ -47,6 +48,12 @@ import {
 
 const state = oneOf(deliveryState).describe('Only deliveries in one of these states.')
 
+const QUEUED = {
+  ...exampleOf(deliveryWithEnvelope),
+  state: 'retrying',
+  next_attempt_at: '2026-11-21T09:05:00.000Z',
+}
+
 type Params = Readonly<Record<string, string>>
 
 /** The same endpoints for the webhooks of the workspace and for those of a case. */
@@ -60,6 +67,8 @@ interface Scope {
   listed: string
   ofList: Record<string, z.ZodType>
   ofOne: Record<string, z.ZodType>
+  /** The webhook of the examples. */
+  shown: z.infer<typeof webhook>
   /** The id of the case; null for webhooks of the workspace. */
   caseOf(service: EndpointDeps, params: Params): Promise<string | null>
   /** Throws `not_found`, also for a webhook of another case. */
@@ -78,6 +87,7 @@ const SCOPES: readonly Scope[] = [
     listed: 'Lists the webhooks of the workspace. The webhooks of a case have a list of their own.',
     ofList: {},
     ofOne: { id: webhookIdParam },
+    shown: exampleOf(webhook),
     caseOf: async () => null,
     webhookOf: async ({ webhooks }, params) => webhooks.get(params.id!),
   },
@@ -89,6 +99,7 @@ const SCOPES: readonly Scope[] = [
     listed: 'Lists the webhooks of this case only. Global webhooks also receive its events.',
     ofList: { id: caseIdParam },
     ofOne: { id: caseIdParam, webhook_id: webhookIdParam },
+    shown: { ...exampleOf(webhook), case_id: exampleOf(caseIdParam) },
     caseOf: readCase,
     async webhookOf(service, params) {
       const id = await readCase(service, params)
@@ -100,7 +111,7 @@ const SCOPES: readonly Scope[] = [
 ]
 
 export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
-  const { list, one, noun, name, ofList, ofOne, caseOf, webhookOf } = scope
+  const { list, one, noun, name, ofList, ofOne, shown, caseOf, webhookOf } = scope
   const route = (method: string, path: string) => `${method} ${path}` as Route
   return [
     endpoint({
@@ -113,6 +124,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       query: paging,
       responses: listOf(webhook, 'Webhooks, newest first.'),
       errors: ['bad_request'],
+      example: { responses: { 200: [shown] } },
       async handle({ c, service, params, query }) {
         const ofCase = await caseOf(service, params as Params)
         const found = service.webhooks.list(ofCase).map((each) => show(service, each))
@@ -131,6 +143,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       body: newWebhookSchema,
       responses: created(webhookWithSecret, 'The new webhook.'),
       errors: ['wrong_state'],
+      example: { responses: { 201: { ...exampleOf(webhookWithSecret), ...shown } } },
       notWhilePlanning: 'add webhook',
       async handle({ c, service, params, body }) {
         const { webhooks } = service
@@ -163,6 +176,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
         'Returns its URL and events, how many deliveries wait or were given up, and why it was disabled, if it was. It does not return the secret.',
       params: ofOne,
       responses: ok(webhook, 'The webhook.'),
+      example: { responses: { 200: shown } },
       handle: async ({ c, service, params }) =>
         jsonWithETag(c, show(service, await webhookOf(service, params as Params))),
     }),
@@ -180,6 +194,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       responses: {
         200: { description: 'The updated webhook.', json: webhookWithSecret, headers: ['ETag'] },
       },
+      example: { responses: { 200: shown } },
       notWhilePlanning: 'change webhook',
       async handle({ c, service, params, body }) {
         const change = changeIn(body, newSecret)
@@ -205,6 +220,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       params: ofOne,
       isConditional: true,
       responses: { 200: { description: 'Deleted.', json: deleted } },
+      example: { responses: { 200: { id: shown.id, deleted: true } } },
       notWhilePlanning: 'delete webhook',
       async handle({ c, service, params }) {
         const { id } = await webhookOf(service, params as Params)
@@ -287,6 +303,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       params: { ...ofOne, did: deliveryIdParam },
       responses: { 202: { description: 'Queued for delivery.', json: deliveryWithEnvelope } },
       errors: ['wrong_state'],
+      example: { responses: { 202: QUEUED } },
       notWhilePlanning: 'redeliver',
       async handle({ c, service, params }) {
         const found = await webhookOf(service, params as Params)

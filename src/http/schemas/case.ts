@@ -6,31 +6,39 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
+import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
-import { responseShape, settableShape } from './case-fields.ts'
+import { exampleFields, responseShape, settableShape } from './case-fields.ts'
+import { caseIdParam, proofIdParam, sessionIdParam } from './params.ts'
 import {
-  ANY_FIELD,
+  atLeastOne,
   attentionKind,
-  caseState,
-  count,
+  exampleOf,
   historyKind,
-  id,
   type JsonOf,
   lineNumber,
-  problemCode,
-  time,
 } from './primitives.ts'
 import { notBlank, oneLine } from './text-fields.ts'
 
-export const newCaseSchema = z.object(settableShape).meta({ id: 'NewCase' })
+const { title, type, description, tags } = CASE_FIELDS
+const ID = exampleOf(caseIdParam)
 
-export const caseUpdateSchema = z
-  .object(settableShape)
-  .partial({ title: true })
-  .meta({
-    id: 'CaseUpdate',
-    ...ANY_FIELD,
-  })
+export const newCaseSchema = z.object(settableShape).meta({
+  id: 'NewCase',
+  examples: [
+    {
+      title: title.example,
+      type: type.example,
+      description: description.example,
+      tags: [tags.example],
+    },
+  ],
+})
+
+export const caseUpdateSchema = atLeastOne(z.object(settableShape).partial({ title: true })).meta({
+  id: 'CaseUpdate',
+  examples: [{ title: title.example }],
+})
 
 export const newStateSchema = z
   .object({
@@ -40,11 +48,16 @@ export const newStateSchema = z
       .nullish()
       .describe('Why, in one line. Left out, the present reason stays; null clears it.'),
   })
-  .meta({ id: 'NewState' })
+  .meta({
+    id: 'NewState',
+    examples: [
+      { state: 'BLOCKED', reason: 'Waiting for operations to say where a key may be kept.' },
+    ],
+  })
 
 export const answerSchema = z
   .object({ text: notBlank('an answer', 20_000) })
-  .meta({ id: 'QuestionAnswer' })
+  .meta({ id: 'QuestionAnswer', examples: [{ text: 'Eight hours, as in the old system.' }] })
 
 export const problem = z
   .object({
@@ -53,7 +66,23 @@ export const problem = z
     line: lineNumber.nullable().describe('Null if the problem is the whole file.'),
     message: z.string(),
   })
-  .meta({ id: 'Problem', description: 'A problem of a file, for a person to fix.' })
+  .meta({
+    id: 'Problem',
+    description: 'A problem of a file, for a person to fix.',
+    examples: [
+      {
+        code: 'bad_frontmatter',
+        file: 'case.md',
+        line: 2,
+        message: 'Flow sequence in block collection must be sufficiently indented and end with a ]',
+      },
+    ],
+  })
+
+const PRESENT = {
+  state: 'PLANNING',
+  outcome: null,
+} as const
 
 export const caseSchema = z
   .object({
@@ -63,7 +92,20 @@ export const caseSchema = z
     updated_at: time.describe('When `case.md` last changed.'),
     problems: z.array(problem),
   })
-  .meta({ id: 'Case' })
+  .meta({
+    id: 'Case',
+    examples: [
+      {
+        id: ID,
+        ...exampleFields<CaseFieldName>(FIELD_LIST),
+        ...PRESENT,
+        source: null,
+        created_at: '2026-11-20T09:50:00.001Z',
+        updated_at: '2026-11-20T09:54:00.086Z',
+        problems: [],
+      },
+    ],
+  })
 
 export const attention = z
   .object({
@@ -96,7 +138,34 @@ export const triageRow = z
     problems: count,
     gate: gateSummary,
   })
-  .meta({ id: 'TriageRow' })
+  .meta({
+    id: 'TriageRow',
+    examples: [
+      {
+        id: ID,
+        title: title.example,
+        ...exampleFields<FilteredField>(FILTERED),
+        ...PRESENT,
+        updated_at: '2026-11-20T09:54:00.086Z',
+        created_at: '2026-11-20T09:50:00.001Z',
+        needs: {
+          kind: 'plan',
+          session_id: exampleOf(sessionIdParam),
+          session: 1,
+          text: 'the plan of session 1 waits for approval',
+        },
+        since: '2026-11-20T09:54:00.086Z',
+        sessions: 1,
+        running: false,
+        problems: 0,
+        gate: {
+          open: false,
+          verified: 0,
+          missing: 2,
+        },
+      },
+    ],
+  })
 
 export const historyEntry = z
   .object({
@@ -110,7 +179,21 @@ export const historyEntry = z
       .boolean()
       .describe('False for an entry that is not in `history.md`, but derived from other files.'),
   })
-  .meta({ id: 'HistoryEntry', description: 'Something that happened to a case.' })
+  .meta({
+    id: 'HistoryEntry',
+    description: 'Something that happened to a case.',
+    examples: [
+      {
+        at: '2026-11-20T09:50:00.001Z',
+        who: 'Ada',
+        what: 'created',
+        text: null,
+        kind: 'created',
+        session: null,
+        recorded: true,
+      },
+    ],
+  })
 
 export const gateItem = z
   .object({
@@ -120,7 +203,18 @@ export const gateItem = z
     checked: z.boolean().describe("A person's tick in the file. The gate ignores it."),
     satisfied_by: id.nullable().describe('The verified proof that satisfies it.'),
   })
-  .meta({ id: 'ChecklistItem' })
+  .meta({
+    id: 'ChecklistItem',
+    examples: [
+      {
+        description: 'All tests pass',
+        type: 'test-log',
+        required: true,
+        checked: false,
+        satisfied_by: null,
+      },
+    ],
+  })
 
 const objectionCode = z.enum(['not_verified', ...OBJECTION_CODES]).meta({ id: 'ObjectionCode' })
 
@@ -141,9 +235,33 @@ export const gate = z
     missing: z.array(z.string()).describe('What is still needed, in words.'),
     objections: z.array(objection),
   })
-  .meta({ id: 'Gate', description: 'Whether the case may be RESOLVED.' })
+  .meta({
+    id: 'Gate',
+    description: 'Whether the case may be RESOLVED.',
+    examples: [
+      {
+        open: false,
+        verified: 0,
+        items: [exampleOf(gateItem)],
+        missing: [
+          'at least one verified proof',
+          'a verified proof of type test-log for "All tests pass"',
+        ],
+        objections: [
+          {
+            id: exampleOf(proofIdParam),
+            type: 'diff',
+            code: 'not_verified',
+            reason: 'it is not verified',
+          },
+        ],
+      },
+    ],
+  })
 
-export const deleted = z.object({ id, deleted: z.literal(true) }).meta({ id: 'Deleted' })
+export const deleted = z
+  .object({ id, deleted: z.literal(true) })
+  .meta({ id: 'Deleted', examples: [{ id: ID, deleted: true }] })
 
 export type CaseJson = JsonOf<typeof caseSchema>
 export type TriageRowJson = JsonOf<typeof triageRow>

@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { count, id, time } from '../../model/schemas.ts'
 import { SLUG, SLUG_RULE } from '../../model/words.ts'
-import { count, id, type JsonOf, sentId, time } from './primitives.ts'
+import { RESOLVED } from './params.ts'
+import { type JsonOf, sentId } from './primitives.ts'
 import { failedTest } from './session.ts'
 import { notBlank, oneLine, trimmedLine } from './text-fields.ts'
 
@@ -21,7 +23,10 @@ export const checklistItemSchema = z
     // no `default`: openapi-typescript would make the field required
     required: z.boolean().optional().describe('`false` by default.'),
   })
-  .meta({ id: 'NewChecklistItem' })
+  .meta({
+    id: 'NewChecklistItem',
+    examples: [{ description: 'Signed in with two browsers', type: 'log', required: true }],
+  })
 
 export const newProofSchema = z
   .object({
@@ -35,7 +40,7 @@ export const newProofSchema = z
     when: () => true, // also if other fields are wrong, so that one response names all that is missing
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
-  .meta({ id: 'NewProof' })
+  .meta({ id: 'NewProof', examples: [{ type: 'test-log', artifact: '1-test.tap' }] })
 
 export const verifySchema = z
   .object({
@@ -43,7 +48,7 @@ export const verifySchema = z
       description: 'Why the proof counts although it does not support its claim by itself.',
     }),
   })
-  .meta({ id: 'Verification' })
+  .meta({ id: 'Verification', examples: [{ accept: 'It was tried by hand as well.' }] })
 
 const testReport = z
   .object({
@@ -80,16 +85,35 @@ const proofHead = {
 
 const head = z.object(proofHead)
 
-export const proof = z.object({ ...proofHead, content: z.string() }).meta({
-  id: 'Proof',
-})
+const EXAMPLE = {
+  id: RESOLVED.pid,
+  case_id: RESOLVED.id,
+  session_id: RESOLVED.sid,
+  type: 'operator-note',
+  verified: true,
+  verified_at: '2026-11-11T15:40:00.025Z',
+  tests: null,
+  failed_tests: [],
+  exit_code: null,
+  accepted: null,
+  supports: true,
+  why_not: null,
+  sha256: '91ec1f31d2239a37ec9146db9228b0f892ffa92436dbb15263cbab002d13e819',
+  created_at: '2026-11-11T15:40:00.002Z',
+  updated_at: '2026-11-11T15:40:00.025Z',
+  content: 'Read by Grace on 11 November, see review.md. Old hashes were tried and still work.',
+}
+
+export const proof = z
+  .object({ ...proofHead, content: z.string() })
+  .meta({ id: 'Proof', examples: [EXAMPLE] })
 
 export const listedProof = z
   .object({
     ...proofHead,
     content: z.string().optional().describe('Missing with `content=false`.'),
   })
-  .meta({ id: 'ListedProof' })
+  .meta({ id: 'ListedProof', examples: [EXAMPLE] })
 
 export type ProofHeadJson = JsonOf<typeof head>
 export type ProofJson = JsonOf<typeof proof>

@@ -2,20 +2,10 @@ import * as z from 'zod'
 import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
+import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
 import { problem } from './case.ts'
-import {
-  count,
-  hash,
-  id,
-  type JsonOf,
-  lineNumber,
-  providerName,
-  runMode,
-  sentId,
-  sessionState,
-  sessionType,
-  time,
-} from './primitives.ts'
+import { caseIdParam, RESOLVED, sessionIdParam } from './params.ts'
+import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, upTo } from './text-fields.ts'
 
 const changed = {
@@ -116,6 +106,20 @@ const candidate = z.object({ artifact: z.string(), note: z.string() }).meta({
   description: 'An artifact that can be attached as proof.',
 })
 
+/** The plan that waits for approval in the sample, shortened; the hash is that of the whole. */
+const PLAN = {
+  plan_sha256: 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd',
+  text: '… Compare seconds with seconds, then run all tests.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
+}
+const NO_USAGE = {
+  runs: 0,
+  input_tokens: null,
+  output_tokens: null,
+  cached_tokens: null,
+  cost_usd: null,
+  incomplete: false,
+}
+
 export const session = z
   .object({
     id,
@@ -152,7 +156,93 @@ export const session = z
     candidates: z.array(candidate),
     problems: z.array(problem),
   })
-  .meta({ id: 'Session' })
+  .meta({
+    id: 'Session',
+    examples: [
+      {
+        id: exampleOf(sessionIdParam),
+        case_id: exampleOf(caseIdParam),
+        number: 1,
+        state: 'plan_ready',
+        type: 'implementing',
+        hypothesis: 'A time in seconds is compared with a clock in milliseconds.',
+        plan: PLAN.text,
+        output: '',
+        diff: null,
+        tests: null,
+        failed_tests: [],
+        refused: {
+          plan: 0,
+          work: 0,
+          first: [],
+        },
+        proof_attached: false,
+        created_at: '2026-11-20T09:54:00.005Z',
+        updated_at: '2026-11-20T09:54:00.086Z',
+        provider: 'runbook',
+        started_at: '2026-11-20T09:54:00.005Z',
+        completed_at: null,
+        durations: {
+          planned_ms: 81,
+          waited_ms: null,
+          ran_ms: null,
+        },
+        usage: [],
+        usage_total: NO_USAGE,
+        plan_sha256: PLAN.plan_sha256,
+        plan_unchanged: false,
+        candidates: [],
+        problems: [],
+      },
+      {
+        id: RESOLVED.sid,
+        case_id: RESOLVED.id,
+        number: 1,
+        state: 'complete',
+        type: 'implementing',
+        hypothesis: 'All passwords are hashed with one salt.',
+        plan: 'Give every password a salt of its own.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
+        output:
+          '$ step test\nTAP version 13\nok 1 - two users with one password have different hashes\n1..1\n[exit 0 after 1.6 s]',
+        diff: {
+          file: 'src/password.js',
+          additions: 2,
+          deletions: 3,
+        },
+        tests: {
+          run: 1,
+          passed: 1,
+          failed: 0,
+        },
+        failed_tests: [],
+        refused: {
+          plan: 0,
+          work: 0,
+          first: [],
+        },
+        proof_attached: true,
+        created_at: '2026-11-11T13:05:00.017Z',
+        updated_at: '2026-11-11T13:11:00.092Z',
+        provider: 'runbook',
+        started_at: '2026-11-11T13:05:00.017Z',
+        completed_at: '2026-11-11T13:09:33.568Z',
+        durations: {
+          planned_ms: 64,
+          waited_ms: 271_800,
+          ran_ms: 1675,
+        },
+        usage: [],
+        usage_total: NO_USAGE,
+        plan_sha256: '61f218ffd001bbadf13367b04172488a067e47447c3ac98d7567a28f4f3f76bb',
+        plan_unchanged: false,
+        candidates: [
+          { artifact: '1-test.tap', note: '1 of 1 test passed' },
+          { artifact: '1-changes.patch', note: 'src/password.js: +2 -3' },
+        ],
+        problems: [],
+      },
+    ],
+  })
 
 export const revision = z
   .object({
@@ -165,7 +255,18 @@ export const revision = z
     text: z.string().nullable().describe('Null if this machine does not have it.'),
     current: z.boolean().describe('Whether it is the plan in the file.'),
   })
-  .meta({ id: 'PlanRevision' })
+  .meta({
+    id: 'PlanRevision',
+    examples: [
+      {
+        ...PLAN,
+        at: '2026-11-20T09:54:00.086Z',
+        by: 'provider',
+        note: null,
+        current: true,
+      },
+    ],
+  })
 
 export const artifact = z
   .object({
@@ -175,7 +276,18 @@ export const artifact = z
     candidate: z.boolean().describe('Whether it can be attached as proof.'),
     note: z.string().nullable().describe('What a candidate contains.'),
   })
-  .meta({ id: 'Artifact' })
+  .meta({
+    id: 'Artifact',
+    examples: [
+      {
+        artifact: '1-test.tap',
+        size: 40,
+        updated_at: '2026-11-21T09:00:00.000Z',
+        candidate: true,
+        note: '1 of 1 test passed',
+      },
+    ],
+  })
 
 export const newSessionSchema = z
   .object({
@@ -194,14 +306,14 @@ export const newSessionSchema = z
       input: undefined,
     })
   })
-  .meta({ id: 'NewSession' })
+  .meta({ id: 'NewSession', examples: [{ type: 'implementing' }] })
 
 export const planSchema = z
   .object({
     plan: notBlank('a plan'),
     hypothesis: z.string().optional().describe('Left out, the present hypothesis stays.'),
   })
-  .meta({ id: 'NewPlan' })
+  .meta({ id: 'NewPlan', examples: [{ plan: 'Read `src/token.js`, and say what is wrong.' }] })
 
 export const approvalSchema = z
   .object({
@@ -212,15 +324,15 @@ export const approvalSchema = z
       .optional()
       .describe('The hash of the plan that was read.'),
   })
-  .meta({ id: 'Approval' })
+  .meta({ id: 'Approval', examples: [{ plan_sha256: PLAN.plan_sha256 }] })
 
 export const changeRequestSchema = z
   .object({ note: notBlank('what to change', 20_000) })
-  .meta({ id: 'ChangeRequest' })
+  .meta({ id: 'ChangeRequest', examples: [{ note: 'Test the boundary too.' }] })
 
 export const abandonSchema = z
   .object({ reason: oneLine(2000).optional() })
-  .meta({ id: 'AbandonRequest' })
+  .meta({ id: 'AbandonRequest', examples: [{ reason: 'Solved elsewhere.' }] })
 
 export type SessionJson = JsonOf<typeof session>
 export type ArtifactJson = JsonOf<typeof artifact>

@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import { count, hash, id, time } from '../../model/schemas.ts'
 import { gate, problem } from './case.ts'
-import { count, errorCode, hash, id, type JsonOf, time } from './primitives.ts'
+import { errorCode, type JsonOf } from './primitives.ts'
 import { notBlank } from './text-fields.ts'
 
 const webhookCounts = z
@@ -25,7 +26,24 @@ export const health = z
     webhooks: webhookCounts,
     problems: z.array(problem).describe('Problems of files that belong to no case.'),
   })
-  .meta({ id: 'Health' })
+  .meta({
+    id: 'Health',
+    examples: [
+      {
+        status: 'ok',
+        indexing: false,
+        cases: 12,
+        watching: 'ok',
+        webhooks: {
+          active: 1,
+          paused: 0,
+          disabled: 0,
+          failing: 0,
+        },
+        problems: [],
+      },
+    ],
+  })
 
 export const version = z
   .object({
@@ -34,7 +52,17 @@ export const version = z
     node: z.string(),
     started_at: time,
   })
-  .meta({ id: 'Version' })
+  .meta({
+    id: 'Version',
+    examples: [
+      {
+        version: '0.1.0',
+        commit: null,
+        node: 'v20.19.0',
+        started_at: '2026-11-21T09:00:00.000Z',
+      },
+    ],
+  })
 
 const planMode = z
   .object({
@@ -57,7 +85,24 @@ export const provider = z
     trusted: z.boolean(),
     advice: z.string(),
   })
-  .meta({ id: 'Provider' })
+  .meta({
+    id: 'Provider',
+    examples: [
+      {
+        id: 'runbook',
+        kind: 'runbook',
+        title: 'Runbook',
+        available: true,
+        path: null,
+        version: null,
+        warning: null,
+        advice: '',
+        plan_mode: { holds: 'runs_nothing', note: 'It plans by reading files, and runs nothing.' },
+        source: 'built-in',
+        trusted: true,
+      },
+    ],
+  })
 
 export const providerResult = z
   .object({
@@ -66,7 +111,17 @@ export const providerResult = z
     hypothesis: z.string(),
     plan: z.string(),
   })
-  .meta({ id: 'ProviderResult' })
+  .meta({
+    id: 'ProviderResult',
+    examples: [
+      {
+        provider: 'claude',
+        text: '## Hypothesis\n\nSeconds meet milliseconds.\n\n## Plan\n\n1. Compare seconds.',
+        hypothesis: 'Seconds meet milliseconds.',
+        plan: '1. Compare seconds.',
+      },
+    ],
+  })
 
 const sessionRef = z.object({ case_id: id, session_id: id }).meta({ id: 'SessionRef' })
 
@@ -108,7 +163,9 @@ export const problemDetails = z
   })
   .meta({ id: 'ProblemDetails', description: 'An error (RFC 9457).' })
 
-export const promptSchema = z.object({ prompt: notBlank('a prompt') }).meta({ id: 'Prompt' })
+export const promptSchema = z
+  .object({ prompt: notBlank('a prompt') })
+  .meta({ id: 'Prompt', examples: [{ prompt: 'Why does every token count as expired?' }] })
 
 export type HealthJson = JsonOf<typeof health>
 export type VersionJson = JsonOf<typeof version>

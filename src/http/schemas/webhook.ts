@@ -1,15 +1,13 @@
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import { DELIVERY_STATES } from '../../model/delivery.ts'
-import {
-  ALL_EVENTS,
-  DEFAULT_EVENTS,
-  FURTHER_EVENTS,
-  type WebhookChange,
-} from '../../model/webhook.ts'
-import { ANY_FIELD, count, id, type JsonOf, time } from './primitives.ts'
+import { WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
+import { count, id, time } from '../../model/schemas.ts'
+import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
+import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
+import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
 
-const NAMES: readonly string[] = [ALL_EVENTS, ...DEFAULT_EVENTS, ...FURTHER_EVENTS]
+const NAMES: readonly string[] = [ALL_EVENTS, ...WEBHOOK_EVENTS]
 const MAX_SECRET = 1000
 
 /** Events that exist but are not sent to webhooks; "unknown" would confuse. */
@@ -34,7 +32,7 @@ const events = z
   .array(eventName)
   .min(1, 'expected at least one name; without events it is ["*"]')
   .max(100)
-  .transform((names): readonly string[] => [...new Set(names)])
+  .overwrite((names) => [...new Set(names)])
 
 /** Checked by `secretIn`: an error of zod would show the value. Null asks for a generated one. */
 const secret = z
@@ -50,19 +48,19 @@ export const newWebhookSchema = z
     // no `default`: openapi-typescript would make the field required
     active: z.boolean().optional().describe('`true` by default.'),
   })
-  .meta({ id: 'NewWebhook' })
+  .meta({
+    id: 'NewWebhook',
+    examples: [{ url: 'http://127.0.0.1:9000/hook', events: ['memory_updated'] }],
+  })
 
-export const webhookUpdateSchema = z
-  .object({
+export const webhookUpdateSchema = atLeastOne(
+  z.object({
     url: z.string().optional(),
     events: events.nullish().describe('Null: all events, as with `*`.'),
     secret,
     active: z.boolean().optional().describe('`false` pauses it, `true` resumes it.'),
-  })
-  .meta({
-    id: 'WebhookUpdate',
-    ...ANY_FIELD,
-  })
+  }),
+).meta({ id: 'WebhookUpdate', examples: [{ events: ['memory_updated'] }] })
 
 /** The secret in a body, checked; null asks for a generated one. */
 export function secretIn({ secret }: { secret?: unknown }): string | null | undefined {
@@ -76,7 +74,7 @@ export function secretIn({ secret }: { secret?: unknown }): string | null | unde
   })
 }
 
-/** The change that a PATCH asks for. Throws `bad_request` if there is none. */
+/** The change that a PATCH asks for. */
 export function changeIn(
   body: z.infer<typeof webhookUpdateSchema>,
   newSecret: () => string,
@@ -87,9 +85,7 @@ export function changeIn(
   if (body.active !== undefined) change.active = body.active
   const secret = secretIn(body)
   if (secret !== undefined) change.secret = secret ?? newSecret()
-  if (Object.keys(change).length > 0) return change
-  const message = 'Nothing to update: name at least one of url, events, secret, active.'
-  throw new AppError('bad_request', message)
+  return change
 }
 
 const fields = z.object({
@@ -109,7 +105,21 @@ const fields = z.object({
   updated_at: time,
 })
 
-export const webhook = fields.meta({ id: 'Webhook' })
+const WEBHOOK = {
+  id: exampleOf(webhookIdParam),
+  case_id: null,
+  url: 'http://127.0.0.1:9000/hook',
+  events: ['memory_updated'],
+  active: true,
+  disabled: null,
+  retrying: 0,
+  dead: 0,
+  failing_since: null,
+  created_at: '2026-11-21T09:00:00.000Z',
+  updated_at: '2026-11-21T09:00:00.000Z',
+}
+
+export const webhook = fields.meta({ id: 'Webhook', examples: [WEBHOOK] })
 
 export const webhookWithSecret = fields
   .extend({
@@ -117,7 +127,10 @@ export const webhookWithSecret = fields
       .exactOptional(z.string())
       .describe('A newly generated secret. No other response contains it.'),
   })
-  .meta({ id: 'WebhookWithSecret' })
+  .meta({
+    id: 'WebhookWithSecret',
+    examples: [{ ...WEBHOOK, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }],
+  })
 
 const attempt = z
   .object({
@@ -143,7 +156,24 @@ const sent = z.object({
   attempts: z.array(attempt),
 })
 
-export const delivery = sent.meta({ id: 'Delivery' })
+const SENT: z.infer<typeof sent> = {
+  id: exampleOf(deliveryIdParam),
+  event_id: 61,
+  event_type: 'memory_updated',
+  state: 'delivered',
+  created_at: '2026-11-21T09:00:00.000Z',
+  next_attempt_at: null,
+  attempts: [
+    {
+      at: '2026-11-21T09:00:00.000Z',
+      ms: 3,
+      status: 200,
+      error: null,
+    },
+  ],
+}
+
+export const delivery = sent.meta({ id: 'Delivery', examples: [SENT] })
 
 export const envelope = z
   .object({
@@ -153,7 +183,19 @@ export const envelope = z
   })
   .meta({ id: 'Envelope', description: 'An event.' })
 
-export const deliveryWithEnvelope = sent.extend({ envelope }).meta({ id: 'DeliveryWithEnvelope' })
+export const deliveryWithEnvelope = sent.extend({ envelope }).meta({
+  id: 'DeliveryWithEnvelope',
+  examples: [
+    {
+      ...SENT,
+      envelope: {
+        event_type: 'memory_updated',
+        timestamp: '2026-11-21T09:00:00.000Z',
+        payload: { case_id: exampleOf(caseIdParam), filename: 'notes.md' },
+      },
+    },
+  ],
+})
 
 export const tested = z
   .object({
@@ -164,7 +206,19 @@ export const tested = z
     error: z.string().nullable(),
     ms: z.number().min(0),
   })
-  .meta({ id: 'TestDelivery' })
+  .meta({
+    id: 'TestDelivery',
+    examples: [
+      {
+        id: 'ping_c03a8b8f-b979-4649-8099-484e49f1ebe4',
+        event_type: 'ping',
+        delivered: true,
+        status: 200,
+        error: null,
+        ms: 3,
+      },
+    ],
+  })
 
 export type WebhookJson = JsonOf<typeof webhook>
 export type WebhookWithSecretJson = JsonOf<typeof webhookWithSecret>
