@@ -11,9 +11,9 @@ import {
   SETTABLE,
   type SettableFields,
 } from '../../model/case-fields.ts'
+import { caseState } from '../../model/schemas.ts'
 import { UUID } from '../../model/words.ts'
 import { mustFit } from '../request-body.ts'
-import { caseState } from './primitives.ts'
 import { oneLine, tag } from './text-fields.ts'
 
 /** The schema of this field in a request. */

@@ -6,21 +6,17 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
+import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
 import { exampleFields, responseShape, settableShape } from './case-fields.ts'
 import { caseIdParam, proofIdParam, sessionIdParam } from './params.ts'
 import {
   ANY_FIELD,
   attentionKind,
-  caseState,
-  count,
   exampleOf,
   historyKind,
-  id,
   type JsonOf,
   lineNumber,
-  problemCode,
-  time,
 } from './primitives.ts'
 import { notBlank, oneLine } from './text-fields.ts'
 

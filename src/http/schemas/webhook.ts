@@ -1,16 +1,13 @@
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import { DELIVERY_STATES } from '../../model/delivery.ts'
-import {
-  ALL_EVENTS,
-  DEFAULT_EVENTS,
-  FURTHER_EVENTS,
-  type WebhookChange,
-} from '../../model/webhook.ts'
+import { WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
+import { count, id, time } from '../../model/schemas.ts'
+import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
 import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
-import { ANY_FIELD, count, exampleOf, id, type JsonOf, time } from './primitives.ts'
+import { ANY_FIELD, exampleOf, type JsonOf } from './primitives.ts'
 
-const NAMES: readonly string[] = [ALL_EVENTS, ...DEFAULT_EVENTS, ...FURTHER_EVENTS]
+const NAMES: readonly string[] = [ALL_EVENTS, ...WEBHOOK_EVENTS]
 const MAX_SECRET = 1000
 
 /** Events that exist but are not sent to webhooks; "unknown" would confuse. */
