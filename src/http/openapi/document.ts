@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../model/app-error.ts'
 import type { Build } from '../deps.ts'
 import { type EndpointSpec, type Method, TAGS } from '../endpoint.ts'
 import { ERRORS } from '../errors.ts'
-import { anyOfThem, EVENTS, SENT_EVENTS, STREAMED, type Streamed } from '../schemas/event.ts'
+import { anyOfThem, EVENT_SCHEMAS, SENT_EVENTS, STREAMED, type Streamed } from '../schemas/event.ts'
 import { HEADERS } from '../schemas/response-headers.ts'
 import { problemDetails } from '../schemas/system.ts'
 import { describe } from './describe.ts'
@@ -84,6 +84,6 @@ function schemasIn(endpoints: readonly EndpointSpec[]): Record<string, z.ZodType
     ...ofEndpoints,
     ...named('header', Object.entries(HEADERS)),
     ...named('delivery', Object.entries(DELIVERY_HEADERS)),
-    ...named('event', EVENTS),
+    ...named('event', EVENT_SCHEMAS),
   ])
 }

@@ -6,21 +6,17 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
+import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
 import { exampleFields, responseShape, settableShape } from './case-fields.ts'
 import { caseIdParam, proofIdParam, sessionIdParam } from './params.ts'
 import {
-  ANY_FIELD,
+  atLeastOne,
   attentionKind,
-  caseState,
-  count,
   exampleOf,
   historyKind,
-  id,
   type JsonOf,
   lineNumber,
-  problemCode,
-  time,
 } from './primitives.ts'
 import { notBlank, oneLine } from './text-fields.ts'
 
@@ -39,14 +35,10 @@ export const newCaseSchema = z.object(settableShape).meta({
   ],
 })
 
-export const caseUpdateSchema = z
-  .object(settableShape)
-  .partial({ title: true })
-  .meta({
-    id: 'CaseUpdate',
-    ...ANY_FIELD,
-    examples: [{ title: title.example }],
-  })
+export const caseUpdateSchema = atLeastOne(z.object(settableShape).partial({ title: true })).meta({
+  id: 'CaseUpdate',
+  examples: [{ title: title.example }],
+})
 
 export const newStateSchema = z
   .object({

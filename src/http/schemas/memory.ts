@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { count, type JsonOf, time } from './primitives.ts'
+import { count, time } from '../../model/schemas.ts'
+import type { JsonOf } from './primitives.ts'
 
 export const memoryFile = z
   .object({

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { count, id, time } from '../../model/schemas.ts'
 import { SLUG, SLUG_RULE } from '../../model/words.ts'
 import { RESOLVED } from './params.ts'
-import { count, id, type JsonOf, sentId, time } from './primitives.ts'
+import { type JsonOf, sentId } from './primitives.ts'
 import { failedTest } from './session.ts'
 import { notBlank, oneLine, trimmedLine } from './text-fields.ts'
 

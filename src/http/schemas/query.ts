@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { FILTERED, type FilterName } from '../../model/case-fields.ts'
+import { caseState } from '../../model/schemas.ts'
 import { UUID } from '../../model/words.ts'
 import { caseIdParam } from './params.ts'
-import { caseState, exampleOf } from './primitives.ts'
+import { exampleOf } from './primitives.ts'
 
 /** Query parameters that must not be sent empty: an empty filter would select everything. */
 export const NEVER_EMPTY = z.registry<{ content: RegExp }>()

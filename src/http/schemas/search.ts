@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { FILTERED, type FilteredField } from '../../model/case-fields.ts'
+import { caseState, id, time } from '../../model/schemas.ts'
 import { attention } from './case.ts'
 import { exampleFields, responseShape } from './case-fields.ts'
 import { RESOLVED } from './params.ts'
-import { caseState, id, type JsonOf, lineNumber, time } from './primitives.ts'
+import { type JsonOf, lineNumber } from './primitives.ts'
 
 const offset = z.int().min(0)
 

@@ -2,22 +2,10 @@ import * as z from 'zod'
 import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
+import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
 import { problem } from './case.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from './params.ts'
-import {
-  count,
-  exampleOf,
-  hash,
-  id,
-  type JsonOf,
-  lineNumber,
-  providerName,
-  runMode,
-  sentId,
-  sessionState,
-  sessionType,
-  time,
-} from './primitives.ts'
+import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, upTo } from './text-fields.ts'
 
 const changed = {

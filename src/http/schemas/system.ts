@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import { count, hash, id, time } from '../../model/schemas.ts'
 import { gate, problem } from './case.ts'
-import { count, errorCode, hash, id, type JsonOf, time } from './primitives.ts'
+import { errorCode, type JsonOf } from './primitives.ts'
 import { notBlank } from './text-fields.ts'
 
 const webhookCounts = z

@@ -1,0 +1,25 @@
+import * as z from 'zod'
+import { CASE_STATES, SESSION_TYPES } from './case-state.ts'
+import { PROBLEM_CODES } from './problem.ts'
+import { SESSION_STATES } from './session-state.ts'
+import { TIME, UUID } from './words.ts'
+
+/** Values of events, requests and responses. A schema with an `id` is a component of the API description. */
+
+export const id = z.string().regex(UUID).meta({ format: 'uuid' })
+export const time = z
+  .string()
+  .regex(TIME)
+  .meta({ format: 'date-time' })
+  .describe('ISO 8601 in UTC, with milliseconds.')
+export const hash = z.string().regex(/^[0-9a-f]{64}$/)
+export const count = z.int().min(0)
+
+export const caseState = z.enum(CASE_STATES).meta({ id: 'CaseState' })
+export const sessionState = z.enum(SESSION_STATES).meta({ id: 'SessionState' })
+export const sessionType = z.enum(SESSION_TYPES).meta({ id: 'SessionType' })
+export const problemCode = z.enum(PROBLEM_CODES).meta({ id: 'ProblemCode' })
+export const runMode = z.enum(['plan', 'work']).meta({
+  id: 'RunMode',
+  description: 'Whether the agent planned or carried out the plan.',
+})
