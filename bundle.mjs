@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -85,8 +86,9 @@ await chmod(resolve(DIST, 'cli.js'), 0o755)
 async function writeDeclarations(name) {
   const only = ['--declaration', '--emitDeclarationOnly', '--isolatedDeclarations', '--noResolve']
   const target = ['--target', 'es2022', '--module', 'nodenext', '--outDir', DIST]
-  const args = [`src/${name}.ts`, '--ignoreConfig', '--noCheck', ...only, ...target]
+  const args = [resolve(ROOT, `src/${name}.ts`), '--noCheck', ...only, ...target]
   const compiler = resolve(ROOT, 'node_modules/typescript/bin/tsc')
-  execFileSync(process.execPath, [compiler, ...args], { cwd: ROOT, stdio: 'inherit' })
+  // where no tsconfig.json is: the compiler takes a file or a project, not both
+  execFileSync(process.execPath, [compiler, ...args], { cwd: tmpdir(), stdio: 'inherit' })
   await rename(resolve(DIST, `${name}.d.ts`), resolve(DIST, 'index.d.ts'))
 }
