@@ -57,9 +57,9 @@ const aProblem = {
 } as const
 
 /**
- * The table of events: the one place to add or change one (what agents do is in agent-events.ts). From it come the types of the code that writes and reads
- * events, what a webhook can name, the API description, the line in the terminal and the colour on the page.
- * docs/sessions.md and docs/webhooks.md list the events for people.
+ * The table of events: the one place to add or change one. What agents do is in agent-events.ts. From it come the types
+ * of the code that writes and reads events, what a webhook can name, the API description with its examples, the line in
+ * the terminal and the colour on the page. docs/sessions.md and docs/webhooks.md list the events for people.
  */
 export const EVENTS = {
   session_started: entry(
