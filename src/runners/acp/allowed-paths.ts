@@ -2,7 +2,10 @@ import { resolve } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
 import { quotePath, resolveNamedPath } from '../agents/named-path.ts'
 import { type CommandPaths, commandOutsideReason, isInGit } from './command-reach.ts'
+import { commandWords } from './command-words.ts'
 import type { ToolCall } from './tool-call.ts'
+
+const MAX_WORDS = 1000
 
 /** The paths that an agent may use without asking the operator. */
 export interface AllowedPaths extends CommandPaths {
@@ -59,7 +62,7 @@ async function commandsOutsideReason(
     )
     if (outside !== null) return outside
   }
-  for (const word of commands.flatMap(wordsOf)) {
+  for (const word of commands.flatMap(pathsIn).slice(0, MAX_WORDS)) {
     const real = await resolveNamedPath(word, allowedPaths.workdir)
     if (real !== null && isClosed(real, allowedPaths))
       return `it names ${quotePath(word)}, in the memory of the cases`
@@ -71,13 +74,10 @@ function isClosed(real: string, { workdir, closed }: AllowedPaths): boolean {
   return closed.some((folder) => isWithin(folder, real) && !isWithin(folder, workdir))
 }
 
-/**
- * Splits a command roughly, to find words that name a forbidden folder. A word without a slash counts only outside
- * of quoted text.
- */
-function wordsOf(command: string): string[] {
-  const split = (text: string) => text.split(/[\s'"`;|&<>()=,{}]+/).filter((word) => word !== '')
-  const paths = split(command).filter((word) => word.includes('/'))
-  const bare = split(command.replace(/(["'])[^"']*\s[^"']*\1/g, ' '))
-  return [...new Set([...paths, ...bare])].slice(0, 1000)
+/** Words of a command that may name a forbidden folder. A word without a slash counts only outside of quotes. */
+function pathsIn(command: string): string[] {
+  const parts = commandWords(command).flatMap(({ text, isQuoted }) =>
+    text.split(/[=,{}]+/).filter((part) => part.includes('/') || (part !== '' && !isQuoted)),
+  )
+  return [...new Set(parts)]
 }
