@@ -12,7 +12,7 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { temporaryFolders } from './command-reach.ts'
+import { temporaryFolders } from './allowed-paths.ts'
 import { type AcpRun, runAgent } from './run-agent.ts'
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts'
 
