@@ -1,7 +1,7 @@
 import { plainText } from '../files/plain-text.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { AgentNote } from '../runners/contract.ts'
-import type { Redactor } from './redaction.ts'
+import { mapTexts, type Redactor } from './redaction.ts'
 
 /** An agent that calls tools endlessly must not fill the audit trail, which is read as a whole. */
 const MAX_NOTES = 400
@@ -28,16 +28,7 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   let retries = 0
   const unlisted: Record<string, number> = {}
 
-  function bounded(value: unknown): unknown {
-    if (typeof value === 'string') return shortened(redactor.text(plainText(value)))
-    if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(bounded)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(
-      Object.entries(value)
-        .filter(([, item]) => item !== undefined)
-        .map(([key, item]) => [key, bounded(item)]),
-    )
-  }
+  const bounded = (text: string) => shortened(redactor.text(plainText(text)))
 
   /** A usage line comes once per run and is always recorded. */
   function isTooMuch(event: AgentNote['event']): boolean {
@@ -53,7 +44,7 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
         unlisted[event] = (unlisted[event] ?? 0) + 1
         return []
       }
-      return [{ event, fields: bounded(fields) } as NewTrailLine]
+      return [{ event, fields: mapTexts(fields, bounded, MAX_ENTRIES) } as NewTrailLine]
     },
     rest() {
       const counts = { ...unlisted }

@@ -13,7 +13,6 @@ import { readProjectInstructions } from '../workspace/settings/project-instructi
 import type { SessionDeps } from './deps.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
 import type { Provider } from './providers.ts'
-import type { Redactor } from './redaction.ts'
 import {
   type ResolvedCase,
   type SimilarCaseDeps,
@@ -89,7 +88,8 @@ export async function promptContext(
       provider.spec?.instructions ?? [],
     ),
   }
-  return redactedIn(context, deps.redactor)
+  // before texts are cut: `[redacted NAME]` may be longer than the secret
+  return deps.redactor.value(context)
 }
 
 /** The similar cases, or none if the search fails or takes too long: planning goes on without them. */
@@ -109,18 +109,6 @@ async function similarOf(deps: ContextDeps, id: string): Promise<ResolvedCase[]>
   } finally {
     enough.abort()
   }
-}
-
-/**
- * Redacts every text in a value. Run this before cutting texts, since `[redacted NAME]` may be longer than the
- * secret.
- */
-function redactedIn<T>(value: T, redactor: Redactor): T {
-  if (typeof value === 'string') return redactor.text(value) as T
-  if (Array.isArray(value)) return value.map((item) => redactedIn(item, redactor)) as T
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, item]) => [key, redactedIn(item, redactor)])
-  return Object.fromEntries(entries) as T
 }
 
 async function earlierSession(

@@ -15,7 +15,6 @@ import { type MissingEnvironment, missingEnvironmentNote } from './environment.t
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job } from './jobs.ts'
-import { redactedTests } from './redacted-updates.ts'
 import { updateWithRetry } from './update-with-retry.ts'
 
 /** The outcome of a run. `plan` is the text that ran, `missing` the variables its steps did not get. */
@@ -93,7 +92,7 @@ async function endOf(
   const evidence = {
     diff: 'diff' in folderDiff ? folderDiff.diff : null,
     tests: steps.tests,
-    failed_tests: redactedTests(redactor, steps.failed_tests),
+    failed_tests: redactor.value(steps.failed_tests),
   }
   const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
   const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
