@@ -3,8 +3,8 @@ import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
 import { openTreeSnapshots, type TreeSnapshots } from '../snapshots/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { isTakenArtifact, underFreeName } from './evidence.ts'
 import type { Redactor } from './redaction.ts'
-import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 const MAX_PATCH_BYTES = 5 * 1024 * 1024
 /** The file list is one line of frontmatter, which may have at most 64 KiB in total. */
