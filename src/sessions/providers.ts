@@ -5,7 +5,7 @@ import { needsTrust } from '../model/trust.ts'
 import { acpRunner, customAcpSpec } from '../runners/acp/acp.ts'
 import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent.ts'
 import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
-import { ACP_AGENTS, COMMAND_AGENTS, KNOWN_AGENTS } from '../runners/agents/registry.ts'
+import { KNOWN_AGENTS, type KnownSpec } from '../runners/agents/registry.ts'
 import { commandRunner, customCommandSpec } from '../runners/command/command.ts'
 import type { Runner } from '../runners/contract.ts'
 import { findProgram, whyNotFound } from '../runners/process/find-program.ts'
@@ -65,7 +65,7 @@ const BUILT_IN: readonly Provider[] = KNOWN_AGENTS.map((spec) => ({
   source: 'built-in',
   spec,
   trusted: true,
-  runner: agentRunner(spec.id, [])!,
+  runner: agentRunner(spec),
 }))
 
 /** Null if it names a preset that does not exist. */
@@ -92,17 +92,13 @@ function agentOf(id: string, provider: ProviderSettings): Pick<Provider, 'spec' 
     }
     case 'preset': {
       const spec = KNOWN_AGENTS.find((each) => each.id === provider.preset)
-      const runner = agentRunner(provider.preset, provider.args)
-      return spec && runner ? { spec, runner } : null
+      return spec ? { spec, runner: agentRunner(spec, provider.args) } : null
     }
   }
 }
 
-function agentRunner(preset: string, args: readonly string[]): Runner | null {
-  const command = COMMAND_AGENTS.find(({ id }) => id === preset)
-  if (command) return commandRunner(command, args)
-  const acp = ACP_AGENTS.find(({ id }) => id === preset)
-  return acp ? acpRunner(acp, args) : null
+function agentRunner(spec: KnownSpec, args?: readonly string[]): Runner {
+  return spec.kind === 'command' ? commandRunner(spec, args) : acpRunner(spec, args)
 }
 
 function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedSettings): AppError {

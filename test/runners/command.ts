@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { ProviderSettings } from '../../src/model/settings.ts'
+import { type ProviderSettings, STREAMS } from '../../src/model/settings.ts'
 import type { CommandSpec } from '../../src/runners/agents/agent.ts'
 import { claude } from '../../src/runners/agents/claude.ts'
 import { agentVariables } from '../../src/runners/agents/environment.ts'
@@ -513,8 +513,9 @@ t.test('nothing hangs', notBrief, async (t) => {
 
 t.test('the presets', async (t) => {
   t.strictSame(
-    COMMAND_AGENTS.map(({ id }) => id),
-    ['claude', 'codex', 'copilot', 'gemini', 'opencode'],
+    ['plain', ...COMMAND_AGENTS.map(({ id }) => id)].sort(),
+    [...STREAMS].sort(),
+    'each has its own output format',
   )
   const values = {
     prompt: 'P',

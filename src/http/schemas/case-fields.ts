@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { MAX_CASE_BYTES } from '../../markdown/case-file.ts'
-import { AppError } from '../../model/app-error.ts'
 import {
   CASE_FIELDS,
   type CaseFieldName,
@@ -91,24 +90,14 @@ export function newFields({
   title,
   ...rest
 }: CaseFieldsAsSent & { title: string }): SettableFields & { title: string } {
-  return { ...cleared(rest), title }
-}
-
-/** The fields to change, from the body of a request. Throws `bad_request` if there are none. */
-export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
-  const fields = cleared(sent)
-  if (Object.keys(fields).length > 0) return fields
-  throw new AppError(
-    'bad_request',
-    `Nothing to update: name at least one of ${SETTABLE.map(({ name }) => name).join(', ')}.`,
-  )
+  return { ...wantedFields(rest), title }
 }
 
 /** As the schema returns them. */
 type CaseFieldsAsSent = { [key in keyof SettableFields]?: SettableFields[key] | null | undefined }
 
-/** Null clears a field: it gets the value that it has in a case without it. */
-function cleared(sent: CaseFieldsAsSent): SettableFields {
+/** The fields to change, from the body of a request. A null field gets the value that a case without it has. */
+export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
   const fields: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(sent)) {
     if (value !== undefined)

@@ -11,7 +11,7 @@ import { OBJECTION_CODES } from '../../model/support.ts'
 import { exampleFields, responseShape, settableShape } from './case-fields.ts'
 import { caseIdParam, proofIdParam, sessionIdParam } from './params.ts'
 import {
-  ANY_FIELD,
+  atLeastOne,
   attentionKind,
   exampleOf,
   historyKind,
@@ -35,14 +35,10 @@ export const newCaseSchema = z.object(settableShape).meta({
   ],
 })
 
-export const caseUpdateSchema = z
-  .object(settableShape)
-  .partial({ title: true })
-  .meta({
-    id: 'CaseUpdate',
-    ...ANY_FIELD,
-    examples: [{ title: title.example }],
-  })
+export const caseUpdateSchema = atLeastOne(z.object(settableShape).partial({ title: true })).meta({
+  id: 'CaseUpdate',
+  examples: [{ title: title.example }],
+})
 
 export const newStateSchema = z
   .object({

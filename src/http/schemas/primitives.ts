@@ -31,8 +31,14 @@ export const errorCode = z.enum(ERROR_CODES).meta({ id: 'ErrorCode' })
 export const sentId = z.string().regex(UUID, 'expected a UUID in lower case')
 export const providerName = z.string().regex(SLUG, `expected ${SLUG_RULE}`)
 
-/** For a body that changes something. `anyOf` could name the fields, but client generators make a union of empty types of it. */
-export const ANY_FIELD = { minProperties: 1 } as const
+/** The body of a request that changes something: it has at least one field. */
+export function atLeastOne<Shape extends z.ZodRawShape>(body: z.ZodObject<Shape>) {
+  const message = `Nothing to update: name at least one of ${Object.keys(body.shape).join(', ')}`
+  // `anyOf` could name the fields in OpenAPI, but client generators make a union of empty types of it
+  return body
+    .refine((fields) => Object.values(fields).some((value) => value !== undefined), message)
+    .meta({ minProperties: 1 })
+}
 
 /** What a schema describes, as a TypeScript type: read-only, because responses are made from shared values. */
 export type JsonOf<Schema extends z.ZodType> = ReadonlyJson<z.infer<Schema>>

@@ -5,7 +5,7 @@ import { WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
 import { count, id, time } from '../../model/schemas.ts'
 import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
 import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
-import { ANY_FIELD, exampleOf, type JsonOf } from './primitives.ts'
+import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
 
 const NAMES: readonly string[] = [ALL_EVENTS, ...WEBHOOK_EVENTS]
 const MAX_SECRET = 1000
@@ -53,18 +53,14 @@ export const newWebhookSchema = z
     examples: [{ url: 'http://127.0.0.1:9000/hook', events: ['memory_updated'] }],
   })
 
-export const webhookUpdateSchema = z
-  .object({
+export const webhookUpdateSchema = atLeastOne(
+  z.object({
     url: z.string().optional(),
     events: events.nullish().describe('Null: all events, as with `*`.'),
     secret,
     active: z.boolean().optional().describe('`false` pauses it, `true` resumes it.'),
-  })
-  .meta({
-    id: 'WebhookUpdate',
-    ...ANY_FIELD,
-    examples: [{ events: ['memory_updated'] }],
-  })
+  }),
+).meta({ id: 'WebhookUpdate', examples: [{ events: ['memory_updated'] }] })
 
 /** The secret in a body, checked; null asks for a generated one. */
 export function secretIn({ secret }: { secret?: unknown }): string | null | undefined {
@@ -78,7 +74,7 @@ export function secretIn({ secret }: { secret?: unknown }): string | null | unde
   })
 }
 
-/** The change that a PATCH asks for. Throws `bad_request` if there is none. */
+/** The change that a PATCH asks for. */
 export function changeIn(
   body: z.infer<typeof webhookUpdateSchema>,
   newSecret: () => string,
@@ -89,9 +85,7 @@ export function changeIn(
   if (body.active !== undefined) change.active = body.active
   const secret = secretIn(body)
   if (secret !== undefined) change.secret = secret ?? newSecret()
-  if (Object.keys(change).length > 0) return change
-  const message = 'Nothing to update: name at least one of url, events, secret, active.'
-  throw new AppError('bad_request', message)
+  return change
 }
 
 const fields = z.object({

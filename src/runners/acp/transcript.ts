@@ -128,7 +128,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     const isNoted = before?.noted || isFirst
     calls.set(id, { present, noted: isNoted ? noted : null, isDenied, isList: false, printed })
     if (!isEnd || isDenied) return present
-    const said = withoutFence(contentText(update))
+    const said = contentText(update)
     const denial =
       present.status === 'failed' ? spec.readDenial(asRecord(update), { printed, said }) : null
     if (denial !== null) addDenial(present, denial)
@@ -322,11 +322,6 @@ function titleIsTool({ tool, kind, title, paths }: ToolCall): boolean {
 /** What the call would do: its command or its paths; null if unknown. */
 function actionOf({ commands, paths }: ToolCall): string | null {
   return commands[0] ?? (paths.length > 0 ? paths.join(', ') : null)
-}
-
-/** claude-agent-acp puts a failed tool's text into a fence. */
-function withoutFence(text: string): string {
-  return /^```\n([\s\S]*)\n```$/.exec(text.trim())?.[1] ?? text.trim()
 }
 
 const ON_FILES = ['edit', 'read', 'delete', 'move']

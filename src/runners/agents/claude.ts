@@ -198,11 +198,14 @@ export async function claudeServers(env: Env, workdir: string): Promise<string[]
 }
 
 /** Why a call was not executed, as claude-agent-acp reports it: a rule says `decisionReasonType`. */
-function readDenial({ _meta }: UnknownRecord, { said }: { said: string }): Denial | null {
+function readDenial(
+  { _meta, rawOutput }: UnknownRecord,
+  { said }: { said: string },
+): Denial | null {
   const { nonExecutionKind, toolResponse } = asRecord(asRecord(_meta).claudeCode)
   const { decisionReasonType, message } = asRecord(toolResponse)
   const isDenied = DENIED_KINDS.includes(String(nonExecutionKind)) || decisionReasonType
-  return isDenied ? { reason: asString(message) ?? said } : null
+  return isDenied ? { reason: asString(message) ?? asString(rawOutput) ?? said } : null
 }
 
 const DENIED_KINDS = ['user-rejected', 'permission-rule', 'automode-blocked']

@@ -1,5 +1,5 @@
 import type { StreamName } from '../../model/settings.ts'
-import type { AcpSpec, Agent, AgentSpec, CommandSpec } from './agent.ts'
+import type { AcpSpec, Agent, CommandSpec } from './agent.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
@@ -30,7 +30,8 @@ export const COMMAND_AGENTS: readonly CommandSpec[] = Object.values(AGENTS).map(
 /** Those that speak the Agent Client Protocol. */
 export const ACP_AGENTS: readonly AcpSpec[] = Object.values(AGENTS).flatMap(({ acp }) => acp ?? [])
 
-export const KNOWN_AGENTS: readonly AgentSpec[] = [...COMMAND_AGENTS, ...ACP_AGENTS]
+export type KnownSpec = CommandSpec | AcpSpec
+export const KNOWN_AGENTS: readonly KnownSpec[] = [...COMMAND_AGENTS, ...ACP_AGENTS]
 
 /** The parser of an output format. */
 export function parserFor(format: StreamName): CreateParser {
