@@ -61,7 +61,7 @@ export async function openReadingApp(
   const lists = createCaseLists(database, stored.unsaved)
   const catalog = createCatalog({
     isRunningHere,
-    pins: (id) => pins.get(id),
+    baseline: (id) => pins.get(id),
     stored,
     lists,
   })
@@ -84,7 +84,7 @@ export async function openReadingApp(
   const texts = createTexts(layout, stored)
 
   const readAll = once(async () => {
-    await scan.all()
+    await scan.readAll()
     stored.allRead((id) => scan.canList() && !catalog.has(id))
   })
   const areLinked = once(async () => (await realPathOf(layout.cases)) !== layout.cases)
@@ -92,7 +92,7 @@ export async function openReadingApp(
   /** Cases behind a symbolic link are not read; only `readAll` reports that. */
   async function readCase(id: string): Promise<void> {
     if (await areLinked()) await readAll()
-    else await scan.one(id, 'anything')
+    else await scan.readCase(id, 'anything')
   }
 
   async function read(id: string) {

@@ -32,7 +32,7 @@ import { createCaseLists } from './state/case-lists.ts'
 import { openCaseRows } from './state/cases.ts'
 import { DATABASE_FILE, type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
-import { mentionOldWebhooks } from './state/webhooks.ts'
+import { warnAboutOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
@@ -142,7 +142,7 @@ async function open(
   const lists = createCaseLists(database, stored.unsaved)
   const catalog = createCatalog({
     isRunningHere,
-    pins: baselines.of,
+    baseline: baselines.of,
     stored,
     lists,
   })
@@ -182,7 +182,7 @@ async function open(
     () => index.close(),
     () => search.close(),
   )
-  mentionOldWebhooks(state.webhooks, log)
+  warnAboutOldWebhooks(state.webhooks, log)
   const webhooks = openWebhooks({
     database,
     eventLog,
@@ -308,7 +308,7 @@ async function open(
     const linked = await latest.begin(signal)
     await publisher.begin(await problems(), isGone, signal)
     // updating the links has changed their folders
-    await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.one(id)))
+    await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.readCase(id)))
     // an edit by hand may have been made while no service ran
     const unanswered = [...readCases].filter((id) => !catalog.isReproducible(id))
     stopCollecting()

@@ -21,7 +21,7 @@ export interface DuplicateNumber {
   /** The present file, with conflict markers. */
   present: Buffer
   /** Whether a person has already edited the conflict. */
-  isTouched: boolean
+  isEdited: boolean
 }
 
 /**
@@ -52,9 +52,13 @@ export async function findDuplicateNumber(
     return { reason: 'one of them is running on this machine' }
   }
   const sides = conflictSides(present.text)
-  const isTouched = !(sides && same(sides.ours, ours.text) && same(sides.theirs, theirs.text))
+  const isEdited = !(
+    sides &&
+    isSameText(sides.ours, ours.text) &&
+    isSameText(sides.theirs, theirs.text)
+  )
   const [earlier, later] = isEarlier(ours.session, theirs.session) ? [ours, theirs] : [theirs, ours]
-  return { earlier, later, present: read.bytes, isTouched }
+  return { earlier, later, present: read.bytes, isEdited }
 }
 
 async function numberedSession(
@@ -75,6 +79,6 @@ function isEarlier(a: Session, b: Session): boolean {
 }
 
 /** Compares texts. Git adds a line ending to a side that has none. */
-function same(side: string, text: string): boolean {
+function isSameText(side: string, text: string): boolean {
   return side.replace(/\n$/, '') === text.replace(/\n$/, '')
 }

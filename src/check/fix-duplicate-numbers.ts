@@ -21,26 +21,28 @@ import { validSession } from './valid-session.ts'
  */
 export async function fixDuplicateNumbers(fixer: Fixer, entry: CaseEntry): Promise<void> {
   const { layout } = fixer.snapshot
-  const conflicts = [...entry.sessions].filter(([, record]) => !record.readable)
-  for (const [number] of conflicts) {
+  const unreadable = [...entry.sessions].filter(([, record]) => !record.readable)
+  for (const [number] of unreadable) {
     const path = layout.sessionFile(entry.id, number)
     await fixer.fix(path, async () => {
       const duplicate = await findDuplicateNumber(fixer.snapshot, entry.id, number)
       if (!duplicate || 'reason' in duplicate) return null
-      const { earlier, later, present, isTouched } = duplicate
-      const to = numberOf(entry, later) ?? (await write(fixer, entry.id, number, later))
+      const { earlier, later, present, isEdited } = duplicate
+      const to =
+        findNewNumber(entry, later) ?? (await writeRenumbered(fixer, entry.id, number, later))
       const within = layout.caseFolder(entry.id)
-      const copy = conflictName(basename(path), fixer.now())
-      if (isTouched) await createDurable(join(layout.sessions(entry.id), copy), present, { within })
+      const copyName = conflictName(basename(path), fixer.now())
+      if (isEdited)
+        await createDurable(join(layout.sessions(entry.id), copyName), present, { within })
       await writeDurable(path, earlier.bytes, { expect: present, within })
-      const moved = (await isLatersOutput(fixer, entry.id, number, duplicate))
+      const moved = (await isOutputOfLater(fixer, entry.id, number, duplicate))
         ? await renameArtifacts(layout, entry.id, number, to)
         : []
       return [
         `two branches had created session ${number}: the one of ${earlier.session.started_at} keeps the number, the one of ${later.session.started_at} is now session ${to}`,
         ...(moved.length > 0 ? [`its artifacts are now ${moved.join(', ')}`] : []),
-        ...(isTouched
-          ? [`the file had been edited since the merge; that version is kept as ${copy}`]
+        ...(isEdited
+          ? [`the file had been edited since the merge; that version is kept as ${copyName}`]
           : []),
         `next, in the folder of the case: git add sessions/${number}.md sessions/${to}.md`,
       ].join('; ')
@@ -48,14 +50,15 @@ export async function fixDuplicateNumbers(fixer: Fixer, entry: CaseEntry): Promi
   }
 }
 
-/** The number that an interrupted fix already gave to the session. */
-function numberOf({ sessions }: CaseEntry, { session }: NumberedSession): number | undefined {
+/** Returns the number that an interrupted fix already gave to the session. */
+function findNewNumber({ sessions }: CaseEntry, { session }: NumberedSession): number | undefined {
   const isLater = ({ readable, value }: RecordFile<Session | null>) =>
     readable && value?.id === session.id
   return [...sessions].find(([, record]) => isLater(record))?.[0]
 }
 
-async function write(
+/** Writes the session under the next free number, and returns that number. */
+async function writeRenumbered(
   { snapshot, now }: Fixer,
   id: string,
   from: number,
@@ -75,8 +78,11 @@ async function write(
   return to
 }
 
-/** Artifacts are not in git, so those on this machine belong to the session that was created in this clone. */
-async function isLatersOutput(
+/**
+ * Whether the artifacts with this number belong to the later session. Artifacts are not in git, so they are output of
+ * the session that ran on this machine.
+ */
+async function isOutputOfLater(
   { snapshot: { layout } }: Fixer,
   id: string,
   number: number,

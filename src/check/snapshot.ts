@@ -74,7 +74,7 @@ async function openSnapshot(
     ...Object.entries(baselines?.watch?.cases ?? {}),
     ...(baselines?.own ?? []),
   ])
-  const catalog = createCatalog({ isRunningHere, pins: (id) => pins.get(id) })
+  const catalog = createCatalog({ isRunningHere, baseline: (id) => pins.get(id) })
   const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
   const storedTexts = openStoredTexts(stateDir)
   const scan = createScan({
@@ -93,7 +93,7 @@ async function openSnapshot(
     onUnstable() {}, // every file is taken as it is
   })
   await lookForRuns()
-  await scan.all()
+  await scan.readAll()
   await lookForRuns() // a run may have begun meanwhile
   storedTexts.close()
   return {

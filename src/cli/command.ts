@@ -14,7 +14,7 @@ export interface ProgramContext {
 /** Text for help and docs beyond arguments and options. */
 export interface Explanation {
   /** Pairs of a command line and its effect. */
-  examples: readonly (readonly [command: string, does: string])[]
+  examples: readonly (readonly [command: string, effect: string])[]
   /** Exit codes of this command besides 0, 1 and 2. */
   exits?: readonly ExitCode[]
   /** Sentences below the description. */
@@ -34,7 +34,7 @@ export function explain(command: Command, explanation: Explanation): Command {
   return command.addHelpText('after', () => `\n${wrapped(helpText(explanation), width())}`)
 }
 
-export function explanationOf(command: Command): Explanation | undefined {
+export function getExplanation(command: Command): Explanation | undefined {
   return explanations.get(command)
 }
 
@@ -45,7 +45,7 @@ function helpText({ examples, exits = [], more }: Explanation): string {
   return [
     ...(more === undefined ? [] : [more, '']),
     examples.length === 1 ? 'Example:' : 'Examples:',
-    ...examples.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`),
+    ...examples.map(([command, effect]) => `  ${command.padEnd(width)}  ${effect}`),
     ...(exits.length === 0 ? [] : ['', 'Exit codes besides 0, 1 and 2:']),
     ...exits.map((code) => `  ${code}  ${EXIT_MEANINGS[code]}`),
   ].join('\n')
@@ -77,7 +77,7 @@ export function rootOption(): Option {
   return new Option('--root <dir>', 'Workspace folder.')
     .env('CASEFILE_ROOT')
     .default('.', 'the current folder')
-    .argParser(folderOf)
+    .argParser(parseFolder)
 }
 
 export function nearestRootOption(): Option {
@@ -86,7 +86,7 @@ export function nearestRootOption(): Option {
     'Workspace folder. Default: the nearest parent with casefile.md.',
   )
     .env('CASEFILE_ROOT')
-    .argParser(folderOf)
+    .argParser(parseFolder)
 }
 
 export function memoryRootOption(): Option {
@@ -95,7 +95,7 @@ export function memoryRootOption(): Option {
     'Folder of the case files. Default: memory/ in the workspace.',
   )
     .env('CASEFILE_MEMORY_ROOT')
-    .argParser(folderOf)
+    .argParser(parseFolder)
 }
 
 export function stateDirOption(): Option {
@@ -104,11 +104,11 @@ export function stateDirOption(): Option {
     "Folder for this machine's own state. Default: below $XDG_STATE_HOME.",
   )
     .env('CASEFILE_STATE_DIR')
-    .argParser(folderOf)
+    .argParser(parseFolder)
 }
 
 /** An option that takes several values: repeated, or separated by commas. */
-export function several(flags: string, description: string): Option {
+export function listOption(flags: string, description: string): Option {
   const collect = (text: string, before: string[] | undefined) => [
     ...(before ?? []),
     ...text.split(',').filter((each) => each !== ''),
@@ -117,15 +117,15 @@ export function several(flags: string, description: string): Option {
 }
 
 /** An option that takes a whole number from 1. */
-export function count(flags: string, description: string): Option {
+export function countOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
     if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
     throw new InvalidArgumentError('Expected a whole number from 1.')
   })
 }
 
-/** Rejects an empty name, which would mean the workspace itself. */
-function folderOf(text: string): string {
+/** Rejects an empty path, which would mean the current folder. */
+function parseFolder(text: string): string {
   if (text !== '') return text
   throw new InvalidArgumentError('Expected a folder.')
 }

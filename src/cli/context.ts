@@ -21,7 +21,7 @@ export interface ReadContext {
 /** The context of every other command. */
 export interface CommandContext extends ReadContext {
   client: Client
-  /** Whether this process is the service: its sessions end with the command. */
+  /** Whether this command runs the service itself, so that sessions end with the command. */
   isOwn(): boolean
   /** Whether the service keeps running when all commands have ended. */
   isPersistent(): boolean
@@ -65,7 +65,7 @@ export async function withService(
         isPersistent,
       })
     } finally {
-      if (stop.by() !== null && connection?.isOwn()) {
+      if (stop.firstSignal() !== null && connection?.isOwn()) {
         terminal.warn('interrupted; sessions that this command ran were stopped')
       }
       await connection?.close()
@@ -83,7 +83,7 @@ export async function withReader(
 ): Promise<void> {
   const terminal = ownTerminal()
   const workspace = await findWorkspace(options)
-  const isRead = await interruptible(async ({ signal }) => {
+  const isDone = await interruptible(async ({ signal }) => {
     const client = await openReader(workspace, { signal, log: terminal.warn })
     if (client === null) return null
     const json = options.json ?? false
@@ -95,7 +95,7 @@ export async function withReader(
       signal,
     })
   })
-  if (!isRead) await withService(options, work)
+  if (!isDone) await withService(options, work)
 }
 
 interface ReaderOptions {
@@ -118,7 +118,7 @@ export async function openReader(
 interface Stop {
   signal: AbortSignal
   /** The first signal; null if there was none. */
-  by(): Signal | null
+  firstSignal(): Signal | null
 }
 
 /** Sets the exit code to that of `work`, or of the signal that aborted it. Returns false if `work` returns null. */
@@ -133,7 +133,7 @@ async function interruptible(work: (stop: Stop) => Promise<ExitCode | null>): Pr
   } finally {
     undo()
   }
-  const by = stop.by()
+  const by = stop.firstSignal()
   if (by !== null) process.exitCode = SIGNALS[by]
   return code !== null || by !== null
 }
@@ -143,19 +143,19 @@ function watchSignals(): Stop & { undo(): void } {
   const controller = new AbortController()
   let first: Signal | null = null
   let count = 0
-  const take = (name: Signal) => {
+  const handleSignal = (name: Signal) => {
     first ??= name
     count++
     controller.abort()
     if (count > 2) process.exit(EXIT.interrupted)
   }
   const names = Object.keys(SIGNALS) as Signal[]
-  for (const name of names) process.on(name, take)
+  for (const name of names) process.on(name, handleSignal)
   return {
     signal: controller.signal,
-    by: () => first,
+    firstSignal: () => first,
     undo() {
-      for (const name of names) process.off(name, take)
+      for (const name of names) process.off(name, handleSignal)
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
-import { caseArgument, caseOptions, explanationOf } from './command.ts'
+import { caseArgument, caseOptions, getExplanation } from './command.ts'
 import { EXIT_MEANINGS } from './output/exit-codes.ts'
 
 const BEGINNING = `# The command line
@@ -86,7 +86,7 @@ function sections(command: Command, parent = ''): string[] {
   const explained = command.registeredArguments.filter(
     ({ description }) => description !== caseArgument().description,
   )
-  const { examples = [], exits = [], more } = explanationOf(command) ?? {}
+  const { examples = [], exits = [], more } = getExplanation(command) ?? {}
   return [
     `### \`casefile ${name}\``,
     `${command.description()}${more === undefined ? '' : ` ${more}`}`,

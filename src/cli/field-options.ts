@@ -2,7 +2,7 @@ import { text as readAll } from 'node:stream/consumers'
 import { Option } from 'commander'
 import type { ApiReader } from '../client/client.ts'
 import { type CaseFieldRow, FILTERED, type NamedField } from '../model/case-fields.ts'
-import { several } from './command.ts'
+import { listOption } from './command.ts'
 import { resolveCase } from './resolve/case.ts'
 
 /** The command of an option: `edit` can also remove a value. */
@@ -12,7 +12,7 @@ type For = 'new' | 'edit'
 export function fieldOption(row: CaseFieldRow, command: For = 'new'): Option {
   const flags = row.option!
   const help = [`${textOf(row)}.`, endOf(row, command)].join(' ').trim()
-  if (row.kind === 'words') return several(flags, help)
+  if (row.kind === 'words') return listOption(flags, help)
   const hasEditor = row.kind === 'markdown' && command === 'edit'
   return new Option(hasEditor ? flags.replace(/<(\w+)>/, '[$1]') : flags, help)
 }
@@ -55,6 +55,6 @@ export async function fieldValues(
 /** The options that filter lists of cases. */
 export function filterOptions(): Option[] {
   return FILTERED.map(({ filter, example }) =>
-    several(`--${filter} <${filter}>`, `Only cases with this ${filter}, such as ${example}.`),
+    listOption(`--${filter} <${filter}>`, `Only cases with this ${filter}, such as ${example}.`),
   )
 }

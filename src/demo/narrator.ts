@@ -16,7 +16,7 @@ export interface Narrator {
 
 type Style = Parameters<typeof styleText>[0]
 
-/** `colours`: only for a terminal. */
+/** Pass `colours` only if the output is a terminal. */
 export function createNarrator(write: (text: string) => void, colours: boolean): Narrator {
   const styled = (style: Style, text: string) => (colours ? styleText(style, text) : text)
   const line = (text = '') => write(`${text}\n`)
@@ -27,9 +27,9 @@ export function createNarrator(write: (text: string) => void, colours: boolean):
   function output(step: string, text: string): void {
     const lines = (openLine + text).split('\n')
     openLine = lines.pop()!
-    for (const each of lines.filter((found) => !TAP_DETAIL.test(found))) {
-      const bad = each.startsWith('not ok')
-      line(`    ${styled('cyan', step.padStart(18))}  ${bad ? styled('red', each) : each}`)
+    for (const each of lines.filter((text) => !TAP_DETAIL.test(text))) {
+      const isFailure = each.startsWith('not ok')
+      line(`    ${styled('cyan', step.padStart(18))}  ${isFailure ? styled('red', each) : each}`)
     }
   }
 
@@ -47,15 +47,17 @@ export function createNarrator(write: (text: string) => void, colours: boolean):
       for (const each of text.split('\n')) line(`   ${styled('dim', '|')} ${each}`.trimEnd())
     },
     request(method, path, body, status) {
-      const asked = `${method} ${shortened(path)}`
+      const target = `${method} ${shortened(path)}`
       const sent = body === undefined ? '' : ` ${cut(shortened(JSON.stringify(body)))}`
-      const answered = styled(status < 300 ? 'green' : 'yellow', String(status))
-      line(`   ${styled('cyan', asked)}${sent} ${styled('dim', '->')} ${answered}`)
+      const statusText = styled(status < 300 ? 'green' : 'yellow', String(status))
+      line(`   ${styled('cyan', target)}${sent} ${styled('dim', '->')} ${statusText}`)
     },
     event({ type, id, payload }) {
       if (type === 'session_output') output(String(payload.step), String(payload.text))
       else
-        line(`${id.padStart(6)} ${type.padEnd(21)} ${styled('dim', detailOf(payload))}`.trimEnd())
+        line(
+          `${id.padStart(6)} ${type.padEnd(21)} ${styled('dim', payloadText(payload))}`.trimEnd(),
+        )
     },
     wrote(paths) {
       for (const path of paths) line(`   ${styled('magenta', 'wrote')} ${path}`)
@@ -78,12 +80,20 @@ function cut(text: string): string {
 }
 
 /** The parts of an event's payload that the story has not shown yet. */
-function detailOf(payload: Record<string, unknown>): string {
-  const known = ['case_id', 'session_id', 'old_state', 'tail', 'language', 'cwd', 'timeout_ms']
-  const shown = Object.entries(payload).filter(([key]) => !known.includes(key))
-  return shown.map(([key, value]) => `${key}=${shortened(textOf(value))}`).join(' ')
+function payloadText(payload: Record<string, unknown>): string {
+  const alreadyShown = [
+    'case_id',
+    'session_id',
+    'old_state',
+    'tail',
+    'language',
+    'cwd',
+    'timeout_ms',
+  ]
+  const shown = Object.entries(payload).filter(([key]) => !alreadyShown.includes(key))
+  return shown.map(([key, value]) => `${key}=${shortened(valueText(value))}`).join(' ')
 }
 
-function textOf(value: unknown): string {
+function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -22,21 +22,21 @@ export async function doctor(
   const places = await openPlaces(options, environment, warn)
   const found = await examine(places, environment)
   print(examinationText(found))
-  let complaint = found.complaint
+  let objection = found.objection
   let isFirst = true
   for await (const tried of handshakes(places, environment)) {
     // skip warnings that the table already shows
     const isNew = found.providers.every(({ warning }) => warning !== tried.warning)
     print(`${isFirst ? '\n' : ''}${handshakeText(tried, isNew ? tried.warning : null)}`)
     isFirst = false
-    if (tried.id === found.standard) complaint ??= complaintAbout(tried)
+    if (tried.id === found.standard) objection ??= handshakeObjection(tried)
   }
-  if (complaint === null) return 0
-  print(`\nNew sessions cannot use ${visibleText(found.standard)}: ${visibleText(complaint)}\n`)
+  if (objection === null) return 0
+  print(`\nNew sessions cannot use ${visibleText(found.standard)}: ${visibleText(objection)}\n`)
   return 1
 }
 
-function complaintAbout({ handshake }: AgentHandshake): string | null {
+function handshakeObjection({ handshake }: AgentHandshake): string | null {
   if (!handshake.ok) return handshake.reason
   return handshake.planMode === null ? 'it offers no mode for planning.' : null
 }

@@ -28,7 +28,7 @@ export interface Examination {
   /** The default provider of new sessions. */
   standard: string
   /** Why the default provider cannot be used, as far as known; null if it can. */
-  complaint: string | null
+  objection: string | null
 }
 
 export async function examine(
@@ -49,7 +49,7 @@ export async function examine(
     git: await gitVersion(root),
     sandbox: await sandboxFor(places, environment),
     standard: settings.provider,
-    complaint: await complaintAbout(settings, providers, root),
+    objection: await findObjection(settings, providers, root),
   }
 }
 
@@ -109,7 +109,7 @@ async function gitVersion(cwd: string): Promise<string | null> {
   }
 }
 
-async function complaintAbout(
+async function findObjection(
   settings: TrustedSettings,
   providers: readonly ProviderStatus[],
   root: string,

@@ -62,7 +62,7 @@ export function isSameFile(a: Stats | undefined, b: Stats): boolean {
 
 /** Writes all bytes from `position` on; small writes are synchronous, as they only go to the page cache. */
 export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 0): Promise<void> {
-  const isSmall = bytes.length <= SMALL
+  const isSmall = bytes.length <= SMALL_BYTES
   let written = 0
   // one call may write only a part, for example on a nearly full disk
   while (written < bytes.length) {
@@ -70,7 +70,7 @@ export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 
     const at = position + written
     written += isSmall
       ? writeSync(fd, bytes, written, rest, at)
-      : (await writeLater(fd, bytes, written, rest, at)).bytesWritten
+      : (await writeAsync(fd, bytes, written, rest, at)).bytesWritten
   }
 }
 
@@ -82,6 +82,6 @@ export function syncDescriptor(fd: number): Promise<void> {
 }
 export const syncData = promisify(fdatasync)
 
-/** This much is copied in about 20 µs. */
-const SMALL = 64 * 1024
-const writeLater = promisify(write)
+/** Up to this size a write is synchronous: it takes about 20 µs. */
+const SMALL_BYTES = 64 * 1024
+const writeAsync = promisify(write)

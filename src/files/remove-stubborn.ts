@@ -19,66 +19,67 @@ const ATTEMPTS = 3
  * file: EPERM), with everything else removed.
  */
 export async function removeStubborn(path: string): Promise<string | null> {
-  let why: string | null = null
+  let errorCode: string | null = null
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    why = await removeOnce(Buffer.from(path))
-    if (why === null) return null
+    errorCode = await removeOnce(Buffer.from(path))
+    if (errorCode === null) return null
   }
-  return why
+  return errorCode
 }
 
-type Try = (removal: () => Promise<unknown>) => Promise<void>
+/** Runs a removal. If it fails, records the first error code and does not throw. */
+type Attempt = (removal: () => Promise<unknown>) => Promise<void>
 
-async function removeOnce(place: Buffer): Promise<string | null> {
-  let why: string | null = null
-  const attempt: Try = async (removal) => {
+async function removeOnce(path: Buffer): Promise<string | null> {
+  let errorCode: string | null = null
+  const attempt: Attempt = async (removal) => {
     try {
       await removal()
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return
       if (codeOf(error) === '') throw error
-      why ??= codeOf(error)
+      errorCode ??= codeOf(error)
     }
   }
-  await attempt(() => removeFolderAt(place, attempt, (top) => emptyTree(top, attempt)))
-  return why
+  await attempt(() => removeFolderAt(path, attempt, (top) => emptyTree(top, attempt)))
+  return errorCode
 }
 
 /** Moves all folders of the tree directly into its top folder, so that no path gets too long. */
-async function emptyTree(top: OpenedFolder, attempt: Try): Promise<void> {
-  const moveUp = moverTo(top)
-  const waiting = await emptied(top, attempt, moveUp)
+async function emptyTree(top: OpenedFolder, attempt: Attempt): Promise<void> {
+  const moveUp = createMoveUp(top)
+  const pending = await emptyFolder(top, attempt, moveUp)
   const remove = (name: string) =>
     removeFolderAt(top.at(name), attempt, async (folder) => {
       // not spread, as there may be more names than a call accepts arguments
-      for (const inner of await emptied(folder, attempt, moveUp)) waiting.push(inner)
+      for (const inner of await emptyFolder(folder, attempt, moveUp)) pending.push(inner)
     })
-  while (waiting.length > 0) {
-    const some = waiting.splice(-FOLDERS_AT_ONCE)
-    await Promise.all(some.map((name) => attempt(() => remove(name))))
+  while (pending.length > 0) {
+    const batch = pending.splice(-FOLDERS_AT_ONCE)
+    await Promise.all(batch.map((name) => attempt(() => remove(name))))
   }
 }
 
-/** Removes also what has replaced a folder. */
+/** Empties and removes a folder. Removes whatever is at the path, even if it is no folder any more. */
 async function removeFolderAt(
-  place: Buffer,
-  attempt: Try,
+  path: Buffer,
+  attempt: Attempt,
   empty: (folder: OpenedFolder) => Promise<void>,
 ): Promise<void> {
-  const folder = await openFolder(place)
-  if (folder === null) return unlink(place)
+  const folder = await openFolder(path)
+  if (folder === null) return unlink(path)
   try {
     await empty(folder)
   } finally {
     await folder.close()
   }
-  await attempt(() => rmdir(place))
+  await attempt(() => rmdir(path))
 }
 
 type MoveUp = (from: Buffer) => Promise<string>
 
-/** Moves folders to a new name in the top folder. */
-function moverTo(top: OpenedFolder): MoveUp {
+/** Returns a function that moves a folder to a new name in the top folder. */
+function createMoveUp(top: OpenedFolder): MoveUp {
   const prefix = randomBytes(6).toString('hex')
   let count = 0
   return async (from) => {
@@ -89,7 +90,7 @@ function moverTo(top: OpenedFolder): MoveUp {
     } catch (error) {
       if (!hasCode(error, 'EACCES', 'EPERM')) throw error
       // a moved folder must be writable too, as its `..` changes
-      await openUp(from)
+      await grantAccess(from)
       await rename(from, top.at(name))
     }
     return name
@@ -97,25 +98,30 @@ function moverTo(top: OpenedFolder): MoveUp {
 }
 
 /** Empties a folder: removes files and empty folders, moves other folders up, and returns their new names. */
-async function emptied(folder: OpenedFolder, attempt: Try, moveUp: MoveUp): Promise<string[]> {
+async function emptyFolder(
+  folder: OpenedFolder,
+  attempt: Attempt,
+  moveUp: MoveUp,
+): Promise<string[]> {
   const moved: string[] = []
   const entries = await folder.entries()
   for (let at = 0; at < entries.length; at += ENTRIES_AT_ONCE) {
-    const some = entries.slice(at, at + ENTRIES_AT_ONCE).map((entry) => {
-      const place = folder.at(entry.name)
-      if (!entry.isDirectory()) return attempt(() => unlink(place))
+    const batch = entries.slice(at, at + ENTRIES_AT_ONCE).map((entry) => {
+      const path = folder.at(entry.name)
+      if (!entry.isDirectory()) return attempt(() => unlink(path))
       return attempt(async () => {
-        if (!(await isRemovedEmpty(place))) moved.push(await moveUp(place))
+        if (!(await removeIfEmpty(path))) moved.push(await moveUp(path))
       })
     })
-    await Promise.all(some)
+    await Promise.all(batch)
   }
   return moved
 }
 
-async function isRemovedEmpty(place: Buffer): Promise<boolean> {
+/** Returns false if the folder has entries or cannot be removed yet. */
+async function removeIfEmpty(path: Buffer): Promise<boolean> {
   try {
-    await rmdir(place)
+    await rmdir(path)
     return true
   } catch (error) {
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'EACCES', 'EPERM', 'EBUSY')) return false
@@ -124,8 +130,8 @@ async function isRemovedEmpty(place: Buffer): Promise<boolean> {
 }
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
-const OPEN_FILES = '/proc/self/fd'
-const HAS_OPEN_FILES = existsSync(OPEN_FILES)
+const DESCRIPTORS = '/proc/self/fd'
+const HAS_DESCRIPTORS = existsSync(DESCRIPTORS)
 
 /** Linux only, and not a constant of Node: opens files without read permission. */
 const O_PATH = 0o10000000
@@ -139,30 +145,31 @@ interface OpenedFolder {
 }
 
 /** Grants the owner all rights to a folder. Null if it is not a folder, or a link to one. */
-async function openFolder(place: Buffer): Promise<OpenedFolder | null> {
-  const handle = await opened(place)
+async function openFolder(path: Buffer): Promise<OpenedFolder | null> {
+  const handle = await openWithPermission(path)
   if (handle === null) return null
-  const own = HAS_OPEN_FILES ? Buffer.from(`${OPEN_FILES}/${handle.fd}`) : place
+  const ownPath = HAS_DESCRIPTORS ? Buffer.from(`${DESCRIPTORS}/${handle.fd}`) : path
   return {
-    entries: () => readdir(own, { withFileTypes: true, encoding: 'latin1' }),
-    at: (name) => Buffer.concat([own, Buffer.from(`/${name}`, 'latin1')]),
+    entries: () => readdir(ownPath, { withFileTypes: true, encoding: 'latin1' }),
+    at: (name) => Buffer.concat([ownPath, Buffer.from(`/${name}`, 'latin1')]),
     close: () => handle.close(),
   }
 }
 
-async function opened(place: Buffer): Promise<FileHandle | null> {
+/** Opens a folder, after granting its owner access if necessary. */
+async function openWithPermission(path: Buffer): Promise<FileHandle | null> {
   try {
-    return await openWritable(place)
+    return await openWritable(path)
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return null
     if (!hasCode(error, 'EACCES')) throw error
-    await openUp(place)
-    return openWritable(place)
+    await grantAccess(path)
+    return openWritable(path)
   }
 }
 
-async function openWritable(place: Buffer): Promise<FileHandle> {
-  const handle = await open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+async function openWritable(path: Buffer): Promise<FileHandle> {
+  const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   try {
     await handle.chmod(0o700)
   } catch (error) {
@@ -175,11 +182,11 @@ async function openWritable(place: Buffer): Promise<FileHandle> {
 }
 
 /** Gives the owner of a folder all rights to it. */
-async function openUp(place: Buffer): Promise<void> {
-  if (!HAS_OPEN_FILES) return chmod(place, 0o700)
-  const handle = await open(place, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+async function grantAccess(path: Buffer): Promise<void> {
+  if (!HAS_DESCRIPTORS) return chmod(path, 0o700)
+  const handle = await open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)
   try {
-    await chmod(`${OPEN_FILES}/${handle.fd}`, 0o700)
+    await chmod(`${DESCRIPTORS}/${handle.fd}`, 0o700)
   } finally {
     await handle.close()
   }

@@ -7,9 +7,10 @@ import { endLine } from './json-body.ts'
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
 interface PageOptions<T> {
-  present?: (item: T) => Promise<unknown>
+  /** Converts an item of the page to JSON values. Default: the item itself. */
+  serialize?: (item: T) => Promise<unknown>
   /** The JSON of an item if it is already serialized; undefined if the item is gone. */
-  text?: (item: T) => string | undefined
+  serialized?: (item: T) => string | undefined
   maxCharacters?: number
 }
 
@@ -35,7 +36,7 @@ interface ListRequest {
 /**
  * Responds with a list, which must be in the order of `newestFirst`: the whole list, or with `?limit=` the page after
  * `?cursor=`. The cursor is the last item of the previous page, not an index, so that items added or deleted in between
- * neither repeat nor hide others. `present` serializes the items of the page. Throws `too_large` for over 64 MiB.
+ * neither repeat nor hide others. `serialize` is called for the items of the page only. Throws `too_large` for over 64 MiB.
  */
 export function paginate<T extends SortKey>(
   request: ListRequest,
@@ -52,38 +53,38 @@ export function paginate<T extends SortKey>(
   return paginateSource(request, source, options)
 }
 
-/** The same for a list that is not in memory. */
+/** Same as `paginate`, for a list that is not in memory. */
 export async function paginateSource<T extends SortKey>(
   { c, query: { limit, cursor } }: ListRequest,
   source: ListSource<T>,
   options: PageOptions<T> = {},
 ): Promise<Response> {
   if (limit === undefined) {
-    if (cursor !== undefined) throw wrong('cursor', 'requires limit; add ?limit= too')
+    if (cursor !== undefined) throw queryError('cursor', 'requires limit; add ?limit= too')
     return jsonWithETag(c, null, {
-      json: await jsonOf(await source.after(null, null), options),
+      json: await serializeList(await source.after(null, null), options),
     })
   }
-  const found = await source.after(cursor === undefined ? null : decodeCursor(cursor), limit + 1)
-  const shown = found.slice(0, limit)
+  const items = await source.after(cursor === undefined ? null : decodeCursor(cursor), limit + 1)
+  const shown = items.slice(0, limit)
   const headers: Record<string, string> = { 'x-total-count': String(await source.count()) }
   const last = shown.at(-1)
-  if (last !== undefined && found.length > limit) {
+  if (last !== undefined && items.length > limit) {
     headers.link = nextLink(c, last)
   }
   headers['content-type'] = 'application/json'
-  return c.body(await jsonOf(shown, options), 200, headers)
+  return c.body(await serializeList(shown, options), 200, headers)
 }
 
-/** One item after the other, so that a list that is too large is not loaded as a whole. */
-async function jsonOf<T>(
+/** Serializes one item after the other, so that a list that is too large is not loaded completely. */
+async function serializeList<T>(
   items: readonly T[],
-  { present = async (item) => item, text, maxCharacters = MAX_CHARACTERS }: PageOptions<T>,
+  { serialize = async (item) => item, serialized, maxCharacters = MAX_CHARACTERS }: PageOptions<T>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const parts: string[] = []
   let characters = 0
   for (const item of items) {
-    const part = text ? text(item) : JSON.stringify(await present(item))
+    const part = serialized ? serialized(item) : JSON.stringify(await serialize(item))
     if (part === undefined) continue
     characters += part.length
     if (characters > maxCharacters) throw tooLarge(parts.length, items.length, maxCharacters)
@@ -102,13 +103,14 @@ function tooLarge(fitting: number, all: number, maxCharacters: number): AppError
   )
 }
 
-/** For `sort`: by created_at, newest first, then by id. */
+/** Compares two items for `sort`: by created_at, newest first, then by id. */
 export function newestFirst(a: SortKey, b: SortKey): number {
   if (a.created_at !== b.created_at) return a.created_at > b.created_at ? -1 : 1
   if (a.id === b.id) return 0
   return a.id < b.id ? -1 : 1
 }
 
+/** Returns the index of the first item after `last`, which may have been deleted. */
 function startAfter(items: readonly SortKey[], last: SortKey): number {
   const index = items.findIndex((item) => newestFirst(last, item) < 0)
   return index === -1 ? items.length : index
@@ -130,12 +132,12 @@ function decodeCursor(cursor: string): SortKey {
   const [, created_at, id] = /^\["([^"\\]*)","([^"\\]*)"\]$/.exec(text) ?? []
   if (created_at === undefined || id === undefined) {
     const advice = 'take it from the Link header of the previous page'
-    throw wrong('cursor', `${quoted(cursor)} is not a cursor of this list; ${advice}`)
+    throw queryError('cursor', `${quoted(cursor)} is not a cursor of this list; ${advice}`)
   }
   return { created_at, id }
 }
 
-function wrong(path: string, message: string): AppError {
+function queryError(path: string, message: string): AppError {
   const errors: FieldError[] = [{ path, message }]
   return new AppError('bad_request', `${path}: ${message}.`, { errors })
 }

@@ -1,6 +1,6 @@
 import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
-import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
+import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
@@ -16,14 +16,14 @@ import { endLine, jsonBody } from './json-body.ts'
 import type { ProofHeadJson, ProofJson } from './schemas/proof.ts'
 import type { SessionJson } from './schemas/session.ts'
 
-const shown = new WeakMap<CaseFolder, CaseJson>()
+const caseJsons = new WeakMap<CaseFolder, CaseJson>()
 
-/** The JSON of a case, computed once for each state of its files. */
+/** The API's JSON of a case, computed once for each state of its files. */
 export function caseJson({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFolder): CaseJson {
-  const known = shown.get(folder)
+  const known = caseJsons.get(folder)
   if (known) return known
-  const json = jsonOf(folder, catalog.entry(folder.case.id)?.file.mtimeMs ?? 0)
-  shown.set(folder, json)
+  const json = buildCaseJson(folder, catalog.entry(folder.case.id)?.file.mtimeMs ?? 0)
+  caseJsons.set(folder, json)
   return json
 }
 
@@ -40,8 +40,8 @@ export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder)
   const known = bodies.get(folder)
   if (known) return known
   const { id } = folder.case
-  const isPresent = service.catalog.folder(id) === folder // the catalog has the JSON of the present state
-  const text = isPresent ? endLine(service.catalog.json(id)!) : jsonBody(caseJson(service, folder))
+  const isCurrent = service.catalog.folder(id) === folder // then the catalog has its JSON
+  const text = isCurrent ? endLine(service.catalog.json(id)!) : jsonBody(caseJson(service, folder))
   const body: CaseBody = {
     text,
     etag: etagOf(text),
@@ -50,7 +50,7 @@ export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder)
   return body
 }
 
-/** A session with its sections, which are read again if they have changed. */
+/** The API's JSON of a session. Reads its sections from the file if they have changed. */
 export async function serializeSession(
   service: Pick<HttpDeps, 'catalog' | 'texts'>,
   folder: CaseFolder,
@@ -115,6 +115,7 @@ export function serializeProofHead(folder: CaseFolder, proof: Proof): ProofHeadJ
   }
 }
 
+/** A proof with its content. */
 export async function serializeProof(
   service: Pick<HttpDeps, 'catalog' | 'texts'>,
   folder: CaseFolder,

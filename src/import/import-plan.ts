@@ -3,7 +3,7 @@ import type { FieldError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
 import { convertIssue } from './case-of-issue.ts'
-import { type Entry, requireValid } from './issue-list.ts'
+import { type Entry, throwIfInvalid } from './issue-list.ts'
 import { issueNotes, NOTES_FILE } from './issue-notes.ts'
 import { type Source, sourceOf } from './source.ts'
 
@@ -32,44 +32,45 @@ export async function planImport(
   options: PlanOptions,
 ): Promise<PlannedCase[]> {
   const planned = new Map<string, PlannedCase>()
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   for (const entry of entries) {
     const source = sourceOf(entry.issue, options.repository)
     if (source === null) {
-      wrong.push({ path: entry.name, message: noSource(entry) })
+      errors.push({ path: entry.name, message: noSource(entry) })
       continue
     }
-    const made = await plannedCase(entry, source, options)
-    const before = planned.get(made.id)
-    const complaint = before ? duplicateError(before, made) : await complaintOf(made)
-    if (complaint !== null) wrong.push({ path: entry.name, message: complaint })
-    else if (!before) planned.set(made.id, made)
+    const created = await planCase(entry, source, options)
+    const before = planned.get(created.id)
+    const error = before ? duplicateError(before, created) : await findError(created)
+    if (error !== null) errors.push({ path: entry.name, message: error })
+    else if (!before) planned.set(created.id, created)
   }
-  requireValid(wrong)
+  throwIfInvalid(errors)
   return [...planned.values()]
 }
 
-async function plannedCase(
+async function planCase(
   { issue, name }: Entry,
   source: Source,
   options: PlanOptions,
 ): Promise<PlannedCase> {
-  const whole = convertIssue(issue, source, options)
-  const wholeText = await newCaseText(whole)
-  const fits = Buffer.byteLength(wholeText) <= MAX_CASE_BYTES
+  const fullCase = convertIssue(issue, source, options)
+  const fullText = await newCaseText(fullCase)
+  const fits = Buffer.byteLength(fullText) <= MAX_CASE_BYTES
   const value = fits
-    ? whole
-    : { ...whole, description: `The text is too long for this file: see ${NOTES_FILE}.` }
+    ? fullCase
+    : { ...fullCase, description: `The text is too long for this file: see ${NOTES_FILE}.` }
   return {
     id: value.id,
     value,
     source,
     name,
-    caseText: fits ? wholeText : await newCaseText(value),
-    notes: issueNotes(issue, source, fits ? null : whole.description),
+    caseText: fits ? fullText : await newCaseText(value),
+    notes: issueNotes(issue, source, fits ? null : fullCase.description),
   }
 }
 
+/** Why it is unknown which issue an entry is. */
 function noSource({ issue }: Entry): string {
   if (issue.url) {
     return `url: expected the address of an issue, such as https://github.com/ada/shop/issues/12; got ${JSON.stringify(issue.url.slice(0, 200))}`
@@ -78,12 +79,14 @@ function noSource({ issue }: Entry): string {
   return 'it has no url: add url to gh issue list --json, or use --repo owner/name'
 }
 
+/** Null if both are the same in every byte: then the second is skipped. */
 function duplicateError(one: PlannedCase, other: PlannedCase): string | null {
   const isSame = one.caseText === other.caseText && one.notes === other.notes
   return isSame ? null : `it is the same issue as ${one.name}, with different content`
 }
 
-async function complaintOf({ id, value, caseText, notes }: PlannedCase): Promise<string | null> {
+/** Why the files of the case could not be written; null if they can. */
+async function findError({ id, value, caseText, notes }: PlannedCase): Promise<string | null> {
   const size = Buffer.byteLength(notes)
   if (size > MAX_MEMORY_BYTES) {
     return `its text and comments are ${size} bytes; the limit of a memory file is ${MAX_MEMORY_BYTES}`

@@ -6,7 +6,7 @@ import { visibleText } from '../model/visible-text.ts'
 import { brokenEntry } from './broken-entry.ts'
 import { type GithubIssue, issueSchema } from './github-schema.ts'
 
-/** An issue and its position in the list. */
+/** An issue of the list, with a name for messages. */
 export interface Entry {
   issue: GithubIssue
   /** How messages refer to it: `entry 3 (#12)`. */
@@ -14,7 +14,7 @@ export interface Entry {
 }
 
 /** At most this many invalid entries are listed. */
-const MOST_NAMED = 10
+const MAX_LISTED = 10
 
 /**
  * Parses the output of gh. If any issue is invalid, throws an error that lists all invalid ones, so that nothing is
@@ -22,11 +22,11 @@ const MOST_NAMED = 10
  */
 export function parseIssues(bytes: Uint8Array): Entry[] {
   const list = parseList(bytes)
-  const wrong: FieldError[] = []
+  const errors: FieldError[] = []
   const entries = list.flatMap((value, index) => {
     const name = entryName(index, value)
     if (Object.hasOwn(Object(value), 'html_url')) {
-      wrong.push({
+      errors.push({
         path: name,
         message: 'it looks like output of gh api, whose fields have other meanings',
       })
@@ -37,24 +37,24 @@ export function parseIssues(bytes: Uint8Array): Entry[] {
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       for (const { path, message } of error.errors) {
-        wrong.push({ path: path === '' ? name : `${name}: ${path}`, message })
+        errors.push({ path: path === '' ? name : `${name}: ${path}`, message })
       }
       return []
     }
   })
-  requireValid(wrong)
+  throwIfInvalid(errors)
   return entries
 }
 
 /** Throws if there are invalid entries. */
-export function requireValid(wrong: readonly FieldError[]): void {
-  if (wrong.length === 0) return
-  const lines = wrong.slice(0, MOST_NAMED).map(({ path, message }) => `  ${path}: ${message}`)
-  const more = wrong.length > MOST_NAMED ? [`  and ${wrong.length - MOST_NAMED} more`] : []
+export function throwIfInvalid(errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  const lines = errors.slice(0, MAX_LISTED).map(({ path, message }) => `  ${path}: ${message}`)
+  const more = errors.length > MAX_LISTED ? [`  and ${errors.length - MAX_LISTED} more`] : []
   throw new AppError(
     'bad_request',
     ['Nothing was imported. Errors in the list:', ...lines, ...more].map(visibleText).join('\n'),
-    { errors: [...wrong] },
+    { errors: [...errors] },
   )
 }
 
@@ -84,12 +84,12 @@ function parseList(bytes: Uint8Array): unknown[] {
     throw unreadable(`${where} is not JSON: ${visibleText(why)}`)
   }
   if (Array.isArray(value)) return value
-  throw unreadable(`${EXPECTED}; got ${kindOf(value)}`)
+  throw unreadable(`${EXPECTED}; got ${typeName(value)}`)
 }
 
 const EXPECTED = 'expected a list of issues, which begins with ['
 
-function kindOf(value: unknown): string {
+function typeName(value: unknown): string {
   return value === null ? 'null' : `a${typeof value === 'object' ? 'n' : ''} ${typeof value}`
 }
 

@@ -24,17 +24,17 @@ import { offerHook } from './hook-offer.ts'
 export async function init(options: InitOptions, deps: InitDeps): Promise<void> {
   const { say } = deps
   const root = await workspaceRoot(options.root)
-  const { memoryRoot: set } = await createSettings(root)()
-  const memoryRoot = await memoryRootAt(resolve(root, set ?? 'memory'))
+  const { memoryRoot: configuredRoot } = await createSettings(root)()
+  const memoryRoot = await memoryRootAt(resolve(root, configuredRoot ?? 'memory'))
   const name = relative(root, memoryRoot) || '.'
   const found = await findRepository(root, {})
   const code = 'reason' in found ? null : found
-  const kind = code && (await chosenKind(memoryRoot, code, options, deps))
+  const kind = code && (await chooseKind(memoryRoot, code, options, deps))
 
   await makeSettings(root, say)
-  if (code && kind) await keepInGit(kind, memoryRoot, code, name, say)
-  const made = await makeMemoryRoot(layoutOf(root, memoryRoot))
-  if (made) say(`Created ${name}/ for the cases`)
+  if (code && kind) await setUpGit(kind, memoryRoot, code, name, say)
+  const isCreated = await makeMemoryRoot(layoutOf(root, memoryRoot))
+  if (isCreated) say(`Created ${name}/ for the cases`)
   if ('reason' in found) {
     say(`Skipped the git setup: ${found.reason}. Run this again once there is a repository`)
   } else if (kind === null) {
@@ -42,8 +42,8 @@ export async function init(options: InitOptions, deps: InitDeps): Promise<void> 
   } else await offerHook({ root, memoryRoot, top: found.top, kind }, options, deps)
 }
 
-/** Null if the memory root is outside of this repository. */
-async function chosenKind(
+/** How git should store the cases; null if the memory root is outside of this repository. */
+async function chooseKind(
   memoryRoot: string,
   code: GitRepository,
   { memory, yes }: InitOptions,
@@ -75,7 +75,8 @@ async function makeSettings(root: string, say: (line: string) => void): Promise<
   }
 }
 
-async function keepInGit(
+/** Makes git store the cases in this way; does nothing if it does already. */
+async function setUpGit(
   kind: MemoryKind,
   memoryRoot: string,
   code: GitRepository,

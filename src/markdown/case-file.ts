@@ -127,7 +127,7 @@ function caseIn(
   if (stated !== null && stated !== origin.id && origin.isTaken?.(stated)) {
     const message = `id: ${stated} belongs to another case: give this copy the id of its folder (${origin.id})`
     reader.problem('id', 'duplicate_id', message)
-  } else reader.placed('id', origin.id)
+  } else reader.checkAgainstPath('id', origin.id)
   const value: Case = {
     id: origin.id,
     created_at: reader.time('created_at') ?? origin.created_at,
@@ -157,7 +157,7 @@ function valuesOf(find: (field: NamedField) => FieldValue): CaseValues {
 function valueIn(reader: FieldReader, field: NamedField): FieldValue {
   const { name, kind, values, pattern, rule = '', checkedAtStart } = field
   if (kind === 'words') return reader.texts(name)
-  if (pattern && !checkedAtStart) return reader.shaped(name, pattern, rule)
+  if (pattern && !checkedAtStart) return reader.matching(name, pattern, rule)
   const text = reader.text(name)
   if (text === null || !values || values.includes(text)) return text
   const code = name === 'state' ? 'unknown_state' : 'wrong_type'

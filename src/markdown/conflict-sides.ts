@@ -18,9 +18,9 @@ export function conflictSides(text: string): ConflictSides | null {
     else if ((part === 'ours' || part === 'base') && line === '=======') part = 'theirs'
     else if (part === 'theirs' && line.startsWith('>>>>>>> ')) part = 'both'
     else {
-      const whole = text.slice(start, next)
-      if (part === 'both' || part === 'ours') sides.ours += whole
-      if (part === 'both' || part === 'theirs') sides.theirs += whole
+      const line = text.slice(start, next)
+      if (part === 'both' || part === 'ours') sides.ours += line
+      if (part === 'both' || part === 'theirs') sides.theirs += line
     }
   }
   return part === 'both' ? sides : null

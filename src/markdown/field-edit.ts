@@ -1,6 +1,6 @@
 import { AppError } from '../model/app-error.ts'
 import { type DocumentResult, readDocument } from './document.ts'
-import { withKey } from './yaml-edit.ts'
+import { setKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /**
@@ -22,7 +22,7 @@ export function withFields(
     return text.slice(0, bodyStart) + block + gap + text.slice(bodyStart)
   }
   let { map } = front
-  for (const [key, value] of fields) map = withKey(map, key, value, eol)
+  for (const [key, value] of fields) map = setKey(map, key, value, eol)
   return text.slice(0, front.start) + map.source + text.slice(front.end)
 }
 

@@ -11,13 +11,13 @@ export type RecordResult = { ok: true; document: MarkdownDocument } | Unreadable
 
 /** Reads a record file. Reports git's conflict markers first, because they break everything else. */
 export function readRecord(text: string, file: string): RecordResult {
-  const conflict = conflictIn(text, file)
+  const conflict = findConflict(text, file)
   if (conflict) return conflict
   const read = readDocument(text)
   return read.ok ? read : unreadable(read, file)
 }
 
-function conflictIn(text: string, file: string): Unreadable | null {
+function findConflict(text: string, file: string): Unreadable | null {
   const line = conflictLine(text)
   if (line === null) return null
   const message = 'git left conflict markers here: choose one side, remove the marker lines, save'
@@ -39,12 +39,13 @@ export interface FieldReader {
   /** A text; null if absent or empty. Numbers and booleans are read as written. */
   text(key: string): string | null
   /** A text that matches a pattern, which `rule` describes; null if absent. */
-  shaped(key: string, shape: RegExp, rule: string): string | null
-  /** A time in ISO 8601 or YAML's form, converted to UTC with milliseconds. */
+  matching(key: string, pattern: RegExp, rule: string): string | null
+  /** A time in ISO 8601 or YAML's form, converted to UTC with milliseconds; null if absent. */
   time(key: string): string | null
+  /** A list of texts; empty if absent. */
   texts(key: string): string[]
   /** Reports a key that contradicts the file's path; it may be absent. */
-  placed(key: string, expected: string): void
+  checkAgainstPath(key: string, expected: string): void
   problem(key: string, code: ProblemCode, message: string): void
 }
 
@@ -56,11 +57,11 @@ export function fieldReader({ text, fields }: MarkdownDocument, file: string): F
     problems.push({ code, file, line: field ? lineAt(text, field.at) : null, message })
   }
   const wrong = (key: string, expected: string): null => {
-    const came = JSON.stringify(value(key)).slice(0, 60)
-    problem(key, 'wrong_type', `${key}: expected ${expected}, found ${came}`)
+    const found = JSON.stringify(value(key)).slice(0, 60)
+    problem(key, 'wrong_type', `${key}: expected ${expected}, found ${found}`)
     return null
   }
-  const asText = (key: string): string | null => {
+  const readText = (key: string): string | null => {
     const field = fields?.get(key)
     if (field === undefined || field.value === null) return null
     return typeof field.value === 'object' ? wrong(key, 'a text') : field.text || null
@@ -70,18 +71,18 @@ export function fieldReader({ text, fields }: MarkdownDocument, file: string): F
     problem,
     has: (key) => fields?.has(key) ?? false,
     raw: value,
-    text: asText,
-    shaped(key, shape, rule) {
-      const found = asText(key)
-      return found === null || shape.test(found) ? found : wrong(key, rule)
+    text: readText,
+    matching(key, pattern, rule) {
+      const found = readText(key)
+      return found === null || pattern.test(found) ? found : wrong(key, rule)
     },
     time(key) {
-      const found = asText(key)
+      const found = readText(key)
       if (found === null) return null
       return utcTime(found) ?? wrong(key, 'a time such as 2026-11-20T09:54:00.000Z')
     },
-    placed(key, expected) {
-      const found = asText(key)
+    checkAgainstPath(key, expected) {
+      const found = readText(key)
       if (found === null || found === expected) return
       const message = `${key}: ${found} contradicts the file's place, which says ${expected}`
       problem(key, 'id_mismatch', message)
@@ -114,8 +115,8 @@ function utcTime(text: string): string | null {
   const match = TIME_FORM.exec(text)
   if (!match) return null
   const [, day, clock = '00:00', zone = 'Z'] = match
-  const exists = new Date(`${day}T00:00Z`) // Date rolls 30 February over into March
-  if (Number.isNaN(exists.getTime()) || !exists.toISOString().startsWith(day!)) return null
+  const midnight = new Date(`${day}T00:00Z`) // Date rolls 30 February over into March
+  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day!)) return null
   const time = new Date(`${day}T${clock}${zone.toUpperCase()}`)
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }

@@ -1,12 +1,12 @@
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
 import type { FieldReader } from './fields.ts'
-import { testsOf } from './session-evidence.ts'
+import { readTests } from './session-evidence.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 /** Reads `tests: { run, passed, failed }`, with `incomplete: true` if the report is cut off. */
 export function reportCounts(reader: FieldReader): ReportCounts | null {
-  const counts = testsOf(reader)
+  const counts = readTests(reader)
   const raw = reader.raw('tests')
   if (!counts || !isMap(raw) || raw.incomplete !== true) return counts
   return { ...counts, incomplete: true }

@@ -38,8 +38,8 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     const line = lineAt(text, outside)
     reader.problems.push({ code: 'outside_fence', file, line, message: OUTSIDE })
   }
-  reader.placed('id', origin.id)
-  reader.placed('case_id', origin.case_id)
+  reader.checkAgainstPath('id', origin.id)
+  reader.checkAgainstPath('case_id', origin.case_id)
   const stated = reader.text('sha256')
   const sha256 = contentHash(content)
   const verified = isVerified(reader)
@@ -54,8 +54,8 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const value: Proof = {
     id: origin.id,
     case_id: origin.case_id,
-    session_id: reader.shaped('session_id', UUID, 'a UUID'),
-    type: reader.shaped('type', SLUG, SLUG_RULE) ?? 'log',
+    session_id: reader.matching('session_id', UUID, 'a UUID'),
+    type: reader.matching('type', SLUG, SLUG_RULE) ?? 'log',
     created_at: reader.time('created_at') ?? origin.created_at,
     sha256: stated ?? sha256,
     verified,

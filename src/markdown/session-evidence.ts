@@ -4,7 +4,7 @@ import type { FieldReader } from './fields.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 /** Reads `diff: { file: …, additions: 3, deletions: 1 }`, with `files` if several changed. */
-export function diffOf(reader: FieldReader): Diff | null {
+export function readDiff(reader: FieldReader): Diff | null {
   const raw = reader.raw('diff')
   if (raw === undefined || raw === null) return null
   const total = changeOf(raw)
@@ -29,7 +29,7 @@ function fileOf(file: YamlValue | undefined): string {
   return file === null || file === undefined || typeof file === 'object' ? '' : String(file)
 }
 
-export function testsOf(reader: FieldReader): TestCounts | null {
+export function readTests(reader: FieldReader): TestCounts | null {
   const raw = reader.raw('tests')
   if (raw === undefined || raw === null) return null
   const { run, passed, failed } = typeof raw === 'object' && !Array.isArray(raw) ? raw : {}
@@ -41,7 +41,7 @@ export function testsOf(reader: FieldReader): TestCounts | null {
 }
 
 /** Reads `failed_tests: [{ name: …, message: …, file: …, line: 12 }]`; skips entries without a name. */
-export function failedTestsOf(reader: FieldReader): FailedTest[] {
+export function readFailedTests(reader: FieldReader): FailedTest[] {
   const raw = reader.raw('failed_tests')
   if (raw === undefined || raw === null) return []
   if (!Array.isArray(raw)) {

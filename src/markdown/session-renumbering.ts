@@ -5,7 +5,7 @@ import { linesOf } from './lines.ts'
 import { readSections } from './sections.ts'
 import { CANDIDATES_HEADING, SESSION_LAYOUT } from './session-texts.ts'
 import { readTrail } from './trail.ts'
-import { withSeal, withTrail } from './trail-edit.ts'
+import { appendSeal, appendTrail } from './trail-edit.ts'
 
 interface Renumbering {
   from: number
@@ -34,12 +34,12 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
   const { sha256 } = lines.find((line) => line.event === 'session_sealed')?.fields ?? {}
   const was = seal ? { was_sealed: sha256 } : {}
   const line = { number: nextTrailNumber(lines), time, event: 'renumbered' } as const
-  edited = withTrail(
+  edited = appendTrail(
     edited,
     lines.filter((each) => each !== seal?.line),
     [{ ...line, fields: { from, to, ...was } }],
   )
-  return seal ? withSeal(edited, time) : edited
+  return seal ? appendSeal(edited, time) : edited
 }
 
 /** Renames artifacts in the list of candidates, as their names contain the session number. */

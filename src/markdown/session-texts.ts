@@ -15,7 +15,7 @@ import { readSections, type SectionLayout, sectionText, withSection } from './se
 import { evidenceYaml } from './session-evidence.ts'
 import { withKeyLines } from './session-plain.ts'
 import { readTrail, TRAIL_HEADING } from './trail.ts'
-import { withSeal, withTrail } from './trail-edit.ts'
+import { appendSeal, appendTrail } from './trail-edit.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 export const CANDIDATES_HEADING = 'Proof candidates'
@@ -113,7 +113,7 @@ export async function newSessionText(session: Session): Promise<string> {
   const title = `# Session ${session.number}: ${session.type}`
   const names = Object.values(HEADINGS).map((name) => `\n## ${name}\n`)
   const text = `${head}\n${title}\n${names.join('')}`
-  return withTrail(text, [], session.trail)
+  return appendTrail(text, [], session.trail)
 }
 
 /**
@@ -125,7 +125,7 @@ export async function editedSession(
   present: Session,
   edit: SessionEdit,
 ): Promise<string> {
-  let edited = withTrail(text, present.trail, edit.lines ?? [])
+  let edited = appendTrail(text, present.trail, edit.lines ?? [])
   const read = readDocument(text)
   const bare = read.ok && !read.document.front
   const written = read.ok ? read.document.front?.map.pairs : undefined
@@ -146,7 +146,7 @@ export async function editedSession(
   }
   const fields = keys.map((key): [string, YamlValue] => [key, values[key]])
   edited = bare ? withKeyLines(edited, fields) : withFields(edited, fields)
-  return edit.seal ? withSeal(edited, edit.seal.time) : edited
+  return edit.seal ? appendSeal(edited, edit.seal.time) : edited
 }
 
 function yamlFields(session: Session): Record<(typeof SESSION_KEYS)[number], YamlValue> {

@@ -8,68 +8,71 @@ import { readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail
  * Appends lines to the audit trail. `known` are the lines that must be there already; those that a person removed or
  * changed are restored. Other text among the lines stays.
  */
-export function withTrail(
+export function appendTrail(
   text: string,
   known: readonly TrailLine[],
   lines: readonly TrailLine[],
 ): string {
   const eol = lineEnding(text)
   const part = readTrail(text)
-  const written = (trail: readonly TrailLine[]) =>
+  const linesText = (trail: readonly TrailLine[]) =>
     trail.map((line) => trailLineText(line) + eol).join('')
   if (!part) {
     if (known.length + lines.length === 0) return text
-    return `${text}${gapAtEnd(text, eol)}## ${TRAIL_HEADING}${eol}${eol}${written([...known, ...lines])}`
+    return `${text}${gapAtEnd(text, eol)}## ${TRAIL_HEADING}${eol}${eol}${linesText([...known, ...lines])}`
   }
-  const head = restored(text, part, known, eol)
+  const head = restoreTrail(text, part, known, eol)
   const gap = /[\r\n]$/.test(head) ? '' : eol
-  return head + gap + written(lines) + withoutBroken(text.slice(part.lines.at(-1)!.next))
+  return head + gap + linesText(lines) + removeChangedLines(text.slice(part.lines.at(-1)!.next))
 }
 
-/** Returns the text up to the trail's last line, with exactly the known lines in it. */
-function restored(
+/** Returns the text up to the trail's last line, after restoring known lines and removing others. */
+function restoreTrail(
   text: string,
   part: TrailPart,
   known: readonly TrailLine[],
   eol: LineEnding,
 ): string {
-  const wanted = known.map(trailLineText)
-  const headed = text.startsWith(`## ${TRAIL_HEADING}`, part.start)
-  const pieces = headed ? [] : [`## ${TRAIL_HEADING}${eol}${eol}`]
+  const knownTexts = known.map(trailLineText)
+  const hasHeading = text.startsWith(`## ${TRAIL_HEADING}`, part.start)
+  const pieces = hasHeading ? [] : [`## ${TRAIL_HEADING}${eol}${eol}`]
   let at = part.start
   let next = 0
-  const put = (until: number) => {
+  const writeUntil = (until: number) => {
     for (; next < until; next++) {
       if (pieces.length > 0 && !/[\r\n]$/.test(pieces.at(-1)!)) pieces.push(eol)
-      pieces.push(wanted[next]! + eol)
+      pieces.push(knownTexts[next]! + eol)
     }
   }
   for (const each of part.lines) {
-    const between = withoutBroken(text.slice(at, each.start))
+    const between = removeChangedLines(text.slice(at, each.start))
     if (between !== '') pieces.push(between)
     at = each.next
-    const found = wanted.indexOf(trailLineText(each.line), next)
+    const found = knownTexts.indexOf(trailLineText(each.line), next)
     if (found < 0) continue
-    put(found)
+    writeUntil(found)
     pieces.push(text.slice(each.start, each.next))
     next++
   }
-  put(wanted.length)
+  writeUntil(knownTexts.length)
   return text.slice(0, part.start) + pieces.join('')
 }
 
-const BROKEN = /^\d{1,9}\. \d{4}-\d\d-\d\dT/
+const TRAIL_LINE_START = /^\d{1,9}\. \d{4}-\d\d-\d\dT/
 
-/** Removes a line that was an audit line before a person changed it, as the original is restored. */
-function withoutBroken(text: string): string {
+/** Removes lines that look like audit lines but no longer parse: a person changed them, and the originals are restored. */
+function removeChangedLines(text: string): string {
   return [...linesOf(text)]
-    .filter((line) => !BROKEN.test(line.text))
+    .filter((line) => !TRAIL_LINE_START.test(line.text))
     .map((line) => text.slice(line.start, line.next))
     .join('')
 }
 
-/** Adds the seal, the last line, over every byte before it; for a completed session with the hash of its evidence. */
-export function withSeal(text: string, time: string): string {
+/**
+ * Appends the seal as the last line, with the hash of every byte before it; for a completed session also with the hash
+ * of its evidence.
+ */
+export function appendSeal(text: string, time: string): string {
   const trail = readTrail(text)?.lines.map((each) => each.line) ?? []
   const evidence = evidenceHashIn(trail)
   const eol = lineEnding(text)

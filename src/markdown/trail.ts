@@ -118,8 +118,8 @@ const HEADING = `## ${TRAIL_HEADING}`
 function headingBefore(text: string, before: number): number {
   let start = before === 0 ? -1 : text.lastIndexOf(HEADING, before - 1)
   while (start >= 0) {
-    const whole = /^[ \t]*(?:[\r\n]|$)/.test(text.slice(start + HEADING.length, start + 200))
-    if (whole && (start === 0 || /[\r\n]/.test(text[start - 1]!))) return start
+    const isHeading = /^[ \t]*(?:[\r\n]|$)/.test(text.slice(start + HEADING.length, start + 200))
+    if (isHeading && (start === 0 || /[\r\n]/.test(text[start - 1]!))) return start
     start = start === 0 ? -1 : text.lastIndexOf(HEADING, start - 1)
   }
   return -1

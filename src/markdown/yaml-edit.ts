@@ -15,19 +15,19 @@ import { plainValue } from './yaml-value.ts'
  */
 export function setYaml(source: string, key: string, value: YamlValue, eol: LineEnding): string {
   const before = readYaml(source)
-  if (!before.ok) throw cannot(key, before.problem.message)
-  return withKey(before.map, key, value, eol).source
+  if (!before.ok) throw editError(key, before.problem.message)
+  return setKey(before.map, key, value, eol).source
 }
 
-/** Same for a parsed source; returns a parsed one. */
-export function withKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): YamlMap {
+/** Same as `setYaml`, for a source that is already parsed; returns the parsed result. */
+export function setKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): YamlMap {
   const pair = map.pairs.get(key)
-  if (pair && same(plainValue(pair), value)) return map
-  const edited = pair ? replaced(map, key, pair, value, eol) : added(map, key, value, eol)
-  return proven(map, edited, key, value)
+  if (pair && isEqual(plainValue(pair), value)) return map
+  const edited = pair ? replaceValue(map, key, pair, value, eol) : addKey(map, key, value, eol)
+  return verifyEdit(map, edited, key, value)
 }
 
-function replaced(
+function replaceValue(
   map: YamlMap,
   key: string,
   pair: Pair,
@@ -36,7 +36,7 @@ function replaced(
 ): string {
   const { source, flow } = map
   const text = value === null && flow ? 'null' : yamlField(key, value)
-  const keyEnd = endOfKey(pair)
+  const keyEnd = findKeyEnd(pair)
   const colon = /^\s*:/.exec(source.slice(keyEnd))
   if (!colon) return `${source.slice(0, keyEnd)}: ${text}${source.slice(keyEnd)}` // `{ key }`
   const from = keyEnd + colon[0].length
@@ -71,11 +71,11 @@ function headerComment(source: string, node: Node): string {
   )
 }
 
-function endOfKey(pair: Pair): number {
+function findKeyEnd(pair: Pair): number {
   return isNode(pair.key) ? pair.key.range![1] : 0
 }
 
-function added(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): string {
+function addKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): string {
   const { source, pairs } = map
   const text = yamlField(key, value)
   const first = pairs.values().next().value
@@ -83,7 +83,7 @@ function added(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): st
     const last = [...pairs.values()].at(-1)
     const line = `${key}: ${text || 'null'}`
     if (!last) return `${source.slice(0, map.start + 1)} ${line} ${source.slice(map.start + 1)}`
-    const at = isNode(last.value) ? valueEnd(source, last.value) : endOfKey(last)
+    const at = isNode(last.value) ? valueEnd(source, last.value) : findKeyEnd(last)
     return `${source.slice(0, at)}, ${line}${source.slice(at)}`
   }
   const lineStart = source.lastIndexOf('\n', map.start - 1) + 1
@@ -92,23 +92,25 @@ function added(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): st
   return `${source}${gap}${indent}${key}:${text && ` ${text}`}${eol}`
 }
 
-function proven(before: YamlMap, edited: string, key: string, value: YamlValue): YamlMap {
+/** Parses the edited text. Throws unless the key has the value and all other keys are unchanged. */
+function verifyEdit(before: YamlMap, edited: string, key: string, value: YamlValue): YamlMap {
   const after = readYaml(edited)
-  if (!after.ok) throw cannot(key, after.problem.message)
-  if (!same(plainValue(after.map.pairs.get(key)), value)) {
-    throw cannot(key, 'the value would not read back the same')
+  if (!after.ok) throw editError(key, after.problem.message)
+  if (!isEqual(plainValue(after.map.pairs.get(key)), value)) {
+    throw editError(key, 'the value would not read back the same')
   }
-  const others = ({ pairs }: YamlMap) =>
-    [...pairs].filter(([name]) => name !== key).map(([n, p]) => [n, plainValue(p)])
-  if (!same(others(before), others(after.map))) throw cannot(key, 'another key would change')
+  const otherValues = ({ pairs }: YamlMap) =>
+    [...pairs].filter(([name]) => name !== key).map(([name, pair]) => [name, plainValue(pair)])
+  if (!isEqual(otherValues(before), otherValues(after.map)))
+    throw editError(key, 'another key would change')
   return after.map
 }
 
-function same(a: unknown, b: unknown): boolean {
+function isEqual(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-function cannot(key: string, why: string): AppError {
+function editError(key: string, why: string): AppError {
   return new AppError(
     'unreadable_file',
     `"${key}" cannot be set without damaging the frontmatter (${why}). Nothing was written; write the key as a plain "${key}: value" line.`,

@@ -17,12 +17,12 @@ export function editedList(
 ): string {
   const items = list.items.filter(isNode)
   const present = items.map((item) => JSON.stringify(plainNode(item)))
-  const wanted = value.map((item) => JSON.stringify(item))
-  const most = Math.min(present.length, wanted.length)
+  const newItems = value.map((item) => JSON.stringify(item))
+  const most = Math.min(present.length, newItems.length)
   let head = 0
-  while (head < most && present[head] === wanted[head]) head++
+  while (head < most && present[head] === newItems[head]) head++
   let tail = 0
-  while (tail < most - head && present.at(-1 - tail) === wanted.at(-1 - tail)) tail++
+  while (tail < most - head && present.at(-1 - tail) === newItems.at(-1 - tail)) tail++
   const gone = items.slice(head, items.length - tail)
   const start = gone[0]
     ? lineStart(source, gone[0])

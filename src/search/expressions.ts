@@ -62,8 +62,8 @@ function exactly(word: string, isPair: boolean): TermMatches {
   }
 }
 
-function combineParts({ whole, parts, isPair }: QueryTerm, one: OneWord): TermMatches {
-  const own = one(whole, isPair)
+function combineParts({ text, parts, isPair }: QueryTerm, one: OneWord): TermMatches {
+  const own = one(text, isPair)
   if (parts.length === 0) return own
   const each = parts.map((part) => one(part, false))
   return {

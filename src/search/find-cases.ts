@@ -41,8 +41,8 @@ export async function findCases(
   limit: number,
 ): Promise<FoundCases> {
   const { tables, vocabulary } = deps
-  const { wanted, phrases, filters } = query
-  if (wanted.length === 0 && phrases.length === 0) {
+  const { terms, phrases, filters } = query
+  if (terms.length === 0 && phrases.length === 0) {
     const found = tables.fitting(filters)
     const best = found
       .slice(0, limit)
@@ -50,13 +50,13 @@ export async function findCases(
     return { total: found.length, best }
   }
   const musts = phrases.map((phrase) => phraseMatches(phrase).expression)
-  const exact = wanted.map(exactMatches)
+  const exact = terms.map(exactMatches)
   const whole = tables.rank(
     all([...musts, ...exact.map(({ expression }) => expression)]),
     limit,
     filters,
   )
-  if (whole.total >= ENOUGH || wanted.length === 0) {
+  if (whole.total >= ENOUGH || terms.length === 0) {
     const best = whole.best.map(([number, score]) => ({
       number,
       score,
@@ -67,7 +67,7 @@ export async function findCases(
   }
 
   await vocabulary.load()
-  const words = wanted.map((each, index) => {
+  const words = terms.map((each, index) => {
     const typed = tables.matches(exact[index]!.expression)
     // no typos for a common word, as words near it would match very many cases
     const near = nearMatches(each, typed.length < ENOUGH ? vocabulary.near : () => [])
@@ -86,7 +86,7 @@ export async function findCases(
       return has === null ? [] : has === 'typed' ? exact.expression : near.expression
     })
     const isMissing = words.map((_, index) => ranking.has(next.number, index) === null)
-    const missing = words.filter((_, index) => isMissing[index]).map(({ each }) => each.whole)
+    const missing = words.filter((_, index) => isMissing[index]).map(({ each }) => each.text)
     const matches = words.filter((_, index) => !isMissing[index]).map(({ near }) => near)
     const scored = tables.best(all([...musts, ...own]), limit + ranking.returned(), filters)
     for (const [number, score] of [...scored, [next.number, 0] as const]) {

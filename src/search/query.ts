@@ -17,16 +17,17 @@ export type Filters = Partial<Record<FilterName, string[]>>
 /** The values of a case that filters compare, and the title and time that the index stores. */
 export type CaseSummary = Readonly<Pick<TriageRow, 'title' | FilteredField | 'updated_at'>>
 
-/** A word of the query, or a compound name. */
+/** A word of the query, or a compound name such as `foo_bar` with its parts. */
 export interface QueryTerm {
-  whole: string
+  text: string
   parts: readonly string[]
+  /** True for one or two characters of a script without spaces. */
   isPair: boolean
 }
 
 export interface SearchQuery {
-  /** The words outside of quotation marks. */
-  wanted: QueryTerm[]
+  /** The words outside of quotation marks; without common words such as `the`, if there are others. */
+  terms: QueryTerm[]
   /** The texts in quotation marks. */
   phrases: string[]
   /** The whole query if it is long enough to be pasted text, which ranks cases that contain it first; else empty. */
@@ -54,67 +55,75 @@ export function parseQuery(text: string): SearchQuery {
   }
   const filters: Filters = {}
   const words: string[] = []
-  const quoted: string[] = []
+  const quotedTexts: string[] = []
   for (const [piece] of text.replace(/[“”„]/g, '"').matchAll(PIECE)) {
     const [, name, values] = FILTER.exec(piece) ?? []
     if (name !== undefined && values !== undefined) {
       addFilter(filters, name.toLowerCase() as FilterName, values)
     } else {
       words.push(piece)
-      if (piece.startsWith('"')) quoted.push(piece.slice(1, -1))
+      if (piece.startsWith('"')) quotedTexts.push(piece.slice(1, -1))
     }
   }
-  const phrases = quoted.filter((text) => plainWordsIn(text).length > 0)
-  const all = termsOfQuery(words.join(' '))
-  const unquoted = termsOfQuery(words.filter((piece) => !piece.startsWith('"')).join(' '))
-  const rareTerms = unquoted.filter(({ whole }) => !isCommon(whole))
-  const wanted = rareTerms.length > 0 || phrases.length > 0 ? rareTerms : unquoted
-  const count = all.filter(({ whole, isPair }) => !isPair && !isCommon(whole)).length
+  const phrases = quotedTexts.filter((text) => plainWordsIn(text).length > 0)
+  const allTerms = parseTerms(words.join(' '))
+  const unquoted = parseTerms(words.filter((piece) => !piece.startsWith('"')).join(' '))
+  const rareTerms = unquoted.filter(({ text }) => !isCommon(text))
+  const terms = rareTerms.length > 0 || phrases.length > 0 ? rareTerms : unquoted
+  const count = allTerms.filter(({ text, isPair }) => !isPair && !isCommon(text)).length
   if (count > MAX_WORDS) throw queryError(`expected at most ${MAX_WORDS} words; got ${count}`)
-  const isEmpty = wanted.length === 0 && phrases.length === 0
+  const isEmpty = terms.length === 0 && phrases.length === 0
   if (isEmpty && (words.length > 0 || Object.keys(filters).length === 0)) {
-    const got = JSON.stringify(text.slice(0, 60).toWellFormed())
-    throw queryError(`expected a word to look for, or a filter such as state:OPEN; got ${got}`)
+    const quoted = JSON.stringify(text.slice(0, 60).toWellFormed())
+    throw queryError(`expected a word to look for, or a filter such as state:OPEN; got ${quoted}`)
   }
-  const pasted = all.length < MIN_PASTED_WORDS ? '' : words.join(' ')
-  return { wanted, phrases, pasted, filters }
+  const pasted = allTerms.length < MIN_PASTED_WORDS ? '' : words.join(' ')
+  return { terms, phrases, pasted, filters }
 }
 
-/** Returns the words of a text, each once, in order. */
-export function termsOfQuery(text: string): QueryTerm[] {
-  const wanted = new Map<string, QueryTerm>()
+/** Splits a text into query terms, each once, in order. */
+export function parseTerms(text: string): QueryTerm[] {
+  const terms = new Map<string, QueryTerm>()
   const words = [...wordsIn(text)]
   for (const [index, { whole, parts, isPair, to }] of words.entries()) {
     // the last character alone is already part of the pair before it
     const isTail = words[index - 1]?.to === to
-    if (!isTail) wanted.set(whole, { whole, parts, isPair })
+    if (!isTail) terms.set(whole, { text: whole, parts, isPair })
   }
-  return [...wanted.values()]
+  return [...terms.values()]
 }
 
-/** Rejects spaces, as no value has any; people know `label:"good first issue"` from other tools. */
+/**
+ * Adds comma-separated values to a filter. Rejects spaces, because no value has any: people know
+ * `label:"good first issue"` from other tools.
+ */
 function addFilter(filters: Filters, name: FilterName, text: string): void {
   const values = text
     .replaceAll('"', '')
     .split(',')
     .filter((value) => value !== '')
   if (values.length === 0) {
-    throw queryError(`expected a value after "${name}:", as in ${exampleOf(name)}`)
+    throw queryError(`expected a value after "${name}:", as in ${filterExample(name)}`)
   }
   if (/\s/.test(text)) {
-    throw queryError(`expected a value without spaces after "${name}:", as in ${exampleOf(name)}`)
+    throw queryError(
+      `expected a value without spaces after "${name}:", as in ${filterExample(name)}`,
+    )
   }
   const known = filters[name] ?? []
-  filters[name] = [...known, ...values.map((value) => (name === 'state' ? stateOf(value) : value))]
+  filters[name] = [
+    ...known,
+    ...values.map((value) => (name === 'state' ? parseState(value) : value)),
+  ]
 }
 
 /** Ignores upper and lower case. An unknown state is returned unchanged; the caller checks states. */
-function stateOf(value: string): string {
+function parseState(value: string): string {
   const state = value.toUpperCase()
   return isCaseState(state) ? state : value
 }
 
-function exampleOf(name: FilterName): string {
+function filterExample(name: FilterName): string {
   return `${name}:${FILTERED.find(({ filter }) => filter === name)!.example}`
 }
 

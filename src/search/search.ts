@@ -115,7 +115,7 @@ export function createSearch({ layout, database, catalog, summaryOf, log }: Sear
     begin: index.begin,
     async find(query, limit) {
       await index.upToDate()
-      const hasWords = query.wanted.length + query.phrases.length > 0
+      const hasWords = query.terms.length + query.phrases.length > 0
       const deps = { tables, vocabulary, size: index.size }
       const most = query.pasted === '' ? limit : Math.max(limit, CASES_FOR_PASTED)
       const cases = await findCases(deps, query, most)
@@ -131,7 +131,7 @@ export function createSearch({ layout, database, catalog, summaryOf, log }: Sear
       if (query.pasted !== '') found.sort((a, b) => quotes(b.lines) - quotes(a.lines))
       const hits = found.slice(0, limit).map(({ lines, ...hit }) => {
         // for a query of phrases alone, lines with only some of their words are left out
-        const whole = query.wanted.length === 0 ? lines.filter((line) => line.quotes > 0) : []
+        const whole = query.terms.length === 0 ? lines.filter((line) => line.quotes > 0) : []
         const best = whole.length > 0 ? whole : lines
         return { ...hit, lines: best.map(({ count: _, quotes: __, ...line }) => line) }
       })

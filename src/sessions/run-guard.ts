@@ -58,11 +58,11 @@ export type ConfirmedFile = { case: Case } | Pick<Session, 'number'>
 interface RunGuardDeps {
   baselines: Baselines<GuardedRun>
   files: Pick<BaselineStore, 'writeWatch' | 'removeWatch'>
-  catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'touch'>
+  catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'invalidate'>
   store: Pick<Store, 'update'>
   synchronizer: Pick<Synchronizer, 'freshenAll'>
   git: Pick<GitActivity, 'waitUntilIdle'>
-  scan: Pick<Scan, 'all'>
+  scan: Pick<Scan, 'readAll'>
   publish: ScanDeps['publish']
   now(): string
   log(line: string): void
@@ -103,7 +103,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
 
   async function rescanAll(): Promise<void> {
     await deps.git.waitUntilIdle(GIT_PATIENCE_MS)
-    await deps.scan.all()
+    await deps.scan.readAll()
     for (const id of catalog.ids()) look(id)
     await lines.idle()
   }
@@ -181,7 +181,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
         if (session) await baselines.put(caseId, baselineWithSession(baseline, session))
       }
       if (isWritten) return
-      catalog.touch(caseId)
+      catalog.invalidate(caseId)
       deps.publish({ caseId, found: [], source: 'service' })
     },
     load() {

@@ -34,7 +34,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   const { runs, newId } = deps
   const jobs: Jobs = createJobs({
     running: deps.running,
-    onChange: (caseId) => deps.catalog.touch(caseId),
+    onChange: (caseId) => deps.catalog.invalidate(caseId),
     isOver,
     onFailure: failed,
     log: deps.log,

@@ -6,9 +6,9 @@ import { type GitCommandOptions, type GitOutput, runGit } from '../workspace/git
 import type { GitRepository } from '../workspace/git/git-repository.ts'
 import { excludedPaths } from './git-excluded.ts'
 import {
+  findIgnored,
   forgetStamps,
   type IndexEntry,
-  ignoredAmong,
   listIndex,
   trackedFiles,
   updateIndex,
@@ -31,6 +31,7 @@ export interface FolderIndexOptions {
 export interface FolderIndex {
   /** The object folder of the scratch repository. */
   objects: string
+  /** For git commands that use this index. */
   git: GitCommandOptions
   /**
    * Updates the index to the current folder. Files in `seen` (relative to the top) are included even if ignored. Do
@@ -42,19 +43,22 @@ export interface FolderIndex {
   close(): Promise<void>
 }
 
-/** The index starts empty, so that the first call reads every byte. */
+/**
+ * Opens an index that starts empty, so that the first `read` reads every byte. Returns the reason if the folder itself
+ * is excluded.
+ */
 export async function openFolderIndex(
   repository: GitRepository,
   options: FolderIndexOptions,
 ): Promise<FolderIndex | { reason: string }> {
   const excluded = await excludedPaths(repository, options.exclude)
   if (excluded === null) return { reason: 'the folder is within an excluded one' }
-  const ours = (await excludedPaths(repository, [options.scratch])) ?? []
+  const scratchPaths = (await excludedPaths(repository, [options.scratch])) ?? []
 
   const folder = await mkdtemp(join(await realpath(options.scratch), 'tree-'))
   try {
     const git = await createScratchRepository(repository, folder, options, options.borrow)
-    return folderIndex(repository, [...excluded, ...ours], folder, git)
+    return folderIndex(repository, [...excluded, ...scratchPaths], folder, git)
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error
@@ -67,8 +71,8 @@ function folderIndex(
   folder: string,
   git: GitCommandOptions,
 ): FolderIndex {
-  const only = repository.prefix === '' ? '.' : `:(top,literal)${repository.prefix}`
-  const paths = [only, ...excluded.map((path) => `:(top,exclude,literal)${path}`)]
+  const folderPathspec = repository.prefix === '' ? '.' : `:(top,literal)${repository.prefix}`
+  const pathspecs = [folderPathspec, ...excluded.map((path) => `:(top,exclude,literal)${path}`)]
   let warnings: string[] = []
   let submodules: string[] = []
   let justChanged: IndexEntry[] = []
@@ -80,16 +84,16 @@ function folderIndex(
     async read(seen = []) {
       // a killed git command leaves its lock
       await rm(join(folder, 'index.lock'), { force: true })
-      // git would start another git in each submodule, with that one's configuration
+      // git would start another git in each submodule, with the submodule's configuration
       await updateIndex(['--force-remove'], submodules, git)
       await forgetStamps(justChanged, git)
       const began = Math.floor(Date.now() / 1000)
-      const added = await addAll(paths, git)
+      const added = await addAll(pathspecs, git)
       const entries = await listIndex(git)
       submodules = entries.filter((entry) => entry.mode === '160000').map((entry) => entry.path)
-      const known = new Set(entries.map((entry) => entry.path))
+      const listedPaths = new Set(entries.map((entry) => entry.path))
       const tracked = repository.objects === null ? [] : await trackedFiles(repository, git)
-      const ignored = await ignoredAmong([...tracked, ...seen], repository, excluded, known)
+      const ignored = await findIgnored([...tracked, ...seen], repository, excluded, listedPaths)
       const failure = await updateIndex(['--add', '--replace'], ignored, git)
       warnings = (added.stderr + failure).split('\n').filter((line) => line !== '')
       const all = ignored.length === 0 ? entries : await listIndex(git)

@@ -49,7 +49,7 @@ export async function trackedFiles(
  * Returns the existing ones of `paths` that are missing in our index (`known`), as `git add --all` leaves out ignored
  * files.
  */
-export async function ignoredAmong(
+export async function findIgnored(
   paths: Iterable<string>,
   { top }: GitRepository,
   excluded: string[],

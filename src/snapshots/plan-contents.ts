@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto'
 import { constants, type Dirent, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'
 import { codeOf, hasCode, isBarred } from '../files/errno.ts'
-import { joined, placeOf, walkFolders } from './plan-walk.ts'
+import { absolutePath, joinPath, walkFolders } from './plan-walk.ts'
 
 export interface ContentsOptions {
   /** Paths to skip, in the form of plan-walk.ts. */
-  leaveOut?: ReadonlySet<string>
+  skip?: ReadonlySet<string>
   /** Ids of files and links with known content, by path; these are not read. */
   ids?: ReadonlyMap<string, string>
   /** Object format of the ids; `sha1` if not given. */
@@ -38,10 +38,10 @@ export async function contentsBelow(top: string, options: ContentsOptions = {}):
     }
     const folders: string[] = []
     for (const entry of entries) {
-      const path = joined(folder, entry.name)
-      if (options.leaveOut?.has(path)) continue
+      const path = joinPath(folder, entry.name)
+      if (options.skip?.has(path)) continue
       options.signal?.throwIfAborted()
-      const value = await contentAt(placeOf(top, path), path, options)
+      const value = await contentAt(absolutePath(top, path), path, options)
       if (value !== null) contents.set(entry.isDirectory() ? `${path}/` : path, value)
       if (entry.isDirectory() && entry.name !== '.git') folders.push(path)
     }

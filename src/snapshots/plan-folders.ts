@@ -121,10 +121,10 @@ async function openFolders(
 
 /** Each comparison reads the whole copy, except files with given ids. */
 function copyLooks(copy: string, objectFormat: string, signal: AbortSignal | undefined) {
-  const leaveOut = new Set(['.git'])
+  const skip = new Set(['.git'])
   const more = signal ? { signal } : {}
   return async (ids: ReadonlyMap<string, string> = new Map()) => ({
-    files: await contentsBelow(copy, { leaveOut, ids, objectFormat, ...more }),
+    files: await contentsBelow(copy, { skip, ids, objectFormat, ...more }),
     state: await repositoryState(copy, { exclude: null }),
   })
 }

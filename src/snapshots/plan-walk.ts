@@ -11,7 +11,7 @@ const AT_ONCE = 16
  * itself) with its entries, or null if it is unreadable, and returns the paths of folders to enter. Links are not
  * followed.
  *
- * Paths are strings of bytes (latin1), as names need not be UTF-8: see `placeOf` and `shownPath`.
+ * Paths are strings of bytes (latin1), as names need not be UTF-8: see `absolutePath` and `shownPath`.
  */
 export async function walkFolders(
   top: string,
@@ -32,7 +32,7 @@ export async function walkFolders(
 }
 
 /** Returns the path on disk of an entry below `top`. */
-export function placeOf(top: string, path: string): Buffer {
+export function absolutePath(top: string, path: string): Buffer {
   const folder = Buffer.from(path === '' ? top : `${top}/`)
   return Buffer.concat([folder, Buffer.from(path, 'latin1')])
 }
@@ -47,13 +47,13 @@ export function walkedPath(path: string): string {
   return Buffer.from(path).toString('latin1')
 }
 
-export function joined(folder: string, name: string): string {
+export function joinPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
 async function entriesAt(top: string, path: string): Promise<Dirent[] | null> {
   try {
-    return await readdir(placeOf(top, path), { withFileTypes: true, encoding: 'latin1' })
+    return await readdir(absolutePath(top, path), { withFileTypes: true, encoding: 'latin1' })
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
     if (isBarred(error)) return null

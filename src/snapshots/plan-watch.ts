@@ -6,7 +6,7 @@ import { excludedPaths } from './git-excluded.ts'
 import { type FolderIndex, openFolderIndex } from './git-folder-index.ts'
 import type { IndexEntry } from './git-index.ts'
 import { type GitLimits, gitLimits } from './git-scratch.ts'
-import { MOST_STAMPS, type Stamps, stampsBelow } from './ignored-files.ts'
+import { MAX_STAMPS, type Stamps, stampsBelow } from './ignored-files.ts'
 import { differences } from './plan-differences.ts'
 import { walkedPath } from './plan-walk.ts'
 
@@ -45,7 +45,7 @@ export async function watchFiles(
   const entries = await index.read()
   const files = valuesOf(entries, repository)
   const known = (path: string) => files.has(path)
-  const look = (before?: Stamps) => stampsOf(top, options, { known, leaveOut: ['.git'], before })
+  const look = (before?: Stamps) => stampsOf(top, options, { known, skip: ['.git'], before })
   const stamps = options.ignoredToo ? await look() : null
   const submodules = entries.filter(({ mode }) => mode === '160000')
   return {
@@ -69,8 +69,7 @@ export async function watchFiles(
 
 /** Records everything below a folder by stamps only. */
 export async function watchStamps(top: string, options: WatchOptions): Promise<Watch> {
-  const look = (before?: Stamps) =>
-    stampsOf(top, options, { known: () => false, leaveOut: [], before })
+  const look = (before?: Stamps) => stampsOf(top, options, { known: () => false, skip: [], before })
   const stamps = await look()
   return {
     warnings: unstamped(stamps),
@@ -125,19 +124,19 @@ function below(path: string, { prefix }: GitRepository): string {
 
 interface StampsDeps {
   known(path: string): boolean
-  leaveOut: string[]
+  skip: string[]
   before: Stamps | undefined
 }
 
 async function stampsOf(
   top: string,
   { folder, exclude, signal }: WatchOptions,
-  { known, leaveOut, before }: StampsDeps,
+  { known, skip, before }: StampsDeps,
 ): Promise<Stamps> {
   const excluded = (await excludedPaths({ top, prefix: '' }, [...exclude, folder])) ?? []
   return stampsBelow(top, {
     isKnown: known,
-    leaveOut: new Set([...leaveOut, ...excluded.map(walkedPath)]),
+    skip: new Set([...skip, ...excluded.map(walkedPath)]),
     ...(before ? { before } : {}),
     ...(signal ? { signal } : {}),
   })
@@ -146,5 +145,5 @@ async function stampsOf(
 function unstamped(stamps: Stamps | null): string[] {
   const { uncounted } = stamps ?? { uncounted: 0 }
   if (uncounted === 0) return []
-  return [`${uncounted} ignored files are not compared: there are more than ${MOST_STAMPS}`]
+  return [`${uncounted} ignored files are not compared: there are more than ${MAX_STAMPS}`]
 }

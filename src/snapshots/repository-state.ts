@@ -85,17 +85,17 @@ function add(state: State, name: string, value: string | null): void {
   if (value !== null) state.set(name, [state.get(name), value].filter(Boolean).join(' '))
 }
 
-async function addFile(state: State, name: string, place: string): Promise<void> {
-  add(state, name, await contentAt(place, '', {}))
+async function addFile(state: State, name: string, path: string): Promise<void> {
+  add(state, name, await contentAt(path, '', {}))
 }
 
 async function addFolder(state: State, part: string, dir: string): Promise<void> {
-  const place = join(dir, part)
-  const itself = await contentAt(place, '', {})
+  const path = join(dir, part)
+  const itself = await contentAt(path, '', {})
   add(state, `.git (${part})`, itself)
-  if (!(await isOpenFolder(place))) return
-  for (const [path, value] of await contentsBelow(place))
-    add(state, `.git (${part}): ${shownPath(path)}`, value)
+  if (!(await isOpenFolder(path))) return
+  for (const [name, value] of await contentsBelow(path))
+    add(state, `.git (${part}): ${shownPath(name)}`, value)
 }
 
 /** Adds refs. Packed and loose refs have the same value; a loose one takes precedence. */
@@ -117,8 +117,8 @@ async function addRefs(state: State, dir: string): Promise<void> {
 }
 
 async function looseRefs(dir: string, folder: string, refs: Map<string, string>): Promise<void> {
-  const place = join(dir, folder)
-  const listed = readdir(place, { withFileTypes: true })
+  const folderPath = join(dir, folder)
+  const listed = readdir(folderPath, { withFileTypes: true })
   const entries = await listed.catch((error) => {
     if (isBarred(error)) refs.set(`${folder}/`, UNREADABLE)
     return ignoreUnreadable(error)
@@ -131,10 +131,10 @@ async function looseRefs(dir: string, folder: string, refs: Map<string, string>)
 }
 
 async function addWorktrees(state: State, common: string): Promise<void> {
-  const place = join(common, 'worktrees')
-  if (!(await isOpenFolder(place))) return
-  for (const name of (await readdir(place).catch(ignoreUnreadable)) ?? []) {
-    await addFile(state, `.git (worktrees): ${name}`, join(place, name, 'HEAD'))
+  const worktrees = join(common, 'worktrees')
+  if (!(await isOpenFolder(worktrees))) return
+  for (const name of (await readdir(worktrees).catch(ignoreUnreadable)) ?? []) {
+    await addFile(state, `.git (worktrees): ${name}`, join(worktrees, name, 'HEAD'))
   }
 }
 

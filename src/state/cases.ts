@@ -1,6 +1,6 @@
 /**
  * Tables `cases`, `case_values` and `texts`: what the service last read of each case, so that a start reads only
- * files that changed. Losing them costs a slower start.
+ * files that changed. If they are lost, the next start is slower.
  */
 
 import { LIST_COLUMNS, type ListColumns } from './case-lists.ts'
@@ -12,7 +12,7 @@ export interface KnownCase {
   parent: string | null
   /** Names of its folders and files, one per line, relative to the case folder, which is `.`. */
   names: string
-  /** Hash of their stamps, in this order; null if the files must be read again. */
+  /** Hash of the stamps of `names`, in their order; null if the files must be read again. */
   print: string | null
 }
 
@@ -21,6 +21,7 @@ export interface CaseRow extends KnownCase, ListColumns {
   created_at: string
   /** The JSON of API responses. */
   json: string
+  /** The JSON of the case entry of the catalog. */
   entry: string
   /** Texts read since the last save, by file. */
   texts: Readonly<Record<string, string>>
@@ -49,9 +50,10 @@ export interface CaseRows extends ReadCaseRows {
 }
 
 /** Number of cases whose JSON is read at a time. */
-const BLOCK = 500
+const BLOCK_SIZE = 500
 
-const META = 'cases'
+/** Name of the row of table `meta` with the format of the stored cases. */
+const FORMAT_NAME = 'cases'
 
 /**
  * `format` identifies everything that stored values depend on besides the files. If it changes, every case is read
@@ -63,7 +65,7 @@ export function openCaseRows(database: Database, format: string): CaseRows {
   if (!rows.isOfFormat) {
     write((run) => {
       run('UPDATE cases SET print = NULL')
-      run('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)', META, format)
+      run('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)', FORMAT_NAME, format)
     })
   }
   return {
@@ -79,12 +81,12 @@ export function openCaseRows(database: Database, format: string): CaseRows {
   }
 }
 
-/** Same, but read-only, for commands that only read. */
+/** Same as `openCaseRows`, for commands that only read. `isOfFormat`: whether the rows were stored in this format. */
 export function readCaseRows(
   { all, get }: Pick<Database, 'all' | 'get'>,
   format: string,
 ): ReadCaseRows & { isOfFormat: boolean } {
-  const stored = get<{ value: string }>('SELECT value FROM meta WHERE name = ?', META)
+  const stored = get<{ value: string }>('SELECT value FROM meta WHERE name = ?', FORMAT_NAME)
   const isOfFormat = stored?.value === format
   return {
     isOfFormat,
@@ -107,10 +109,10 @@ export function readCaseRows(
           `SELECT n, id, CAST(json AS BLOB) AS json FROM case_values JOIN cases USING (n)
           WHERE n > ? ORDER BY n LIMIT ?`,
           last,
-          BLOCK,
+          BLOCK_SIZE,
         )
         yield* block
-        if (block.length < BLOCK) return
+        if (block.length < BLOCK_SIZE) return
         last = block.at(-1)!.n
       }
     },

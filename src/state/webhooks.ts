@@ -46,8 +46,8 @@ export interface WebhookStore {
   readonly failure: unknown
 }
 
-/** How many delivered, and how many dead deliveries, are kept for each webhook. */
-const KEPT = 1000
+/** For each webhook, the newest delivered and the newest dead deliveries stay: this many of each. */
+const MAX_FINISHED = 1000
 
 const SAVE_WEBHOOK = `
   INSERT INTO webhooks (id, registration, cursor, failing) VALUES (?, ?, ?, ?)
@@ -59,15 +59,15 @@ const SAVE_DELIVERY = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (webhook_id, event_id) DO UPDATE SET
     state = excluded.state, attempts = excluded.attempts, tries = excluded.tries, next_at = excluded.next_at`
-const FORGET_OLDEST = `
+const DELETE_OLDEST = `
   DELETE FROM deliveries WHERE webhook_id = ?1 AND state = ?2 AND event_id <= (
     SELECT event_id FROM deliveries WHERE webhook_id = ?1 AND state = ?2
-    ORDER BY event_id DESC LIMIT 1 OFFSET ${KEPT})`
-const READ = `SELECT event_id, message_id, type, envelope, state, attempts, tries, next_at FROM deliveries`
-const DUE = `
-  SELECT * FROM (${READ} WHERE webhook_id = ?1 AND next_at <= ?2 ORDER BY next_at, event_id LIMIT ?4)
+    ORDER BY event_id DESC LIMIT 1 OFFSET ${MAX_FINISHED})`
+const SELECT_DELIVERIES = `SELECT event_id, message_id, type, envelope, state, attempts, tries, next_at FROM deliveries`
+const SELECT_DUE = `
+  SELECT * FROM (${SELECT_DELIVERIES} WHERE webhook_id = ?1 AND next_at <= ?2 ORDER BY next_at, event_id LIMIT ?4)
   UNION ALL
-  SELECT * FROM (${READ} WHERE webhook_id = ?1 AND next_at > ?3 ORDER BY next_at, event_id LIMIT ?4)`
+  SELECT * FROM (${SELECT_DELIVERIES} WHERE webhook_id = ?1 AND next_at > ?3 ORDER BY next_at, event_id LIMIT ?4)`
 
 interface Row {
   event_id: number
@@ -81,7 +81,8 @@ interface Row {
 }
 
 export function createWebhookStore(database: Database): WebhookStore {
-  const read = (sql: string, ...values: SqlValue[]) => database.all<Row>(sql, ...values).map(parse)
+  const read = (sql: string, ...values: SqlValue[]) =>
+    database.all<Row>(sql, ...values).map(parseRow)
 
   return {
     all: () =>
@@ -96,14 +97,14 @@ export function createWebhookStore(database: Database): WebhookStore {
         })),
     save({ webhook, cursor, failing }, deliveries, onWritten) {
       const registration = JSON.stringify(webhook)
-      const since = failing && JSON.stringify(failing)
-      const rows = deliveries.map((delivery) => valuesOf(webhook.id, delivery))
-      const ended = new Set(deliveries.map(({ state }) => state))
-      ended.delete('retrying')
+      const failingJson = failing && JSON.stringify(failing)
+      const rows = deliveries.map((delivery) => rowValues(webhook.id, delivery))
+      const finishedStates = new Set(deliveries.map(({ state }) => state))
+      finishedStates.delete('retrying')
       database.write((run) => {
-        run(SAVE_WEBHOOK, webhook.id, registration, cursor, since)
+        run(SAVE_WEBHOOK, webhook.id, registration, cursor, failingJson)
         for (const row of rows) run(SAVE_DELIVERY, ...row)
-        for (const state of ended) run(FORGET_OLDEST, webhook.id, state)
+        for (const state of finishedStates) run(DELETE_OLDEST, webhook.id, state)
       }, onWritten)
     },
     remove(id, onWritten) {
@@ -113,24 +114,26 @@ export function createWebhookStore(database: Database): WebhookStore {
       }, onWritten)
     },
     deliveries(id, { states, before, limit }) {
-      const { sql, values } = inStates(id, states)
+      const { sql, values } = whereStates(id, states)
       return read(
-        `${READ} ${sql} AND event_id < ? ORDER BY event_id DESC LIMIT ?`,
+        `${SELECT_DELIVERIES} ${sql} AND event_id < ? ORDER BY event_id DESC LIMIT ?`,
         ...values,
         before ?? Number.MAX_SAFE_INTEGER,
         limit ?? -1,
       )
     },
     count(id, states) {
-      const { sql, values } = inStates(id, states)
+      const { sql, values } = whereStates(id, states)
       const query = `SELECT count(*) AS count FROM deliveries ${sql}`
       return database.get<{ count: number }>(query, ...values)?.count ?? 0
     },
     delivery: (id, messageId) =>
-      read(`${READ} WHERE webhook_id = ? AND event_id = ?`, id, eventId(messageId)).find(
-        (delivery) => delivery.id === messageId,
-      ) ?? null,
-    due: (id, { now, latest }, limit) => read(DUE, id, now, latest, limit),
+      read(
+        `${SELECT_DELIVERIES} WHERE webhook_id = ? AND event_id = ?`,
+        id,
+        parseEventId(messageId),
+      ).find((delivery) => delivery.id === messageId) ?? null,
+    due: (id, { now, latest }, limit) => read(SELECT_DUE, id, now, latest, limit),
     nextDue(id, after) {
       const query =
         'SELECT min(next_at) AS next FROM deliveries WHERE webhook_id = ? AND next_at > ?'
@@ -143,28 +146,28 @@ export function createWebhookStore(database: Database): WebhookStore {
   }
 }
 
-function inStates(id: string, states: readonly DeliveryState[] | null) {
-  const marks = states?.map(() => '?').join(', ')
-  const sql = `WHERE webhook_id = ?${marks === undefined ? '' : ` AND state IN (${marks})`}`
+function whereStates(id: string, states: readonly DeliveryState[] | null) {
+  const placeholders = states?.map(() => '?').join(', ')
+  const sql = `WHERE webhook_id = ?${placeholders === undefined ? '' : ` AND state IN (${placeholders})`}`
   return { sql, values: [id, ...(states ?? [])] }
 }
 
-/** Returns the event number in `evt_42_…`; 0, which no event has, for an invalid id. */
-function eventId(messageId: string): number {
+/** Returns 42 for `evt_42_…`; for an invalid id 0, which no event has. */
+function parseEventId(messageId: string): number {
   return Number(/^evt_(\d{1,15})_/.exec(messageId)?.[1] ?? 0)
 }
 
-function valuesOf(webhookId: string, delivery: Delivery): SqlValue[] {
+function rowValues(webhookId: string, delivery: Delivery): SqlValue[] {
   const { event, id, type, envelope, state, attempts, tries, next_at } = delivery
   return [webhookId, event, id, type, envelope, state, JSON.stringify(attempts), tries, next_at]
 }
 
-function parse({ event_id, message_id, attempts, ...rest }: Row): Delivery {
+function parseRow({ event_id, message_id, attempts, ...rest }: Row): Delivery {
   return { ...rest, id: message_id, event: event_id, attempts: JSON.parse(attempts) }
 }
 
-/** Deletes webhook files of versions before 0.1: they are not used any more and contain secrets. */
-export function mentionOldWebhooks(folder: string, log: (line: string) => void): void {
+/** Logs a warning if webhook files of versions before 0.1 are left: they are not used any more and contain secrets. */
+export function warnAboutOldWebhooks(folder: string, log: (line: string) => void): void {
   if (!existsSync(folder)) return
   log(
     `${folder} holds webhooks as Casefile kept them before, which get nothing any more: register them again (POST /webhooks), then delete the folder, as it has their secrets`,

@@ -30,7 +30,7 @@ export interface Receiver extends WebhookRecord {
   redeliver(messageId: string): Promise<Delivery | null>
   /** Resolves when no request is running and everything is saved. */
   idle(): Promise<void>
-  /** Gives running requests `graceMs` to end, then aborts them; the next start sends those again. */
+  /** Gives running requests `graceMs` to end, then aborts them; the next start of the service sends those again. */
   close(graceMs: number): Promise<void>
   /** Called when the webhook is deleted: aborts its requests and saves nothing more. */
   discard(): void
@@ -56,19 +56,19 @@ const MAX_RETRIES_AT_ONCE = 4
 /** Delay after the event log could not be read, or the list of retries was full. */
 const PAUSE_MS = 1000
 /** The receiver checks at least this often, to notice a changed clock or a machine that slept. */
-const LONGEST_SLEEP_MS = 60_000
+const MAX_SLEEP_MS = 60_000
 /** Retries wait at most 24 h plus 20 %; a later due time was written by a clock that ran ahead. */
-const LONGEST_WAIT_MS = 29 * 60 * 60 * 1000
-const LOG_FAILURE_MS = 60_000
+const MAX_RETRY_WAIT_MS = 29 * 60 * 60 * 1000
+const FAILURE_LOG_INTERVAL_MS = 60_000
 
 export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Receiver {
   const { store, eventLog, clock, limits } = deps
   const { id } = record.webhook
   const waiters: (() => void)[] = []
-  const cut = new AbortController()
+  const abortController = new AbortController()
   let isClosed = false
   const log = (line: string) => deps.log(`webhook ${id}: ${line}`)
-  const isOn = () => !isClosed && deps.mayBegin() && receiver.webhook.active
+  const isActive = () => !isClosed && deps.mayBegin() && receiver.webhook.active
 
   const receiver: Receiver = {
     ...record,
@@ -81,23 +81,23 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
       if (isIdle()) return
       await new Promise<void>((resolve) => {
         waiters.push(resolve)
-        settle()
+        checkIdle()
       })
     },
     async close(graceMs) {
       isClosed = true
       cancelSleep()
-      const timer = setTimeout(() => cut.abort(), graceMs)
-      await Promise.all(underWay.values())
+      const timer = setTimeout(() => abortController.abort(), graceMs)
+      await Promise.all(runningAttempts.values())
       clearTimeout(timer)
-      cut.abort()
+      abortController.abort()
       progress.save()
     },
     discard() {
       isClosed = true
       cancelSleep()
       progress.discard()
-      cut.abort()
+      abortController.abort()
     },
   }
   const progress = createProgress(receiver, {
@@ -105,7 +105,7 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     clock,
     onSaved() {
       sendDue()
-      settle()
+      checkIdle()
     },
   })
 
@@ -113,49 +113,49 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
 
   let isRunning = false
   let hasMore = true
-  /** True until the pause ends. */
   let isPausing = false
-  let hasLoggedRead = false
+  let hasLoggedReadError = false
 
   function wake(event?: LogEvent): void {
     const isNext = event && !isRunning && receiver.cursor === event.id - 1
-    if (isNext && isOn() && !matches(receiver.webhook, event)) {
+    if (isNext && isActive() && !matches(receiver.webhook, event)) {
       receiver.cursor = event.id
-      settle()
+      checkIdle()
       return
     }
     hasMore = true
     if (!event) sendDue()
-    if (!isRunning && !isPausing && isOn()) void run()
+    if (!isRunning && !isPausing && isActive()) void run()
   }
 
   async function run(): Promise<void> {
     isRunning = true
     try {
-      while (hasMore && !isPausing && isOn()) {
+      while (hasMore && !isPausing && isActive()) {
         hasMore = false
-        await follow()
+        await sendNewEvents()
       }
-      hasLoggedRead = false
+      hasLoggedReadError = false
     } catch (error) {
-      if (!hasLoggedRead) log(`the event log could not be read; trying again: ${error}`)
-      hasLoggedRead = true
+      if (!hasLoggedReadError) log(`the event log could not be read; trying again: ${error}`)
+      hasLoggedReadError = true
       pause()
     }
     isRunning = false
-    settle()
+    checkIdle()
   }
 
-  async function follow(): Promise<void> {
+  /** Sends the events after the cursor, until there are none or one must wait. */
+  async function sendNewEvents(): Promise<void> {
     for await (const event of eventLog.read(receiver.cursor)) {
-      if (!isOn()) return
+      if (!isActive()) return
       if (!limits.hasRoom(progress)) return pause()
       if (!matches(receiver.webhook, event)) {
         receiver.cursor = event.id
         continue
       }
       await progress.hasRoom()
-      if (isOn()) await attempt(newDelivery(event), true)
+      if (isActive()) await attempt(newDelivery(event), true)
       if (receiver.cursor < event.id) return
     }
   }
@@ -172,30 +172,31 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
   // Retries, each when it is due.
 
   /** Running attempts by event: retries, and at most one of the main loop. */
-  const underWay = new Map<number, Promise<void>>()
+  const runningAttempts = new Map<number, Promise<void>>()
   /** Events whose delivery was requested again while an attempt is running. */
   const requeueRequested = new Set<number>()
-  let retriesUnderWay = 0
+  let runningRetries = 0
   let cancelSleep = () => {}
   let isWaitingForTurn = false
 
+  /** Starts the retries that are due, and sleeps until the next one. `hasTurn`: the rate limit allows one now. */
   function sendDue(hasTurn = false): void {
     cancelSleep()
-    if (!isOn() || progress.retrying === 0) return
+    if (!isActive() || progress.retrying === 0) return
     const now = clock.now()
-    if (!progress.isFull && retriesUnderWay < MAX_RETRIES_AT_ONCE) {
-      const known = underWay.size + progress.unsaved.size
-      const at = { now: iso(now), latest: iso(now + LONGEST_WAIT_MS) }
-      for (const delivery of store.due(id, at, known + MAX_RETRIES_AT_ONCE)) {
-        if (underWay.has(delivery.event) || progress.unsaved.has(delivery.event)) continue
-        if (retriesUnderWay >= MAX_RETRIES_AT_ONCE || !(hasTurn || takeTurn())) break
+    if (!progress.isFull && runningRetries < MAX_RETRIES_AT_ONCE) {
+      const taken = runningAttempts.size + progress.unsaved.size
+      const times = { now: toIso(now), latest: toIso(now + MAX_RETRY_WAIT_MS) }
+      for (const delivery of store.due(id, times, taken + MAX_RETRIES_AT_ONCE)) {
+        if (runningAttempts.has(delivery.event) || progress.unsaved.has(delivery.event)) continue
+        if (runningRetries >= MAX_RETRIES_AT_ONCE || !(hasTurn || takeTurn())) break
         hasTurn = false
         void retry(delivery)
       }
     }
-    const next = store.nextDue(id, iso(now))
-    const ms = next === null ? LONGEST_SLEEP_MS : Date.parse(next) - now
-    cancelSleep = clock.later(Math.min(ms, LONGEST_SLEEP_MS), () => sendDue())
+    const next = store.nextDue(id, toIso(now))
+    const ms = next === null ? MAX_SLEEP_MS : Date.parse(next) - now
+    cancelSleep = clock.later(Math.min(ms, MAX_SLEEP_MS), () => sendDue())
   }
 
   /** While the receiver fails, its retries share a rate limit with those of other receivers. */
@@ -213,9 +214,9 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
   }
 
   async function retry(delivery: Delivery): Promise<void> {
-    retriesUnderWay++
+    runningRetries++
     await attempt(delivery, false)
-    retriesUnderWay--
+    runningRetries--
     sendDue()
   }
 
@@ -226,8 +227,8 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     const found = store.delivery(id, messageId)
     if (!found) return null
     const present = progress.unsaved.get(found.event) ?? found
-    const due = requeue(present, iso(clock.now()))
-    if (underWay.has(due.event)) requeueRequested.add(due.event)
+    const due = requeue(present, toIso(clock.now()))
+    if (runningAttempts.has(due.event)) requeueRequested.add(due.event)
     progress.add(due, present.state)
     progress.save()
     try {
@@ -249,10 +250,10 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
         if (attempted) handleOutcome(delivery, attempted, isFirst)
       })
       .finally(() => {
-        underWay.delete(delivery.event)
-        settle()
+        runningAttempts.delete(delivery.event)
+        checkIdle()
       })
-    underWay.set(delivery.event, work)
+    runningAttempts.set(delivery.event, work)
     return work
   }
 
@@ -262,12 +263,12 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
   async function send(delivery: Delivery): Promise<Attempt | null> {
     const began = clock.now()
     try {
-      return await deps.send(receiver.webhook, delivery, cut.signal)
+      return await deps.send(receiver.webhook, delivery, abortController.signal)
     } catch (cause) {
-      if (cut.signal.aborted) return null
+      if (abortController.signal.aborted) return null
       log(`${delivery.id} could not be sent: ${String(cause)}`)
       return {
-        at: iso(began),
+        at: toIso(began),
         ms: clock.now() - began,
         status: null,
         error: 'the service could not send it; see its log',
@@ -280,8 +281,8 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     const now = clock.now()
     const outcome = afterAttempt(delivery, attempted, { now, random: deps.random() })
     const isRequeued = requeueRequested.delete(delivery.event) && outcome.state !== 'delivered'
-    const after = isRequeued ? requeue(outcome, iso(now)) : outcome
-    countFailure(attempted)
+    const after = isRequeued ? requeue(outcome, toIso(now)) : outcome
+    recordResult(attempted)
     if (isFirst) receiver.cursor = delivery.event
     progress.add(after, isFirst ? null : 'retrying')
     if (after.state === 'dead') log(`gave up on ${delivery.id} after ${after.tries} attempts`)
@@ -293,13 +294,16 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
 
   let loggedAt = Number.NEGATIVE_INFINITY
 
-  /** Logs at most one failure a minute, so that a failing receiver does not fill the log. */
-  function countFailure(attempted: Attempt): void {
+  /**
+   * Updates how often the receiver has failed in a row. Logs at most one failure a minute, so that a failing receiver
+   * does not fill the log.
+   */
+  function recordResult(attempted: Attempt): void {
     if (isSuccess(attempted)) {
       receiver.failing = null
       return
     }
-    if (attempted.status !== 410 && clock.now() - loggedAt > LOG_FAILURE_MS) {
+    if (attempted.status !== 410 && clock.now() - loggedAt > FAILURE_LOG_INTERVAL_MS) {
       log(`delivery failed and will be retried: ${attempted.error}`)
       loggedAt = clock.now()
     }
@@ -308,12 +312,13 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
   }
 
   function isIdle(): boolean {
-    return !isRunning && underWay.size === 0 && progress.isSaved
+    return !isRunning && runningAttempts.size === 0 && progress.isSaved
   }
 
-  function settle(): void {
+  /** Resolves `idle` if nothing is left to do. */
+  function checkIdle(): void {
     const isWaitedFor = waiters.length > 0 && progress.unsaved.size > 0
-    if (isWaitedFor && !isRunning && underWay.size === 0) progress.save()
+    if (isWaitedFor && !isRunning && runningAttempts.size === 0) progress.save()
     if (!isIdle()) return
     for (const waiter of waiters.splice(0)) waiter()
     if (!isClosed) deps.onIdle(receiver)
@@ -322,6 +327,6 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
   return receiver
 }
 
-function iso(time: number): string {
+function toIso(time: number): string {
   return new Date(time).toISOString()
 }

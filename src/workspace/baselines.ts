@@ -7,8 +7,8 @@ import type { Edit } from '../model/case-folder.ts'
 import type { Session } from '../model/session.ts'
 import { isRunning } from '../model/session-state.ts'
 import type { BaselineStore, OpenRun, Watch } from '../state/baselines.ts'
+import { caseValues } from './build-case-folder.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { filesOf } from './case-folder-of.ts'
 
 /**
  * Baselines of cases. They freeze values while a session executes whose processes can write the case files: the
@@ -75,7 +75,7 @@ export function createBaselines<Run extends OpenRun>(
       if (!baseline) return
       const after = baselineAfter(baseline, edit, {
         ignored,
-        files: filesOf(entry),
+        files: caseValues(entry),
         isLive,
       })
       if (after !== baseline) await put(entry.id, after)

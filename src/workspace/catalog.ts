@@ -7,8 +7,8 @@ import { caseJson } from '../model/case-json.ts'
 import { type TriageRow, triageRow } from '../model/triage-row.ts'
 import type { CaseLists } from '../state/case-lists.ts'
 import type { KnownCase } from '../state/cases.ts'
+import { buildCaseFolder } from './build-case-folder.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { folderOf } from './case-folder-of.ts'
 import { type CaseStamps, shared, stampsOf } from './case-stamps.ts'
 import { decodeEntry, isReproducible } from './entry-json.ts'
 import { createListJson } from './list-json.ts'
@@ -23,8 +23,8 @@ import type { StoredCases } from './stored-cases.ts'
 export interface Catalog {
   entry(id: string): CaseEntry | undefined
   has(id: string): boolean
-  /** The stamps of its files when they were read; the same object until they change. */
-  known(id: string): CaseStamps | undefined
+  /** The stamps of the case's files when they were read; the same object until they change. */
+  stamps(id: string): CaseStamps | undefined
   ids(): string[]
   size(): number
   /** The cases that name this one as their parent. */
@@ -43,11 +43,11 @@ export interface Catalog {
   allJson(): Iterable<{ id: string; json: string }>
   /** The JSON array of all cases, newest first; the same object until something changes. */
   listJson(): Buffer
-  /** Discards values computed from a case, after something else that they depend on changed. */
-  touch(id: string): void
+  /** Discards values computed from a case: call it when its baseline, or whether a session of it runs, has changed. */
+  invalidate(id: string): void
   /** Adds a case whose files are unchanged since an earlier service stored it. */
-  takeStored(known: KnownCase): void
-  /** Whether reading the files again would give the same case, and nothing in it waits for the service. */
+  addStored(known: KnownCase): void
+  /** Whether reading the files again would give the same case, and it has no baseline. */
   isReproducible(id: string): boolean
 }
 
@@ -55,7 +55,7 @@ export interface CatalogDeps {
   /** Whether a session runs in this process. */
   isRunningHere(sessionId: string): boolean
   /** The baseline of a case. */
-  pins(caseId: string): Baseline | undefined
+  baseline(caseId: string): Baseline | undefined
   /** Stores cases that are not in use; without it all stay in memory. */
   stored?: StoredCases
   /** For `listJson`. */
@@ -71,85 +71,86 @@ interface Loaded {
 }
 
 /** Number of recently used cases in memory. */
-const RECENT = 300
+const MAX_RECENT = 300
 
 const textDecoder = new TextDecoder()
 
-export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDeps): Catalog {
-  const slots = new Map<string, CaseStamps>()
+export function createCatalog({ isRunningHere, baseline, stored, lists }: CatalogDeps): Catalog {
+  const stampsById = new Map<string, CaseStamps>()
   const parentIndex = createParentIndex()
-  const recent = new LRUCache<string, Loaded>({ max: RECENT })
+  const recent = new LRUCache<string, Loaded>({ max: MAX_RECENT })
   /** Cases whose values are not in the database yet. */
   const unsaved = new Map<string, Loaded>()
   const list = createListJson({
     ids: () => lists?.newestIds() ?? [],
-    json: jsonOf,
+    json: readJson,
     stored: storedJson,
   })
 
-  function loaded(id: string): Loaded | undefined {
+  function load(id: string): Loaded | undefined {
     const known = unsaved.get(id) ?? recent.get(id)
     if (known) return known
-    const values = slots.has(id) ? stored?.values(id) : undefined
+    const values = stampsById.has(id) ? stored?.values(id) : undefined
     if (!values) return undefined
     const entry = decodeEntry(values.entry, JSON.parse(values.json).description)
-    const made = fresh(entry)
+    const made = notComputed(entry)
     recent.set(id, made)
     return made
   }
 
-  function folderIn(each: Loaded): CaseFolder {
-    each.folder ??= folderOf(each.entry, isRunningHere, pins(each.entry.id))
+  function computeFolder(each: Loaded): CaseFolder {
+    each.folder ??= buildCaseFolder(each.entry, isRunningHere, baseline(each.entry.id))
     return each.folder
   }
 
-  function jsonIn(each: Loaded): string {
-    each.json ??= JSON.stringify(caseJson(folderIn(each), each.entry.file.mtimeMs))
+  function computeJson(each: Loaded): string {
+    each.json ??= JSON.stringify(caseJson(computeFolder(each), each.entry.file.mtimeMs))
     return each.json
   }
 
-  function rowIn(each: Loaded): TriageRow {
-    each.row ??= triageRow(folderIn(each), caseJson(folderIn(each), each.entry.file.mtimeMs))
+  function computeRow(each: Loaded): TriageRow {
+    const folder = computeFolder(each)
+    each.row ??= triageRow(folder, caseJson(folder, each.entry.file.mtimeMs))
     return each.row
   }
 
-  function jsonOf(id: string): string | undefined {
+  function readJson(id: string): string | undefined {
     const known = unsaved.get(id) ?? recent.peek(id)
-    if (known) return jsonIn(known)
-    return slots.has(id) ? stored?.json(id) : undefined
+    if (known) return computeJson(known)
+    return stampsById.has(id) ? stored?.json(id) : undefined
   }
 
-  function rowOf(id: string): TriageRow | undefined {
+  function readRow(id: string): TriageRow | undefined {
     const known = unsaved.get(id) ?? recent.peek(id)
-    if (known) return rowIn(known)
-    const summary = slots.has(id) ? stored?.summary(id) : undefined
+    if (known) return computeRow(known)
+    const summary = stampsById.has(id) ? stored?.summary(id) : undefined
     return summary === undefined ? undefined : JSON.parse(summary)
   }
 
   /** The JSON of cases whose values are in the database. */
   function* storedJson(): Iterable<{ id: string; json: Uint8Array }> {
     for (const row of stored?.allJson() ?? [])
-      if (slots.has(row.id) && !unsaved.has(row.id)) yield row
+      if (stampsById.has(row.id) && !unsaved.has(row.id)) yield row
   }
 
   function* allJson(): Iterable<{ id: string; json: string }> {
-    for (const [id, each] of unsaved) yield { id, json: jsonIn(each) }
+    for (const [id, each] of unsaved) yield { id, json: computeJson(each) }
     for (const { id, json } of storedJson()) yield { id, json: textDecoder.decode(json) }
   }
 
-  /** Replaces the values of a case, and stores them. */
-  function keep(id: string, each: Loaded): void {
-    slots.set(id, stampsOf(each.entry))
+  /** Replaces the values of a case, and writes them to the database. */
+  function replace(id: string, each: Loaded): void {
+    stampsById.set(id, stampsOf(each.entry))
     unsaved.set(id, each)
     recent.delete(id) // `recent` is for cases in use; a start adds thousands
     stored?.save(id, {
       created_at: each.entry.file.value.created_at,
-      summary: () => rowIn(each),
+      summary: () => computeRow(each),
       row: () => ({
         entry: each.entry,
-        stamps: slots.get(id) ?? null,
-        json: jsonIn(each),
-        isPinned: pins(id) !== undefined,
+        stamps: stampsById.get(id) ?? null,
+        json: computeJson(each),
+        isPinned: baseline(id) !== undefined,
       }),
       onSaved(isInUse) {
         if (unsaved.get(id) !== each) return
@@ -159,16 +160,16 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDep
     })
   }
 
-  function touch(id: string): void {
-    const known = loaded(id)
-    if (known) keep(id, fresh(known.entry))
+  function invalidate(id: string): void {
+    const known = load(id)
+    if (known) replace(id, notComputed(known.entry))
     list.changed(id)
   }
 
   function remove(id: string): CaseEntry | undefined {
-    const known = loaded(id)
+    const known = load(id)
     if (!known) return undefined
-    slots.delete(id)
+    stampsById.delete(id)
     unsaved.delete(id)
     recent.delete(id)
     parentIndex.put(id, null)
@@ -178,51 +179,52 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDep
   }
 
   return {
-    entry: (id) => loaded(id)?.entry,
-    has: (id) => slots.has(id),
-    known: (id) => slots.get(id),
-    ids: () => [...slots.keys()],
-    size: () => slots.size,
+    entry: (id) => load(id)?.entry,
+    has: (id) => stampsById.has(id),
+    stamps: (id) => stampsById.get(id),
+    ids: () => [...stampsById.keys()],
+    size: () => stampsById.size,
     children: parentIndex.children,
     put(entry) {
       const { id } = entry
-      keep(id, fresh(entry))
+      replace(id, notComputed(entry))
       const { parent } = entry.file.value
-      parentIndex.put(id, parent === null ? null : copyOf(parent))
+      parentIndex.put(id, parent === null ? null : copyString(parent))
       list.changed(id)
     },
     refresh(entry) {
-      const known = loaded(entry.id) ?? fresh(entry)
-      keep(entry.id, { ...known, entry })
+      const known = load(entry.id) ?? notComputed(entry)
+      replace(entry.id, { ...known, entry })
     },
     remove,
     folder(id) {
-      const known = loaded(id)
-      return known && folderIn(known)
+      const known = load(id)
+      return known && computeFolder(known)
     },
-    json: jsonOf,
-    row: rowOf,
+    json: readJson,
+    row: readRow,
     allJson,
     listJson: list.bytes,
-    touch,
-    takeStored({ id, parent, names, print }) {
-      slots.set(id, { names: shared(names), print })
+    invalidate,
+    addStored({ id, parent, names, print }) {
+      stampsById.set(id, { names: shared(names), print })
       parentIndex.put(id, parent)
       list.changed(id)
     },
     isReproducible(id) {
-      const known = loaded(id)
-      return known !== undefined && pins(id) === undefined && isReproducible(known.entry)
+      const known = load(id)
+      return known !== undefined && baseline(id) === undefined && isReproducible(known.entry)
     },
   }
 }
 
 /** Copies the string, as a substring would keep the whole text in memory. */
-function copyOf(part: string): string {
+function copyString(part: string): string {
   return Buffer.from(part).toString()
 }
 
-function fresh(entry: CaseEntry): Loaded {
+/** The values of a case before anything is computed from its entry. */
+function notComputed(entry: CaseEntry): Loaded {
   return {
     entry,
     folder: null,

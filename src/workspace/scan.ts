@@ -31,14 +31,14 @@ export interface Scan {
   /** Whether the folder of all cases could be listed. If not, missing cases do not count as deleted. */
   canList(): boolean
   /** Reads the files of one case whose stamps differ. The caller has its mutex. */
-  one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
+  readCase(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
   /** Compares only the names under cases/, to find new and deleted cases. */
-  names(): Promise<void>
+  compareNames(): Promise<void>
   /**
    * Reads all cases; rejects with the signal's reason when aborted. Returns the cases with a file that looked
    * half-saved and was not accepted.
    */
-  all(accept?: AcceptPolicy, signal?: AbortSignal): Promise<string[]>
+  readAll(accept?: AcceptPolicy, signal?: AbortSignal): Promise<string[]>
   /** Workspace problems: names under cases/ that are not cases, or why cases/ cannot be listed. */
   unknownEntries(): Problem[]
 }
@@ -67,42 +67,44 @@ export function createScan(deps: ScanDeps): Scan {
   const { layout, catalog, mutex, publish } = deps
   let isListed = true
   let unknownEntries: Problem[] = []
-  /** Problems of folders without records, by the id in their name. */
-  const noCases = new Map<string, Problem[]>()
-  const looking: ScanDeps = {
+  /** Problems of folders under cases/ that have a case id as name but no case in them, by id. */
+  const problemsWithoutCase = new Map<string, Problem[]>()
+  const lookDeps: ScanDeps = {
     ...deps,
     sawNoCase: (id, problems) => {
       const file = (each: string) => `cases/${id}/${each}`
-      noCases.set(
+      problemsWithoutCase.set(
         id,
         problems.map((problem) => ({ ...problem, file: file(problem.file) })),
       )
     },
   }
 
-  async function one(
+  async function readCase(
     id: string,
     accept: AcceptPolicy = 'stable',
     written?: Written,
   ): Promise<ReadPass> {
     const pass = createReadPass(deps.stability, accept, written?.paths)
-    const wrote = written?.notes ?? []
+    const writtenNotes = written?.notes ?? []
     const stored = catalog.has(id) ? undefined : deps.rowFromLastRun?.(id)
-    const stamps = stored ?? catalog.known(id)
-    if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
-      if (stored) catalog.takeStored(stored)
+    const stamps = stored ?? catalog.stamps(id)
+    if (writtenNotes.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
+      if (stored) catalog.addStored(stored)
       return pass
     }
     const known = catalog.entry(id)
     const restored = known ? await restoreMissingSession(deps, known) : false
-    noCases.delete(id)
-    const entry = await readCaseFolder(looking, id, known, pass)
+    problemsWithoutCase.delete(id)
+    const entry = await readCaseFolder(lookDeps, id, known, pass)
     if (entry) {
-      bring(known, entry, { restored, wrote })
+      applyEntry(known, entry, { restored, wrote: writtenNotes })
       await deps.latest?.update(catalog.entry(id)!)
-    } else if (!known || !isReplaced()) {
-      if (known && pass.accept(layout.caseFolder(id), gone, 'complete')) drop(known, wrote)
-      else if (wrote.length > 0) publish({ caseId: id, found: [], source: 'service', wrote })
+    } else if (!known || !isCasesFolderReplaced()) {
+      if (known && pass.accept(layout.caseFolder(id), gone, 'complete'))
+        removeCase(known, writtenNotes)
+      else if (writtenNotes.length > 0)
+        publish({ caseId: id, found: [], source: 'service', wrote: writtenNotes })
       await deps.latest?.clear(id)
     }
     if (pass.retryInMs > 0) deps.onUnstable(id, pass.retryInMs)
@@ -110,12 +112,13 @@ export function createScan(deps: ScanDeps): Scan {
   }
 
   /** Whether cases/ was replaced by something that is not a folder. If it is missing, the cases are gone. */
-  function isReplaced(): boolean {
+  function isCasesFolderReplaced(): boolean {
     const stamp = stampNow(layout.cases)
     return stamp !== null && !isOfFolder(stamp)
   }
 
-  function bring(
+  /** Puts a case that was just read into the catalog, and publishes what has changed. */
+  function applyEntry(
     known: CaseEntry | undefined,
     entry: CaseEntry,
     { restored, wrote }: { restored: boolean; wrote: readonly string[] },
@@ -139,63 +142,67 @@ export function createScan(deps: ScanDeps): Scan {
     publish({ caseId: entry.id, found: changes, source: 'editor', wrote })
   }
 
-  function drop({ id, file }: CaseEntry, wrote: readonly string[]): void {
+  function removeCase({ id, file }: CaseEntry, wrote: readonly string[]): void {
     catalog.remove(id)
     const found: Change[] = [{ kind: 'case', case_id: id, before: file.value, after: null }]
     publish({ caseId: id, found, source: 'editor', wrote })
   }
 
-  /** `done` is called for each new or deleted case after it was read. */
-  async function names(
+  /** Compares the names under cases/ with the known cases. `onRead` is called for each new or deleted case after it was read. */
+  async function compareNames(
     accept?: AcceptPolicy,
     signal?: AbortSignal,
-    done?: (id: string, pass: ReadPass) => void,
+    onRead?: (id: string, pass: ReadPass) => void,
   ): Promise<void> {
     await yieldIfBusy()
     const known = catalog.ids() // before listing, so that cases created since are not missing
-    const inside = kindsNow(layout.cases)
-    const wrong = await casesProblem(layout.cases, inside)
-    if (wrong) unknownEntries = [wrong]
-    isListed = wrong === null
-    if (wrong || inside === 'hidden') return // known cases are still served
-    const found = [...(inside?.keys() ?? [])]
-    const present = new Set(found.filter((name) => UUID.test(name)))
-    const fresh = [...present].filter((id) => !catalog.has(id))
-    for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
+    const entries = kindsNow(layout.cases)
+    const problem = await findCasesProblem(layout.cases, entries)
+    if (problem) unknownEntries = [problem]
+    isListed = problem === null
+    if (problem || entries === 'hidden') return // known cases are still served
+    const names = [...(entries?.keys() ?? [])]
+    const present = new Set(names.filter((name) => UUID.test(name)))
+    const added = [...present].filter((id) => !catalog.has(id))
+    for (const id of problemsWithoutCase.keys())
+      if (!present.has(id)) problemsWithoutCase.delete(id)
     const missing = known.filter((id) => !present.has(id))
-    await forEachLimited([...missing, ...fresh], async (id) => {
+    await forEachLimited([...missing, ...added], async (id) => {
       signal?.throwIfAborted()
-      const pass = await mutex.run(id, () => one(id, accept))
-      done?.(id, pass)
+      const pass = await mutex.run(id, () => readCase(id, accept))
+      onRead?.(id, pass)
     })
-    const links = fresh.filter((id) => inside?.get(id) !== 'folder')
-    unknownEntries = found
+    const links = added.filter((id) => entries?.get(id) !== 'folder')
+    unknownEntries = names
       .filter((name) => !UUID.test(name) && !name.startsWith('.'))
-      .filter((name) => inside?.get(name) === 'folder' || !isEditorFile(name))
+      .filter((name) => entries?.get(name) === 'folder' || !isEditorFile(name))
       .concat(links)
       .map(unknownEntryProblem)
   }
 
-  async function all(accept: AcceptPolicy = 'anything', signal?: AbortSignal): Promise<string[]> {
+  async function readAll(
+    accept: AcceptPolicy = 'anything',
+    signal?: AbortSignal,
+  ): Promise<string[]> {
     const halfSaved: string[] = []
-    const done = (id: string, { isHalfSaved }: ReadPass) => {
+    const onRead = (id: string, { isHalfSaved }: ReadPass) => {
       if (isHalfSaved) halfSaved.push(id)
     }
     const known = catalog.ids()
-    await names(accept, signal, done)
+    await compareNames(accept, signal, onRead)
     await forEachLimited(
       known.filter((id) => catalog.has(id)),
-      async (id) => done(id, await mutex.run(id, () => one(id, accept))),
+      async (id) => onRead(id, await mutex.run(id, () => readCase(id, accept))),
     )
     return halfSaved
   }
 
   return {
-    one,
-    names: () => names(),
-    all,
+    readCase,
+    compareNames: () => compareNames(),
+    readAll,
     canList: () => isListed,
-    unknownEntries: () => [...unknownEntries, ...[...noCases.values()].flat()],
+    unknownEntries: () => [...unknownEntries, ...[...problemsWithoutCase.values()].flat()],
   }
 }
 
@@ -212,13 +219,14 @@ function problemsOf(entry: CaseEntry): Problem[] {
 }
 
 /** Returns the problem that prevents reading cases/, or null. */
-async function casesProblem(
+async function findCasesProblem(
   cases: string,
-  inside: ReturnType<typeof kindsNow>,
+  entries: ReturnType<typeof kindsNow>,
 ): Promise<Problem | null> {
-  if (inside === 'hidden') return hiddenProblem('cases')
-  const inPlace = inside === null ? stampNow(cases) === null : (await realpath(cases)) === cases
-  if (inPlace) return null
+  if (entries === 'hidden') return hiddenProblem('cases')
+  const isRealFolderOrMissing =
+    entries === null ? stampNow(cases) === null : (await realpath(cases)) === cases
+  if (isRealFolderOrMissing) return null
   const message =
     'this is not a folder or is reached by a symbolic link, which is not followed, so no cases are read: replace it with the folder itself'
   return { code: 'symbolic_link', file: 'cases', line: null, message }

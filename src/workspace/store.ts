@@ -114,9 +114,9 @@ export function createStore(deps: StoreDeps): Store {
   /** The case as its files are now. Waits while a file is half-saved. The caller has the mutex. */
   async function current(id: string): Promise<CaseFolder> {
     const until = performance.now() + HALF_SAVED_TIMEOUT_MS
-    while ((await scan.one(id, 'complete')).isHalfSaved) {
+    while ((await scan.readCase(id, 'complete')).isHalfSaved) {
       if (performance.now() > until) {
-        await scan.one(id, 'anything')
+        await scan.readCase(id, 'anything')
         break
       }
       await delay(10)
@@ -227,7 +227,7 @@ export function createStore(deps: StoreDeps): Store {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), deps.trash)
         deps.history.forget(id)
-        await scan.one(id, 'anything')
+        await scan.readCase(id, 'anything')
         deps.lastGood.forget(id) // after the scan, which may need it
         deps.trails.forget(id)
       })
@@ -248,7 +248,7 @@ export function createStore(deps: StoreDeps): Store {
             acts: (acts) => lines.push(...acts.map((act) => historyLine(act, by, deps.now()))),
           })
           if (lines.length > 0) deps.history.begin(id, lines, null)
-          await scan.one(id, 'complete', { paths, notes })
+          await scan.readCase(id, 'complete', { paths, notes })
           await record(id)
           return result
         } finally {

@@ -19,7 +19,7 @@ export function unservedNames(
 ): Problem[] {
   const problems: Problem[] = []
   for (const [name, kind] of kinds ?? []) {
-    if (kind !== 'file' || !isMarkdown(name)) continue
+    if (kind !== 'file' || !isCheckedName(name)) continue
     const message = ADVICE[folder]!(name)
     if (message === null) continue
     problems.push(badName(folder === '.' ? name : `${folder}/${name}`, message))
@@ -27,8 +27,8 @@ export function unservedNames(
   return problems
 }
 
-/** Whether a name is checked. */
-function isMarkdown(name: string): boolean {
+/** Whether the name is that of a markdown file, and not one that an editor or the service itself makes. */
+function isCheckedName(name: string): boolean {
   return /\.md[. ]*$/i.test(name) && !isEditorFile(name) && !isConflictCopy(name)
 }
 
@@ -67,12 +67,13 @@ function badName(file: string, advice: string): Problem {
 const RECORD_FOLDERS: readonly string[] = ['sessions', 'proof', 'artifacts']
 const MAX_FOLDERS = 50
 
-/** Whether a folder in a case folder is searched for markdown files, which are not served from there. */
+/** Whether an entry of a case folder is a folder in which markdown files are reported, because they are not read there. */
 export function isOtherFolder(name: string, kind: EntryKind): boolean {
   return kind === 'folder' && !name.startsWith('.') && !RECORD_FOLDERS.includes(name)
 }
 
-interface Known {
+/** The results of the last time. */
+interface Earlier {
   folders: ReadonlyMap<string, FileStamp | null>
   problems: readonly Problem[]
 }
@@ -85,35 +86,38 @@ export function unservedFolders(
   caseFolder: string,
   inside: ReadonlyMap<string, EntryKind>,
   folders: Map<string, FileStamp | null>,
-  known: Known | undefined,
+  earlier: Earlier | undefined,
 ): Problem[] {
   const problems: Problem[] = []
-  const waiting = othersIn(inside, '')
-  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+  const pending = listOtherFolders(inside, '')
+  for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
     const path = `${caseFolder}/${name}`
     const stamp = stampNow(path)
     if (!stamp || !isOfFolder(stamp)) continue
     folders.set(name, isSettled(stamp) ? stamp : null)
-    const before = known?.folders.get(name)
-    const kinds = before && sameStamp(before, stamp) ? null : kindsIn(path)
+    const lastStamp = earlier?.folders.get(name)
+    const isUnchanged = lastStamp && sameStamp(lastStamp, stamp)
+    const kinds = isUnchanged ? null : kindsIn(path)
     if (kinds === 'hidden') continue
     if (kinds === null) {
       const prefix = `${name}/`
-      problems.push(...(known?.problems.filter(({ file }) => isDirectlyIn(file, prefix)) ?? []))
-      const inner = [...(known?.folders.keys() ?? [])].filter((each) => isDirectlyIn(each, prefix))
-      waiting.push(...inner)
+      problems.push(...(earlier?.problems.filter(({ file }) => isDirectlyIn(file, prefix)) ?? []))
+      const inner = [...(earlier?.folders.keys() ?? [])].filter((each) =>
+        isDirectlyIn(each, prefix),
+      )
+      pending.push(...inner)
     } else {
       const message = 'only the folder of the case itself is read: move it there'
-      const files = [...kinds].filter(([each, kind]) => kind === 'file' && isMarkdown(each))
+      const files = [...kinds].filter(([each, kind]) => kind === 'file' && isCheckedName(each))
       problems.push(...files.map(([each]) => badName(`${name}/${each}`, message)))
-      waiting.push(...othersIn(kinds, `${name}/`))
+      pending.push(...listOtherFolders(kinds, `${name}/`))
     }
-    waiting.splice(Math.max(0, MAX_FOLDERS - folders.size))
+    pending.splice(Math.max(0, MAX_FOLDERS - folders.size))
   }
   return problems
 }
 
-function othersIn(kinds: ReadonlyMap<string, EntryKind>, prefix: string): string[] {
+function listOtherFolders(kinds: ReadonlyMap<string, EntryKind>, prefix: string): string[] {
   return [...kinds]
     .filter(([name, kind]) => isOtherFolder(name, kind) && !name.includes('\n'))
     .map(([name]) => prefix + name)

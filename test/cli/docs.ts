@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { explanationOf } from '../../src/cli/command.ts'
+import { getExplanation } from '../../src/cli/command.ts'
 import { docsPage } from '../../src/cli/docs-page.ts'
 import { casefile } from '../../src/cli/program.ts'
 import { cliOn } from '../fixtures/cli.ts'
@@ -21,7 +21,7 @@ t.test('every command', async (t) => {
     t.test(command.name(), async (t) => {
       const hasOwnForm = ['mcp', 'completion'].includes(command.name())
       t.ok(hasOwnForm || command.options.some(({ long }) => long === '--json'), 'speaks JSON')
-      const { examples = [] } = explanationOf(command) ?? {}
+      const { examples = [] } = getExplanation(command) ?? {}
       t.ok(examples.length > 0, 'has an example')
       for (const [line] of examples)
         t.match(line, new RegExp(`casefile (proof |webhook )?${command.name()}|--folder`))

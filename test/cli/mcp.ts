@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { changeOf } from '../../src/cli/mcp/changes.ts'
 import { partOf } from '../../src/cli/mcp/truncate.ts'
-import { placeOf } from '../../src/cli/mcp/uris.ts'
+import { parseUri } from '../../src/cli/mcp/uris.ts'
 import type { Client as CasefileClient } from '../../src/client/client.ts'
 import { changeMemory } from '../../src/client/memory-change.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
@@ -267,10 +267,10 @@ t.test('resources', async (t) => {
     const uris = resources.map(({ uri }) => uri)
     t.equal(new Set(uris).size, uris.length)
     t.equal(uris[0], 'casefile://cases')
-    t.equal(uris.filter((uri) => placeOf(uri)?.kind === 'case').length, 42)
+    t.equal(uris.filter((uri) => parseUri(uri)?.kind === 'case').length, 42)
     for (const kind of ['session', 'proof', 'memory']) {
       t.ok(
-        uris.some((uri) => placeOf(uri)?.kind === kind),
+        uris.some((uri) => parseUri(uri)?.kind === kind),
         kind,
       )
     }

@@ -38,7 +38,7 @@ async function reported(
 ): Promise<string[]> {
   const output = outputBackfill(client as Client, session)
   const all: string[] = []
-  for await (const { type, payload } of output.of(events(output))) {
+  for await (const { type, payload } of output.fill(events(output))) {
     const part = type === 'session_output' ? String(payload.text) : `<${type}>`
     if (type === 'session_output' && all.length > 0 && !all.at(-1)!.startsWith('<')) {
       all[all.length - 1] += part

@@ -18,7 +18,7 @@ import {
   type EventStream,
   type EventStreamOptions,
   openEventStream,
-  resumePoint,
+  readResumePoint,
 } from '../../src/http/sse/event-stream.ts'
 import { createEventQueue } from '../../src/http/sse/session-stream.ts'
 import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
@@ -442,7 +442,7 @@ const points: [string | undefined, string, object][] = [
 ]
 
 t.test('where to go on', async (t) => {
-  const app = new Hono<ServiceEnv>().get('/', (c: ServiceContext) => c.json(resumePoint(c)))
+  const app = new Hono<ServiceEnv>().get('/', (c: ServiceContext) => c.json(readResumePoint(c)))
   for (const [header, query, expected] of points) {
     const headers = header === undefined ? {} : { 'last-event-id': header }
     const response = await app.request(`/${query}`, { headers })

@@ -507,13 +507,13 @@ t.test('a list', async (t) => {
     'loads what is on the page alone, and refuses more than an answer may hold',
     async (t) => {
       const shown: string[] = []
-      const present = async ({ id }: { id: string }) => {
+      const serialize = async ({ id }: { id: string }) => {
         shown.push(id)
         return { id, content: 'x'.repeat(MIB / 2) }
       }
       const four = ['d', 'c', 'b', 'a'].map((id) => ({ id, created_at: at(1) })).sort(newestFirst)
       const app = newApp().get('/big', (c) =>
-        paginate({ c, query: queryOf(c) }, four, { present, maxCharacters: 2 * MIB }),
+        paginate({ c, query: queryOf(c) }, four, { serialize, maxCharacters: 2 * MIB }),
       )
       const first = await app.request('/big?limit=2')
       t.equal(await ids(first), 'ab')

@@ -21,7 +21,7 @@ import {
   readSessionTexts,
 } from '../../src/markdown/session-texts.ts'
 import { readTrail, readTrailLine, trailLineText } from '../../src/markdown/trail.ts'
-import { withSeal, withTrail } from '../../src/markdown/trail-edit.ts'
+import { appendSeal, appendTrail } from '../../src/markdown/trail-edit.ts'
 import type { FailedTest } from '../../src/model/failed-test.ts'
 import type { Session, SessionEdit } from '../../src/model/session.ts'
 import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/trail.ts'
@@ -290,7 +290,7 @@ t.test('the trail is found below any text, and put back after any damage', async
   )
   const lines = TRAIL.map(trailLineText)
   const more: TrailLine[] = [{ number: 3, time: NOW, event: 'plan_written', fields: {} }]
-  const whole = withTrail(text, TRAIL, more)
+  const whole = appendTrail(text, TRAIL, more)
   fc.assert(
     fc.property(
       fc.array(
@@ -306,7 +306,7 @@ t.test('the trail is found below any text, and put back after any damage', async
       ),
       (found) => {
         const head = text.slice(0, text.indexOf(lines[0]!))
-        const restored = withTrail(head + found.map((line) => `${line}\n`).join(''), TRAIL, more)
+        const restored = appendTrail(head + found.map((line) => `${line}\n`).join(''), TRAIL, more)
         deepEqual(
           readTrail(restored)!.lines.map((each) => each.line),
           [...TRAIL, ...more],
@@ -475,7 +475,7 @@ t.test('evidence that is no longer what the session completed with is noticed', 
         lines: numbered(TRAIL, lines, NOW),
       })
       t.match(
-        withSeal(text, NOW),
+        appendSeal(text, NOW),
         new RegExp(`session_sealed sha256=\\w{64} evidence_sha256=${fields.evidence_sha256}\n$`),
       )
       t.strictSame(await codes(text), [])

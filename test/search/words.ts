@@ -75,9 +75,9 @@ t.test('of a record, what people wrote is searched', async (t) => {
 })
 
 t.test('a query is words and filters', async (t) => {
-  const { wanted, filters } = parseQuery('the Login type:bug state:resolved tag:a,b tag:c x:y')
+  const { terms, filters } = parseQuery('the Login type:bug state:resolved tag:a,b tag:c x:y')
   t.strictSame(
-    wanted.map(({ whole }) => whole),
+    terms.map(({ text }) => text),
     ['login'],
   )
   t.strictSame(filters, { type: ['bug'], state: ['RESOLVED'], tag: ['a', 'b', 'c'] })
@@ -86,21 +86,21 @@ t.test('a query is words and filters', async (t) => {
     filters: { type: ['bug'], tag: ['a', 'b'] },
   })
   t.strictSame(
-    parseQuery('the').wanted.map(({ whole }) => whole),
+    parseQuery('the').terms.map(({ text }) => text),
     ['the'],
     'a common word, where there is no other',
   )
   t.strictSame(
-    parseQuery('登录失败 v2 的').wanted.map(({ whole }) => whole),
+    parseQuery('登录失败 v2 的').terms.map(({ text }) => text),
     ['登录', '录失', '失败', 'v2', '的'],
     'each pair of characters, where no blank is between words',
   )
   const sentence = String.fromCodePoint(...Array.from({ length: 100 }, (_, i) => 0x4e00 + i))
-  t.equal(parseQuery(sentence).wanted.length, 99, 'a sentence without blanks is no word too many')
+  t.equal(parseQuery(sentence).terms.length, 99, 'a sentence without blanks is no word too many')
   const quoted = parseQuery('a "Times OUT, the" tag:"c,b" type:"bug" say:"x y" "so" "" "!" "')
   t.strictSame(quoted.phrases, ['Times OUT, the', 'x y', 'so'])
   t.strictSame(
-    quoted.wanted.map(({ whole }) => whole),
+    quoted.terms.map(({ text }) => text),
     ['say'],
   )
   t.strictSame(quoted.filters, { tag: ['c', 'b'], type: ['bug'] })

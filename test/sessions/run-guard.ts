@@ -473,7 +473,7 @@ t.test('a damaged record is said, and nothing else is lost by it', async (t) => 
 t.test('a run holds back nothing of a case that rests as it begins', async (t) => {
   const made = await scene(t)
   const other = await planned(made.app)
-  made.app.service.catalog.touch(other.case_id) // it is to be put together anew
+  made.app.service.catalog.invalidate(other.case_id) // it is to be put together anew
   await begin(made)
   const problems = async () => (await must(made.app, 'GET', `/cases/${other.case_id}`)).problems
   t.strictSame(await problems(), [])

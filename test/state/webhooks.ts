@@ -6,8 +6,8 @@ import type { Webhook } from '../../src/model/webhook.ts'
 import { openDatabase } from '../../src/state/database.ts'
 import {
   createWebhookStore,
-  mentionOldWebhooks,
   type WebhookRecord,
+  warnAboutOldWebhooks,
 } from '../../src/state/webhooks.ts'
 
 const record = (id: string, more: Partial<WebhookRecord> = {}): WebhookRecord => ({
@@ -128,8 +128,8 @@ t.test('no page and no retry reads more rows than it needs', async (t) => {
 t.test('webhooks of before are named, and left alone', async (t) => {
   const folder = t.testdir({ webhooks: { 'a.json': '{}' } })
   const said: string[] = []
-  mentionOldWebhooks(join(folder, 'webhooks'), (line) => void said.push(line))
-  mentionOldWebhooks(join(folder, 'none'), t.fail)
+  warnAboutOldWebhooks(join(folder, 'webhooks'), (line) => void said.push(line))
+  warnAboutOldWebhooks(join(folder, 'none'), t.fail)
   t.match(said, [/webhooks.*register them again.*delete the folder/])
   t.equal(statSync(join(folder, 'webhooks', 'a.json')).size, 2)
 })

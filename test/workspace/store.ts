@@ -70,7 +70,7 @@ t.test('a file read in the tick of its last change is read again', async (t) => 
   for (let turn = 0; Date.now() - ctimeMs > 50; turn++) {
     await writeFile(app.file(id, 'case.md'), caseMd(`A${turn}`))
     ctimeMs = (await stat(app.file(id, 'case.md'))).ctimeMs
-    await app.service.scan.all()
+    await app.service.scan.readAll()
   }
   const stamp = () => app.service.catalog.entry(id)?.file.stamp
   t.equal(stamp(), null, 'a second save now could leave the same stamp')
@@ -515,7 +515,7 @@ t.test('every change is told once, and in its order, while lists look at the dis
   t.teardown(service.changes.subscribe((change) => reported.push(change)))
   let done = false
   const looks = (async () => {
-    while (!done) await service.scan.all()
+    while (!done) await service.scan.readAll()
   })()
   for (let n = 1; n <= 100; n++) {
     await service.store.update(id, () => [{ file: 'case', edit: { fields: { title: `T${n}` } } }])
@@ -535,7 +535,7 @@ t.test('a case made while a list looks at the disk is not taken for one that wen
   t.teardown(service.changes.subscribe((change) => reported.push(change)))
   let done = false
   const looks = (async () => {
-    while (!done) await service.scan.names()
+    while (!done) await service.scan.compareNames()
   })()
   for (let n = 1; n <= 100; n++) {
     await service.store.create({ ...CASE, id: idOf(n), created_at: NOW })
@@ -711,11 +711,11 @@ t.test('a list of 1,000 cases opens no file that has not changed', async (t) => 
   onOpen(t, (path) => path.startsWith(join(app.memory, 'cases')) && opened.push(path))
   t.equal((await app.request('GET', '/cases')).json.length, 1000)
   await app.service.synchronizer.freshenAll()
-  await app.service.scan.all()
+  await app.service.scan.readAll()
   t.strictSame(opened, [])
 
   writeFileSync(app.file(idOf(7), 'case.md'), caseMd('Changed'))
-  await app.service.scan.all()
+  await app.service.scan.readAll()
   t.ok(opened.length > 0)
   t.ok(
     opened.every((path) => path.startsWith(app.file(idOf(7)))),

@@ -5,7 +5,7 @@ import { AppError } from '../../model/app-error.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
-import { exitOf, follow, reread } from '../follow/follow.ts'
+import { follow, reread, sessionExitCode } from '../follow/follow.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { attachCommands, nextText } from '../output/next-proof.ts'
@@ -80,7 +80,7 @@ async function run(
   if (json) terminal.print(jsonText(done))
   else if (done.state === 'complete') sayNext(context, done)
   else if (done.state === 'failed') sayFailed(terminal, done)
-  return exitOf(done)
+  return sessionExitCode(done)
 }
 
 /** The approved session; null if the answer was no. */

@@ -44,7 +44,7 @@ async function asJson(options: Options): Promise<ExitCode> {
   for await (const each of handshakes(places, process.env)) tried.push(each)
   const standard = tried.find(({ id }) => id === found.standard)?.handshake
   const isUsable =
-    found.complaint === null && (!standard || (standard.ok && standard.planMode !== null))
+    found.objection === null && (!standard || (standard.ok && standard.planMode !== null))
   print(jsonText({ usable: isUsable, ...found, handshakes: tried }))
   return isUsable ? EXIT.done : EXIT.failed
 }

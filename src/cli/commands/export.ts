@@ -13,13 +13,13 @@ import { type WholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 const EXPORT_VERSION = 1
 
 /** How many cases are requested at the same time: each needs several requests. */
-const AHEAD = 8
+const MAX_CONCURRENT = 8
 
 export function command(): Command {
-  const all = new Command('export')
+  const exportCommand = new Command('export')
     .description('Print every case with its sessions, proof and memory, one line of JSON each.')
     .action((options: CommandOptions) => withReader(options, exportCases))
-  return explain(all, {
+  return explain(exportCommand, {
     examples: [
       ['casefile export > cases.jsonl', 'Oldest case first.'],
       ["casefile export | jq -r 'select(.gate.open) | .title'", 'Use it in a script.'],
@@ -28,30 +28,32 @@ export function command(): Command {
   })
 }
 
-/** Requests further cases while the reader takes the first ones. */
+/** Prints the cases one by one, and requests the next ones while the output is read. */
 async function exportCases({ client, terminal }: ReadContext): Promise<ExitCode> {
   const { body } = await client.request('GET', '/triage') // its rows are small
   let code: ExitCode = EXIT.done
   const rows = (body as TriageRowJson[]).toSorted(oldestFirst)
-  for await (const exported of inOrder(rows, AHEAD, ({ id }) => exportedCase(client, id))) {
+  for await (const exported of mapInOrder(rows, MAX_CONCURRENT, ({ id }) =>
+    exportCase(client, id),
+  )) {
     if (exported === null) continue
     const { whole, memory, errors } = exported
     for (const error of errors) terminal.warn(`case ${whole.id}: ${error}`)
     if (errors.length > 0) code = EXIT.failed
     const line = jsonText({ export_version: EXPORT_VERSION, ...whole, memory }, 0)
-    if (!(await written(line))) break
+    if (!(await writeLine(line))) break
   }
   return code
 }
 
 /** Null if the case was deleted meanwhile. */
-async function exportedCase(client: ApiReader, id: string) {
-  const whole = await unlessGone(wholeCaseWithContents(client, id))
+async function exportCase(client: ApiReader, id: string) {
+  const whole = await nullIfDeleted(wholeCaseWithContents(client, id))
   if (whole === null) return null
   const memory = []
   const errors: string[] = []
   for (const file of whole.memory) {
-    const content = await contentOf(client, id, file.filename)
+    const content = await readMemoryFile(client, id, file.filename)
     if (content === null) continue
     memory.push({ ...file, ...content })
     if ('error' in content) errors.push(content.error)
@@ -59,20 +61,20 @@ async function exportedCase(client: ApiReader, id: string) {
   return { whole, memory, errors }
 }
 
-/** Yields the result for each item in order, and works ahead on the next items. */
-async function* inOrder<T, R>(
+/** Yields the result for each item in order; works on up to `concurrent` items at the same time. */
+async function* mapInOrder<T, R>(
   items: readonly T[],
-  ahead: number,
+  concurrent: number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {
-  const going: Promise<R>[] = []
+  const running: Promise<R>[] = []
   for (const item of items) {
-    const begun = work(item)
-    begun.catch(() => {}) // reported when its turn comes
-    going.push(begun)
-    if (going.length >= ahead) yield going.shift()!
+    const result = work(item)
+    result.catch(() => {}) // reported when its turn comes
+    running.push(result)
+    if (running.length >= concurrent) yield running.shift()!
   }
-  yield* going
+  yield* running
 }
 
 function oldestFirst(a: TriageRowJson, b: TriageRowJson): number {
@@ -83,9 +85,13 @@ function oldestFirst(a: TriageRowJson, b: TriageRowJson): number {
 type Content = { text: string } | { base64: string } | { error: string }
 
 /** Null if the file was deleted meanwhile. */
-async function contentOf(client: ApiReader, id: string, filename: string): Promise<Content | null> {
+async function readMemoryFile(
+  client: ApiReader,
+  id: string,
+  filename: string,
+): Promise<Content | null> {
   try {
-    const bytes = await unlessGone(
+    const bytes = await nullIfDeleted(
       client.bytesOf(`/cases/${id}/memory/${encodeURIComponent(filename)}`),
     )
     if (bytes === null) return null
@@ -98,18 +104,20 @@ async function contentOf(client: ApiReader, id: string, filename: string): Promi
   }
 }
 
-/** Null for a case or file that was deleted meanwhile. */
-async function unlessGone<T extends WholeCase | Uint8Array>(asked: Promise<T>): Promise<T | null> {
+/** Resolves to null if the case or file was deleted meanwhile. */
+async function nullIfDeleted<T extends WholeCase | Uint8Array>(
+  request: Promise<T>,
+): Promise<T | null> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof AppError && error.code === 'not_found') return null
     throw error
   }
 }
 
-/** Resolves when the output accepts more; false once the reader has closed it. */
-async function written(text: string): Promise<boolean> {
+/** Writes to standard output. Resolves when it accepts more; to false once its reader has closed it. */
+async function writeLine(text: string): Promise<boolean> {
   const { stdout } = process
   if (!stdout.write(text) && !stdout.destroyed) {
     await new Promise<void>((resolve) => {

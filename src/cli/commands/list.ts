@@ -11,7 +11,7 @@ import {
   type Tone,
 } from '../../model/state-groups.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { count, explain, several } from '../command.ts'
+import { countOption, explain, listOption } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
 import { filterOptions } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
@@ -33,10 +33,16 @@ export function command(): Command {
   for (const option of filterOptions()) list.addOption(option)
   list
     .addOption(
-      several('--needs <kind>', `Only cases that need this: any, ${ATTENTION_KINDS.join(', ')}.`),
+      listOption(
+        '--needs <kind>',
+        `Only cases that need this: any, ${ATTENTION_KINDS.join(', ')}.`,
+      ),
     )
     .addOption(
-      count('--limit <n>', 'Maximum number of cases. Default: 30 in a terminal, all when piped.'),
+      countOption(
+        '--limit <n>',
+        'Maximum number of cases. Default: 30 in a terminal, all when piped.',
+      ),
     )
     .option('--all', 'All cases, closed ones too.')
     .action((search: string | undefined, options: Options) =>
@@ -191,8 +197,8 @@ function shortNeed({ kind, text }: NonNullable<TriageRowJson['needs']>, state: C
   return kind === 'blocked' && reason ? visibleText(reason) : needLabel(kind, state)
 }
 
-function groupLabel(state: TriageRowJson['state'], deps: TriageRowJson['needs']): string {
-  return STATE_GROUP_LABELS[stateGroup(state, deps?.kind ?? null)]
+function groupLabel(state: TriageRowJson['state'], needs: TriageRowJson['needs']): string {
+  return STATE_GROUP_LABELS[stateGroup(state, needs?.kind ?? null)]
 }
 
 function paintOf(tone: Tone, color: Terminal['color']): (text: string) => string {

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
-import { exitOf, follow } from '../follow/follow.ts'
+import { follow, sessionExitCode } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { sayFailed } from '../output/planned.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
@@ -54,7 +54,7 @@ async function run(
     const last = await follow(context, session, { until, envelopes: json })
     if (!json && last.state === 'failed') sayFailed(terminal, last)
     else if (!json) terminal.say(`session ${last.number} is ${last.state}`)
-    return exitOf(last)
+    return sessionExitCode(last)
   } finally {
     signal.removeEventListener('abort', leave)
   }

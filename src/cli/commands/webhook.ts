@@ -8,7 +8,7 @@ import type {
 } from '../../http/schemas/webhook.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { explain, several } from '../command.ts'
+import { explain, listOption } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { EXIT, type ExitCode, exiting } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
@@ -48,15 +48,15 @@ const UNKNOWN = [EXIT.unknown] as const
 function add(): Command {
   const command = subcommand('add', 'Add a webhook, and print its secret.')
     .argument('<url>', 'Where events are sent.')
-    .addOption(several('--event <name>', 'Only these events. Repeatable. Default: all.'))
+    .addOption(listOption('--event <name>', 'Only these events. Repeatable. Default: all.'))
     .option('--secret <secret>', 'Secret for signatures; - reads it. Default: a new one.')
     .option('--pause', 'Send nothing until you resume it.')
     .action((url: string, options: ChangeOptions) =>
       withService(options, async (context) => {
         const { event, secret, pause } = options
-        const body = { url, events: event, secret: await secretFrom(secret), active: !pause }
+        const body = { url, events: event, secret: await readSecret(secret), active: !pause }
         const path = await listPath(context, options)
-        return print(context, (await context.client.request('POST', path, { body })).body)
+        return printWebhook(context, (await context.client.request('POST', path, { body })).body)
       }),
     )
   return explain(command, {
@@ -97,9 +97,9 @@ function list(): Command {
 function show(): Command {
   const command = subcommand('show', 'Show a webhook and what it has delivered.')
     .argument(...idArgument)
-    .action((word: string, options: Options) =>
+    .action((idPrefix: string, options: Options) =>
       withService(options, async (context) =>
-        print(context, await webhookNamed(context, word, options)),
+        printWebhook(context, await findWebhook(context, idPrefix, options)),
       ),
     )
   return explain(command, {
@@ -112,17 +112,17 @@ function change(): Command {
   const command = subcommand('edit', 'Change a webhook, pause it, or resume it.')
     .argument(...idArgument)
     .option('--url <url>', 'New address.')
-    .addOption(several('--event <name>', 'Only these events; * for all. Repeatable.'))
+    .addOption(listOption('--event <name>', 'Only these events; * for all. Repeatable.'))
     .option('--secret <secret>', 'New secret; - reads it, "" generates one.')
     .option('--pause', 'Send nothing until you resume it.')
     .option('--resume', 'Send again, waiting events first.')
-    .action((word: string, options: ChangeOptions) =>
+    .action((idPrefix: string, options: ChangeOptions) =>
       withService(options, async (context) => {
         const { url, event, secret, pause, resume } = options
         const active = pause ? false : resume ? true : undefined
-        const body = { url, events: event, secret: await secretFrom(secret), active }
-        const path = await pathOf(context, word, options)
-        return print(context, (await context.client.request('PATCH', path, { body })).body)
+        const body = { url, events: event, secret: await readSecret(secret), active }
+        const path = await webhookPath(context, idPrefix, options)
+        return printWebhook(context, (await context.client.request('PATCH', path, { body })).body)
       }),
     )
   return explain(command, {
@@ -134,10 +134,10 @@ function change(): Command {
 function remove(): Command {
   const command = subcommand('remove', 'Remove a webhook.')
     .argument(...idArgument)
-    .action((word: string, options: Options) =>
+    .action((idPrefix: string, options: Options) =>
       withService(options, async (context) => {
         const { client, terminal, json } = context
-        const { id, url } = await webhookNamed(context, word, options)
+        const { id, url } = await findWebhook(context, idPrefix, options)
         const path = `${await listPath(context, options)}/${id}`
         const { body } = await client.request('DELETE', path)
         terminal.print(json ? jsonText(body) : `removed  ${id.slice(0, 8)}  ${visibleText(url)}\n`)
@@ -153,10 +153,10 @@ function remove(): Command {
 function test(): Command {
   const command = subcommand('test', 'Send a ping to a webhook.')
     .argument(...idArgument)
-    .action((word: string, options: Options) =>
+    .action((idPrefix: string, options: Options) =>
       withService(options, async (context): Promise<ExitCode> => {
         const { client, terminal, json } = context
-        const path = await pathOf(context, word, options)
+        const path = await webhookPath(context, idPrefix, options)
         const tested: TestDeliveryJson = (await client.request('POST', `${path}/test`)).body
         const { delivered, status, error, ms } = tested
         const answer = status === null ? visibleText(error ?? 'no answer') : `status ${status}`
@@ -177,10 +177,10 @@ function test(): Command {
 function deliveries(): Command {
   const command = subcommand('deliveries', 'List what was sent to a webhook, newest first.')
     .argument(...idArgument)
-    .action((word: string, options: Options) =>
+    .action((idPrefix: string, options: Options) =>
       withService(options, async (context) => {
         const { client, terminal, json } = context
-        const path = `${await pathOf(context, word, options)}/deliveries?limit=50`
+        const path = `${await webhookPath(context, idPrefix, options)}/deliveries?limit=50`
         const sent: DeliveryJson[] = (await client.request('GET', path)).body
         if (json) terminal.print(jsonText(sent))
         else if (sent.length === 0) terminal.say('nothing was sent yet')
@@ -208,34 +208,38 @@ async function listPath({ client }: CommandContext, options: Options): Promise<s
   return `/cases/${await resolveCase(client, options.case)}/webhooks`
 }
 
-async function pathOf(context: CommandContext, word: string, options: Options): Promise<string> {
-  const { id } = await webhookNamed(context, word, options)
+async function webhookPath(
+  context: CommandContext,
+  idPrefix: string,
+  options: Options,
+): Promise<string> {
+  const { id } = await findWebhook(context, idPrefix, options)
   return `${await listPath(context, options)}/${id}`
 }
 
-async function webhookNamed(
+async function findWebhook(
   context: CommandContext,
-  word: string,
+  idPrefix: string,
   options: Options,
 ): Promise<WebhookJson> {
   const path = await listPath(context, options)
   const webhooks: WebhookJson[] = (await context.client.request('GET', path)).body
-  const fitting = webhooks.filter(({ id }) => id.startsWith(word.toLowerCase()))
-  if (fitting.length === 1) return fitting[0]!
+  const matching = webhooks.filter(({ id }) => id.startsWith(idPrefix.toLowerCase()))
+  if (matching.length === 1) return matching[0]!
   const ids = webhooks.map(({ id }) => id.slice(0, 8)).join(', ')
-  const has = ids === '' ? 'There is none.' : `There are: ${ids}.`
-  const problem = fitting.length === 0 ? 'No webhook matches' : 'Several webhooks match'
-  const message = `${problem} "${visibleText(word)}". ${has} Add --case for webhooks of a case. Next: casefile webhook list`
+  const list = ids === '' ? 'There is none.' : `There are: ${ids}.`
+  const problem = matching.length === 0 ? 'No webhook matches' : 'Several webhooks match'
+  const message = `${problem} "${visibleText(idPrefix)}". ${list} Add --case for webhooks of a case. Next: casefile webhook list`
   throw exiting(EXIT.unknown, new AppError('not_found', message))
 }
 
-/** Null requests a new one. */
-async function secretFrom(option: string | undefined): Promise<string | null | undefined> {
+/** Reads the secret from standard input for `-`; null requests a new one. */
+async function readSecret(option: string | undefined): Promise<string | null | undefined> {
   if (option === '') return null
   return option === '-' ? (await readAll(process.stdin)).trimEnd() : option
 }
 
-function print(
+function printWebhook(
   { terminal, json }: CommandContext,
   webhook: WebhookJson | WebhookWithSecretJson,
 ): ExitCode {
@@ -249,7 +253,7 @@ function print(
     ['id', id],
     ['url', url],
     ['events', events.join(', ')],
-    ['status', statusOf(webhook)],
+    ['status', statusText(webhook)],
     ['failing since', failing_since],
     ['retrying', retrying === 0 ? null : String(retrying)],
     ['given up', dead === 0 ? null : String(dead)],
@@ -263,7 +267,7 @@ function print(
   return EXIT.done
 }
 
-function statusOf({ active, disabled }: WebhookJson): string {
+function statusText({ active, disabled }: WebhookJson): string {
   if (disabled)
     return disabled.reason === 'gone' ? 'stopped: the receiver is gone' : 'stopped: it kept failing'
   return active ? 'active' : 'paused'
@@ -275,7 +279,7 @@ function webhookTable(
 ): string {
   const rows = webhooks.map((webhook) => [
     { text: webhook.id.slice(0, 8), paint: terminal.color.cyan },
-    { text: statusOf(webhook) },
+    { text: statusText(webhook) },
     { text: visibleText(webhook.url) },
     { text: webhook.events.join(', '), paint: terminal.color.dim },
   ])

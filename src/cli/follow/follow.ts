@@ -34,15 +34,15 @@ export async function follow(
   const { client, terminal } = context
   const progress = progressLine(terminal)
   const printer: EventPrinter = eventPrinter(terminal, progress)
-  let begun = options.from === undefined
+  let hasBegun = options.from === undefined
   const print = (event: ReceivedEvent) => {
-    begun ||= event.type === options.from
-    if (!begun) return
+    hasBegun ||= event.type === options.from
+    if (!hasBegun) return
     if (options.envelopes) return terminal.print(envelopeLine(event))
     if (options.silent) printer.progress(event)
     else printer.print(event)
   }
-  const reached = createWaitForState({
+  const waitForState = createWaitForState({
     read: () => reread(context, session),
     until: options.until,
     isPrinting: !options.silent || !options.until,
@@ -56,17 +56,17 @@ export async function follow(
       onBack: () => progress.around(() => terminal.warn('the service is back')),
     })
     const isPrinted = !options.silent && !options.envelopes
-    for await (const event of isPrinted ? output.of(stream) : stream) {
+    for await (const event of isPrinted ? output.fill(stream) : stream) {
       if (event.type === 'plan_approved') {
-        printer.expect(await stepsOf(event.payload.plan, session))
+        printer.expect(await countSteps(event.payload.plan, session))
       }
       if (!STREAM_PAUSES.has(event.type)) print(event)
-      if (isPrinted && begun && event.type === 'tests_read' && event.payload.failed !== 0) {
-        const named = await reread(context, session)
-        progress.around(() => printFailedTests(terminal, named))
+      if (isPrinted && hasBegun && event.type === 'tests_read' && event.payload.failed !== 0) {
+        const current = await reread(context, session)
+        progress.around(() => printFailedTests(terminal, current))
       }
-      const present = await reached(event)
-      if (present) return present
+      const finalSession = await waitForState(event)
+      if (finalSession) return finalSession
     }
   } finally {
     printer.end()
@@ -84,11 +84,11 @@ export async function followPlanning(
   const planned = await follow(context, session, { silent: true, until })
   if (context.json) context.terminal.print(jsonText(planned))
   else await printPlanned(context, planned)
-  return exitOf(planned)
+  return sessionExitCode(planned)
 }
 
 /** The exit code for a session's state. */
-export function exitOf({ state }: Pick<SessionJson, 'state'>): ExitCode {
+export function sessionExitCode({ state }: Pick<SessionJson, 'state'>): ExitCode {
   return state === 'failed' || state === 'abandoned' ? EXIT.sessionFailed : EXIT.done
 }
 
@@ -100,7 +100,8 @@ export async function reread(
   return (await client.request('GET', sessionPath(session))).body
 }
 
-async function stepsOf(plan: unknown, { provider }: SessionJson): Promise<number> {
+/** How many steps of a plan will run. */
+async function countSteps(plan: unknown, { provider }: SessionJson): Promise<number> {
   if (typeof plan !== 'string') return 0
   const { steps, isRunbook } = await readPlan(plan)
   // after an agent, the service runs only the steps that give proof

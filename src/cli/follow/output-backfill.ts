@@ -21,7 +21,7 @@ export interface OutputBackfill {
   /** Call it when output may have been printed without an event. */
   mayMiss(): void
   /** Passes the events on, with each part of the output exactly once in `session_output`. */
-  of(events: AsyncGenerator<ReceivedEvent>): AsyncGenerator<ReceivedEvent>
+  fill(events: AsyncGenerator<ReceivedEvent>): AsyncGenerator<ReceivedEvent>
 }
 
 interface OpenStep {
@@ -37,7 +37,7 @@ interface OpenStep {
 export function outputBackfill(client: Client, session: SessionJson): OutputBackfill {
   let open: OpenStep | null = null
 
-  async function* caughtUp(step: OpenStep, until = 0): AsyncGenerator<ReceivedEvent> {
+  async function* fetchMissing(step: OpenStep, until = 0): AsyncGenerator<ReceivedEvent> {
     const { log, artifact } = step
     const path = `${sessionPath(session)}/artifacts/${encodeURIComponent(artifact)}`
     for (let tries = 1; ; tries++) {
@@ -45,7 +45,7 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
       if (last === 'gone') return
       step.isBehind = false
       if (typeof last === 'string') {
-        yield add(step, `… ${last}\n`)
+        yield outputEvent(step, `… ${last}\n`)
         return
       }
       if (last !== null) {
@@ -54,18 +54,21 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
         if (from + start > log.end()) {
           const size = sizeText(from + start - log.end())
           const what = `… ${size} omitted; full output in artifacts/${artifact}\n`
-          yield add(step, step.isMidLine ? `\n${what}` : what)
+          yield outputEvent(step, step.isMidLine ? `\n${what}` : what)
           log.skipTo(from + start)
         }
         const text = log.bytes(from, bytes).map((part) => part.text)
-        if (text.length > 0) yield add(step, text.join(''))
+        if (text.length > 0) yield outputEvent(step, text.join(''))
       }
       if (log.end() >= until || tries === TRIES) return
       await delay(TRY_MS)
     }
   }
 
-  async function* piece(step: OpenStep, event: ReceivedEvent): AsyncGenerator<ReceivedEvent> {
+  async function* receiveOutput(
+    step: OpenStep,
+    event: ReceivedEvent,
+  ): AsyncGenerator<ReceivedEvent> {
     const { offset, text } = event.payload
     if (typeof offset !== 'number') {
       yield event // a message of the service itself
@@ -76,43 +79,43 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
     const take = () => log.piece(live).map((part) => part.text)
     let fresh = take()
     if (log.known() > log.end()) {
-      yield* caughtUp(step, log.known())
+      yield* fetchMissing(step, log.known())
       log.skipTo(offset) // output missing from the file will not come
       fresh = [...fresh, ...take()]
     }
-    if (fresh.length > 0) yield add(step, fresh.join(''))
+    if (fresh.length > 0) yield outputEvent(step, fresh.join(''))
   }
 
   async function* withMissing(event: ReceivedEvent): AsyncGenerator<ReceivedEvent> {
     const { type, payload } = event
     if (type === 'resync') open = null
     if (open && type === 'session_output' && payload.artifact === open.artifact) {
-      yield* piece(open, event)
+      yield* receiveOutput(open, event)
       return
     }
     if (open && type === 'step_finished') {
       const size = Number(payload.output_bytes ?? 0)
       const wasSeen = open.log.end() > 0
-      if (wasSeen && open.log.end() < size) yield* caughtUp(open, size)
+      if (wasSeen && open.log.end() < size) yield* fetchMissing(open, size)
       open = null
     }
     if (open && type === 'session_state_changed' && isOver(payload.new_state as SessionState)) {
-      yield* caughtUp(open) // the step ended with its service
+      yield* fetchMissing(open) // the step ended with its service
       open = null
     }
     yield event
-    if (type === 'step_started') open = started(session.number, payload)
+    if (type === 'step_started') open = openStep(session.number, payload)
   }
 
   return {
     mayMiss() {
       if (open) open.isBehind = true
     },
-    async *of(events) {
+    async *fill(events) {
       try {
         for (;;) {
           const next = events.next()
-          if (open?.isBehind && (await isQuiet(next))) yield* caughtUp(open)
+          if (open?.isBehind && (await isQuiet(next))) yield* fetchMissing(open)
           const { done, value } = await next
           if (done) return
           yield* withMissing(value)
@@ -124,7 +127,7 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
   }
 }
 
-function started(number: number, { step, log }: Record<string, unknown>): OpenStep {
+function openStep(number: number, { step, log }: Record<string, unknown>): OpenStep {
   const name = String(step)
   const usual = stepArtifacts(number, { id: name, proof: null }).log
   const artifact = log === undefined ? usual : String(log)
@@ -132,7 +135,7 @@ function started(number: number, { step, log }: Record<string, unknown>): OpenSt
 }
 
 /** A part of a step’s output, as an event. */
-function add(step: OpenStep, text: string): ReceivedEvent {
+function outputEvent(step: OpenStep, text: string): ReceivedEvent {
   step.isMidLine = !text.endsWith('\n')
   return { type: 'session_output', id: '', time: '', payload: { step: step.name, text } }
 }

@@ -6,7 +6,7 @@ import { resolveSession } from '../resolve/session.ts'
 import { caseView } from './case-tools.ts'
 import { memoryText } from './memory-tools.ts'
 import { MOST_CHARACTERS, partOf, rowsOf } from './truncate.ts'
-import { caseUri, memoryUri, type Place, TEMPLATES } from './uris.ts'
+import { caseUri, memoryUri, type Resource, TEMPLATES } from './uris.ts'
 import { proofView, sessionView } from './views.ts'
 
 export interface Contents {
@@ -48,10 +48,10 @@ export const RESOURCE_TEMPLATES = [
 ]
 
 /** The content of a resource. A long text is cut, with a hint where the rest is. */
-export async function contentsOf(
+export async function readContents(
   client: ApiReader,
   uri: string,
-  place: Place,
+  place: Resource,
 ): Promise<Contents[]> {
   const json = (value: unknown) => [
     { uri, mimeType: 'application/json', text: JSON.stringify(value, null, 2) },
@@ -88,7 +88,7 @@ function sessionIn(client: ApiReader, caseId: string, word: string): Promise<Ses
 async function memoryContents(
   client: ApiReader,
   uri: string,
-  { case_id, filename, offset }: Extract<Place, { kind: 'memory' }>,
+  { case_id, filename, offset }: Extract<Resource, { kind: 'memory' }>,
 ): Promise<Contents[]> {
   const whole = await memoryText(client, case_id, filename)
   const { text, next_offset, total_characters } = partOf(whole, offset, MOST_CHARACTERS)
@@ -103,7 +103,7 @@ async function memoryContents(
 }
 
 /** Completions for a variable of a template, given the other variables. */
-export async function completionsOf(
+export async function completeArgument(
   client: ApiReader,
   uriTemplate: string,
   { name, value }: { name: string; value: string },

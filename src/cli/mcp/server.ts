@@ -12,20 +12,21 @@ import { INSTRUCTIONS } from './instructions.ts'
 import { memoryTools } from './memory-tools.ts'
 import { proofTools } from './proof-tools.ts'
 import { resourcePage } from './resource-list.ts'
-import { completionsOf, contentsOf, RESOURCE_TEMPLATES } from './resources.ts'
+import { completeArgument, RESOURCE_TEMPLATES, readContents } from './resources.ts'
 import { sessionTools } from './session-tools.ts'
-import { reasonOf, type Tool, type ToolDeps } from './tool.ts'
-import { placeOf } from './uris.ts'
+import { errorReason, type Tool, type ToolDeps } from './tool.ts'
+import { parseUri } from './uris.ts'
 
 /** All tools. None approves, verifies, sets a state, resolves, abandons or deletes. */
 export const TOOLS: readonly Tool[] = [...caseTools, ...sessionTools, ...proofTools, ...memoryTools]
 
-const MOST_COMPLETIONS = 100
+const MAX_COMPLETIONS = 100
 
 export interface ServerDeps extends ToolDeps {
   version: string
   /** The version of the protocol: `legacy` begins with `initialize`. */
   era: 'legacy' | 'modern'
+  /** The resources that the client has seen in lists. */
   known: KnownFiles
 }
 
@@ -33,7 +34,7 @@ export interface CasefileServer {
   mcp: McpServer
   /** Notifies the client, if it has subscribed to a changed resource. */
   notify(change: Change): void
-  /** The name of the client, for the history of a case. */
+  /** The name of the connected client, for the history of a case; undefined before it is known. */
   agent(): string | undefined
 }
 
@@ -52,28 +53,29 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
   const { server } = mcp
   const subscribed = new Set<string>()
 
-  /** Reports errors as errors of the protocol: only tools have results for errors. */
-  async function asked<T>(uri: string | null, work: () => Promise<T>): Promise<T> {
+  /** Converts errors of `work` to errors of the protocol, because only tools have results for errors. */
+  async function withProtocolErrors<T>(uri: string | null, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
       if (error instanceof ProtocolError) throw error
-      const reason = reasonOf(error, log)
+      const reason = errorReason(error, log)
       const code = error instanceof AppError ? error.code : 'internal'
       if (uri !== null && (code === 'not_found' || code === 'invalid_filename')) {
         throw new ResourceNotFoundError(uri, reason)
       }
-      const isTheirs = code === 'bad_request' || code === 'not_found'
+      const isClientError = code === 'bad_request' || code === 'not_found'
       throw new ProtocolError(
-        isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
+        isClientError ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
         reason,
       )
     }
   }
 
-  function mustBePlace(uri: string) {
-    const place = placeOf(uri)
-    if (place) return place
+  /** Parses the URI of a resource; throws if it is not one. */
+  function requireResource(uri: string) {
+    const resource = parseUri(uri)
+    if (resource) return resource
     const forms = RESOURCE_TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(', ')
     throw new ResourceNotFoundError(
       uri,
@@ -82,7 +84,7 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
   }
 
   server.setRequestHandler('resources/list', ({ params }) =>
-    asked(null, async () => {
+    withProtocolErrors(null, async () => {
       const page = await access.read((client) => resourcePage(client, params?.cursor))
       for (const { uri } of page.resources) known.add(uri)
       return page
@@ -92,13 +94,13 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
     resourceTemplates: RESOURCE_TEMPLATES,
   }))
   server.setRequestHandler('resources/read', ({ params: { uri } }) =>
-    asked(uri, async () => {
-      const place = mustBePlace(uri)
-      return { contents: await access.read((client) => contentsOf(client, uri, place)) }
+    withProtocolErrors(uri, async () => {
+      const resource = requireResource(uri)
+      return { contents: await access.read((client) => readContents(client, uri, resource)) }
     }),
   )
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
-    mustBePlace(uri)
+    requireResource(uri)
     subscribed.add(uri)
     return {}
   })
@@ -107,12 +109,12 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
     return {}
   })
   server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) =>
-    asked(null, async () => {
+    withProtocolErrors(null, async () => {
       if (ref.type !== 'ref/resource') return { completion: { values: [] } }
       const all = await access.read((client) =>
-        completionsOf(client, ref.uri, argument, context?.arguments ?? {}),
+        completeArgument(client, ref.uri, argument, context?.arguments ?? {}),
       )
-      const values = all.slice(0, MOST_COMPLETIONS)
+      const values = all.slice(0, MAX_COMPLETIONS)
       const total = all.length
       return { completion: { values, total, hasMore: values.length < total } }
     }),
@@ -126,8 +128,8 @@ export function casefileServer(deps: ServerDeps): CasefileServer {
       if (list) mcp.sendResourceListChanged()
       // in the newer protocol the connection knows who has subscribed to which resource
       const all = era === 'modern' ? known : subscribed
-      const wanted = uris === 'all' ? all : uris
-      for (const uri of wanted) {
+      const changedUris = uris === 'all' ? all : uris
+      for (const uri of changedUris) {
         if (era === 'modern' || subscribed.has(uri)) void server.sendResourceUpdated({ uri })
       }
     },

@@ -62,7 +62,7 @@ export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): To
           const shown = text ?? JSON.stringify(structured)
           return { content: [{ type: 'text', text: shown }], structuredContent: structured }
         } catch (error) {
-          return { content: [{ type: 'text', text: reasonOf(error, log) }], isError: true }
+          return { content: [{ type: 'text', text: errorReason(error, log) }], isError: true }
         }
       })
     },
@@ -82,7 +82,7 @@ function withoutNulls<T extends z.ZodType>(schema: T): T {
 }
 
 /** The error as text for the agent, with its fields and code. */
-export function reasonOf(error: unknown, log: (line: string) => void): string {
+export function errorReason(error: unknown, log: (line: string) => void): string {
   if (error instanceof AppError) {
     const lines = error.errors
       .filter(({ message }) => !error.message.includes(message))

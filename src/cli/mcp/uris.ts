@@ -1,8 +1,8 @@
 import { isMemoryName } from '../../model/memory-name.ts'
 import { UUID } from '../../model/words.ts'
 
-/** The resource that a URI names. */
-export type Place =
+/** What the URI of a resource names. */
+export type Resource =
   | { kind: 'cases' }
   | { kind: 'case'; case_id: string }
   | { kind: 'session'; case_id: string; session: string }
@@ -22,12 +22,12 @@ const ADDRESS =
 const SESSION = /^([1-9][0-9]{0,5}|latest)$/
 
 /**
- * Null if it is not such a URI. It normalizes nothing, so that no URI leads elsewhere: each part must be exactly an
- * id, a number, or a percent-encoded file name.
+ * Returns null if it is not the URI of a resource. Nothing is normalized, so that no URI leads outside: each part must
+ * be exactly an id, a number, or a percent-encoded file name.
  */
-export function placeOf(uri: string): Place | null {
-  const [isOne, case_id, kind, rest = '', offset] = ADDRESS.exec(uri) ?? []
-  if (isOne === undefined || (offset !== undefined && kind !== 'memory')) return null
+export function parseUri(uri: string): Resource | null {
+  const [match, case_id, kind, rest = '', offset] = ADDRESS.exec(uri) ?? []
+  if (match === undefined || (offset !== undefined && kind !== 'memory')) return null
   if (case_id === undefined) return { kind: 'cases' }
   if (!UUID.test(case_id)) return null
   if (kind === undefined) return { kind: 'case', case_id }

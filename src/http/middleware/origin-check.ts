@@ -12,8 +12,8 @@ import { type ErrorPage, errorResponse, PAGE_HEADERS } from './error-format.ts'
 export function originCheck(port: () => number, page?: ErrorPage): MiddlewareHandler<ServiceEnv> {
   return (c, next) => {
     // Set on node's response, where a route can override them: a Headers object would double the cost of a request.
-    for (const [name, value] of USUAL_HEADERS) c.env?.outgoing?.setHeader(name, value)
-    const objection = objectionTo(c, port())
+    for (const [name, value] of DEFAULT_HEADERS) c.env?.outgoing?.setHeader(name, value)
+    const objection = findObjection(c, port())
     if (objection === null) return next()
     return Promise.resolve(reject(c, objection, { port: port(), page }))
   }
@@ -23,7 +23,7 @@ export function originCheck(port: () => number, page?: ErrorPage): MiddlewareHan
  * The headers of every response, unless its route overrides them. Not no-store: a client should cache the response,
  * and revalidate it with its ETag.
  */
-const USUAL_HEADERS = [
+const DEFAULT_HEADERS = [
   ['x-content-type-options', 'nosniff'],
   ['cache-control', 'no-cache'],
   ['vary', PAGE_HEADERS],
@@ -37,13 +37,14 @@ interface RejectOptions {
 function reject(c: ServiceContext, objection: string, { port, page }: RejectOptions): Response {
   const error = new AppError('forbidden', objection)
   const host = c.req.header('host') ?? ''
-  // under a host name that is not ours, never a page
+  // a page under a host name that is not ours could be read by its site
   if (ownAuthority(host, port) === null) return problemResponse(error)
   const query = /\?[^#]*/.exec(c.req.url)?.[0] ?? ''
   return errorResponse(c, error, { page, retryUrl: `http://${host}${c.req.path}${query}` })
 }
 
-function objectionTo(c: ServiceContext, port: number): string | null {
+/** Returns why the request is rejected; null if it is not. */
+function findObjection(c: ServiceContext, port: number): string | null {
   const incoming = c.env?.incoming
   const address = `http://127.0.0.1:${port}`
   if (incoming !== undefined) {

@@ -88,7 +88,7 @@ export const caseEndpoints = [
         count: () => lists.count(filters),
         after: lists.newest.bind(lists, filters),
       }
-      return paginateSource({ c, query }, source, { text: ({ id }) => catalog.json(id) })
+      return paginateSource({ c, query }, source, { serialized: ({ id }) => catalog.json(id) })
     },
   }),
 
@@ -109,7 +109,7 @@ export const caseEndpoints = [
         count: () => lists.count(filters),
         after: lists.triage.bind(lists, filters),
       }
-      return paginateSource({ c, query }, source, { text: ({ summary }) => summary })
+      return paginateSource({ c, query }, source, { serialized: ({ summary }) => summary })
     },
   }),
 

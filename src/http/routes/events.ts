@@ -5,7 +5,7 @@ import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint } from '../endpoint.ts'
 import { caseInQuery, resuming } from '../schemas/query.ts'
 import { streamEvent } from '../sse/broadcast.ts'
-import { openEventStream, resumePoint } from '../sse/event-stream.ts'
+import { openEventStream, readResumePoint } from '../sse/event-stream.ts'
 
 /** Live events that wait for the end of the replay. A client with more of them is too slow. */
 const MAX_WAITING = 10_000
@@ -51,7 +51,7 @@ export function streamEvents(
   const { first, last } = eventLog
   // a browser that reconnects to the same address sends the last id that it got
   const isFromNow = c.req.query('after') === 'now' && !c.req.header('last-event-id')
-  const resume = isFromNow ? { kind: 'now' as const } : resumePoint(c)
+  const resume = isFromNow ? { kind: 'now' as const } : readResumePoint(c)
   const isInLog = (id: number) => id === last || (first > 0 && id >= first - 1 && id < last)
   const known = resume.kind === 'after' && isInLog(resume.id)
   const unsubscribe: (() => void)[] = []

@@ -80,8 +80,12 @@ export const proofEndpoints = [
       const folder = await service.store.read(params.id)
       const all = [...folder.proofs].sort(newestFirst)
       return query.content === 'false'
-        ? paginate({ c, query }, all, { present: async (each) => serializeProofHead(folder, each) })
-        : paginate({ c, query }, all, { present: (each) => serializeProof(service, folder, each) })
+        ? paginate({ c, query }, all, {
+            serialize: async (each) => serializeProofHead(folder, each),
+          })
+        : paginate({ c, query }, all, {
+            serialize: (each) => serializeProof(service, folder, each),
+          })
     },
   }),
 

@@ -5,7 +5,7 @@ import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint } from '../endpoint.ts'
 import { caseIdParam, sessionIdParam } from '../schemas/params.ts'
 import { resuming } from '../schemas/query.ts'
-import { openEventStream, resumePoint } from '../sse/event-stream.ts'
+import { openEventStream, readResumePoint } from '../sse/event-stream.ts'
 import { createEventQueue } from '../sse/session-stream.ts'
 
 export const sessionStreamEndpoints = [
@@ -40,7 +40,7 @@ async function streamSession(
   const { streams: registry } = service
   const present = sessionOf(await service.store.read(id), sid)
   const last = nextTrailNumber(present.trail) - 1
-  const resume = resumePoint(c)
+  const resume = readResumePoint(c)
   const known = resume.kind === 'after' && resume.id <= last
   if (known && resume.id === last && isOver(present.state)) return c.body(null, 204)
 

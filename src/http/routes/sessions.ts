@@ -74,9 +74,9 @@ export const sessionEndpoints = [
         created_at: session.started_at,
         session,
       }))
-      const present = ({ session }: { session: Session }) =>
+      const serialize = ({ session }: { session: Session }) =>
         serializeSession(service, folder, session)
-      return paginate({ c, query }, all.sort(newestFirst), { present })
+      return paginate({ c, query }, all.sort(newestFirst), { serialize })
     },
   }),
 

@@ -273,8 +273,8 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
             return (await webhooks.deliveries(found.id, { states, before, limit })).map(listed)
           },
         }
-        const present = async ({ delivery }: ListedDelivery) => serializeDelivery(delivery, found)
-        return paginateSource({ c, query }, source, { present })
+        const serialize = async ({ delivery }: ListedDelivery) => serializeDelivery(delivery, found)
+        return paginateSource({ c, query }, source, { serialize })
       },
     }),
 

@@ -25,12 +25,12 @@ export interface StreamEvent {
 }
 
 export interface EventStream {
-  /** For the route to return. Trap: middleware must not set headers on it, they have been sent. */
+  /** The route returns it. Middleware must not set headers on it: they have been sent. */
   readonly response: Response
   readonly isOpen: boolean
   /** False if the client is gone, or was dropped just now because it does not read. */
   send(event: StreamEvent): boolean
-  /** The same for encoded events. */
+  /** Same as `send`, for events that `encodeEvent` has encoded. */
   sendBytes(bytes: Uint8Array): boolean
   /**
    * Resolves when the client has read what was sent; to false if it is gone, or was dropped because it read nothing
@@ -87,16 +87,16 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
     drained() {
       if (!isOpen || !res.writableNeedDrain) return Promise.resolve(isOpen)
       return new Promise((resolve) => {
-        const late = setTimeout(() => {
+        const timeout = setTimeout(() => {
           stream.drop()
-          settle()
+          finish()
         }, drainMs)
-        const settle = () => {
-          clearTimeout(late)
-          res.off('drain', settle).off('close', settle)
+        const finish = () => {
+          clearTimeout(timeout)
+          res.off('drain', finish).off('close', finish)
           resolve(isOpen)
         }
-        res.on('drain', settle).on('close', settle)
+        res.on('drain', finish).on('close', finish)
       })
     },
     end() {
@@ -128,7 +128,7 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
     clearTimeout(linger)
     close()
   })
-  // a write that loses the race with a disconnect; 'close' follows
+  // the client may disconnect during a write; 'close' follows
   res.on('error', close)
   res.writeHead(200, HEADERS)
   res.write('retry: 3000\n\n')
@@ -139,7 +139,7 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
 type ResumePoint = { kind: 'none' } | { kind: 'after'; id: number } | { kind: 'unknown' }
 
 /** Where the client wants to resume: `Last-Event-ID`, or `?after=` if it cannot set a header. */
-export function resumePoint(c: ServiceContext): ResumePoint {
+export function readResumePoint(c: ServiceContext): ResumePoint {
   const text = c.req.header('last-event-id') || c.req.query('after')
   if (text === undefined || text === '') return { kind: 'none' }
   const id = Number(text)
@@ -150,18 +150,17 @@ export function resumePoint(c: ServiceContext): ResumePoint {
 /** An event in the wire format. */
 export function encodeEvent({ event, data, id }: StreamEvent): string {
   for (const field of [event, String(id ?? '')]) {
-    if (/[\r\n\0]/.test(field))
-      throw new TypeError(`not a field of an event: ${inspectable(field)}`)
+    if (/[\r\n\0]/.test(field)) throw new TypeError(`not a field of an event: ${quoted(field)}`)
   }
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}${lines.join('')}\n`
 }
 
-function inspectable(text: string): string {
+function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 60))
 }
 
-/** With an envelope, so that a client can parse the data of every event. */
+/** A ping has an envelope too, so that a client can parse the data of every event. */
 function pingEvent(): StreamEvent {
   const envelope = { event_type: 'ping', timestamp: new Date().toISOString(), payload: {} }
   return { event: 'ping', data: JSON.stringify(envelope) }
@@ -175,16 +174,16 @@ interface BackpressureLimits {
 }
 
 /** A client that reads slowly may lag behind by this many times `maxUnsentBytes`. */
-const LAG = 8
+const MAX_LAG = 8
 
 /** Distinguishes a client that does not read from one that lags behind a burst. Ask `isStalled` before each write. */
 function createBackpressure(
   res: ServerResponse,
   { maxUnsentBytes, stallMs }: BackpressureLimits,
 ): { isStalled(): boolean; sent(bytes: number): void } {
-  let total = 0
-  let taken = 0
-  let tookAt = performance.now()
+  let sentBytes = 0
+  let readBytes = 0
+  let readAt = performance.now()
 
   function isStalled(): boolean {
     const now = performance.now()
@@ -193,17 +192,17 @@ function createBackpressure(
       while (res.socket !== null && res.socket.writableCorked > 0) res.socket.uncork()
     }
     const unsent = res.writableLength
-    if (unsent <= maxUnsentBytes || total - unsent > taken) {
-      taken = Math.max(taken, total - unsent)
-      tookAt = now
+    if (unsent <= maxUnsentBytes || sentBytes - unsent > readBytes) {
+      readBytes = Math.max(readBytes, sentBytes - unsent)
+      readAt = now
     }
-    return unsent > LAG * maxUnsentBytes || now - tookAt > stallMs
+    return unsent > MAX_LAG * maxUnsentBytes || now - readAt > stallMs
   }
 
   return {
     isStalled,
     sent(bytes) {
-      total += bytes
+      sentBytes += bytes
     },
   }
 }

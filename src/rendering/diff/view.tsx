@@ -14,8 +14,8 @@ export interface DiffViewProps {
 const MAX_LINES = 2000
 const OPEN_LINES = 400
 /** A file with more changed lines than this starts folded. */
-const MAX_OPEN_FILE = 300
-const CHARACTERS_OF_LINE = 200
+const MAX_LINES_OF_OPEN_FILE = 300
+const CHARACTERS_PER_LINE = 200
 
 /** Changed files, each in its `<details>`. Lines over the limit are left out and counted. */
 export function DiffView({
@@ -24,19 +24,20 @@ export function DiffView({
   maxLines = MAX_LINES,
   openLines = OPEN_LINES,
 }: DiffViewProps) {
-  let room = maxLines
-  let seen = 0
+  let remaining = maxLines
+  let openedLines = 0
   return (
     <div class="diff-files">
       {notes.map((note) => (
         <p class="diff-note">{note}</p>
       ))}
       {files.map((file) => {
-        const { hunks, shown, cost, left } = within(file.hunks, room)
-        const open = shown + left <= MAX_OPEN_FILE && seen + shown <= openLines
-        room -= cost
-        if (open) seen += shown
-        return <FileView file={file} hunks={hunks} left={left + (file.unread ?? 0)} open={open} />
+        const { hunks, shown, cost, leftOut } = fitHunks(file.hunks, remaining)
+        const open = shown + leftOut <= MAX_LINES_OF_OPEN_FILE && openedLines + shown <= openLines
+        remaining -= cost
+        if (open) openedLines += shown
+        const omitted = leftOut + (file.unread ?? 0)
+        return <FileView file={file} hunks={hunks} leftOut={omitted} open={open} />
       })}
     </div>
   )
@@ -44,11 +45,11 @@ export function DiffView({
 
 /** A diff without a file, such as between two revisions of a plan. */
 export function HunksView(props: { hunks: readonly DiffHunk[]; label: string; maxLines?: number }) {
-  const { hunks, left } = within(props.hunks, props.maxLines ?? MAX_LINES)
+  const { hunks, leftOut } = fitHunks(props.hunks, props.maxLines ?? MAX_LINES)
   return (
     <>
       <HunkTable hunks={hunks} label={props.label} />
-      <LeftOut lines={left} />
+      <LeftOut lines={leftOut} />
     </>
   )
 }
@@ -56,10 +57,10 @@ export function HunksView(props: { hunks: readonly DiffHunk[]; label: string; ma
 function FileView(props: {
   file: FileDiff
   hunks: readonly DiffHunk[]
-  left: number
+  leftOut: number
   open: boolean
 }) {
-  const { file, hunks, left, open } = props
+  const { file, hunks, leftOut, open } = props
   const name = visibleText(file.file)
   const notes = file.binary
     ? ['A binary file: its content is not shown.', ...file.notes]
@@ -87,7 +88,7 @@ function FileView(props: {
           <HunkTable hunks={hunks} label={`Lines of ${name}`} />
         </section>
       )}
-      <LeftOut lines={left} />
+      <LeftOut lines={leftOut} />
     </details>
   )
 }
@@ -133,33 +134,36 @@ function LineRow({ line }: { line: DiffLine }) {
   )
 }
 
-/** The lines that fit, and how many are left. */
-function within(
+/** Returns the lines that fit into `maxCost`, and how many are left out. */
+function fitHunks(
   hunks: readonly DiffHunk[],
-  room: number,
-): { hunks: DiffHunk[]; shown: number; cost: number; left: number } {
+  maxCost: number,
+): { hunks: DiffHunk[]; shown: number; cost: number; leftOut: number } {
   let shown = 0
   let cost = 0
-  const kept: DiffHunk[] = []
+  const fitting: DiffHunk[] = []
   for (const { header, lines: all } of hunks) {
-    const before = cost
+    const costBefore = cost
     const lines: DiffLine[] = []
-    cost += costOf(header) - 1
+    cost += lineCost(header) - 1
     for (const line of all) {
-      if (cost + costOf(line.text) > room) break
-      cost += costOf(line.text)
+      if (cost + lineCost(line.text) > maxCost) break
+      cost += lineCost(line.text)
       lines.push(line)
     }
     shown += lines.length
-    if (lines.length > 0) kept.push({ header, lines })
-    else cost = before
+    if (lines.length > 0) fitting.push({ header, lines })
+    else cost = costBefore
     if (lines.length < all.length) break
   }
   const total = hunks.reduce((sum, { lines }) => sum + lines.length, 0)
-  return { hunks: kept, shown, cost, left: total - shown }
+  return { hunks: fitting, shown, cost, leftOut: total - shown }
 }
 
-/** A line is shown whole or not at all, so that the count of lines left out is exact. */
-function costOf(text: string): number {
-  return 1 + Math.floor(text.length / CHARACTERS_OF_LINE)
+/**
+ * How many lines a line counts as. A long line counts as several, but is shown whole or not at all, so that the count
+ * of lines left out is exact.
+ */
+function lineCost(text: string): number {
+  return 1 + Math.floor(text.length / CHARACTERS_PER_LINE)
 }

@@ -28,21 +28,21 @@ export function withRange(ranges: readonly ByteRange[], range: ByteRange): reado
 /** Pure. Splits `whole` into pieces that are inside or outside of the ranges. */
 export function splitBy(
   ranges: readonly ByteRange[],
-  whole: ByteRange,
+  range: ByteRange,
 ): (ByteRange & { inside: boolean })[] {
   const pieces: (ByteRange & { inside: boolean })[] = []
-  let at = whole.from
+  let at = range.from
   const cut = (to: number, inside: boolean) => {
     if (to > at) pieces.push({ from: at, to, inside })
     at = Math.max(at, to)
   }
   for (const { from, to } of ranges) {
     if (to <= at) continue
-    if (from >= whole.to) break
-    cut(Math.min(from, whole.to), false)
-    cut(Math.min(to, whole.to), true)
+    if (from >= range.to) break
+    cut(Math.min(from, range.to), false)
+    cut(Math.min(to, range.to), true)
   }
-  cut(whole.to, false)
+  cut(range.to, false)
   return pieces
 }
 

@@ -42,11 +42,11 @@ export function createOutputLog(from: number): OutputLog {
   function take(start: number, bytes: Uint8Array): LogText[] {
     const fresh = bytes.subarray(Math.max(0, end - start))
     if (start > end || fresh.length === 0) return []
-    const whole = { from: end, to: end + fresh.length }
-    end = whole.to
+    const range = { from: end, to: end + fresh.length }
+    end = range.to
     known = Math.max(known, end)
-    return splitBy(stderr, whole).flatMap(({ from, to, inside }) => {
-      const part = fresh.subarray(from - whole.from, to - whole.from)
+    return splitBy(stderr, range).flatMap(({ from, to, inside }) => {
+      const part = fresh.subarray(from - range.from, to - range.from)
       // a character cut at the end continues in the next part of the same stream
       const text = decoders[inside ? 'stderr' : 'stdout'].decode(part, { stream: true })
       return text === '' ? [] : [{ text, isError: inside }]

@@ -76,7 +76,7 @@ export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promi
   const json = caseJson(service, folder)
   const sessions = [...folder.sessions].reverse()
   const settings = await service.settings()
-  const place = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const startContext = { root: service.layout.root, workdir: folder.case.workdir, settings }
   const failedSession = isClosed(json.state) ? null : (unansweredFailure(folder) ?? null)
   return {
     id,
@@ -105,8 +105,9 @@ export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promi
     })),
     provider: json.provider ?? settings.provider,
     againObjection:
-      failedSession && (await startObjection(failedSession.provider, place, { isRunbook: false })),
-    objections: await startObjections(place, service.agents),
+      failedSession &&
+      (await startObjection(failedSession.provider, startContext, { isRunbook: false })),
+    objections: await startObjections(startContext, service.agents),
   }
 }
 

@@ -19,11 +19,11 @@ import type { CasePageData } from './case-data.ts'
 
 const MAX_PROOFS = 10
 
-/** The evidence, newest first, and what can be attached as evidence. */
+/** The proof of the case, newest first, and results of sessions that can be attached as proof. */
 export function ProofCard({ data }: { data: CasePageData }) {
   const { id, proofs, candidates, gate } = data
-  const wanted = new Set(gate.items.flatMap(({ type }) => type ?? []))
-  const offered = candidates.filter(({ attached, size }) => attached === null && size !== null)
+  const gateTypes = new Set(gate.items.flatMap(({ type }) => type ?? []))
+  const attachable = candidates.filter(({ attached, size }) => attached === null && size !== null)
   return (
     <section class="card" id="proof" aria-labelledby="proof-title">
       <header>
@@ -32,13 +32,13 @@ export function ProofCard({ data }: { data: CasePageData }) {
         </h2>
         <AttachForm data={data} />
       </header>
-      {offered.length > 0 && (
+      {attachable.length > 0 && (
         <section class="offer" id="candidates" aria-labelledby="candidates-title">
           <h3 id="candidates-title">From sessions</h3>
           <Candidates
-            candidates={offered}
-            wanted={wanted}
-            namesSession={new Set(offered.map(({ session }) => session.id)).size > 1}
+            candidates={attachable}
+            gateTypes={gateTypes}
+            namesSession={new Set(attachable.map(({ session }) => session.id)).size > 1}
           />
         </section>
       )}

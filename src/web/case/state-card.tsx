@@ -7,10 +7,10 @@ import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import type { CasePageData } from './case-data.ts'
 
-/** The form shows their values; an empty field removes the value from the case. */
-const ENDING = FIELD_LIST.filter(({ name }) => name === 'reason' || name === 'outcome')
-const WHY = 'Why the case is in this state, or what you need to know. Empty removes it.'
-const WHAT = `One word, e.g. ${CASE_FIELDS.outcome.example}. Empty removes it.`
+/** The fields of the two forms below. Saving an empty field removes the value from the case. */
+const STATE_FIELDS = FIELD_LIST.filter(({ name }) => name === 'reason' || name === 'outcome')
+const REASON_HINT = 'Why the case is in this state, or what you need to know. Empty removes it.'
+const OUTCOME_HINT = `One word, e.g. ${CASE_FIELDS.outcome.example}. Empty removes it.`
 
 /** The state of the case, and the forms to change it. */
 export function StateCard({ data }: { data: CasePageData }) {
@@ -55,9 +55,9 @@ function StateForm({ data: { id, json, gate } }: { data: CasePageData }) {
         </Field>
         <CaseFields
           form="state"
-          fields={ENDING}
+          fields={STATE_FIELDS}
           values={json}
-          hints={{ reason: WHY, outcome: WHAT }}
+          hints={{ reason: REASON_HINT, outcome: OUTCOME_HINT }}
         />
         <FormActions submit="Save" />
       </form>
@@ -77,9 +77,9 @@ function ResolveForm({ data: { id, json } }: { data: CasePageData }) {
       <input type="hidden" name="state" value="RESOLVED" />
       <CaseFields
         form="resolve"
-        fields={ENDING}
+        fields={STATE_FIELDS}
         values={json}
-        hints={{ reason: 'Optional: what was wrong, and what fixed it.', outcome: WHAT }}
+        hints={{ reason: 'Optional: what was wrong, and what fixed it.', outcome: OUTCOME_HINT }}
       />
       <button type="submit" class="primary">
         Resolve this case

@@ -55,8 +55,8 @@ function step(way: 'next' | 'before'): void {
       ? rows.find((each) => each.getBoundingClientRect().top >= top)
       : rows[at + (way === 'next' ? 1 : -1)]
   row?.focus({ preventScroll: true })
-  const whole = row?.closest('li') ?? row
-  whole?.scrollIntoView({ block: 'nearest', behavior: 'instant' })
+  const item = row?.closest('li') ?? row
+  item?.scrollIntoView({ block: 'nearest', behavior: 'instant' })
 }
 
 function isShown(element: HTMLElement): boolean {

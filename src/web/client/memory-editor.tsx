@@ -69,7 +69,7 @@ function openEditor(
   /** What the next save replaces, and takes its line ends from. */
   let base = opened
   /** The version that the conflict panel is about. */
-  let asked: string | null | undefined
+  let shownETag: string | null | undefined
   let isSaving = false
   const form = element<HTMLFormElement>(
     <form class="card form memory-form">
@@ -179,10 +179,10 @@ function openEditor(
 
   /** Nothing that was typed is touched before the operator has chosen. */
   function ask(now: MemoryFile): void {
-    asked = now.etag
+    shownETag = now.etag
     const rebase = () => {
       base = now
-      asked = undefined
+      shownETag = undefined
       conflictPlace.replaceChildren()
     }
     const theirs = now.text
@@ -236,7 +236,7 @@ function openEditor(
   return {
     focus: () => area.focus(),
     async fileIsNow(etag) {
-      if (isSaving || etag === base.etag || etag === asked) return
+      if (isSaving || etag === base.etag || etag === shownETag) return
       const now = await load(api)
       if (now.etag === base.etag) return
       if (isDirty() || [base.etag, now.etag, now.text].includes(null)) return ask(now)

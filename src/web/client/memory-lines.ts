@@ -39,7 +39,7 @@ function linesOf(text: string): Line[] {
 }
 
 function usualEnd(lines: readonly Line[]): string {
-  const count = (wanted: string) => lines.filter(({ end }) => end === wanted).length
+  const count = (kind: string) => lines.filter(({ end }) => end === kind).length
   const [windows, unix, old] = [count('\r\n'), count('\n'), count('\r')]
   if (windows > unix && windows >= old) return '\r\n'
   return old > unix ? '\r' : '\n'

@@ -9,12 +9,12 @@ export function startNotices(): void {
 
 /** Shows a text at the lower edge of the page, which screen readers read out. */
 export function notify(text: string): void {
-  const place = document.getElementById('notices')
-  if (!place) return
-  for (const other of [...place.children]) if (other.textContent === text) other.remove()
+  const container = document.getElementById('notices')
+  if (!container) return
+  for (const other of [...container.children]) if (other.textContent === text) other.remove()
   const notice = document.createElement('p')
   notice.textContent = text
-  place.append(notice)
+  container.append(notice)
   setTimeout(() => notice.remove(), 8_000)
 }
 

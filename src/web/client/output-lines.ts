@@ -20,8 +20,8 @@ export function outputLines(pre: HTMLElement): OutputLines {
   let isError = false
   let count = 0
 
-  function drop(wanted: number): void {
-    let left = wanted
+  function drop(lineCount: number): void {
+    let left = lineCount
     while (left > 0 && pre.firstElementChild) {
       const block = pre.firstElementChild
       if (!(block instanceof HTMLDivElement)) {
@@ -29,9 +29,9 @@ export function outputLines(pre: HTMLElement): OutputLines {
         left--
         continue
       }
-      const whole = block.childElementCount <= left
-      const gone = whole ? block.childElementCount : left
-      if (whole) block.remove()
+      const isWholeBlock = block.childElementCount <= left
+      const gone = isWholeBlock ? block.childElementCount : left
+      if (isWholeBlock) block.remove()
       else for (let each = 0; each < gone; each++) block.firstElementChild!.remove()
       left -= gone
       count -= gone

@@ -15,7 +15,7 @@ let pauseMs = 0
 let lastStart = Number.NEGATIVE_INFINITY
 let soon: number | undefined
 let running: Promise<boolean> | null = null
-let wanted = false
+let isRequested = false
 let failures = 0
 let retry: number | undefined
 
@@ -49,7 +49,7 @@ export function refreshSoon(): void {
  */
 export function refresh(): Promise<boolean> {
   if (running) {
-    wanted = true
+    isRequested = true
     return running
   }
   running = work()
@@ -60,9 +60,9 @@ async function work(): Promise<boolean> {
   clearTimeout(retry)
   try {
     do {
-      wanted = false
+      isRequested = false
       failures = (await once()) ? 0 : failures + 1
-    } while (wanted)
+    } while (isRequested)
   } finally {
     running = null // in the same turn as the last check of `wanted`
   }

@@ -119,14 +119,14 @@ function FailedTestItem({ test }: { test: FailedTest }) {
 interface CandidatesProps {
   candidates: readonly CandidateRow[]
   /** The types of proof that the case still needs. */
-  wanted: ReadonlySet<string>
+  gateTypes: ReadonlySet<string>
   /** Whether several sessions are listed, so each row names its own. */
   namesSession?: boolean
 }
 
 /** What sessions left that can be attached as proof: first what the case needs, then the rest behind a click. */
-export function Candidates({ candidates, wanted, namesSession = false }: CandidatesProps) {
-  const isFirst = ({ attached, type }: CandidateRow) => attached !== null || wanted.has(type)
+export function Candidates({ candidates, gateTypes, namesSession = false }: CandidatesProps) {
+  const isFirst = ({ attached, type }: CandidateRow) => attached !== null || gateTypes.has(type)
   const first = candidates.some(isFirst) ? candidates.filter(isFirst) : candidates.slice(0, 3)
   const rest = candidates.filter((row) => !first.includes(row))
   const list = (rows: readonly CandidateRow[]) => (

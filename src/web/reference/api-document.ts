@@ -20,7 +20,7 @@ export interface ApiOperation {
   description: string
   parameters: Parameter[]
   requestBody?: { required: boolean; content: Record<string, Content> }
-  responses: Record<string, ApiAnswer>
+  responses: Record<string, ApiResponse>
 }
 
 export interface Parameter {
@@ -38,8 +38,8 @@ export interface Content {
   examples?: Record<string, unknown>
 }
 
-export interface ApiAnswer {
-  /** Of an error that any request may get; the page describes those once. */
+export interface ApiResponse {
+  /** Refers to the response of an error that any request may get; the page describes those once. */
   $ref?: string
   description: string
   headers?: Record<string, { description?: string }>
@@ -65,14 +65,15 @@ export interface Schema {
   contentSchema?: Schema
 }
 
-/** An operation with its place. */
-export interface Placed {
+/** An operation with its method and path. */
+export interface LocatedOperation {
   method: string
   path: string
   operation: ApiOperation
 }
 
-export function operationsOf({ paths }: ApiDocument, tag: string): Placed[] {
+/** The operations of a group; an operation belongs to the group of its first tag. */
+export function listOperations({ paths }: ApiDocument, tag: string): LocatedOperation[] {
   return Object.entries(paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({
@@ -85,8 +86,8 @@ export function operationsOf({ paths }: ApiDocument, tag: string): Placed[] {
 }
 
 /** The schema itself, if it is a reference to a component. */
-export function resolved(schema: Schema, { components }: ApiDocument): Schema {
-  return schema.$ref ? components.schemas[nameOf(schema.$ref)]! : schema
+export function resolveSchema(schema: Schema, { components }: ApiDocument): Schema {
+  return schema.$ref ? components.schemas[componentName(schema.$ref)]! : schema
 }
 
 /** The components that are only request bodies, which are shown with their operation. */
@@ -95,10 +96,10 @@ export function bodyNames({ paths }: ApiDocument): Set<string> {
   const refs = operations.flatMap(({ requestBody }) =>
     Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => schema.$ref ?? []),
   )
-  return new Set(refs.map(nameOf))
+  return new Set(refs.map(componentName))
 }
 
 /** The last part of a reference, such as `Case`. */
-export function nameOf($ref: string): string {
+export function componentName($ref: string): string {
   return $ref.slice($ref.lastIndexOf('/') + 1)
 }

@@ -1,15 +1,17 @@
-import type { Placed } from './api-document.ts'
+import type { LocatedOperation } from './api-document.ts'
 
 /** The example of a request, for a shell. */
-export function curlLine({ method, path, operation }: Placed, origin: string): string {
+export function curlLine({ method, path, operation }: LocatedOperation, origin: string): string {
   const { parameters, requestBody } = operation
   const named = parameters.filter(({ example }) => example !== undefined)
-  const of = (place: string) => named.filter((parameter) => parameter.in === place)
-  const filled = of('path').reduce(
+  const parametersIn = (location: string) => named.filter((parameter) => parameter.in === location)
+  const filled = parametersIn('path').reduce(
     (all, { name, example }) => all.replace(`{${name}}`, String(example)),
     path,
   )
-  const query = of('query').map(({ name, example }) => `${name}=${encoded(String(example))}`)
+  const query = parametersIn('query').map(
+    ({ name, example }) => `${name}=${encoded(String(example))}`,
+  )
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
   const body = content?.example
   const isJson = type === 'application/json'
@@ -18,7 +20,9 @@ export function curlLine({ method, path, operation }: Placed, origin: string): s
     `curl -sS${isStream && !isJson ? 'N' : ''}`,
     ...(method === 'GET' || (method === 'POST' && body !== undefined) ? [] : [`-X ${method}`]),
     quoted(`${origin}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}`),
-    ...of('header').map(({ name, example }) => `-H ${quoted(`${name}: ${String(example)}`)}`),
+    ...parametersIn('header').map(
+      ({ name, example }) => `-H ${quoted(`${name}: ${String(example)}`)}`,
+    ),
     ...(body === undefined ? [] : [`-H ${quoted(`Content-Type: ${type}`)}`]),
     ...(body === undefined
       ? []

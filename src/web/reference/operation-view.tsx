@@ -1,10 +1,10 @@
 import { TextBox } from '../shell/text-box.tsx'
 import {
-  type ApiAnswer,
   type ApiDocument,
+  type ApiResponse,
+  type LocatedOperation,
   type Parameter,
-  type Placed,
-  resolved,
+  resolveSchema,
   type Schema,
 } from './api-document.ts'
 import { curlLine } from './curl-line.ts'
@@ -17,7 +17,7 @@ export function OperationView({
   api,
   origin,
 }: {
-  placed: Placed
+  placed: LocatedOperation
   api: ApiDocument
   origin: string
 }) {
@@ -48,7 +48,7 @@ export function OperationView({
           <h4>
             Body{requestBody?.required ? '' : ' (optional)'}: <code>{type}</code>
           </h4>
-          <Shape schema={resolved(content.schema, api)} of={`the body of ${id}`} />
+          <Shape schema={resolveSchema(content.schema, api)} of={`the body of ${id}`} />
         </>
       )}
       <h4>
@@ -76,8 +76,9 @@ export function OperationView({
 export function Parameters({ id, parameters }: { id: string; parameters: Parameter[] }) {
   const schema: Schema = {
     properties: Object.fromEntries(
-      parameters.map(({ name, schema, description, in: place }) => {
-        const where = place === 'path' ? '' : place === 'query' ? 'In the query. ' : 'A header. '
+      parameters.map(({ name, schema, description, in: location }) => {
+        const where =
+          location === 'path' ? '' : location === 'query' ? 'In the query. ' : 'A header. '
         return [name, { ...schema, description: `${where}${description ?? ''}` }]
       }),
     ),
@@ -96,7 +97,7 @@ function Shape({ schema, of }: { schema: Schema; of: string }) {
   )
 }
 
-function Good({ id, status, answer }: { id: string; status: string; answer: ApiAnswer }) {
+function Good({ id, status, answer }: { id: string; status: string; answer: ApiResponse }) {
   return (
     <>
       <h4>
@@ -136,7 +137,7 @@ function Good({ id, status, answer }: { id: string; status: string; answer: ApiA
   )
 }
 
-function Other({ status, answer }: { status: string; answer: ApiAnswer }) {
+function Other({ status, answer }: { status: string; answer: ApiResponse }) {
   const codes = Object.keys(answer.content?.['application/problem+json']?.examples ?? {})
   return (
     <li>

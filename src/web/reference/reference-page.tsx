@@ -4,7 +4,7 @@ import type { Assets } from '../assets.ts'
 import type { PageDeps } from '../deps.ts'
 import { Page } from '../shell/page.tsx'
 import { TextBox } from '../shell/text-box.tsx'
-import { type ApiDocument, bodyNames, operationsOf } from './api-document.ts'
+import { type ApiDocument, bodyNames, listOperations } from './api-document.ts'
 import { OperationView, Parameters } from './operation-view.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Paragraphs, Words } from './words.tsx'
@@ -51,7 +51,7 @@ function ReferencePage({ assets, api, origin }: ReferenceProps) {
                 <a href={`#tag-${name}`}>{name}</a>
               </summary>
               <ul>
-                {operationsOf(api, name).map(({ method, path, operation }) => (
+                {listOperations(api, name).map(({ method, path, operation }) => (
                   <li>
                     <a href={`#${operation.operationId}`}>
                       <span class="method" data-method={method}>
@@ -76,7 +76,7 @@ function ReferencePage({ assets, api, origin }: ReferenceProps) {
               <p>
                 <Words text={description} />
               </p>
-              {operationsOf(api, name).map((placed) => (
+              {listOperations(api, name).map((placed) => (
                 <OperationView placed={placed} api={api} origin={origin} />
               ))}
             </>

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { nameOf, type Schema } from './api-document.ts'
+import { componentName, type Schema } from './api-document.ts'
 import { Words } from './words.tsx'
 
 /** What a value may be: a type, a name that links to its table, or the values themselves. */
@@ -9,7 +9,7 @@ export function TypeOf({ schema }: { schema: Schema }) {
 
 function typeOf(schema: Schema): Child {
   const { $ref, type, items, anyOf, oneOf } = schema
-  if ($ref) return <a href={`#schema-${nameOf($ref)}`}>{nameOf($ref)}</a>
+  if ($ref) return <a href={`#schema-${componentName($ref)}`}>{componentName($ref)}</a>
   if (schema.const !== undefined) return <code>{JSON.stringify(schema.const)}</code>
   if (schema.enum) return joined(schema.enum.map((value) => <code>{JSON.stringify(value)}</code>))
   const choices = anyOf ?? oneOf

@@ -7,15 +7,15 @@ import { Field } from '../shell/field.tsx'
 import type { SessionPageData } from './session-data.ts'
 
 /**
- * What the operator can do with a plan that waits. The form names the text above it by its hash, and
- * client/plan-approval.tsx disables the button when that text changes while the page is open. A view of only
- * part of the text links to all of it instead.
+ * The buttons below a plan that waits for approval. The form sends the hash of the plan above it, and
+ * client/plan-approval.tsx disables the button when the plan changes while the page is open. Where the page shows only
+ * the changes of a plan, there is a link to all of it instead of the button.
  */
 export function ApproveBar({ data }: { data: SessionPageData }) {
-  const { session, json, plan, query, undertaking, isBroken } = data
+  const { session, json, plan, query, summary, isBroken } = data
   const isBarred =
-    isBroken || plan.errors.length > 0 || undertaking.objection !== null || json.plan === ''
-  const running = plan.steps.filter((step) => undertaking.willRun(step)).length
+    isBroken || plan.errors.length > 0 || summary.objection !== null || json.plan === ''
+  const stepsToRun = plan.steps.filter((step) => summary.willRun(step)).length
   return (
     <div class="approve-bar" id="approve">
       <form
@@ -43,7 +43,7 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
               disabled={isBarred}
               aria-describedby="approve-hash"
             >
-              {approveText(data, running)}
+              {approveText(data, stepsToRun)}
             </button>
           )}
           <button type="button" data-opens="edit" data-key="e">
@@ -64,12 +64,12 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
   )
 }
 
-function approveText({ session, plan, undertaking }: SessionPageData, running: number): string {
+function approveText({ session, plan, summary }: SessionPageData, stepsToRun: number): string {
   if (session.provider !== OWN_PROVIDER && !plan.isRunbook) {
     return `Approve and start ${session.provider}`
   }
-  return undertaking.objection === null && running > 0
-    ? `Approve and run ${counted(running, 'step')}`
+  return summary.objection === null && stepsToRun > 0
+    ? `Approve and run ${counted(stepsToRun, 'step')}`
     : 'Approve'
 }
 
@@ -152,7 +152,7 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
   )
 }
 
-/** Ends what runs, after one question. */
+/** Stops a running session, after the operator has confirmed it. */
 export function StopForm({ data: { session } }: { data: SessionPageData }) {
   return (
     <form
@@ -170,7 +170,7 @@ export function StopForm({ data: { session } }: { data: SessionPageData }) {
   )
 }
 
-/** Ends a session that does not run, with a reason. */
+/** Abandons a session that does not run, with a reason. */
 export function AbandonForm({ data: { session } }: { data: SessionPageData }) {
   return (
     <FormDisclosure id="abandon" label="Abandon this session" isBare>

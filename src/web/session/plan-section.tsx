@@ -12,7 +12,7 @@ import type { PlanViewName, SessionPageData } from './session-data.ts'
 
 /** Hypothesis and plan: rendered, as source, or as what changed in it. */
 export function PlanSection({ data }: { data: SessionPageData }) {
-  const { session, json, query, undertaking, plan } = data
+  const { session, json, query, summary, plan } = data
   if (json.plan === '' && json.hypothesis === '') return null
   const isOpen = session.state === 'plan_ready'
   return (
@@ -27,9 +27,9 @@ export function PlanSection({ data }: { data: SessionPageData }) {
           <RenderedText label="Hypothesis" html={data.hypothesisHtml} text={json.hypothesis} />
         </div>
       )}
-      {undertaking.text !== '' && plan.errors.length === 0 && (
-        <p class="undertaking" id="undertaking">
-          {undertaking.text}
+      {summary.text !== '' && plan.errors.length === 0 && (
+        <p class="execution-summary" id="execution-summary">
+          {summary.text}
         </p>
       )}
       {isOpen && json.plan_unchanged && (
@@ -140,11 +140,11 @@ function RenderedText({ label, html, text }: { label: string; html: string | nul
   )
 }
 
-function PlanErrors({ data: { plan, undertaking } }: { data: SessionPageData }) {
-  if (plan.errors.length === 0 && undertaking.objection === null) return null
+function PlanErrors({ data: { plan, summary } }: { data: SessionPageData }) {
+  if (plan.errors.length === 0 && summary.objection === null) return null
   return (
     <div class="notice" data-tone="bad" id="plan-errors">
-      {undertaking.objection !== null && <p>{visibleText(undertaking.objection)}</p>}
+      {summary.objection !== null && <p>{visibleText(summary.objection)}</p>}
       {plan.errors.length > 0 && (
         <>
           <p>

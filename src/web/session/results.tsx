@@ -63,7 +63,7 @@ export function RefusedActions({ data }: { data: SessionPageData }) {
 export function Evidence({ data }: { data: SessionPageData }) {
   const { candidates, proofs, session, gate } = data
   if (candidates.length === 0 && proofs.length === 0) return null
-  const wanted = new Set(gate.items.flatMap(({ type }) => type ?? []))
+  const gateTypes = new Set(gate.items.flatMap(({ type }) => type ?? []))
   return (
     <section class="card" id="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Proof</h2>
@@ -88,7 +88,7 @@ export function Evidence({ data }: { data: SessionPageData }) {
         </ul>
       )}
       {candidates.length > 0 && <h3>From this session</h3>}
-      <Candidates candidates={candidates} wanted={wanted} />
+      <Candidates candidates={candidates} gateTypes={gateTypes} />
     </section>
   )
 }

@@ -60,7 +60,7 @@ export interface SessionPageData extends RenderedPlan {
   isBroken: boolean
   status: SessionStatus
   plan: PlanReading
-  undertaking: ExecutionSummary
+  summary: ExecutionSummary
   /** Why it can't be planned again, here or in a new session; null if it can, or if that doesn't come next. */
   planObjection: string | null
   revisions: KeptRevision[]
@@ -85,9 +85,10 @@ export async function loadSessionPage(
   const etag = etagOf(jsonBody(json))
   const plan = await readPlan(json.plan)
   const settings = await service.settings()
-  const place = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const startContext = { root: service.layout.root, workdir: folder.case.workdir, settings }
   const waits = session.state === 'plan_ready'
-  const objectionTo = (isRunbook: boolean) => startObjection(session.provider, place, { isRunbook })
+  const objectionTo = (isRunbook: boolean) =>
+    startObjection(session.provider, startContext, { isRunbook })
   const executed = executionSummary(session.provider, plan, settings)
   const objection = executed.objection ?? (waits ? await objectionTo(plan.isRunbook) : null)
   const carried = { ...executed, objection }
@@ -107,7 +108,7 @@ export async function loadSessionPage(
     plan,
     rows,
     revisions,
-    undertaking: carried,
+    summary: carried,
     planObjection: isPlannedNext ? await objectionTo(false) : null,
     ended: hasEnded(session, folder.proofs),
     isBroken,

@@ -72,8 +72,8 @@ export async function sessionOutput(
       part.isSilent = isSilent && !part.isFinished
     }
     // not limited to the size: a log that grows before it is read would lose its beginning
-    const wanted = Math.min(room, MAX_STEP_BYTES)
-    if (withText && wanted > 0 && part.to > 0) await read(part, service, case_id, wanted)
+    const maxBytes = Math.min(room, MAX_STEP_BYTES)
+    if (withText && maxBytes > 0 && part.to > 0) await read(part, service, case_id, maxBytes)
     room -= part.to - part.from
     parts.unshift(part)
   }
@@ -100,14 +100,14 @@ async function read(
   part: StepOutput,
   { layout }: OutputDeps['service'],
   caseId: string,
-  wanted: number,
+  maxBytes: number,
 ): Promise<void> {
-  const place = artifactPath(layout, caseId, part.artifact!)
+  const path = artifactPath(layout, caseId, part.artifact!)
   const slice = (size: number) => {
-    const from = Math.max(0, size - wanted)
+    const from = Math.max(0, size - maxBytes)
     return { from, length: size - from }
   }
-  const result = await readSlice(place, slice, { within: layout.caseFolder(caseId) })
+  const result = await readSlice(path, slice, { within: layout.caseFolder(caseId) })
   if (!result.ok) {
     part.isMissing = true
     return

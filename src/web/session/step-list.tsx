@@ -12,10 +12,10 @@ const STATES: Record<StepState, { word: string; sign: string }> = {
   not_run: { word: 'not run', sign: '–' },
 }
 
-/** A longer list scrolls in itself. */
+/** A longer list has a scrollbar of its own, so it must be reachable by keyboard. */
 const MAX_WITHOUT_SCROLLING = 5
 
-/** The steps with their results and times; the runs that wrote the plan are listed apart. */
+/** The steps with their results and times; the runs that wrote the plan are listed separately. */
 export function StepList({ data }: { data: SessionPageData }) {
   const { rows } = data
   if (rows.length === 0) return null
@@ -60,7 +60,7 @@ export function StepList({ data }: { data: SessionPageData }) {
 
 function countText({ session }: SessionPageData, work: readonly StepRow[]): string {
   if (session.state === 'plan_ready') return `${work.length} to run`
-  const count = (wanted: StepState) => work.filter(({ state }) => state === wanted).length
+  const count = (wantedState: StepState) => work.filter(({ state }) => state === wantedState).length
   const failed = count('failed')
   return `${count('ok')} of ${work.length} done${failed > 0 ? `, ${failed} failed` : ''}`
 }

@@ -102,8 +102,8 @@ function toneOf({ event, fields }: TrailLine): 'bad' | 'warn' | undefined {
 }
 
 function Field({ name, value }: { name: string; value: unknown }) {
-  const whole = typeof value === 'string' ? value : JSON.stringify(value, null, 1)
-  const text = visibleText(whole.slice(0, MAX_VALUE).toWellFormed())
+  const fullText = typeof value === 'string' ? value : JSON.stringify(value, null, 1)
+  const text = visibleText(fullText.slice(0, MAX_VALUE).toWellFormed())
   const isLong = text.length > MAX_INLINE || text.includes('\n')
   return (
     <div>
@@ -115,7 +115,7 @@ function Field({ name, value }: { name: string; value: unknown }) {
             <TextBox label={name} class="plain-text">
               {text}
             </TextBox>
-            {whole.length > MAX_VALUE && <p class="muted">The rest is in the session file.</p>}
+            {fullText.length > MAX_VALUE && <p class="muted">The rest is in the session file.</p>}
           </details>
         ) : (
           text

@@ -5,11 +5,11 @@ import { join, relative, resolve } from 'node:path'
 import { type GitCommandOptions, runGit } from './git-command.ts'
 
 export interface GitRepository {
-  /** Its working tree, without symbolic links. */
+  /** The top folder of its working tree, without symbolic links. */
   top: string
   /** The folder asked for, relative to `top`; empty if it is `top`. */
   prefix: string
-  /** Null if no repository of the user is used. */
+  /** Its object folder; null for the stand-in of `noRepository`. */
   objects: string | null
   /** `info/exclude`, which need not exist. */
   exclude: string
@@ -24,24 +24,24 @@ export async function findRepository(
   options: Pick<GitCommandOptions, 'timeoutMs' | 'signal'>,
 ): Promise<GitRepository | { reason: string }> {
   const cwd = await realpath(workdir)
-  const ask = async (...args: string[]) => {
+  const runQuery = async (...args: string[]) => {
     const { exit, stdout, stderr } = await runGit(args, { ...options, cwd })
     // removes only the line end, as a folder name may end with a space
     return { exit, value: stdout.toString().replace(/\n$/, ''), stderr }
   }
-  const found = await ask('rev-parse', ...QUESTIONS.flat()).catch(missingGit)
+  const found = await runQuery('rev-parse', ...QUERIES.flat()).catch(gitNotFound)
   if (found.exit !== 0) return { reason: firstLine(found.stderr) }
   let answers = found.value.split('\n')
-  if (answers.length !== QUESTIONS.length) {
+  if (answers.length !== QUERIES.length) {
     // a folder name may contain a line end
-    const each = QUESTIONS.map(async (question) => (await ask('rev-parse', ...question)).value)
+    const each = QUERIES.map(async (query) => (await runQuery('rev-parse', ...query)).value)
     answers = await Promise.all(each)
   }
   const [top = '', objectFormat = '', objects = '', exclude = ''] = answers
-  if ((await ask('check-ignore', '--quiet', cwd)).exit === 0) {
+  if ((await runQuery('check-ignore', '--quiet', cwd)).exit === 0) {
     return { reason: `the folder is ignored by the git repository ${top}` }
   }
-  const excludesFile = await ask('config', '--type=path', '--get', 'core.excludesFile')
+  const excludesFile = await runQuery('config', '--type=path', '--get', 'core.excludesFile')
   return {
     top,
     objectFormat,
@@ -52,8 +52,8 @@ export async function findRepository(
   }
 }
 
-/** Arguments of one `git rev-parse`, which prints one line for each. */
-const QUESTIONS = [
+/** `git rev-parse` answers all of them in one run, with a line for each. */
+const QUERIES = [
   ['--show-toplevel'],
   ['--show-object-format'],
   ['--git-path', 'objects'],
@@ -72,7 +72,8 @@ export function noRepository(top: string): GitRepository {
   }
 }
 
-function missingGit(error: NodeJS.ErrnoException) {
+/** The result of a query if git is not installed. */
+function gitNotFound(error: NodeJS.ErrnoException) {
   if (error.code !== 'ENOENT') throw error
   return { exit: -1, value: '', stderr: 'git was not found on the PATH' }
 }

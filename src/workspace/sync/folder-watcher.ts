@@ -7,7 +7,7 @@ import { type CaseWatches, type CaseWatchesDeps, watchCases } from './case-watch
 
 /**
  * Watches the folder of all cases and the folders of each case, for as long as the service lives. An event only says
- * where to read; what is true, the files say.
+ * which case to read; the synchronizer then compares the files themselves.
  */
 export interface FolderWatcher {
   /** Watches the current folder of cases, which may have been replaced since. */
@@ -39,37 +39,39 @@ export interface FolderWatcherDeps extends Pick<CaseWatchesDeps, 'cases' | 'onEv
   log(line: string): void
 }
 
-const GONE: WatchTrouble = {
+const ROOT_MISSING: WatchTrouble = {
   message: 'the folder of cases is gone: it was moved, or deleted',
   remedy: 'put it back where it was; it is found again by itself',
 }
 
 export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
   const { cases, onEvent, onRootChange, log } = deps
-  const above = dirname(cases)
-  const rootNames = [basename(cases), basename(above)]
+  const parent = dirname(cases)
+  const rootNames = [basename(cases), basename(parent)]
   let caseWatches: CaseWatches | null = null
   let rootWatcher: FSWatcher | null = null
   let isReady = false
   let isClosed = false
   let trouble: WatchTrouble | null = null
-  let identity: string | null = null
-  let wasThere = false
+  /** Device and inode of the watched folder of cases; null if it is missing. */
+  let rootIdentity: string | null = null
+  let hasExisted = false
   let generation = 0
-  let following = Promise.resolve()
+  let pendingFollow = Promise.resolve()
   let stopStarting = () => {}
 
   async function followRoot(): Promise<void> {
     const stamp = await stampOf(cases)
-    const now = stamp ? `${stamp.dev}:${stamp.ino}` : null
-    if (isClosed || (now === identity && (caseWatches !== null || now === null))) {
-      isReady ||= now === null // the folder does not exist yet
+    const identity = stamp ? `${stamp.dev}:${stamp.ino}` : null
+    const isMissing = identity === null
+    if (isClosed || (identity === rootIdentity && (caseWatches !== null || isMissing))) {
+      isReady ||= isMissing // the folder does not exist yet
       return
     }
-    identity = now
-    wasThere ||= now !== null
+    rootIdentity = identity
+    hasExisted ||= !isMissing
     await stop()
-    if (now !== null) await start()
+    if (!isMissing) await start()
     isReady = true
     generation++
   }
@@ -94,8 +96,8 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
 
   /** chokidar watches the parent folder, to see when the folder of cases is created or deleted. */
   function watchRoot(): Promise<void> {
-    const watcher = watch(above, {
-      ignored: (path) => path !== above && path !== cases,
+    const watcher = watch(parent, {
+      ignored: (path) => path !== parent && path !== cases,
       depth: 0,
       followSymlinks: false,
       ignoreInitial: true,
@@ -112,27 +114,28 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
   /** After a flood the kernel may have dropped events silently, for example for a new folder. */
   function watchAgain(): void {
     if (isClosed) return
-    identity = null
+    rootIdentity = null
     isReady = false
     onRootChange()
   }
 
   function onError(error: unknown): void {
     if (trouble !== null) return
-    trouble = troubleOf(error)
+    trouble = describeTrouble(error)
     log(`${trouble.message}: ${trouble.remedy}`)
   }
 
   return {
     followRoot() {
-      following = following.then(followRoot, followRoot) // an earlier error went to its own caller
-      return following
+      pendingFollow = pendingFollow.then(followRoot, followRoot) // an earlier error went to its own caller
+      return pendingFollow
     },
     watchAgain,
     generation: () => generation,
     isWatching: () => isReady && caseWatches !== null && trouble === null,
     health() {
-      const present = trouble ?? (wasThere && isReady && caseWatches === null ? GONE : null)
+      const present =
+        trouble ?? (hasExisted && isReady && caseWatches === null ? ROOT_MISSING : null)
       return {
         watching: present ? 'degraded' : isReady ? 'ok' : 'starting',
         trouble: present,
@@ -141,13 +144,13 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     async close() {
       isClosed = true
       stopStarting()
-      await Promise.allSettled([following])
+      await Promise.allSettled([pendingFollow])
       await stop()
     },
   }
 }
 
-function troubleOf(error: unknown): WatchTrouble {
+function describeTrouble(error: unknown): WatchTrouble {
   const code = (error as NodeJS.ErrnoException)?.code ?? ''
   if (code === 'ENOSPC') {
     return {

@@ -1,6 +1,6 @@
 /**
- * The way of a hand edit: `folder-watcher.ts` names the case, the synchronizer waits until the save is complete and
- * git is idle, `scan.ts` reads it, and `events/publisher.ts` makes the event.
+ * Detects edits of files by other programs: `folder-watcher.ts` reports the case, the synchronizer waits until the save
+ * is complete and git is idle, `scan.ts` reads it, and `events/publisher.ts` makes the event.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -46,8 +46,8 @@ export interface Synchronizer {
 
 export interface SynchronizerDeps {
   layout: Layout
-  catalog: Pick<Catalog, 'ids' | 'known' | 'size'>
-  scan: Pick<Scan, 'one' | 'names' | 'all' | 'unknownEntries' | 'canList'>
+  catalog: Pick<Catalog, 'ids' | 'stamps' | 'size'>
+  scan: Pick<Scan, 'readCase' | 'compareNames' | 'readAll' | 'unknownEntries' | 'canList'>
   mutex: KeyedMutex
   stability: Pick<StabilityDetector, 'noteEvent' | 'gatherMs'>
   git: Pick<GitActivity, 'isBusy' | 'waitUntilIdle'>
@@ -56,11 +56,12 @@ export interface SynchronizerDeps {
 }
 
 const GIT_POLL_MS = 25
-const GIT_PATIENCE_MS = 10_000
-/** How long a request waits for a file that a person is saving, and for one that looks complete. */
-const HALF_SAVED_PATIENCE_MS = 1250
+const GIT_TIMEOUT_MS = 10_000
+/** How long a request waits for a file that looks half-saved. */
+const HALF_SAVED_TIMEOUT_MS = 1250
 const HALF_SAVED_POLL_MS = 25
-const PATIENCE_MS = 250
+/** How long a request waits for a file that looks complete but has just changed. */
+const READ_TIMEOUT_MS = 250
 /** Delay after a failed read, for example after a disk error. */
 const RETRY_MS = 5000
 const TICK_MS = 1000
@@ -74,11 +75,11 @@ const PAUSE_PER_RESCAN = 10
  * wall-clock time, as the monotonic clock stops during sleep.
  */
 const DRIFT_MS = 1000
-/** Up to this many cases, a list compares all of them if nothing is watched; with more it waits a limited time. */
-const FEW = 200
-const LIST_PATIENCE_MS = 150
-/** How long a list relies on what the start has read. */
-const START_COUNTS_MS = 1000
+/** If nothing is watched, a list of at most so many cases waits for a complete rescan; a longer one for a limited time. */
+const FEW_CASES = 200
+const LIST_TIMEOUT_MS = 150
+/** After a start, lists need no rescan for so long. */
+const START_IS_FRESH_MS = 1000
 /** Queue key for listing the names of all cases. */
 const NAMES = ''
 
@@ -126,13 +127,13 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     const readItem = async ({ id }: { id: string }) => {
       if (isGitBusy) return queue.add(id, GIT_POLL_MS)
       if (id === NAMES) return readNames()
-      await orLater(id, () => mutex.run(id, () => scan.one(id)))
+      await retryOnError(id, () => mutex.run(id, () => scan.readCase(id)))
     }
     await forEachLimited(items, (item) => readItem(item).finally(() => reading.delete(item)))
   }
 
-  /** Reads one case. If that fails it is retried later, so that it does not block other cases. */
-  async function orLater(item: string, work: () => Promise<unknown>): Promise<void> {
+  /** Runs a read. If it fails it is retried later, so that it does not block other cases. */
+  async function retryOnError(item: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work()
     } catch (error) {
@@ -145,13 +146,13 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     const own = { id: NAMES }
     reading.add(own)
     queue.delete(NAMES)
-    await orLater(NAMES, scan.names)
+    await retryOnError(NAMES, scan.compareNames)
     reading.delete(own)
   }
 
   async function freshen(id: string): Promise<void> {
     // usually nothing has changed, and the request need not wait for the mutex
-    const known = catalog.known(id)
+    const known = catalog.stamps(id)
     if (known && isUnchanged(known, layout.caseFolder(id))) return
     const began = performance.now()
     const own = { id }
@@ -161,9 +162,9 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
         queue.delete(id)
         reading.add(own)
         try {
-          const { retryInMs, isHalfSaved } = await scan.one(id)
-          const patience = isHalfSaved ? HALF_SAVED_PATIENCE_MS : PATIENCE_MS
-          return performance.now() - began < patience ? retryInMs : 0
+          const { retryInMs, isHalfSaved } = await scan.readCase(id)
+          const timeout = isHalfSaved ? HALF_SAVED_TIMEOUT_MS : READ_TIMEOUT_MS
+          return performance.now() - began < timeout ? retryInMs : 0
         } finally {
           reading.delete(own)
         }
@@ -178,37 +179,40 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     if (!isLive()) await rescanForList()
     // twice, so that all pending kernel events are delivered first
     for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
-    if (allDirty().delete(NAMES)) await readNames()
-    const dirty = allDirty()
+    if (dirtyItems().delete(NAMES)) await readNames()
+    const dirty = dirtyItems()
     dirty.delete(NAMES)
     if (dirty.size === 0) return
-    const all = forEachLimited([...dirty], (id) => orLater(id, () => freshen(id)))
-    await Promise.race([all, delay(HALF_SAVED_PATIENCE_MS, undefined, { ref: false })])
+    const all = forEachLimited([...dirty], (id) => retryOnError(id, () => freshen(id)))
+    await Promise.race([all, delay(HALF_SAVED_TIMEOUT_MS, undefined, { ref: false })])
   }
 
   /** Reads these cases until no file looks half-saved, up to a time limit. */
-  async function untilComplete(halfSaved: readonly string[], signal: AbortSignal): Promise<void> {
-    const until = performance.now() + HALF_SAVED_PATIENCE_MS
+  async function readUntilComplete(
+    halfSaved: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const until = performance.now() + HALF_SAVED_TIMEOUT_MS
     for (let left = halfSaved; left.length > 0; await delay(HALF_SAVED_POLL_MS)) {
       const accept = performance.now() < until ? 'complete' : 'anything'
-      const still: string[] = []
+      const stillHalfSaved: string[] = []
       await forEachInTurn(left, signal, async (id) => {
-        const { isHalfSaved } = await mutex.run(id, () => scan.one(id, accept))
-        if (isHalfSaved) still.push(id)
+        const { isHalfSaved } = await mutex.run(id, () => scan.readCase(id, accept))
+        if (isHalfSaved) stillHalfSaved.push(id)
       })
-      left = still
+      left = stillHalfSaved
     }
   }
 
-  function allDirty(): Set<string> {
+  function dirtyItems(): Set<string> {
     return new Set([...queue.items(), ...[...reading].map(({ id }) => id)])
   }
 
-  /** Without watches a list of many cases relies on the last rescan for a while. */
+  /** Used if nothing is watched: rescans, except that a list of many cases relies on the last rescan for a while. */
   async function rescanForList(): Promise<void> {
-    if (catalog.size() <= FEW) return rescan()
+    if (catalog.size() <= FEW_CASES) return rescan()
     if (performance.now() < rescanEnded + rescanTook * PAUSE_PER_RESCAN) return readNames()
-    await Promise.race([rescan(), delay(LIST_PATIENCE_MS)])
+    await Promise.race([rescan(), delay(LIST_TIMEOUT_MS)])
   }
 
   async function rescan(): Promise<void> {
@@ -223,10 +227,10 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     await rescanning
   }
 
-  /** If git or a stop interrupts it, another rescan is due. */
+  /** Ends early if git is busy or the service stops; then another rescan is due. */
   async function rescanOnce(): Promise<void> {
     const generation = watcher.generation()
-    if (!(await git.waitUntilIdle(GIT_PATIENCE_MS))) return
+    if (!(await git.waitUntilIdle(GIT_TIMEOUT_MS))) return
     const began = performance.now()
     const couldList = scan.canList()
     await readNames()
@@ -234,7 +238,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     for (const id of catalog.ids()) {
       if (isStopping) return
       await yieldIfBusy()
-      const known = catalog.known(id)
+      const known = catalog.stamps(id)
       if (known && !isUnchanged(known, layout.caseFolder(id))) queue.add(id, 0)
     }
     rescanEnded = performance.now()
@@ -259,20 +263,20 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     const now = Date.now()
     if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS) rescannedWith = -1
     lastTick = now
-    ticking ??= checkAll()
+    ticking ??= checkRootAndRescan()
       .catch((error: unknown) => log(`the watch over the files failed: ${String(error)}`))
       .finally(() => {
         ticking = null
       })
   }
 
-  async function checkAll(): Promise<void> {
+  async function checkRootAndRescan(): Promise<void> {
     if (isStopping) return
     await watcher.followRoot()
     if (!isRescanDue()) return
     const isFirst = watcher.generation() !== rescannedWith
     const done = rescan()
-    // a normal tick is slow and must not delay noticing another root
+    // a later rescan may be slow, and must not delay the next check of the root
     if (isFirst) await done
   }
 
@@ -285,9 +289,9 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
 
   return {
     async readAll(signal) {
-      await untilComplete(await scan.all('complete', signal), signal)
+      await readUntilComplete(await scan.readAll('complete', signal), signal)
       rescanEnded = performance.now()
-      rescanTook = START_COUNTS_MS / PAUSE_PER_RESCAN
+      rescanTook = START_IS_FRESH_MS / PAUSE_PER_RESCAN
     },
     start() {
       lastTick = Date.now()

@@ -1,4 +1,4 @@
-/** Turns the files of a case as read into the values that count: applies the baseline and collects problems. */
+/** Builds a case from its files as read: applies the baseline of a run, and collects the problems. */
 
 import { applyBaseline, type Baseline } from '../model/baseline.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
@@ -10,16 +10,16 @@ import { isRunning } from '../model/session-state.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
-/** Returns the case with the values that count, and all its problems. */
-export function folderOf(
+/** Returns the case with the values in force (those of the baseline, while there is one), and all its problems. */
+export function buildCaseFolder(
   entry: CaseEntry,
   isRunningHere: (sessionId: string) => boolean,
   baseline: Baseline | undefined,
 ): CaseFolder {
-  const counting = applyBaseline(filesOf(entry), baseline)
-  const { sessions, ignored } = counting
+  const effective = applyBaseline(caseValues(entry), baseline)
+  const { sessions, ignored } = effective
   const folder: CaseFolder = {
-    ...counting,
+    ...effective,
     problems: [
       entry.file,
       ...entry.sessions.values(),
@@ -29,20 +29,22 @@ export function folderOf(
     ]
       .flatMap((file) => file.problems)
       .concat(
-        sessions.filter((each) => isRunning(each.state) && !isRunningHere(each.id)).map(foreign),
+        sessions
+          .filter((each) => isRunning(each.state) && !isRunningHere(each.id))
+          .map(foreignProblem),
       )
       .concat(duplicateSessions(sessions).map(duplicateProblem))
       .concat(ignored.map((each) => ignoredChangeProblem(entry.id, each))),
   }
   if (entry.vanished)
-    folder.problems.push(...sessions.filter((each) => isRunningHere(each.id)).map(vanished))
+    folder.problems.push(...sessions.filter((each) => isRunningHere(each.id)).map(vanishedProblem))
   const gate = folder.case.state === 'RESOLVED' ? gateOf(folder) : null
-  if (gate && !gate.open) folder.problems.push(shut(gate.missing))
+  if (gate && !gate.open) folder.problems.push(closedGateProblem(gate.missing))
   return folder
 }
 
 /** Returns the values in the files of a case; the newest session and proof are last. */
-export function filesOf(entry: CaseEntry): Pick<CaseFolder, 'case' | 'sessions' | 'proofs'> {
+export function caseValues(entry: CaseEntry): Pick<CaseFolder, 'case' | 'sessions' | 'proofs'> {
   const values = <T>(files: Map<unknown, RecordFile<T | null>>): T[] =>
     [...files.values()].map((file) => file.value).filter((value) => value !== null)
   return {
@@ -54,10 +56,10 @@ export function filesOf(entry: CaseEntry): Pick<CaseFolder, 'case' | 'sessions' 
 
 /** Returns sessions with the id of an earlier session of the case. */
 function duplicateSessions(sessions: readonly Session[]): Session[] {
-  const first = new Map<string, Session>()
+  const firstById = new Map<string, Session>()
   return sessions.filter((each) => {
-    if (!first.has(each.id)) first.set(each.id, each)
-    return first.get(each.id) !== each
+    if (!firstById.has(each.id)) firstById.set(each.id, each)
+    return firstById.get(each.id) !== each
   })
 }
 
@@ -71,7 +73,7 @@ function duplicateProblem({ number, id }: Session): Problem {
 }
 
 /** Problem of a session that runs on another machine. */
-function foreign({ number, state }: Session): Problem {
+function foreignProblem({ number, state }: Session): Problem {
   return {
     code: 'foreign_session',
     file: `sessions/${number}.md`,
@@ -80,7 +82,8 @@ function foreign({ number, state }: Session): Problem {
   }
 }
 
-function vanished({ number }: Session): Problem {
+/** Problem of a running session whose file was deleted and restored. */
+function vanishedProblem({ number }: Session): Problem {
   return {
     code: 'case_vanished',
     file: `sessions/${number}.md`,
@@ -90,7 +93,8 @@ function vanished({ number }: Session): Problem {
   }
 }
 
-function shut(missing: readonly string[]): Problem {
+/** Problem of a case whose file says RESOLVED without the proof. */
+function closedGateProblem(missing: readonly string[]): Problem {
   return {
     code: 'proof_gate',
     file: 'case.md',
