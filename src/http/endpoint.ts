@@ -19,12 +19,13 @@ export type Route = `${Method} /${string}`
 
 export const TAGS = {
   Cases: 'Work items: a problem or a request.',
-  Sessions: 'Runs on a case: planned, approved, executed, recorded.',
+  Sessions: 'Work on a case by an agent or a runbook: planned, approved, executed, recorded.',
   Proof: 'Evidence that a case is resolved, and what is still required.',
-  Memory: 'The markdown files of a case, byte for byte.',
+  Memory: 'The markdown files of a case, as they are on disk.',
   Webhooks: 'URLs that events are sent to.',
   Events: 'Server-sent events for every change.',
-  Providers: 'What a session can run with. Only with `casefile serve --dev`.',
+  Providers:
+    'The agents and other programs that sessions run with. Only with `casefile serve --dev`.',
   System: 'The service itself.',
 } as const
 

@@ -13,11 +13,13 @@ import { failures } from './responses.ts'
 import { DELIVERY_HEADERS, deliveryOf } from './webhook-deliveries.ts'
 
 /** What is true of every operation. */
-const ABOUT = `A local service whose database is a folder of markdown files.
+const ABOUT = `Casefile keeps cases (problems and requests), the sessions in which agents work on them, and the proof that they are resolved. It is a local service whose database is a folder of markdown files. The operator is the person who runs it.
 
-The service listens on the loopback address only. \`Host\` must name that address. Requests from a browser (with \`Origin\` or \`Sec-Fetch-Site\`) must come from Casefile's own pages. Any other request gets 403. HEAD works wherever GET does. A method that a path does not support gets 405.
+The service listens on the loopback address only, and \`Host\` must name that address. Requests from a browser (with \`Origin\` or \`Sec-Fetch-Site\`) must come from Casefile's own pages. All other requests get 403. HEAD works wherever GET does. A method that a path does not support gets 405.
 
-Any request may also get 500 (internal error or storage failure), 503 (stopping) or 507 (storage full), each with \`ProblemDetails\`. Bytes that are not a valid HTTP request get 400, 408 or 431 without a body. A browser gets errors as HTML pages, and is redirected from the path of a case, a session or a proof to its page.`
+Unknown fields of a body are ignored. Later versions may add members to responses.
+
+Any request may also get 500 (internal error or storage failure), 503 (stopping) or 507 (storage full), each with \`ProblemDetails\`. Bytes that are not a valid HTTP request get 400, 408, 431 or 501 with problem details that have no \`code\`, and the connection is closed. A browser gets errors as HTML pages, and is redirected from the path of a case, a session or a proof to its page.`
 
 /** The OpenAPI 3.1 document, generated from the schemas that validate requests. */
 export function openApiDocument(

@@ -25,7 +25,11 @@ export const DELIVERY_HEADERS = {
     .string()
     .regex(/^[0-9]+$/)
     .describe('When it was sent, in seconds since 1970-01-01 UTC.'),
-  'webhook-signature': z.string().describe('The signature of Standard Webhooks.'),
+  'webhook-signature': z
+    .string()
+    .describe(
+      'The signatures as Standard Webhooks defines them, separated by blanks: each is `v1,` and an HMAC-SHA256 in base64.',
+    ),
 }
 
 /** The delivery of an event of this type. */
@@ -41,7 +45,7 @@ export function deliveryOf(type: string, json: JsonSchemas['json']) {
     post: {
       operationId: `on${eventName(type).replace(/Event$/, '')}`,
       tags: ['Webhooks'],
-      summary: type === 'ping' ? 'A ping, sent by a test' : `A ${type} event`,
+      summary: type === 'ping' ? 'A ping, sent by a test' : `The event ${type}`,
       parameters,
       requestBody: {
         required: true,
@@ -55,7 +59,7 @@ export function deliveryOf(type: string, json: JsonSchemas['json']) {
       responses: {
         '2XX': { description: 'Delivered, if it comes within 15 s.' },
         '410': { description: 'The service disables the webhook and sends nothing more.' },
-        '4XX': { description: 'The service tries again later.' },
+        '4XX': { description: 'The service tries again later, as after any other response.' },
       },
     },
   }

@@ -71,7 +71,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'List cases',
     description:
-      'Returns the cases that match every filter. Without `limit` that is the whole list; with it, `Link` has the next page.',
+      'Returns the cases that match every filter. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
     query: { ...listFilters, ...paging },
     responses: listOf(caseSchema, 'Cases, newest first.'),
     errors: [...LIST_ERRORS, 'unknown_state'],
@@ -98,7 +98,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'List cases by what they need from the operator',
     description:
-      'Cases that need a decision come first. Without `needs`, the list includes cases that need nothing. The other filters are those of `GET /cases`.',
+      'Cases that wait for a decision come first. Without `needs`, the list includes cases that need nothing. The other filters are those of `GET /cases`.',
     query: { ...triageQuery, ...paging },
     responses: listOf(triageRow, 'Cases, most urgent first.'),
     errors: ['bad_request', 'unknown_state'],
@@ -172,7 +172,8 @@ export const caseEndpoints = [
     id: 'setCaseState',
     tag: 'Cases',
     summary: 'Set the state of a case',
-    description: 'Any state can follow any other; only RESOLVED must pass the proof gate.',
+    description:
+      'Any state can follow any other. Only RESOLVED has a condition: the proof gate must be open (`GET /cases/{id}/gate`).',
     params,
     body: newStateSchema,
     isConditional: true,
@@ -230,7 +231,7 @@ export const caseEndpoints = [
     tag: 'Proof',
     summary: 'Check whether a case may be RESOLVED',
     description:
-      'The gate is open if the case has a verified proof, and each required checklist item has a verified proof of its type. `missing` says what is still needed.',
+      'The gate is open if at least one proof counts, and each required checklist item has a proof of its type that counts. `missing` says what is still needed.',
     params,
     responses: ok(gate, 'The gate.'),
     handle: async ({ c, service, params }) =>
@@ -243,7 +244,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Delete a case and all its files',
     description:
-      'Also deletes its sessions, proof, memory files and webhooks. Fails while a session plans or executes.',
+      'Also deletes its sessions, proof, memory files and webhooks. Fails while one of its sessions plans or executes.',
     params,
     isConditional: true,
     responses: { 200: { description: 'Deleted.', json: deleted } },

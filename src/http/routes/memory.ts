@@ -6,13 +6,13 @@ import type { CaseFolder } from '../../model/case-folder.ts'
 import { HISTORY_FILE } from '../../model/history.ts'
 import { fileActs } from '../../model/history-acts.ts'
 import { SESSION_FILE } from '../../model/words.ts'
-import type { ConfirmedFile } from '../../sessions/run-guard.ts'
 import {
   checkCaseFile,
   checkHistoryFile,
   checkNewCaseFile,
   checkSessionFile,
-} from '../../sessions/whole-file.ts'
+} from '../../sessions/file-checks.ts'
+import type { ConfirmedFile } from '../../sessions/run-guard.ts'
 import {
   listMemory,
   MAX_MEMORY_BYTES,
@@ -70,7 +70,7 @@ export const memoryEndpoints = [
     tag: 'Memory',
     summary: 'Read a memory file',
     description:
-      'Returns the bytes on disk. The name is that of a note such as `notes.md`, or `case.md`, `1.md` for the first session, `latest.md` for the newest.',
+      'Returns the bytes on disk. Besides notes such as `notes.md`, there are `case.md`, `history.md`, `1.md` for the first session, and `latest.md` for the newest.',
     params: ofFile,
     responses: {
       200: {

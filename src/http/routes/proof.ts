@@ -3,12 +3,13 @@ import { type CaseFolder, gateOf, proofOf } from '../../model/case-folder.ts'
 import { addItem } from '../../model/decide-case.ts'
 import { attachProof, verifyProof } from '../../model/decide-proof.ts'
 import type { Counted } from '../../model/proof.ts'
-import { countContent, updateCounted } from '../../sessions/count-proof.ts'
 import {
   candidateContent,
+  countContent,
   impliedSession,
   MAX_PROOF_CONTENT_BYTES,
-} from '../../sessions/proof-candidate.ts'
+  updateCounted,
+} from '../../sessions/proof-content.ts'
 import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
@@ -63,7 +64,7 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'List the proofs of a case',
     description:
-      'Includes each content, unless `content=false`. Without `limit` it returns the whole list; with it, `Link` has the next page.',
+      'Includes their contents, unless the request has `content=false`. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
     params: ofCase,
     query: {
       ...paging,
@@ -90,7 +91,7 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'Attach proof to a case',
     description:
-      'Requires either `content` or `artifact`, the name of a candidate of a session. A test report in it is counted; one with failures does not count as proof. Without `session_id` it belongs to the newest complete session that has no proof; null attaches it to no session.',
+      'Requires either `content` or `artifact`, the name of a candidate of a session. If it is a test report, its tests are counted; a report with failures does not count as proof. Without `session_id`, the proof belongs to the session of the artifact, or else to the newest complete session that has no proof. With null, it belongs to no session.',
     params: ofCase,
     body: newProofSchema,
     maxBodyBytes: MAX_BODY_BYTES,
@@ -160,7 +161,7 @@ export const proofEndpoints = [
     mountAt: '/cases/:id/proof/:pid',
     id: 'getChecklist',
     tag: 'Proof',
-    summary: 'List the required proof of a case',
+    summary: 'List the checklist of a case',
     description:
       'Returns each item with its type, whether it is required, and the verified proof that satisfies it.',
     params: ofCase,

@@ -8,7 +8,7 @@ import {
   parseQuery,
   type SearchQuery,
 } from '../../search/query.ts'
-import { similarResolvedCases } from '../../sessions/similar-resolved-cases.ts'
+import { similarResolvedCases } from '../../sessions/context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
@@ -41,7 +41,7 @@ export const searchQuery = {
     .register(NEVER_EMPTY, { content: /\S/ })
     .meta({
       description:
-        'At least one word, phrase in `"quotation marks"`, or filter such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
+        'Words, phrases in `"quotation marks"`, and filters such as `state:RESOLVED`, `type:bug` or `tag:auth`; at least one of them.',
       examples: ['salt'],
     }),
   ...caseFilters,
@@ -54,7 +54,7 @@ export const searchEndpoints = [
     id: 'searchCases',
     tag: 'Cases',
     summary: 'Search cases, sessions, memory and proof',
-    description: 'Searches the full text. Each result has the lines that contain the words.',
+    description: 'Searches their full text. Each result has the lines that contain the words.',
     query: searchQuery,
     responses: {
       200: {

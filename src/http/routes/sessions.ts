@@ -61,7 +61,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'List the sessions of a case',
     description:
-      'Returns every field of each. Without `limit` that is the whole list; with it, `Link` has the next page.',
+      'Returns every field of each session. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
     params: ofCase,
     query: paging,
     responses: listOf(session, 'Sessions, newest first.'),
@@ -86,7 +86,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Create a session and start planning',
     description:
-      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. `again` retries a failed session: type and provider default to those of that session, and its failure is added to the note.',
+      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. With `again`, it retries a failed session: type and provider are by default those of that session, and its failure is added to the note.',
     params: ofCase,
     body: newSessionSchema,
     responses: created(session, 'The new session.'),
@@ -126,7 +126,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'List the plan revisions of a session',
     description:
-      'Returns them oldest first, each with its author and the change request it followed. A text is null if this machine does not have it.',
+      'Returns each plan that the session had, with its author and the request that it answers.',
     params: ofSession,
     responses: ok(z.array(revision), 'Plan revisions, oldest first.'),
     async handle({ c, service, params: { id, sid } }) {
@@ -172,7 +172,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Approve the plan and run it',
     description:
-      'Runs the present plan. With `plan_sha256`, fails unless the present plan has this hash.',
+      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run.',
     params: ofSession,
     body: approvalSchema,
     isBodyOptional: true,
@@ -208,7 +208,7 @@ export const sessionEndpoints = [
     id: 'revisePlan',
     tag: 'Sessions',
     summary: 'Request a revised plan',
-    description: 'The session plans again, with the note. The new plan needs its own approval.',
+    description: 'The session plans again, with the note. The new plan must be approved too.',
     params: ofSession,
     body: changeRequestSchema,
     responses: updated,

@@ -46,7 +46,7 @@ export const newStateSchema = z
     outcome: settableShape.outcome,
     reason: oneLine(CASE_FIELDS.reason.max)
       .nullish()
-      .describe('Why, in one line. Left out, the present reason stays; null clears it.'),
+      .describe('Why, in one line. If it is missing, the present reason stays; null clears it.'),
   })
   .meta({
     id: 'NewState',
@@ -56,19 +56,21 @@ export const newStateSchema = z
   })
 
 export const answerSchema = z
-  .object({ text: notBlank('an answer', 20_000) })
+  .object({ text: notBlank('an answer', 20_000).describe('The answer.') })
   .meta({ id: 'QuestionAnswer', examples: [{ text: 'Eight hours, as in the old system.' }] })
 
 export const problem = z
   .object({
     code: problemCode,
-    file: z.string().describe("Relative to the case's folder, or to the workspace."),
-    line: lineNumber.nullable().describe('Null if the problem is the whole file.'),
-    message: z.string(),
+    file: z
+      .string()
+      .describe("Relative to the case's folder; if it belongs to no case, to the workspace."),
+    line: lineNumber.nullable().describe('Null if it is about the whole file.'),
+    message: z.string().describe('What is wrong, in words.'),
   })
   .meta({
     id: 'Problem',
-    description: 'A problem of a file, for a person to fix.',
+    description: 'A mistake in a file, for a person to fix.',
     examples: [
       {
         code: 'bad_frontmatter',
@@ -90,7 +92,7 @@ export const caseSchema = z
     ...responseShape<CaseFieldName>(FIELD_LIST),
     created_at: time,
     updated_at: time.describe('When `case.md` last changed.'),
-    problems: z.array(problem),
+    problems: z.array(problem).describe('The problems of its files.'),
   })
   .meta({
     id: 'Case',
@@ -110,32 +112,34 @@ export const caseSchema = z
 export const attention = z
   .object({
     kind: attentionKind,
-    session_id: id.nullable(),
+    session_id: id.nullable().describe('The session that it is about, if any.'),
     session: lineNumber.nullable().describe('The number of that session.'),
-    text: z.string(),
+    text: z.string().describe('The reason, in one line.'),
   })
   .meta({ id: 'Attention', description: 'What a case needs from the operator.' })
 
 const gateSummary = z
   .object({
-    open: z.boolean(),
-    verified: count.describe('How many proofs are verified.'),
-    missing: count.describe('How much is still missing.'),
+    open: z.boolean().describe('Whether the case may be RESOLVED.'),
+    verified: count.describe('How many proofs count.'),
+    missing: count.describe('How many requirements are not met.'),
   })
-  .meta({ id: 'GateSummary' })
+  .meta({ id: 'GateSummary', description: 'The `Gate` in numbers.' })
 
 export const triageRow = z
   .object({
     id,
     title: z.string(),
     ...responseShape<FilteredField>(FILTERED),
-    updated_at: time.describe('When `case.md`, an audit log or a proof last changed.'),
+    updated_at: time.describe(
+      'When `case.md`, the audit log of a session or a proof last changed.',
+    ),
     created_at: time,
     needs: attention.nullable(),
     since: time.nullable().describe('Since when the case needs that.'),
-    sessions: count,
+    sessions: count.describe('How many sessions it has.'),
     running: z.boolean().describe('Whether a session plans or executes on this machine.'),
-    problems: count,
+    problems: count.describe('How many problems its files have.'),
     gate: gateSummary,
   })
   .meta({
@@ -171,8 +175,8 @@ export const historyEntry = z
   .object({
     at: time.nullable().describe('Null for a note without a time.'),
     who: z.string().nullable().describe('Null if the files do not say.'),
-    what: z.string(),
-    text: z.string().nullable().describe('The reason, the question or the note.'),
+    what: z.string().describe('Such as `created` or `OPEN → PLANNING`.'),
+    text: z.string().nullable().describe('The reason, question, answer or note, if there is one.'),
     kind: historyKind,
     session: lineNumber.nullable().describe('The number of the session it is about.'),
     recorded: z
@@ -197,11 +201,14 @@ export const historyEntry = z
 
 export const gateItem = z
   .object({
-    description: z.string(),
-    type: z.string().nullable().describe('The type of proof that satisfies it.'),
-    required: z.boolean(),
+    description: z.string().describe('What the proof must show.'),
+    type: z
+      .string()
+      .nullable()
+      .describe('The type of proof that satisfies it; null if the file names none.'),
+    required: z.boolean().describe('Whether the gate stays closed without it.'),
     checked: z.boolean().describe("A person's tick in the file. The gate ignores it."),
-    satisfied_by: id.nullable().describe('The verified proof that satisfies it.'),
+    satisfied_by: id.nullable().describe('The proof that satisfies it, if any.'),
   })
   .meta({
     id: 'ChecklistItem',
@@ -216,28 +223,33 @@ export const gateItem = z
     ],
   })
 
-const objectionCode = z.enum(['not_verified', ...OBJECTION_CODES]).meta({ id: 'ObjectionCode' })
+const objectionCode = z.enum(['not_verified', ...OBJECTION_CODES]).meta({
+  id: 'ObjectionCode',
+  description:
+    '`changed`: after it was verified. `empty`: it has no content. `not_counted`: the service has not counted its tests yet. `nothing_ran`: a report without tests. `incomplete`: a report that is cut off. `session_failed`: it comes from a failed session. `exit_code`: it comes from a step that did not exit with 0.',
+})
 
 const objection = z
   .object({
     id,
     type: z.string(),
     code: objectionCode,
-    reason: z.string(),
+    reason: z.string().describe('The same in words.'),
   })
   .meta({ id: 'GateObjection', description: 'A proof that does not count, and why.' })
 
 export const gate = z
   .object({
     open: z.boolean(),
-    verified: count.describe('How many proofs are verified.'),
-    items: z.array(gateItem),
+    verified: count.describe('How many proofs count.'),
+    items: z.array(gateItem).describe('The checklist.'),
     missing: z.array(z.string()).describe('What is still needed, in words.'),
-    objections: z.array(objection),
+    objections: z.array(objection).describe('The proofs that do not count, newest last.'),
   })
   .meta({
     id: 'Gate',
-    description: 'Whether the case may be RESOLVED.',
+    description:
+      'Whether the case may be RESOLVED. A proof counts if it is verified, and either supports its claim or was accepted with a reason.',
     examples: [
       {
         open: false,

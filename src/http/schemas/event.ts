@@ -12,7 +12,7 @@ export function eventName(type: string): string {
 function event(type: string, payload: z.ZodType): z.ZodType {
   return z
     .object({ event_type: z.literal(type), timestamp: time, payload })
-    .meta({ id: eventName(type), description: 'An event.' })
+    .meta({ id: eventName(type), description: `The event \`${type}\`.` })
 }
 
 /**
@@ -45,7 +45,8 @@ export type Streamed = keyof typeof STREAMED
 export function anyOfThem(streamed: Streamed): Json {
   const refs = STREAMED[streamed].map((type) => [type, `#/components/schemas/${eventName(type)}`])
   return {
-    description: 'The JSON in the `data` of an event; its `event` is the same as `event_type`.',
+    description:
+      'The JSON in the `data` line of an event. Its `event` line has the same value as `event_type`.',
     oneOf: refs.map(([, $ref]) => ({ $ref })),
     discriminator: { propertyName: 'event_type', mapping: Object.fromEntries(refs) },
   }

@@ -6,7 +6,7 @@ export const memoryFile = z
   .object({
     filename: z.string(),
     kind: z.enum(['case', 'session', 'notes']).describe('`notes` is any other file.'),
-    size: count,
+    size: count.describe('In bytes.'),
     updated_at: time,
   })
   .meta({
@@ -22,7 +22,7 @@ export const memoryFile = z
   })
 
 export const writtenFile = z
-  .object({ filename: z.string(), size: count })
+  .object({ filename: z.string(), size: count.describe('In bytes.') })
   .meta({ id: 'WrittenFile', examples: [{ filename: 'runbook.md', size: 53 }] })
 
 export type MemoryFileJson = JsonOf<typeof memoryFile>

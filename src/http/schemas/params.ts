@@ -23,7 +23,10 @@ export const proofIdParam = idOf('proof', '1f769663-1cea-4781-a6c3-dba4891688a2'
 export const webhookIdParam = idOf('webhook', 'fd0fe62c-d20e-4923-8737-ebc8ddf03e8f')
 export const deliveryIdParam = named('The id of the delivery.', 'evt_61_857bf4a7f89d8b72')
 export const providerParam = named('The name of the provider.', 'claude')
-export const filenameParam = named('The name of the file, such as `notes.md`.', 'runbook.md')
+export const filenameParam = named(
+  'The name of the file, such as `notes.md`, percent-encoded.',
+  'runbook.md',
+)
 export const artifactParam = named('The name of the artifact.', '1-test.tap')
 
 /** A resolved case of the sample, with its session and proof. */

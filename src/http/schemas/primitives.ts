@@ -20,10 +20,15 @@ export function exampleOf<Schema extends z.ZodType>(schema: Schema): z.output<Sc
 
 export const lineNumber = z.int().min(1)
 
-export const attentionKind = z.enum(ATTENTION_KINDS).meta({ id: 'AttentionKind' })
+export const attentionKind = z.enum(ATTENTION_KINDS).meta({
+  id: 'AttentionKind',
+  description:
+    '`plan`: a plan waits for approval. `problem`: a file has a problem. `blocked`: the case is BLOCKED or NEEDS_USER_INPUT. `failed`: the newest session failed. `proof`: proof must be attached or verified. `gate_open`: the case can be RESOLVED. `running`: a session plans or executes, so nothing waits for the operator.',
+})
 export const historyKind = z.enum(HISTORY_KINDS).meta({
   id: 'HistoryKind',
-  description: '`note` is a line that a person wrote by hand.',
+  description:
+    '`sent_back`: the operator requested another plan. `note`: a line that a person wrote by hand.',
 })
 export const errorCode = z.enum(ERROR_CODES).meta({ id: 'ErrorCode' })
 

@@ -18,7 +18,9 @@ const proofType = z
 
 export const checklistItemSchema = z
   .object({
-    description: trimmedLine(500),
+    description: trimmedLine(500).describe(
+      'What the proof must show, in one line without white space at its ends.',
+    ),
     type: proofType,
     // no `default`: openapi-typescript would make the field required
     required: z.boolean().optional().describe('`false` by default.'),
@@ -31,9 +33,13 @@ export const checklistItemSchema = z
 export const newProofSchema = z
   .object({
     type: proofType,
-    content: notBlank('content').optional(),
-    artifact: z.string().max(200).optional().describe('The name of a candidate of a session.'),
-    session_id: sentId.nullish(),
+    content: notBlank('content').optional().describe('Any text.'),
+    artifact: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('The name of a candidate of a session, whose text becomes the content.'),
+    session_id: sentId.nullish().describe('The session that it belongs to.'),
   })
   .refine((proof) => (proof.content === undefined) !== (proof.artifact === undefined), {
     path: ['content'],
@@ -62,23 +68,25 @@ const testReport = z
 const proofHead = {
   id,
   case_id: id,
-  session_id: id.nullable(),
+  session_id: id.nullable().describe('The session that it belongs to, if any.'),
   type: z.string(),
-  verified: z.boolean(),
+  verified: z.boolean().describe('Whether the operator has verified this content.'),
   verified_at: time.nullable(),
-  tests: testReport.nullable().describe('The counts of the test report in it; null if it is none.'),
+  tests: testReport.nullable().describe('The counts, if it is a test report.'),
   failed_tests: z.array(failedTest).describe(`The first ${MAX_FAILED_TESTS} at most.`),
   exit_code: z
     .int()
     .nullable()
-    .describe('The exit code of the step it comes from; null if that was 0, or is not known.'),
+    .describe('The exit code of the step that it comes from; null if that was 0 or is unknown.'),
   accepted: z
     .string()
     .nullable()
     .describe('Why the operator accepts it although it does not support its claim by itself.'),
-  supports: z.boolean().describe('Whether it counts once it is verified.'),
-  why_not: z.string().nullable().describe('Why it does not count.'),
-  sha256: z.string().describe('The hash of the content.'),
+  supports: z
+    .boolean()
+    .describe('Whether it supports its claim, so that it counts once it is verified.'),
+  why_not: z.string().nullable().describe('Why it does not support its claim.'),
+  sha256: z.string().describe('SHA-256 of the content, in hex.'),
   created_at: time,
   updated_at: time,
 }

@@ -61,7 +61,10 @@ const KINDS = ['any', ...ATTENTION_KINDS] as const
 export const triageQuery = {
   needs: oneOf(
     z.enum(KINDS, { error: `expected any, or some of ${ATTENTION_KINDS.join(', ')}` }),
-  ).meta({ description: '`any` is every kind except `running`.', examples: [['any']] }),
+  ).meta({
+    description: 'Only cases that need one of these. `any` is every kind except `running`.',
+    examples: [['any']],
+  }),
   named: z
     .string()
     .optional()

@@ -32,8 +32,10 @@ export const foundCase = z
     score: z.number().min(0).describe('Only comparable within one response.'),
     missing: z
       .array(z.string())
-      .describe('Words of the query that the case lacks; empty if any case has all of them.'),
-    lines: z.array(lineOfFile).describe('Up to five, those with the most words first.'),
+      .describe(
+        'Words of the query that the case lacks. If some case has all words, others are not listed.',
+      ),
+    lines: z.array(lineOfFile).describe('Up to five lines, those with the most words first.'),
   })
   .meta({
     id: 'FoundCase',
@@ -63,11 +65,14 @@ const resolvedProof = z
     id,
     type: z.string(),
     verified_at: time.nullable(),
-    accepted: z.string().nullable().describe('Why the operator accepted it.'),
+    accepted: z
+      .string()
+      .nullable()
+      .describe('Why the operator accepted it although it does not support its claim by itself.'),
     accepted_despite: z
       .string()
       .nullable()
-      .describe('What it was accepted in spite of, such as failed tests.'),
+      .describe('What speaks against it, such as failed tests.'),
   })
   .meta({ id: 'ResolvedProof' })
 
@@ -81,7 +86,7 @@ export const resolvedCase = z
     reason: z.string().nullable().describe('Why it was resolved, in the words of the operator.'),
     cause: z.string().nullable().describe('The hypothesis of its last complete session.'),
     proof: z.array(resolvedProof).describe('The verified proof that counts.'),
-    score: z.number().min(0).max(1).describe('1 for a case with all words of this one.'),
+    score: z.number().min(0).max(1).describe('1 if the case has all words of this one.'),
     words: z.array(z.string()).describe('Some of the words that both cases have.'),
   })
   .meta({

@@ -8,20 +8,25 @@ const webhookCounts = z
   .object({
     active: count,
     paused: count,
-    disabled: count,
-    failing: count,
+    disabled: count.describe('By the service, because the receiver is gone or kept failing.'),
+    failing: count.describe('Active ones whose deliveries have all failed since the last success.'),
   })
-  .meta({ id: 'WebhookCounts' })
+  .meta({
+    id: 'WebhookCounts',
+    description: 'The counts of all webhooks, including those of cases.',
+  })
 
 export const health = z
   .object({
     status: z.literal('ok'),
     indexing: z
       .boolean()
-      .describe('True while the files are read after a start. Requests that need them wait.'),
-    cases: count.describe('While indexing, how many have been read.'),
-    watching: z.enum(['ok', 'starting', 'degraded']),
-    message: z.exactOptional(z.string()).describe('Why file changes are detected late.'),
+      .describe('True while the files are read after a start. Requests that need the files wait.'),
+    cases: count.describe('How many cases there are; while indexing, how many have been read.'),
+    watching: z
+      .enum(['ok', 'starting', 'degraded'])
+      .describe('`degraded`: changes of files are detected late.'),
+    message: z.exactOptional(z.string()).describe('Why changes are detected late.'),
     remedy: z.exactOptional(z.string()).describe('What to do about it.'),
     webhooks: webhookCounts,
     problems: z.array(problem).describe('Problems of files that belong to no case.'),
@@ -47,9 +52,9 @@ export const health = z
 
 export const version = z
   .object({
-    version: z.string(),
+    version: z.string().describe('The version of Casefile.'),
     commit: z.string().nullable().describe('Null unless it runs from a git checkout.'),
-    node: z.string(),
+    node: z.string().describe('The version of Node.js.'),
     started_at: time,
   })
   .meta({
@@ -66,24 +71,32 @@ export const version = z
 
 const planMode = z
   .object({
-    holds: z.enum(['sandbox', 'tools', 'asks', 'advice', 'none', 'runs_nothing']),
-    note: z.string(),
+    holds: z
+      .enum(['sandbox', 'tools', 'asks', 'advice', 'none', 'runs_nothing'])
+      .describe(
+        '`sandbox`: the operating system blocks writes. `tools`: it has no tools that write. `asks`: it asks before it writes, and gets no permission. `advice`: only its instructions. `none`: nothing. `runs_nothing`: it is no agent, and runs nothing.',
+      ),
+    note: z.string().describe('The same in a sentence.'),
   })
   .meta({ id: 'PlanMode', description: 'What keeps the agent from writing while it plans.' })
 
 export const provider = z
   .object({
     id: z.string(),
-    kind: z.enum(['runbook', 'command', 'acp']),
+    kind: z
+      .enum(['runbook', 'command', 'acp'])
+      .describe(
+        '`command`: a program that is started for each run. `acp`: an agent that speaks the Agent Client Protocol.',
+      ),
     title: z.string(),
-    available: z.boolean(),
-    path: z.string().nullable(),
-    version: z.string().nullable(),
-    warning: z.string().nullable(),
+    available: z.boolean().describe('Whether its program is installed.'),
+    path: z.string().nullable().describe('Where the program is.'),
+    version: z.string().nullable().describe('Null if it is unknown.'),
+    warning: z.string().nullable().describe('A known fault of this version.'),
     plan_mode: planMode,
-    source: z.enum(['built-in', 'casefile.md']),
-    trusted: z.boolean(),
-    advice: z.string(),
+    source: z.enum(['built-in', 'casefile.md']).describe('Where it is defined.'),
+    trusted: z.boolean().describe('Whether the operator trusts it. Only then can it run.'),
+    advice: z.string().describe('How to install the program; empty if it is installed.'),
   })
   .meta({
     id: 'Provider',
@@ -125,35 +138,42 @@ export const providerResult = z
 
 const sessionRef = z.object({ case_id: id, session_id: id }).meta({ id: 'SessionRef' })
 
-const fieldError = z.object({ path: z.string(), message: z.string() }).meta({ id: 'FieldError' })
+const fieldError = z
+  .object({
+    path: z.string().describe('Such as `title` or `tags[1]`.'),
+    message: z.string().describe('What was expected, and what came.'),
+  })
+  .meta({ id: 'FieldError' })
 
 /** Every error; the members after `errors` come only with the codes that their descriptions name. */
 export const problemDetails = z
   .object({
     type: z.string().regex(/^urn:casefile:/),
     title: z.string(),
-    status: z.int().min(400).max(599),
+    status: z.int().min(400).max(599).describe('The HTTP status.'),
     detail: z.string().describe('What was rejected, why, and what to do next.'),
     code: errorCode,
     errors: z
       .exactOptional(z.array(fieldError))
-      .describe('One for each wrong field. Every 400 has it.'),
+      .describe('One for each wrong field, unknown name or wrong line. Every 400 has it.'),
     accept: z
       .exactOptional(z.string())
       .describe('`unsupported_media_type`: the type to send, as in the header `Accept`.'),
     accept_encoding: z
       .exactOptional(z.string())
       .describe(
-        '`unsupported_media_type`: the coding to send, as in the header `Accept-Encoding`.',
+        '`unsupported_media_type`: the content coding to send, as in the header `Accept-Encoding`.',
       ),
     etag: z
       .exactOptional(z.string().nullable())
       .describe('`precondition_failed`: the present ETag; null if there is no resource.'),
-    plan_sha256: z.exactOptional(hash).describe('`plan_changed`: the hash of the present plan.'),
+    plan_sha256: z
+      .exactOptional(hash)
+      .describe('`plan_changed`: SHA-256 of the present plan, in hex.'),
     running: z
       .exactOptional(sessionRef)
       .describe(
-        '`folder_busy`, `session_running`: the session in the way. `own_session`: the sender.',
+        '`folder_busy`, `session_running`: the session that is running. `own_session`: the session that sent the request.',
       ),
     missing: z.exactOptional(z.array(z.string())).describe('`proof_gate`: what is still needed.'),
     gate: z.exactOptional(gate).describe('`proof_gate`: the present gate.'),

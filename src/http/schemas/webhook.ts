@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import { DELIVERY_STATES } from '../../model/delivery.ts'
-import { WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
+import { DEFAULT_EVENTS, WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
 import { count, id, time } from '../../model/schemas.ts'
 import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
 import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
@@ -42,9 +42,11 @@ const secret = z
 
 export const newWebhookSchema = z
   .object({
-    url: z.string(),
-    events: events.nullish().describe('All events by default, as with `*`.'),
-    secret,
+    url: z.string().describe('An `http` or `https` URL, but not of this service.'),
+    events: events
+      .nullish()
+      .describe(`Which events it gets. By default \`*\`: ${DEFAULT_EVENTS.join(', ')}.`),
+    secret: secret.describe('Signs the deliveries. By default the service generates one.'),
     // no `default`: openapi-typescript would make the field required
     active: z.boolean().optional().describe('`true` by default.'),
   })
@@ -56,8 +58,8 @@ export const newWebhookSchema = z
 export const webhookUpdateSchema = atLeastOne(
   z.object({
     url: z.string().optional(),
-    events: events.nullish().describe('Null: all events, as with `*`.'),
-    secret,
+    events: events.nullish().describe('Null is the same as `*`.'),
+    secret: secret.describe('With null, the service generates a new one.'),
     active: z.boolean().optional().describe('`false` pauses it, `true` resumes it.'),
   }),
 ).meta({ id: 'WebhookUpdate', examples: [{ events: ['memory_updated'] }] })
@@ -93,14 +95,16 @@ const fields = z.object({
   case_id: id.nullable().describe('Null for a global webhook.'),
   url: z.string(),
   events: z.array(eventName),
-  active: z.boolean(),
+  active: z.boolean().describe('False while it is paused or disabled.'),
   disabled: z
     .object({ reason: z.enum(['gone', 'failing']), at: time })
     .nullable()
-    .describe('Why the service stopped sending.'),
-  retrying: count.describe('How many deliveries wait to be retried.'),
+    .describe('Why the service disabled it: the receiver answered 410, or failed for five days.'),
+  retrying: count.describe('How many failed deliveries will be retried.'),
   dead: count.describe('How many deliveries were given up.'),
-  failing_since: time.nullable().describe('Null while deliveries succeed.'),
+  failing_since: time
+    .nullable()
+    .describe('Since when every delivery has failed; null while the receiver accepts them.'),
   created_at: time,
   updated_at: time,
 })
@@ -135,25 +139,25 @@ export const webhookWithSecret = fields
 const attempt = z
   .object({
     at: time,
-    ms: z.number().min(0),
-    status: z.int().nullable().describe('Null if there was no response.'),
-    error: z.string().nullable(),
+    ms: z.number().min(0).describe('How long it took, in milliseconds.'),
+    status: z.int().nullable().describe('The status of the response; null if there was none.'),
+    error: z.string().nullable().describe('Why it failed; null if it succeeded.'),
   })
   .meta({ id: 'DeliveryAttempt' })
 
 /** Also a filter, with an error of its own. */
 export const deliveryState = z
   .enum(DELIVERY_STATES, { error: `expected one of ${DELIVERY_STATES.join(', ')}` })
-  .meta({ id: 'DeliveryState' })
+  .meta({ id: 'DeliveryState', description: '`dead`: given up after the last retry.' })
 
 const sent = z.object({
   id: z.string().describe('The `webhook-id` that the receiver gets.'),
   event_id: z.int().min(1).describe("The event's number in the log."),
   event_type: z.string(),
   state: deliveryState,
-  created_at: time,
-  next_attempt_at: time.nullable(),
-  attempts: z.array(attempt),
+  created_at: time.describe('The timestamp of the event.'),
+  next_attempt_at: time.nullable().describe('Null if no attempt is planned.'),
+  attempts: z.array(attempt).describe('The newest 20, oldest first.'),
 })
 
 const SENT: z.infer<typeof sent> = {
@@ -199,12 +203,12 @@ export const deliveryWithEnvelope = sent.extend({ envelope }).meta({
 
 export const tested = z
   .object({
-    id: z.string(),
+    id: z.string().describe('The `webhook-id` that the receiver got.'),
     event_type: z.string(),
-    delivered: z.boolean(),
-    status: z.int().nullable(),
-    error: z.string().nullable(),
-    ms: z.number().min(0),
+    delivered: z.boolean().describe('Whether the receiver responded with 2xx.'),
+    status: z.int().nullable().describe('Null if there was no response.'),
+    error: z.string().nullable().describe('Why it failed; null if it succeeded.'),
+    ms: z.number().min(0).describe('How long it took, in milliseconds.'),
   })
   .meta({
     id: 'TestDelivery',
