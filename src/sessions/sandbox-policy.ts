@@ -17,7 +17,7 @@ export interface Scene {
 /** The sandbox for planning: the workspace, the working folder and its repository are read-only. */
 export async function planSandbox(deps: SandboxDeps, scene: Scene): Promise<Sandbox> {
   const { root, memoryRoot } = deps.layout
-  const repository = await repositoryFolders(scene.workdir, scene.signal)
+  const repository = await repositoryFolders(scene.workdir)
   return sandboxFor(
     deps,
     scene,
