@@ -6,7 +6,6 @@ import { type Session, sessionMove } from '../model/session.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import { closeSandbox, NO_SANDBOX, type Sandbox } from '../runners/process/sandbox.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrusted } from './agent-files.ts'
@@ -90,10 +89,9 @@ async function work(
   const signal = AbortSignal.any([job.signal, limit])
   const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
   const report = openRunReport(deps, job)
-  let sandbox: Sandbox = NO_SANDBOX
   try {
     const workdir = job.folder!
-    sandbox = await workSandbox(deps, { workdir, runFolder: run.path, signal })
+    const sandbox = await workSandbox(deps, { workdir, runFolder: run.path, signal })
     await appendLine(deps, job, sandboxLine('work', sandbox))
     if (sandbox.kind === 'none') await deps.runGuard.begin(job)
     const request: WorkRequest = {
@@ -113,7 +111,6 @@ async function work(
     if (limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(deps, result)), missing }
   } finally {
-    closeSandbox(sandbox)
     await report.close()
     await run.close()
   }

@@ -105,7 +105,7 @@ t.test('a conversation over both standard streams', async (t) => {
 
 t.test('a launcher that fails is an error to start', async (t) => {
   const wrap = () => ['/bin/sh', '-c', 'echo "mount: no\nway" >&2; exit 32']
-  const sandbox = { kind: 'mount', wrap, close() {} } as const
+  const sandbox = { kind: 'mount', wrap } as const
   const argv = ['/bin/true']
   const failed = await launch({ argv, cwd: '/', env: { PATH }, stdin: 'pipe', sandbox })
   t.strictSame(failed, { startError: 'ELAUNCH: mount: no way' })
@@ -115,7 +115,7 @@ t.test('a launcher that is never ready is not waited for once it is stopped', as
   const stop = new AbortController()
   const signal = stop.signal
   const made = (script: string) => {
-    const sandbox = { kind: 'mount', wrap: () => ['/bin/sh', '-c', script], close() {} } as const
+    const sandbox = { kind: 'mount', wrap: () => ['/bin/sh', '-c', script] } as const
     return launch({ argv: ['/bin/true'], cwd: '/', env: { PATH }, stdin: 'none', sandbox, signal })
   }
   const started = made('exec sleep 60')
@@ -131,7 +131,7 @@ t.test('a launcher that is never ready is not waited for once it is stopped', as
     return ['/bin/sh', '-c', 'exec sleep 60']
   }
   const argv = ['/bin/true']
-  const sandbox = { kind: 'mount', wrap, close() {} } as const
+  const sandbox = { kind: 'mount', wrap } as const
   const step = await runStepProcess({ ...options, argv, sandbox, signal: late.signal })
   t.match(step, { aborted: true, exit: null, startError: undefined })
 })

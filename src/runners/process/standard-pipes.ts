@@ -1,7 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, openSync } from 'node:fs'
+import { unlink, writeFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { openInputFile } from '../output/input-file.ts'
-import { openOutputPipes, type PipeSupply } from '../output/output-pipe.ts'
+import { promisify } from 'node:util'
+import { codeOf } from '../../files/errno.ts'
 
 /** `none` reads as empty; `text` is the complete input. */
 export type StandardInput = 'none' | 'pipe' | { text: string }
@@ -13,9 +18,9 @@ export interface StandardStreams {
   stderr: Readable
 }
 
-export interface StandardPipes {
-  /** The value for `spawn`. */
-  stdio: ('ignore' | 'pipe' | number)[]
+interface StandardPipes {
+  /** Values for `spawn`. Standard error belongs at 4, where the launcher expects it. */
+  stdio: ['ignore' | 'pipe' | number, 'pipe' | number, 'pipe' | number]
   /** Our ends; null if the child was not started. */
   streamsOf(child: ChildProcess): StandardStreams | null
   /** Call this once the child has its ends, or will never get them. */
@@ -25,25 +30,23 @@ export interface StandardPipes {
 }
 
 /**
- * With `scratch`, a folder of the service, uses real pipes for the output (from `supply` if given) and a file for a
- * text. Without it, or if they cannot be created, uses Node's sockets, which a child cannot open as `/dev/stdin`
+ * With `scratch`, a folder of the service, uses real pipes for the output and a file for a text. Without it, or if they cannot be created, uses Node's sockets, which a child cannot open as `/dev/stdin`
  * and the like.
  */
 export async function openStandardPipes(
   input: StandardInput,
   scratch: string | undefined,
-  supply?: PipeSupply,
 ): Promise<StandardPipes> {
   const text = typeof input === 'object' ? input.text : null
   const file = scratch && text !== null ? await openInputFile(scratch, text) : null
-  const outputs = supply ? await supply.next() : scratch ? await openOutputPipes(scratch) : null
+  const outputs = scratch ? await openOutputPipes(scratch) : null
   const [out, err] = outputs ?? []
   const plain = input === 'none' ? 'ignore' : 'pipe'
   return {
     stdio: [file?.descriptor ?? plain, out?.descriptor ?? 'pipe', err?.descriptor ?? 'pipe'],
     streamsOf(child) {
       const stdout = out?.stream ?? child.stdout
-      const stderr = err?.stream ?? child.stderr
+      const stderr = err?.stream ?? (child.stdio[4] as Readable | undefined)
       if (child.pid === undefined || !stdout || !stderr) return null
       if (text !== null && child.stdin) feed(child.stdin, text)
       return { stdin: child.stdin, stdout, stderr }
@@ -62,4 +65,94 @@ export async function openStandardPipes(
 function feed(stdin: Writable, text: string): void {
   stdin.on('error', () => {})
   stdin.end(text)
+}
+
+/** A file for a child process to read from its beginning. */
+interface InputFile {
+  descriptor: number
+  /** Call this once the child has the descriptor. */
+  close(): void
+}
+
+/**
+ * A file that contains `text`, already unlinked from `folder` when this resolves. Unlike one of Node's sockets, it
+ * can be reopened as `/dev/stdin`; a named pipe can only while something writes to it. Null if it cannot be
+ * created.
+ */
+async function openInputFile(folder: string, text: string): Promise<InputFile | null> {
+  const name = `${join(folder, randomBytes(8).toString('hex'))}.in`
+  try {
+    await writeFile(name, text, { flag: 'wx', mode: 0o600 })
+    try {
+      const descriptor = openSync(name, 'r')
+      return { descriptor, close: () => closeSync(descriptor) }
+    } finally {
+      await unlink(name)
+    }
+  } catch (error) {
+    if (codeOf(error) === '') throw error
+    return null
+  }
+}
+
+/** A real pipe: what a child writes to `descriptor` can be read from `stream`. */
+interface OutputPipe {
+  stream: Readable
+  descriptor: number
+  /** Call this once the child has the descriptor; otherwise the stream would never end. */
+  closeWriter(): void
+}
+
+/** For standard output and standard error. */
+type OutputPipes = [OutputPipe, OutputPipe]
+
+/**
+ * Creates pipes through named pipes in `folder`, which are unlinked before use. Node itself would give a child
+ * sockets, which a script cannot open as `/dev/stderr`. Null if the system cannot create them: no `mkfifo`, no such
+ * folder, no descriptor left.
+ */
+async function openOutputPipes(folder: string): Promise<OutputPipes | null> {
+  const stem = join(folder, randomBytes(8).toString('hex'))
+  const names = [`${stem}.out`, `${stem}.err`] as const
+  const opened: OutputPipe[] = []
+  try {
+    await promisify(execFile)('mkfifo', ['-m', '600', ...names], { timeout: 10_000 })
+    for (const name of names) opened.push(openPipe(name))
+    return opened as OutputPipes
+  } catch (error) {
+    for (const { closeWriter, stream } of opened) {
+      closeWriter()
+      stream.destroy()
+    }
+    if (codeOf(error) === '') throw error
+    return null
+  } finally {
+    await Promise.all(names.map(removeName))
+  }
+}
+
+/** If the name cannot be removed, that does no harm: nothing is ever written there. */
+async function removeName(name: string): Promise<void> {
+  try {
+    await unlink(name)
+  } catch (error) {
+    if (codeOf(error) === '') throw error
+  }
+}
+
+/** Opens the reading end first, without blocking; then opening the writing end does not block either. */
+function openPipe(name: string): OutputPipe {
+  const { O_RDONLY, O_NONBLOCK, O_WRONLY, O_NOFOLLOW } = constants
+  const reader = openSync(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+  try {
+    const descriptor = openSync(name, O_WRONLY | O_NOFOLLOW)
+    return {
+      stream: new Socket({ fd: reader, readable: true, writable: false }),
+      descriptor,
+      closeWriter: () => closeSync(descriptor),
+    }
+  } catch (error) {
+    closeSync(reader)
+    throw error
+  }
 }
