@@ -97,7 +97,10 @@ async function workTimes(casefile, root) {
   const { connection } = casefile
   const { path } = await newSession(casefile, 'runbook')
   await untilState(casefile, path, 'plan_ready')
-  const fences = Array.from({ length: STEPS }, (_, at) => `\`\`\`sh run id=s${at}\n${STAMP}\n\`\`\`\n`)
+  const fences = Array.from(
+    { length: STEPS },
+    (_, at) => `\`\`\`sh run id=s${at}\n${STAMP}\n\`\`\`\n`,
+  )
   await connection.ask('PUT', `${path}/plan`, { plan: fences.join('\n') })
   const file = join(root, 'stamps.txt')
   const began = Date.now()

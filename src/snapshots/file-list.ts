@@ -10,6 +10,7 @@ import {
   createScratchRepository,
   type GitLimits,
   gitLimits,
+  missingGit,
   openScratchFolder,
   userGit,
 } from './git-scratch.ts'
@@ -119,11 +120,6 @@ async function list(
   }).catch(missingGit)
   if (exit !== 0) return null
   return parseList(stdout.toString('latin1'), stderr)
-}
-
-function missingGit(error: unknown): never {
-  if (!hasCode(error, 'ENOENT')) throw error
-  throw new Error('git was not found on the PATH', { cause: error })
 }
 
 /** A line is `? PATH` for an untracked file, or the index entry `TAG MODE ID STAGE<tab>PATH`. */

@@ -150,3 +150,9 @@ export function userGit(
   const { GIT_CONFIG_GLOBAL: _global, GIT_CONFIG_NOSYSTEM: _system, ...env } = git.env
   return { ...git, env }
 }
+
+/** Rethrows the error of a git that could not be started. */
+export function missingGit(error: unknown): never {
+  if (!hasCode(error, 'ENOENT')) throw error
+  throw new Error('git was not found on the PATH', { cause: error })
+}

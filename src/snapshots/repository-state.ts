@@ -10,7 +10,7 @@ import { readRegular } from '../files/safe-read.ts'
 import { asPath, type DotGit, findDotGit } from '../workspace/git/dot-git.ts'
 import { runGit } from '../workspace/git/git-command.ts'
 import { excludedPaths } from './git-excluded.ts'
-import { type GitLimits, isolatedGit } from './git-scratch.ts'
+import { type GitLimits, isolatedGit, missingGit } from './git-scratch.ts'
 import { contentAt, contentsBelow, UNREADABLE } from './plan-contents.ts'
 import { shownPath } from './plan-walk.ts'
 
@@ -158,7 +158,9 @@ async function indexHash(
 ): Promise<string> {
   const excluded = (await excludedPaths({ top, prefix: '' }, exclude)) ?? []
   const git = isolatedGit(gitDir, top, limits, {})
-  const { exit, stdout, stderr } = await runGit(['ls-files', '--stage', '-v', '-z'], git)
+  const { exit, stdout, stderr } = await runGit(['ls-files', '--stage', '-v', '-z'], git).catch(
+    missingGit,
+  )
   if (exit !== 0) return hashOf([stderr])
   const isCounted = (entry: string) => {
     const path = Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString()

@@ -17,7 +17,6 @@ import { makeTooDeep } from '../fixtures/deep-folder.ts'
 import { isFull } from '../fixtures/full.ts'
 import {
   commit,
-  env,
   type Files,
   git,
   hangingGit,

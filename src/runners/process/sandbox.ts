@@ -2,7 +2,6 @@
 
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
@@ -190,8 +189,10 @@ async function tryOut(
       stdio: ['ignore', 'ignore', 'pipe', 'ignore', 'ignore', table],
       ...(signal && { signal }),
     })
-    child.on('error', () => {}) // its code and signal follow
-    const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')])
+    child.on('error', () => {}) // it also closes
+    const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
+    const stderr = await text(child.stderr!)
+    const code = await closed
     if (code === 0) return null
     if (signal?.aborted) return 'the check was stopped'
     if (child.killed) return `the mounts were not made within ${PROBE_MS / 1000} s`
@@ -297,9 +298,7 @@ function hide(place: Place, places: readonly Place[]): PlacePlan {
   return {
     lines: [
       line('casefile', place.path, 'tmpfs', 'mode=0755,size=1m,nosuid,nodev'),
-      ...ways.map((way) =>
-        line(`./${way}`, join(place.path, way), 'none', 'rbind,X-mount.mkdir'),
-      ),
+      ...ways.map((way) => line(`./${way}`, join(place.path, way), 'none', 'rbind,X-mount.mkdir')),
       remount(place.path, 'nosuid,nodev,ro'),
     ],
     checks: [...entries].flatMap(([folder, { size }]) => ['closed', folder, String(size), folder]),
@@ -337,8 +336,7 @@ function line(source: string, path: string, type: string, options: string): stri
 
 function escaped(word: string): string {
   return word.replace(/[\s\\#]/g, (found) =>
-    Buffer.from(found)
-      .reduce((text, byte) => `${text}\\${byte.toString(8).padStart(3, '0')}`, ''),
+    Buffer.from(found).reduce((text, byte) => `${text}\\${byte.toString(8).padStart(3, '0')}`, ''),
   )
 }
 
