@@ -2,11 +2,12 @@
  * Makes the program in dist/ from src/ by esbuild: modules with the packages in them, and what the browser loads.
  * docs/decisions/0018-esbuild-bundles.md says why.
  */
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import ts from 'typescript'
 import { notices } from './notices.mjs'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
@@ -77,15 +78,17 @@ const pages = await build({
   metafile: true,
 })
 const metafiles = [program, lazy, pages].map(({ metafile }) => metafile)
-await writeFile(resolve(DIST, 'index.d.ts'), await declarations('src/embedded-service.ts'))
+await writeDeclarations('embedded-service')
 await writeFile(resolve(DIST, 'NOTICES'), await notices(ROOT, metafiles))
 await chmod(resolve(DIST, 'cli.js'), 0o755)
 
-/** The types of a module that needs none of another. */
-async function declarations(path) {
-  const text = await readFile(resolve(ROOT, path), 'utf8')
-  const { outputText, diagnostics } = ts.transpileDeclaration(text, { fileName: path })
-  if (diagnostics.length > 0)
-    throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost({})))
-  return outputText
+/** Writes the types of a module that needs none of another module. */
+async function writeDeclarations(name) {
+  const only = ['--declaration', '--emitDeclarationOnly', '--isolatedDeclarations', '--noResolve']
+  const target = ['--target', 'es2022', '--module', 'nodenext', '--outDir', DIST]
+  const args = [resolve(ROOT, `src/${name}.ts`), '--noCheck', ...only, ...target]
+  const compiler = resolve(ROOT, 'node_modules/typescript/bin/tsc')
+  // where no tsconfig.json is: the compiler takes a file or a project, not both
+  execFileSync(process.execPath, [compiler, ...args], { cwd: tmpdir(), stdio: 'inherit' })
+  await rename(resolve(DIST, `${name}.d.ts`), resolve(DIST, 'index.d.ts'))
 }

@@ -17,7 +17,7 @@ const EXTERNAL = [
   'tap',
   'tap-parser',
   'fast-check',
-  'typescript',
+  'oxc-parser',
   'esbuild',
   'playwright-core',
   'ajv',

@@ -8,6 +8,8 @@ import { XMLValidator } from 'fast-xml-parser'
 import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
 import { casefile } from '../src/cli/program.ts'
+import { endpointsOf } from '../src/http/endpoints.ts'
+import { openApiDocument } from '../src/http/openapi/document.ts'
 import { readPlan } from '../src/markdown/plan-steps.ts'
 import { readSettings } from '../src/markdown/settings-file.ts'
 import { runBuilt, started } from './fixtures/built-service.ts'
@@ -355,7 +357,8 @@ t.test('settings, plans and answers on the pages are read as the program reads t
   t.ok(plans.length > 2)
   for (const { where, code } of plans) t.strictSame((await readPlan(code)).errors, [], where)
 
-  const known = keysOf(JSON.parse(readPage('src/http/openapi/examples.json')))
+  const build = { version: '1.0.0', commit: null }
+  const known = keysOf(openApiDocument(endpointsOf({ dev: true }), { build }))
   const answers = /^docs\/(api|webhooks|settings)\.md$/
   for (const { where, code } of blocks.filter(
     ({ language, page }) => language === 'json' && answers.test(page),

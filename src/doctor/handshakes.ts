@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { AcpSpec } from '../runners/acp/agents.ts'
+
 import { type Handshake, tryHandshake } from '../runners/acp/handshake.ts'
-import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import type { AcpSpec, AgentSpec } from '../runners/agents/agent.ts'
 import { warningAbout } from '../runners/agents/agent-version.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { findProgram } from '../runners/process/find-program.ts'

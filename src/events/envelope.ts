@@ -14,7 +14,7 @@ export interface Envelope {
  */
 export function trailEnvelope(session: Session, line: TrailLine): Envelope {
   // a field with this name in an audit trail must not override the session id
-  const { session_id: _, case_id: __, ...rest } = line.fields
+  const { session_id: _, case_id: __, ...rest }: Record<string, unknown> = line.fields
   const fields = line.event === 'session_completed' ? {} : rest
   return {
     event_type: line.event,

@@ -19,12 +19,13 @@ export type Route = `${Method} /${string}`
 
 export const TAGS = {
   Cases: 'Work items: a problem or a request.',
-  Sessions: 'Runs on a case: planned, approved, executed, recorded.',
+  Sessions: 'Work on a case by an agent or a runbook: planned, approved, executed, recorded.',
   Proof: 'Evidence that a case is resolved, and what is still required.',
-  Memory: 'The markdown files of a case, byte for byte.',
+  Memory: 'The markdown files of a case, as they are on disk.',
   Webhooks: 'URLs that events are sent to.',
   Events: 'Server-sent events for every change.',
-  Providers: 'What a session can run with. Only with `casefile serve --dev`.',
+  Providers:
+    'The agents and other programs that sessions run with. Only with `casefile serve --dev`.',
   System: 'The service itself.',
 } as const
 
@@ -65,6 +66,15 @@ interface Permission {
   operatorOnlyIf?: (c: ServiceContext) => boolean
 }
 
+/** A request and its responses, as far as they are not the examples of the schemas. */
+export interface ExampleSpec {
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, unknown>>
+  body?: unknown
+  /** By status: JSON, or text. */
+  responses?: Readonly<Partial<Record<number, unknown>>>
+}
+
 type Shape = Readonly<Record<string, z.ZodType>>
 type Values<S extends Shape> = z.output<z.ZodObject<{ -readonly [K in keyof S]: S[K] }>>
 
@@ -91,6 +101,7 @@ export interface EndpointSpec extends Permission {
   isConditional?: boolean
   /** In addition to those that follow from the rest. */
   errors?: readonly ErrorCode[]
+  example?: ExampleSpec
   /** Only with `casefile serve --dev`. */
   isDev?: boolean
   /**

@@ -1,50 +1,8 @@
 import { inspect } from 'node:util'
 import { diskError } from '../files/storage-error.ts'
 import { AppError, type ErrorCode } from '../model/app-error.ts'
+import { ERRORS, UNEXPECTED } from './errors.ts'
 import { jsonBody } from './json-body.ts'
-
-/** The HTTP status and title of every error code. */
-export const ERRORS = {
-  bad_request: { status: 400, title: 'Invalid request' },
-  invalid_json: { status: 400, title: 'Invalid JSON' },
-  invalid_filename: { status: 400, title: 'File name not allowed' },
-  unknown_state: { status: 400, title: 'Unknown state' },
-  unknown_provider: { status: 400, title: 'Unknown provider' },
-  forbidden: { status: 403, title: 'Forbidden' },
-  own_session: { status: 403, title: 'Not allowed for a session' },
-  not_found: { status: 404, title: 'Not found' },
-  method_not_allowed: { status: 405, title: 'Method not allowed' },
-  already_exists: { status: 409, title: 'Already exists' },
-  already_active: { status: 409, title: 'Already active' },
-  plan_changed: { status: 409, title: 'The plan has changed' },
-  folder_busy: { status: 409, title: 'Folder in use' },
-  session_running: { status: 409, title: 'A session is running' },
-  unreadable_file: { status: 409, title: 'Unreadable file' },
-  changed_meanwhile: { status: 409, title: 'Modified concurrently' },
-  git_busy: { status: 409, title: 'git is busy' },
-  precondition_failed: { status: 412, title: 'Precondition failed' },
-  too_large: { status: 413, title: 'Too large' },
-  range_not_satisfiable: { status: 416, title: 'Range not satisfiable' },
-  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
-  proof_gate: { status: 422, title: 'Proof requirements not met' },
-  session_ended: { status: 422, title: 'Session has ended' },
-  wrong_state: { status: 422, title: 'Invalid state' },
-  invalid_plan: { status: 422, title: 'Invalid plan' },
-  untrusted_provider: { status: 422, title: 'Provider not trusted' },
-  untrusted_workdir: { status: 422, title: 'Working folder not trusted' },
-  untrusted_agent_files: { status: 422, title: 'Agent files not trusted' },
-  provider_unavailable: { status: 422, title: 'Provider unavailable' },
-  would_be_a_problem: { status: 422, title: 'Invalid file content' },
-  internal: { status: 500, title: 'Internal error' },
-  storage_failed: { status: 500, title: 'Storage failure' },
-  provider_failed: { status: 502, title: 'Provider failed' },
-  stopping: { status: 503, title: 'Service is stopping' },
-  storage_full: { status: 507, title: 'Storage full' },
-} as const satisfies Record<ErrorCode, { status: number; title: string }>
-
-const UNEXPECTED =
-  'An unexpected error occurred in the service. The cause is in its log (standard error). ' +
-  'Look there, and report it if it happens again.'
 
 /** The members of RFC 9457, and those of ours. */
 export interface ProblemJson extends Record<string, unknown> {

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { AppError } from '../model/app-error.ts'
 import type { ServiceContext } from './context.ts'
 import { parseJsonObject } from './json-text.ts'
-import { parseFields } from './schemas/parse-fields.ts'
+import { parseBody } from './schemas/parse-fields.ts'
 
 const MIB = 1024 * 1024
 const MAX_JSON_BYTES = MIB
@@ -56,9 +56,9 @@ export async function readJson<T>(
   { maxBytes = MAX_JSON_BYTES } = {},
 ): Promise<T> {
   const bytes = await readBytes(c, maxBytes)
-  if (bytes.byteLength === 0) return parseFields(schema, {})
+  if (bytes.byteLength === 0) return parseBody(schema, {})
   requireJson(c.req.header('content-type'))
-  return parseFields(schema, parseJsonObject(bytes))
+  return parseBody(schema, parseJsonObject(bytes))
 }
 
 /** Throws `too_large` if one text of a body is over its own limit. */

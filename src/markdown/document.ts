@@ -32,12 +32,25 @@ export type DocumentResult =
   | { ok: true; document: MarkdownDocument }
   | { ok: false; code: YamlProblem['code']; line: number; message: string }
 
+/** The newest last. Several readers ask for the same text: one parses it. */
+const recent: { text: string; result: DocumentResult }[] = []
+const MAX_RECENT = 4
+
 /**
  * Splits frontmatter from body. gray-matter only splits; the YAML goes to the service's own reader. gray-matter's
  * other engines would execute code in a file, and its cache returns shared objects, so both are disabled by always
  * passing options.
  */
 export function readDocument(text: string): DocumentResult {
+  const known = recent.find((each) => each.text === text)
+  if (known) return known.result
+  const result = parseDocument(text)
+  recent.push({ text, result })
+  if (recent.length > MAX_RECENT) recent.shift()
+  return result
+}
+
+function parseDocument(text: string): DocumentResult {
   const start = text.startsWith('\ufeff') ? 1 : 0
   const eol = lineEnding(text)
   if (!text.startsWith('---', start) || text.startsWith('----', start)) {

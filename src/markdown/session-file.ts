@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { isSessionType } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { isSealed, type Session } from '../model/session.ts'
-import { isEnded, isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
-import { type TrailLine, trueLines } from '../model/trail.ts'
+import { isEnded, isSessionState, SESSION_STATES } from '../model/session-state.ts'
+import { stateInTrail, type TrailLine, trueLines } from '../model/trail.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
 import { type FieldReader, fieldReader, readRecord } from './fields.ts'
 import { diffOf, failedTestsOf, testsOf } from './session-evidence.ts'
@@ -161,7 +161,8 @@ function brokenSeal(text: string, trail: TrailPart): string | null {
   if (text.slice(sealed.next).trim() !== '') {
     return 'text was added after the seal of this ended session'
   }
-  return sha256(text.slice(0, sealed.start)) === sealed.line.fields.sha256
+  const { sha256: known }: Record<string, unknown> = sealed.line.fields
+  return sha256(text.slice(0, sealed.start)) === known
     ? null
     : 'this ended session was changed after it was sealed: the bytes no longer have the sealed hash'
 }

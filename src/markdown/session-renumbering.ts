@@ -31,8 +31,9 @@ export async function renumberedSession(text: string, move: Renumbering): Promis
     edited = withFields(edited, [['number', to]], read)
   }
   if (!trail) return edited // a hand-made file has no trail to keep
-  const was = seal ? { was_sealed: seal.line.fields.sha256 } : {}
-  const line = { number: nextTrailNumber(lines), time, event: 'renumbered' }
+  const { sha256 } = lines.find((line) => line.event === 'session_sealed')?.fields ?? {}
+  const was = seal ? { was_sealed: sha256 } : {}
+  const line = { number: nextTrailNumber(lines), time, event: 'renumbered' } as const
   edited = withTrail(
     edited,
     lines.filter((each) => each !== seal?.line),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { evidenceHashIn, nextTrailNumber, type TrailLine } from '../model/trail.ts'
+import { evidenceHashIn, type LineWith, nextTrailNumber, type TrailLine } from '../model/trail.ts'
 import { type LineEnding, lineEnding, linesOf } from './lines.ts'
 import { gapAtEnd } from './sections.ts'
 import { readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail.ts'
@@ -74,7 +74,7 @@ export function withSeal(text: string, time: string): string {
   const evidence = evidenceHashIn(trail)
   const eol = lineEnding(text)
   const body = /[\r\n]$/.test(text) ? text : text + eol
-  const seal = {
+  const seal: LineWith<'session_sealed'> = {
     number: nextTrailNumber(trail),
     time,
     event: 'session_sealed',

@@ -39,7 +39,8 @@ export function readTrailLine(text: string): TrailLine | null {
     if (value === undefined) return null
     fields[field[1]!] = value
   }
-  return { number: Number(number), time: time!, event: event!, fields }
+  // any other event and fields are kept as they are
+  return { number: Number(number), time: time!, event, fields } as TrailLine
 }
 
 /** JSON.stringify recurses, so a deeper value could be parsed but not written again. */

@@ -31,3 +31,21 @@ export function spanText(ms: number): string {
 function joined(large: number, unit: string, small: number, smallUnit: string): string {
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`
 }
+
+/** Formats how long a step took: `0.4 s`, `12 s`, `3:07 min`, `1:02:03 h`. */
+export function duration(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
+  if (ms < 60_000) return `${Math.floor(ms / 1000)} s`
+  return `${elapsed(ms)} ${ms < 3_600_000 ? 'min' : 'h'}`
+}
+
+/** `0:12`, `3:07`, `1:02:03`. */
+export function elapsed(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return h > 0 ? `${h}:${twoDigits(m)}:${twoDigits(s)}` : `${m}:${twoDigits(s)}`
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0')
+}

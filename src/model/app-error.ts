@@ -1,5 +1,5 @@
 /**
- * Why a request failed. The list of codes is closed. `http/problem-json.ts` maps each to an HTTP status, so that no
+ * Why a request failed. The list of codes is closed. `http/errors.ts` maps each to an HTTP status, so that no
  * other layer needs to know HTTP.
  */
 export const ERROR_CODES = [

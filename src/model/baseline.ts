@@ -101,7 +101,8 @@ export function sessionBaseline(session: Session, isLive: (session: Session) => 
 export function progressOf({ state, trail }: Session): string {
   const last = trail.at(-1)
   const evidence = last?.event === 'session_completed' ? evidenceHashIn(trail) : undefined
-  const hash = last?.fields.sha256 ?? evidence ?? last?.time ?? ''
+  const fields: Readonly<Record<string, unknown>> = last?.fields ?? {}
+  const hash = fields.sha256 ?? evidence ?? last?.time ?? ''
   return `${state} ${last?.number ?? 0} ${String(hash)}`
 }
 

@@ -1,4 +1,5 @@
 import type { CaseState } from './case-state.ts'
+import type { ChangeName, EventFields } from './events.ts'
 import { HISTORY_FILE } from './history.ts'
 import type { Problem } from './problem.ts'
 
@@ -38,8 +39,13 @@ export interface NoteFacts {
  */
 export type ChangeSource = 'service' | 'editor' | 'offline'
 
+/** A change of a case or the workspace, before it has a time. */
+export type ChangeEvent<Names extends ChangeName = ChangeName> = {
+  [Name in Names]: { type: Name; payload: EventFields<Name> }
+}[Names]
+
 export type CaseEvent =
-  | { type: string; payload: Record<string, unknown> }
+  | ChangeEvent
   /** The audit lines of this session after number `after`. */
   | { session_id: string; after: number }
 
@@ -55,38 +61,38 @@ export function caseEvents(
   source: ChangeSource,
   { wrote = [], isOwnHistory = false }: { wrote?: readonly string[]; isOwnHistory?: boolean } = {},
 ): CaseEvent[] {
-  const event = (type: string, payload: object = {}): CaseEvent => ({
-    type,
-    payload: { case_id, ...payload },
-  })
   if (!after) {
-    const written = wrote.map((filename) => event('memory_updated', { filename }))
     const cleared = problemEvents(case_id, before?.problems ?? [], [])
-    return [...written, ...cleared, ...(before?.state ? [event('case_deleted')] : [])]
+    const gone: CaseEvent[] = before?.state ? [{ type: 'case_deleted', payload: { case_id } }] : []
+    return [...wrote.map((name) => memoryUpdated(case_id, name)), ...cleared, ...gone]
   }
   const events: CaseEvent[] = []
   const was = before?.state ?? null
-  if (after.state && !was) events.push(event('case_created'))
+  if (after.state && !was) events.push({ type: 'case_created', payload: { case_id } })
   if (after.state && was && after.state !== was) {
-    events.push(event('case_state_changed', { old_state: was, new_state: after.state }))
+    const payload = { case_id, old_state: was, new_state: after.state }
+    events.push({ type: 'case_state_changed', payload })
   }
-  if (was && after.fields !== before?.fields) events.push(event('case_updated'))
+  if (was && after.fields !== before?.fields) {
+    events.push({ type: 'case_updated', payload: { case_id } })
+  }
   for (const [proof_id, is] of Object.entries(after.proofs)) {
     const old = before?.proofs[proof_id]
-    const named = { proof_id, proof_type: is.type }
-    if (!old) events.push(event('proof_created', named))
+    const named = { case_id, proof_id, proof_type: is.type }
+    if (!old) events.push({ type: 'proof_created', payload: named })
     if (old ? !same(old, is) : is.verified) {
-      events.push(event('proof_updated', { ...named, verified: is.verified }))
+      events.push({ type: 'proof_updated', payload: { ...named, verified: is.verified } })
     }
   }
   for (const [proof_id, { type }] of missing(before?.proofs, after.proofs)) {
-    events.push(event('proof_updated', { proof_id, proof_type: type, verified: false }))
+    const payload = { case_id, proof_id, proof_type: type, verified: false }
+    events.push({ type: 'proof_updated', payload })
   }
   for (const filename of changedNotes(before?.notes ?? {}, after.notes, wrote)) {
     // a history line of the service describes an act that has its own event
     const isOwn = filename === HISTORY_FILE && (source === 'service' || isOwnHistory)
     if (isOwn && !wrote.includes(filename)) continue
-    events.push(event('memory_updated', { filename }))
+    events.push(memoryUpdated(case_id, filename))
   }
   // audit lines from another machine or a person cause no events here
   if (source === 'service' || source === 'offline') {
@@ -96,6 +102,10 @@ export function caseEvents(
     }
   }
   return [...events, ...problemEvents(case_id, before?.problems ?? [], after.problems)]
+}
+
+function memoryUpdated(case_id: string, filename: string): ChangeEvent {
+  return { type: 'memory_updated', payload: { case_id, filename } }
 }
 
 /** Returns the memory files that were written, changed or removed, each once. */
@@ -119,15 +129,24 @@ export function problemEvents(
   case_id: string | null,
   before: readonly Problem[],
   after: readonly Problem[],
-): { type: string; payload: Record<string, unknown> }[] {
-  const event = (type: string, { code, file, line, message }: Problem) => ({
-    type,
-    payload: { case_id, code, file, line, message },
+): ChangeEvent<'problem_found' | 'problem_cleared'>[] {
+  const payload = ({ code, file, line, message }: Problem) => ({
+    case_id,
+    code,
+    file,
+    line,
+    message,
   })
   const [old, now] = [keyProblems(before), keyProblems(after)]
   return [
-    ...missing(now, old).map(([, problem]) => event('problem_found', problem)),
-    ...missing(old, now).map(([, problem]) => event('problem_cleared', problem)),
+    ...missing(now, old).map(([, problem]) => ({
+      type: 'problem_found' as const,
+      payload: payload(problem),
+    })),
+    ...missing(old, now).map(([, problem]) => ({
+      type: 'problem_cleared' as const,
+      payload: payload(problem),
+    })),
   ]
 }
 

@@ -14,6 +14,7 @@ export interface CaseFieldRow {
   label: string
   /** A sentence for forms, command help and the API description. */
   about: string
+  /** A value, for help texts and the API description; one word of a list. */
   example?: string
   /** The value if a case has none; null if not given. */
   default?: string | readonly string[]
@@ -60,6 +61,7 @@ export const CASE_FIELDS = {
     kind: 'line',
     label: 'Title',
     about: 'The problem or request, summarized in one line',
+    example: 'Signed out again right after signing in',
     required: true,
     max: TITLE_MAX,
     option: '--title <text>',
@@ -86,6 +88,7 @@ export const CASE_FIELDS = {
     kind: 'markdown',
     label: 'Description',
     about: 'What happens, what should happen, how to reproduce it. Agents see this',
+    example: 'Every token counts as expired the moment it is issued.',
     default: '',
     option: '-d, --description <text>',
     isBasic: true,
@@ -137,6 +140,7 @@ export const CASE_FIELDS = {
     kind: 'case',
     label: 'Parent',
     about: 'The case that this one belongs to',
+    example: '642fe51e-78f5-4e03-aad6-929a942a6fe9',
     option: '--parent <case>',
   },
   reason: {

@@ -1,8 +1,8 @@
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
+import type { EventFields } from './events.ts'
 import { byCreation } from './proof.ts'
 import { hasProof, isSealed, type Session, type SessionEdit, sessionMove } from './session.ts'
-import { stateInTrail } from './session-state.ts'
-import { lastOf, numbered, type TrailLine } from './trail.ts'
+import { lastOf, type NewTrailLine, numbered, stateInTrail, type TrailLine } from './trail.ts'
 
 /**
  * Decides what the service writes after an edit by a person: carry out `state: abandoned`, seal a session that has
@@ -66,10 +66,10 @@ function sealed(folder: CaseFolder, session: Session, now: string): SessionEditO
   const lines = folder.proofs
     .filter((proof) => proof.session_id === session.id && !isInTrail(session.trail, proof.id))
     .sort(byCreation)
-    .map((proof) => ({
-      event: 'proof_attached',
-      fields: { proof_id: proof.id, proof_type: proof.type },
-    }))
+    .map((proof): NewTrailLine => {
+      const { id: proof_id, type: proof_type } = proof
+      return { event: 'proof_attached', fields: { proof_id, proof_type } }
+    })
   return { lines: numbered(session.trail, lines, now), seal: { time: now } }
 }
 
@@ -90,7 +90,7 @@ function planEdited(
   const hypothesis = knownHypothesis(trail)
   const otherHypothesis = hypothesis !== undefined && hypothesis !== texts.hypothesis
   if (plan === undefined || (plan === texts.plan && !otherHypothesis)) return null
-  const fields = {
+  const fields: EventFields<'plan_edited'> = {
     by: 'hand',
     sha256: texts.plan,
     ...(otherHypothesis ? { hypothesis_sha256: texts.hypothesis } : {}),
@@ -104,12 +104,12 @@ function knownHypothesis(trail: readonly TrailLine[]): unknown {
   const edited = trail.findLast(
     (line) => line.event === 'plan_edited' && line.fields.hypothesis_sha256 !== undefined,
   )
-  const written = lastOf(trail, 'hypothesis_written')
-  const last = newest([edited, written])
-  return last?.event === 'plan_edited' ? last.fields.hypothesis_sha256 : last?.fields.sha256
+  const last = newest([edited, lastOf(trail, 'hypothesis_written')])
+  if (last?.event === 'plan_edited') return last.fields.hypothesis_sha256
+  return last?.event === 'hypothesis_written' ? last.fields.sha256 : undefined
 }
 
-function newest(lines: readonly (TrailLine | undefined)[]): TrailLine | undefined {
+function newest<Line extends TrailLine>(lines: readonly (Line | undefined)[]): Line | undefined {
   return lines
     .filter((line) => line !== undefined)
     .sort((a, b) => a.number - b.number)

@@ -9,7 +9,7 @@ import {
 } from './proof.ts'
 import { hasProof, isSealed, type Session } from './session.ts'
 import { isRunning } from './session-state.ts'
-import { numbered } from './trail.ts'
+import { type NewTrailLine, numbered } from './trail.ts'
 
 export interface NewProof {
   id: string
@@ -65,7 +65,8 @@ export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): 
   }
   const edits: Edit[] = [{ file: 'new-proof', proof, content: wanted.content }]
   if (session && !isSealed(session)) {
-    const line = { event: 'proof_attached', fields: { proof_id: proof.id, proof_type: proof.type } }
+    const fields = { proof_id: proof.id, proof_type: proof.type }
+    const line: NewTrailLine = { event: 'proof_attached', fields }
     edits.push({
       file: 'session',
       number: session.number,

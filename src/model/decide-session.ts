@@ -1,9 +1,9 @@
 import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
-import { hasEnded, type Session, sessionMove } from './session.ts'
+import { hasEnded, type Session, type SessionTexts, sessionMove } from './session.ts'
 import { nextState } from './session-state.ts'
-import { lastOf, type NewTrailLine, numbered } from './trail.ts'
+import { type LineWith, lastOf, type NewTrailLine, numbered } from './trail.ts'
 
 /** Returns the edit that moves the case after a session's milestone; empty if the case keeps its state. */
 export function caseMove(
@@ -87,7 +87,7 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
     )
   }
   const { sha256, hypothesis_sha256 } = edit
-  const line = {
+  const line: NewTrailLine = {
     event: 'plan_edited',
     fields: { by: 'request', sha256, ...(hypothesis_sha256 ? { hypothesis_sha256 } : {}) },
   }
@@ -141,9 +141,10 @@ export function approve(
  */
 export function requireReadPlan({ trail }: Session, sha256: string, wasTouched: boolean): void {
   const own = trail.findLast(
-    ({ event, fields }) =>
-      event === 'plan_written' || (event === 'plan_edited' && fields.by === 'request'),
-  )
+    (line) =>
+      line.event === 'plan_written' ||
+      (line.event === 'plan_edited' && line.fields.by === 'request'),
+  ) as LineWith<'plan_written' | 'plan_edited'> | undefined
   const isByHand = own !== undefined && own.fields.sha256 !== sha256
   const inRun = lastOf(trail, 'plan_edited')?.fields.in_run === true
   if (!isByHand || !(wasTouched || inRun)) return
@@ -152,6 +153,46 @@ export function requireReadPlan({ trail }: Session, sha256: string, wasTouched: 
     'The plan was changed in its file while another session ran whose programs could write there. Read it, then approve it with its plan_sha256.',
     { extra: { plan_sha256: sha256 } },
   )
+}
+
+/** How a run of the session's provider ended: its planning or its work. */
+export interface RunEnd {
+  mode: 'plan' | 'work'
+  state: keyof typeof END_TRIGGERS
+  /** Why, if it did not succeed. */
+  reason?: string | undefined
+  /** Lines about what it made. */
+  results?: readonly NewTrailLine[]
+  texts?: Partial<SessionTexts>
+  evidence?: Partial<Pick<Session, 'diff' | 'tests' | 'failed_tests'>>
+}
+
+const END_TRIGGERS = {
+  plan_ready: 'planned',
+  complete: 'finish',
+  failed: 'fail',
+  abandoned: 'abandon',
+} as const
+
+/** Returns the edit that records the end of a run. The lines are in this order in every audit trail. */
+export function endRun(folder: CaseFolder, id: string, end: RunEnd, now: string): Edit {
+  const session = sessionOf(folder, id)
+  const { mode, state, reason, results = [], texts, evidence } = end
+  const ended: NewTrailLine = {
+    event: 'agent_completed',
+    fields: { provider: session.provider, mode, state },
+  }
+  const edit = sessionMove(session, {
+    trigger: END_TRIGGERS[state],
+    now,
+    caseState: folder.case.state,
+    before: [...results, ended],
+    after: state === 'complete' ? [{ event: 'session_completed', fields: {} }] : [],
+    ...(evidence ? { fields: evidence } : {}),
+    ...(texts ? { texts } : {}),
+    ...(reason === undefined ? {} : { reason }),
+  })
+  return { file: 'session', number: session.number, edit }
 }
 
 export function revise(folder: CaseFolder, id: string, note: string, now: string): Edit[] {

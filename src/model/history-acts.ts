@@ -2,6 +2,7 @@ import { counted } from './amounts.ts'
 import { type Case, type CaseEdit, changedFields } from './case.ts'
 import { type CaseFolder, type Edit, gateOf, shownState, type Verification } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
+import type { FieldsRead } from './events.ts'
 import type { Act, Actor, Place } from './history.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
@@ -144,7 +145,11 @@ const WHERE: Record<Place, string> = {
   api: 'by the API',
 }
 
-function movedActs(name: string, values: TrailLine['fields'], session: Session): Act[] {
+function movedActs(
+  name: string,
+  values: FieldsRead<'session_state_changed'>,
+  session: Session,
+): Act[] {
   const { old_state, new_state } = values
   const reason = textOf(values.reason)
   if (old_state === 'plan_ready' && new_state === 'planning') {

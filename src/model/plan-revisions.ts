@@ -20,9 +20,12 @@ export function planRevisions(trail: readonly TrailLine[]): PlanRevision[] {
     if (event === 'session_state_changed' && fields.old_state === 'plan_ready') {
       note = fields.new_state === 'planning' ? textOf(fields.reason) : null
     }
+    if (event !== 'plan_written' && event !== 'plan_edited' && event !== 'plan_approved') continue
     const plan_sha256 = textOf(event === 'plan_approved' ? fields.plan_sha256 : fields.sha256)
-    const by = plan_sha256 === null ? null : writerOf(event, fields)
-    if (plan_sha256 === null || by === null) continue
+    if (plan_sha256 === null) continue
+    const isRequest = event === 'plan_edited' && fields.by === 'request'
+    // an approved plan without an earlier line was written into the file just before approval
+    const by = event === 'plan_written' ? 'provider' : isRequest ? 'request' : 'hand'
     const text = event === 'plan_approved' ? textOf(fields.plan) : null
     const last = revisions.at(-1)
     if (last?.plan_sha256 === plan_sha256) last.text ??= text
@@ -52,17 +55,10 @@ export function isPlanUnchanged(trail: readonly TrailLine[]): boolean {
 
 /** Returns the hash of the last plan in an audit trail. */
 function planHash(trail: readonly TrailLine[]): string | null {
-  const last = trail.findLast(({ event }) => event === 'plan_written' || event === 'plan_edited')
+  const last = trail.findLast(
+    (line) => line.event === 'plan_written' || line.event === 'plan_edited',
+  )
   return textOf(last?.fields.sha256)
-}
-
-/**
- * Returns who wrote a plan. An approved plan without an earlier line was written into the file just before approval.
- */
-function writerOf(event: string, { by }: TrailLine['fields']): PlanRevision['by'] | null {
-  if (event === 'plan_written') return 'provider'
-  if (event === 'plan_edited') return by === 'request' ? 'request' : 'hand'
-  return event === 'plan_approved' ? 'hand' : null
 }
 
 function textOf(value: unknown): string | null {

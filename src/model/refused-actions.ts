@@ -28,11 +28,12 @@ export function refusedActions(trail: readonly TrailLine[]): RefusedActions {
   const modeOf = ({ number }: TrailLine) => (number > approved ? 'work' : 'plan')
   const count = { plan: 0, work: 0 }
   for (const line of trail) {
-    const { denied } = line.fields
     if (line.event === 'denied') count[modeOf(line)] += 1
-    if (line.event === 'notes_unlisted' && typeof denied === 'number') count[modeOf(line)] += denied
+    if (line.event !== 'notes_unlisted') continue
+    const { denied } = line.fields
+    if (typeof denied === 'number') count[modeOf(line)] += denied
   }
-  const lines = trail.filter(({ event }) => event === 'denied')
+  const lines = trail.filter((line) => line.event === 'denied')
   // denials during work first, as they matter more for the result
   const first = [...lines.filter((line) => modeOf(line) === 'work'), ...lines].slice(0, MAX_REFUSED)
   return {

@@ -26,9 +26,9 @@ export function sessionDurations(trail: readonly TrailLine[]): SessionDurations 
   let state: SessionState | null = null
   let since = 0
   for (const { event, time, fields } of trail) {
+    if (event !== 'session_created' && event !== 'session_state_changed') continue
     const next = event === 'session_created' ? 'created' : fields.new_state
-    const isChange = event === 'session_created' || event === 'session_state_changed'
-    if (!isChange || !isSessionState(next)) continue
+    if (!isSessionState(next)) continue
     const now = Date.parse(time)
     const kind = state === null ? undefined : SPENT[state]
     if (kind) durations[kind] = (durations[kind] ?? 0) + Math.max(0, now - since)

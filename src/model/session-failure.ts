@@ -1,4 +1,5 @@
 import type { CaseFolder } from './case-folder.ts'
+import type { FieldsRead } from './events.ts'
 import type { Session } from './session.ts'
 import { lastOf, type TrailLine } from './trail.ts'
 
@@ -42,11 +43,10 @@ export function failedStep(trail: readonly TrailLine[]): FailedStep | null {
   const started = lastOf(trail, 'step_started')
   if (!started) return null
   const id = String(started.fields.step)
-  const finished = trail.find(({ event, number }) => {
-    return event === 'step_finished' && number > started.number
-  })
-  const tail = typeof finished?.fields.tail === 'string' ? finished.fields.tail : ''
-  const { exit, timed_out } = finished?.fields ?? {}
+  const after = trail.filter(({ number }) => number > started.number)
+  const finished = after.find((line) => line.event === 'step_finished')
+  const { exit, timed_out, tail: text }: FieldsRead<'step_finished'> = finished?.fields ?? {}
+  const tail = typeof text === 'string' ? text : ''
   const isNamed = reasonOf(trail).includes(`step ${id} `)
   return isNamed || !finished || exit !== 0 || timed_out === true ? { id, tail } : null
 }

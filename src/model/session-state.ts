@@ -1,5 +1,4 @@
 import { AppError } from './app-error.ts'
-import type { TrailLine } from './trail.ts'
 
 export const SESSION_STATES = [
   'created',
@@ -76,15 +75,4 @@ export function nextState(from: SessionState, trigger: Trigger): SessionState {
     'wrong_state',
     `"${trigger}" is not possible while the session is ${from}; it must be ${move.from.join(' or ')}.`,
   )
-}
-
-/** Returns the state from the last audit line that has one; null if no line does. */
-export function stateInTrail(trail: readonly TrailLine[]): SessionState | null {
-  for (let index = trail.length - 1; index >= 0; index--) {
-    const line = trail[index]!
-    if (line.event === 'session_created') return 'created'
-    const state = line.event === 'session_state_changed' ? line.fields.new_state : undefined
-    if (isSessionState(state)) return state
-  }
-  return null
 }

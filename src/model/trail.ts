@@ -1,12 +1,21 @@
-/** One line of a session's audit trail. `number` is the event's id. */
-export interface TrailLine {
-  number: number
-  time: string
-  event: string
-  fields: Record<string, unknown>
-}
+import type { EntryName, EventFields, FieldsRead } from './events.ts'
+import { isSessionState, type SessionState } from './session-state.ts'
 
-export type NewTrailLine = Pick<TrailLine, 'event' | 'fields'>
+/**
+ * One line of a session's audit trail. `number` is the event's id. A line that a person or another version wrote may
+ * have any other event and fields, and is kept as it is: so a value is `unknown`, and no code may expect to have listed
+ * all events.
+ */
+export type TrailLine = {
+  [Name in EntryName]: { number: number; time: string; event: Name; fields: FieldsRead<Name> }
+}[EntryName]
+
+/** A line as the service writes it. */
+export type NewTrailLine<Names extends EntryName = EntryName> = {
+  [Name in Names]: { event: Name; fields: EventFields<Name> }
+}[Names]
+
+export type LineWith<Name extends EntryName> = Extract<TrailLine, { event: Name }>
 
 /** Returns the next line number: the highest plus one, so that a removed line leaves a gap and no duplicate. */
 export function nextTrailNumber(trail: readonly TrailLine[]): number {
@@ -19,12 +28,15 @@ export function numbered(
   time: string,
 ): TrailLine[] {
   const first = nextTrailNumber(trail)
-  return lines.map((line, index) => ({ number: first + index, time, ...line }))
+  return lines.map((line, index): TrailLine => ({ number: first + index, time, ...line }))
 }
 
 /** Returns the last line with this event. */
-export function lastOf(trail: readonly TrailLine[], event: string): TrailLine | undefined {
-  return trail.findLast((line) => line.event === event)
+export function lastOf<Name extends EntryName>(
+  trail: readonly TrailLine[],
+  event: Name,
+): LineWith<Name> | undefined {
+  return trail.findLast((line): line is LineWith<Name> => line.event === event)
 }
 
 /**
@@ -33,7 +45,8 @@ export function lastOf(trail: readonly TrailLine[], event: string): TrailLine | 
  */
 export function evidenceHashIn(trail: readonly TrailLine[]): unknown {
   const line = lastOf(trail, 'evidence_recorded') ?? lastOf(trail, 'session_completed')
-  return line?.fields.evidence_sha256
+  const fields: Readonly<Record<string, unknown>> = line?.fields ?? {}
+  return fields.evidence_sha256
 }
 
 /** No session adds more lines at once; a larger gap was written by a person. */
@@ -58,4 +71,15 @@ export function trueLines(lines: readonly TrailLine[]): TrailLine[] {
     if (line.event === 'session_sealed') break
   }
   return counted
+}
+
+/** Returns the state from the last audit line that has one; null if no line does. */
+export function stateInTrail(trail: readonly TrailLine[]): SessionState | null {
+  for (let index = trail.length - 1; index >= 0; index--) {
+    const line = trail[index]!
+    if (line.event === 'session_created') return 'created'
+    const state = line.event === 'session_state_changed' ? line.fields.new_state : undefined
+    if (isSessionState(state)) return state
+  }
+  return null
 }

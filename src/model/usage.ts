@@ -1,5 +1,3 @@
-import type { TrailLine } from './trail.ts'
-
 /** Usage as an agent reports it; null for values it does not report. */
 export interface UsageCounts {
   /** All input tokens, including those from the cache. */
@@ -10,15 +8,6 @@ export interface UsageCounts {
   cached_tokens: number | null
   /** In US dollars, as the agent estimates it. */
   cost_usd: number | null
-}
-
-/** One run of an agent in a session: planning, planning again after a revision, or work. */
-export interface RunUsage extends UsageCounts {
-  mode: 'plan' | 'work'
-  /** When the run began. */
-  started_at: string
-  /** Several models are joined by commas, the one with most tokens first. */
-  model: string | null
 }
 
 export interface UsageTotal extends UsageCounts {
@@ -38,22 +27,6 @@ const MAX_TOKENS = 1e12
 const MAX_USD = 1e6
 const MAX_MODEL = 200
 
-/** Returns the agent runs in an audit trail, oldest first. A run without reported usage has nulls. */
-export function sessionUsage(trail: readonly TrailLine[]): RunUsage[] {
-  const runs: RunUsage[] = []
-  let isOpen = false
-  for (const { event, time, fields } of trail) {
-    if (event !== 'agent_started' && event !== 'agent_usage') continue
-    if (event === 'agent_started' || !isOpen) {
-      const mode = fields.mode === 'work' ? 'work' : 'plan'
-      runs.push({ mode, started_at: time, model: null, ...NO_COUNTS })
-    }
-    isOpen = event === 'agent_started'
-    if (event === 'agent_usage') Object.assign(runs.at(-1)!, readUsage(fields))
-  }
-  return runs
-}
-
 export function usageTotal(
   runs: readonly (UsageCounts & { runs?: number; incomplete?: boolean })[],
 ) {
@@ -70,28 +43,6 @@ export function usageTotal(
   return total
 }
 
-/** Returns the usage so far of the conversation that the audit trail had last. */
-export function conversationUsage(trail: readonly TrailLine[]): UsageCounts {
-  const byConversation = new Map<unknown, UsageCounts>()
-  let conversation: unknown = null
-  for (const { event, fields } of trail) {
-    if (event === 'agent_session') conversation = fields.agent_session
-    if (event !== 'agent_usage') continue
-    const before = byConversation.get(conversation) ?? NO_COUNTS
-    byConversation.set(conversation, usageTotal([before, readUsage(fields)]))
-  }
-  return byConversation.get(conversation) ?? NO_COUNTS
-}
-
-/**
- * Returns what a run added to a counter that an agent keeps over its whole conversation. If the counter is smaller
- * than before, the agent started again from zero.
- */
-export function addedSince(before: number | null, now: number | null): number | null {
-  if (now === null || before === null || now < before) return now
-  return now - before
-}
-
 /** Formats usage: `claude-opus-5-5, 12,400 tokens in (8,000 cached), 310 out, about $0.0093`; empty if unknown. */
 export function usageText(
   usage: UsageCounts & { model?: string | null; incomplete?: boolean },
@@ -106,12 +57,6 @@ export function usageText(
     cost_usd === null ? null : `${least || 'about '}${dollarText(cost_usd)}`,
   ]
   return parts.filter((part) => part !== null).join(', ')
-}
-
-/** Names the run at this index: `Plan`, `Plan again` or `Work`. */
-export function runName(runs: readonly RunUsage[], index: number): string {
-  if (runs[index]?.mode === 'work') return 'Work'
-  return runs.slice(0, index).some(({ mode }) => mode === 'plan') ? 'Plan again' : 'Plan'
 }
 
 /** Checks a number of tokens from a program; null if invalid. */

@@ -1,3 +1,5 @@
+import { isDefault } from './event-lookup.ts'
+
 /** A registered webhook. */
 export interface Webhook {
   id: string
@@ -26,54 +28,6 @@ export interface Disabled {
   at: string
 }
 
-/** The event types that `*` means. */
-export const DEFAULT_EVENTS: readonly string[] = [
-  'session_started',
-  'session_completed',
-  'proof_created',
-  'proof_updated',
-  'agent_completed',
-  'case_updated',
-  'case_state_changed',
-]
-
-/** Event types that are sent only to webhooks that list them. */
-export const FURTHER_EVENTS: readonly string[] = [
-  'case_created',
-  'case_deleted',
-  'memory_updated',
-  'problem_found',
-  'problem_cleared',
-  'webhook_disabled',
-  'session_created',
-  'session_state_changed',
-  'session_sealed',
-  'step_started',
-  'step_finished',
-  'context_loaded',
-  'hypothesis_written',
-  'plan_written',
-  'plan_edited',
-  'plan_approved',
-  'guarded',
-  'agent_started',
-  'agent_session',
-  'agent_plan',
-  'agent_usage',
-  'tool_call',
-  'agent_retry',
-  'denied',
-  'notes_unlisted',
-  'plan_violation',
-  'working_folder_changed',
-  'changed_during_run',
-  'diff_taken',
-  'tests_read',
-  'evidence_recorded',
-  'proof_attached',
-  'renumbered',
-]
-
 export const ALL_EVENTS = '*'
 
 /** Whether a webhook gets events of this type. The caller checks the case. */
@@ -84,7 +38,7 @@ export function wantsType(
 ): boolean {
   const events = earlier_events.find(({ up_to }) => id <= up_to)?.events ?? present
   if (events.includes(type)) return true
-  return events.includes(ALL_EVENTS) && DEFAULT_EVENTS.includes(type)
+  return events.includes(ALL_EVENTS) && isDefault(type)
 }
 
 export interface WebhookChange {

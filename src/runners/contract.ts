@@ -1,6 +1,7 @@
-import type { AgentRetry } from '../model/agent-retry.ts'
 import type { Case } from '../model/case.ts'
+import type { EventFields } from '../model/events.ts'
 import type { PlanStep } from '../model/plan-step.ts'
+import type { NewTrailLine } from '../model/trail.ts'
 import type { UsageCounts } from '../model/usage.ts'
 import type { Sandbox } from './process/sandbox.ts'
 
@@ -122,31 +123,16 @@ export type StepStart = Pick<PlanStep, 'id' | 'cwd' | 'proof'> &
 
 /** What an agent does, as recorded in the audit trail. Texts may have any length; the report shortens them. */
 export type AgentNote =
-  | { event: 'agent_started'; fields: AgentFacts }
-  | { event: 'agent_session'; fields: { agent_session: string } }
-  | { event: 'tool_call'; fields: ToolFacts & { status?: string } }
-  | { event: 'denied'; fields: ToolFacts & { reason: string } }
-  | { event: 'agent_retry'; fields: AgentRetry }
-  | { event: 'agent_plan'; fields: { entries: { content: string; status: string }[] } }
-  | {
-      event: 'agent_usage'
-      fields: UsageCounts & { mode: AgentFacts['mode']; model: string | null }
+  | NewTrailLine<
+      'agent_started' | 'agent_session' | 'tool_call' | 'denied' | 'agent_retry' | 'agent_plan'
+    >
+  | (NewTrailLine<'agent_usage'> & {
+      fields: UsageCounts
       /** Which numbers cover the whole conversation, including earlier runs. */
       cumulative: 'tokens' | 'cost' | null
-    }
+    })
 
-export interface AgentFacts {
-  mode: 'plan' | 'work'
-  /** The words of the command, with `{prompt}` in place of the prompt. */
-  command: string[]
-  version?: string
-  /** A known problem of this version. */
-  warning?: string
-  /** How the agent's own plan mode was set and read back. */
-  plan_mode?: string
-  /** The mode that the agent reports for work. */
-  work_mode?: string
-}
+export type AgentFacts = EventFields<'agent_started'>
 
 export interface ToolFacts {
   tool: string

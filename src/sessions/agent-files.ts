@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path'
 import { AppError } from '../model/app-error.ts'
 import type { Problem } from '../model/problem.ts'
-import { ACP_AGENTS } from '../runners/acp/agents.ts'
-import type { AgentSpec } from '../runners/agents/agent-spec.ts'
-import { PRESETS } from '../runners/command/presets.ts'
+import type { AgentSpec } from '../runners/agents/agent.ts'
+import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
+
 import { findProgram } from '../runners/process/find-program.ts'
 import {
   type AgentFile,
@@ -27,7 +27,7 @@ export type ReadFile = AgentFile & { agents: string[] }
 /** Every file in the folder that some known agent would act on. */
 export async function allAgentFiles(
   place: FilesPlace,
-  specs: readonly AgentSpec[] = [...PRESETS, ...ACP_AGENTS],
+  specs: readonly AgentSpec[] = KNOWN_AGENTS,
 ): Promise<ReadFile[]> {
   const found = new Map<string, ReadFile>()
   const top = await searchTop(place.root, place.folder)
@@ -104,7 +104,7 @@ export async function installedReaders(
   environment: NodeJS.ProcessEnv,
   cwd: string,
 ): Promise<AgentSpec[]> {
-  const readers = [...PRESETS, ...ACP_AGENTS].filter(({ projectFiles }) => projectFiles.length > 0)
+  const readers = KNOWN_AGENTS.filter(({ projectFiles }) => projectFiles.length > 0)
   const where = { path: environment.PATH, cwd }
   const found = await Promise.all(readers.map(({ program }) => findProgram(program, where)))
   return readers.filter((_, at) => found[at] !== null)

@@ -53,7 +53,7 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
         unlisted[event] = (unlisted[event] ?? 0) + 1
         return []
       }
-      return [{ event, fields: bounded(fields) as Record<string, unknown> }]
+      return [{ event, fields: bounded(fields) } as NewTrailLine]
     },
     rest() {
       const counts = { ...unlisted }

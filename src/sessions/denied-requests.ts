@@ -1,6 +1,6 @@
 import { sessionOf } from '../model/case-folder.ts'
 import { isRunning } from '../model/session-state.ts'
-import { numbered, type TrailLine } from '../model/trail.ts'
+import { type NewTrailLine, numbered, type TrailLine } from '../model/trail.ts'
 import type { IdentifiedRun } from '../runners/process/run-processes.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
@@ -39,7 +39,7 @@ export async function noteDenied(
     const session = sessionOf(folder, job.session_id)
     const known = session.trail.filter(isOwnRequest).length
     if (!isRunning(session.state) || known >= MAX_LINES) return []
-    const line = { event: 'denied', fields: { ...denied, kind: 'request' } }
+    const line: NewTrailLine = { event: 'denied', fields: { ...denied, kind: 'request' } }
     const lines = numbered(session.trail, [line], now())
     return [{ file: 'session', number: session.number, edit: { lines } }]
   })

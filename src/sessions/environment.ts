@@ -1,6 +1,5 @@
 import { SETTINGS_FILE } from '../model/settings.ts'
-import { agentVariables } from '../runners/agents/agent-env.ts'
-import type { EnvRule } from '../runners/agents/agent-spec.ts'
+import { agentVariables, type EnvRule } from '../runners/agents/environment.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 
 const PASSED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_[A-Z]+|TERM|TMPDIR|TZ|XDG_[A-Z_]+)$/

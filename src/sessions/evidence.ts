@@ -80,7 +80,9 @@ export async function planOutput(
   number: number,
   trail: readonly TrailLine[],
 ): Promise<string> {
-  const began = trail.findLastIndex(({ fields }) => fields.new_state === 'planning')
+  const began = trail.findLastIndex(
+    ({ event, fields }) => event === 'session_state_changed' && fields.new_state === 'planning',
+  )
   const parts: string[] = []
   for (const step of stepsOf(number, trail.slice(began + 1))) {
     const { log } = step.artifacts

@@ -3,6 +3,7 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { type Session, sessionMove } from '../model/session.ts'
+import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
@@ -66,8 +67,9 @@ export async function execute(
 async function begin({ store, now }: SessionDeps, job: Job): Promise<Session> {
   const folder = await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
-    const after = [{ event: 'session_started', fields: { provider: session.provider } }]
-    const edit = sessionMove(session, { trigger: 'start', now: now(), after })
+    const { provider } = session
+    const started: NewTrailLine = { event: 'session_started', fields: { provider } }
+    const edit = sessionMove(session, { trigger: 'start', now: now(), after: [started] })
     return [{ file: 'session', number: session.number, edit }]
   })
   return sessionOf(folder, job.session_id)

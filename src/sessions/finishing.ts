@@ -3,9 +3,10 @@ import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
-import { caseMove } from '../model/decide-session.ts'
+import { caseMove, endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
-import { type Session, sessionMove } from '../model/session.ts'
+import type { Session } from '../model/session.ts'
+import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkResult } from '../runners/contract.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
@@ -101,26 +102,21 @@ async function endOf(
     const session = sessionOf(folder, session_id)
     if (session.state !== 'executing') throw overtaken(session)
     const texts = { output: output || 'The plan has no steps to run.', candidates }
-    const hash = evidenceHash(evidence, { plan, output: texts.output })
-    const recorded = { event: 'evidence_recorded', fields: { evidence_sha256: hash } }
-    const isComplete = state === 'complete'
-    const { provider } = session
-    const move = sessionMove(session, {
-      trigger: isComplete ? 'finish' : state === 'failed' ? 'fail' : 'abandon',
-      now: now(),
-      caseState: folder.case.state,
-      before: [
+    const evidence_sha256 = evidenceHash(evidence, { plan, output: texts.output })
+    const recorded: NewTrailLine = { event: 'evidence_recorded', fields: { evidence_sha256 } }
+    const end: RunEnd = {
+      mode: 'work',
+      state,
+      reason,
+      results: [
         ...evidenceLines(folderDiff, steps.tests),
-        ...(isComplete ? [recorded] : []),
-        { event: 'agent_completed', fields: { provider, mode: 'work', state } },
+        ...(state === 'complete' ? [recorded] : []),
       ],
-      after: isComplete ? [{ event: 'session_completed', fields: {} }] : [],
-      fields: evidence,
-      // The record has the text that ran, even if somebody edited the file meanwhile.
+      evidence,
+      // the record has the text that ran, even if somebody edited the file meanwhile
       texts: folder.texts!.plan === plan ? texts : { ...texts, plan },
-      ...(reason === undefined ? {} : { reason }),
-    })
-    return { file: 'session', number: session.number, edit: move }
+    }
+    return endRun(folder, session_id, end, now())
   }
   return { state, edit }
 }

@@ -2,7 +2,7 @@ import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { IgnoredChange } from '../model/baseline.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { isSealed } from '../model/session.ts'
-import { type NewTrailLine, numbered } from '../model/trail.ts'
+import { type NewTrailLine, numbered, type TrailLine } from '../model/trail.ts'
 import type { OpenRun } from '../state/baselines.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
@@ -87,6 +87,6 @@ function lineOf(
   return { event: 'changed_during_run', fields: { ...of, file, what: kind, from, to } }
 }
 
-function isSame(line: NewTrailLine, { event, fields }: NewTrailLine): boolean {
+function isSame(line: TrailLine, { event, fields }: NewTrailLine): boolean {
   return line.event === event && JSON.stringify(line.fields) === JSON.stringify(fields)
 }

@@ -2,7 +2,9 @@ import { plainText } from '../files/plain-text.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { sessionOf } from '../model/case-folder.ts'
-import { MAX_PLAN_BYTES, sessionMove } from '../model/session.ts'
+import { endRun, type RunEnd } from '../model/decide-session.ts'
+import { MAX_PLAN_BYTES } from '../model/session.ts'
+import type { NewTrailLine } from '../model/trail.ts'
 import { abortable } from '../runners/agents/timeouts.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { hypothesisOf } from '../runners/runbook-plan.ts'
@@ -48,38 +50,18 @@ export async function plan(
   const output = stopped !== null && provider.spec ? await planOutputOf(deps, job, stopped) : ''
   // store before the state change is published, so that clients find the text
   if ('result' in outcome && stopped === null) await deps.plans.store(outcome.result.plan)
-  await updateWithRetry(
-    store,
-    job,
-    (present) => {
-      const session = sessionOf(present, session_id)
-      const trigger = job.ending === 'abandon' ? 'abandon' : stopped === null ? 'planned' : 'fail'
-      const ended = { planned: 'plan_ready', fail: 'failed', abandon: 'abandoned' }[trigger]
-      const result = 'result' in outcome && trigger === 'planned' ? outcome.result : null
-      const edit = sessionMove(session, {
-        trigger,
-        now: now(),
-        caseState: present.case.state,
-        before: [
-          ...(result ? writtenLines(result) : []),
-          {
-            event: 'agent_completed',
-            fields: { provider: session.provider, mode: 'plan', state: ended },
-          },
-        ],
-        ...(result ? { texts: result } : output ? { texts: { output } } : {}),
-        ...(trigger === 'abandon'
-          ? job.reason === undefined
-            ? {}
-            : { reason: job.reason }
-          : stopped === null
-            ? {}
-            : { reason: stopped }),
-      })
-      return [{ file: 'session', number: session.number, edit }]
-    },
-    { by: endingActor(job, provider.id) },
-  )
+  const result = 'result' in outcome && stopped === null ? outcome.result : null
+  const isAbandoned = job.ending === 'abandon'
+  const end: RunEnd = {
+    mode: 'plan',
+    state: isAbandoned ? 'abandoned' : result ? 'plan_ready' : 'failed',
+    reason: isAbandoned ? job.reason : (stopped ?? undefined),
+    ...(result && !isAbandoned ? { results: writtenLines(result), texts: result } : {}),
+    ...(output ? { texts: { output } } : {}),
+  }
+  await updateWithRetry(store, job, (present) => [endRun(present, session_id, end, now())], {
+    by: endingActor(job, provider.id),
+  })
   job.planned = true
   deps.running.delete(session_id)
   await deps.runs.remove(session_id)
@@ -100,7 +82,8 @@ async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise
   const { steps } = settings
   const request = { case: folder.case, memory, steps, workdir, note, signal, agent: null }
   if (!provider.runner.capabilities.isAgent) {
-    const line = { event: 'context_loaded', fields: { files: inOrder([...memory.keys()]) } }
+    const files = inOrder([...memory.keys()])
+    const line: NewTrailLine = { event: 'context_loaded', fields: { files } }
     if (sessionOf(folder, job.session_id).state === 'created') await beginPlanning(deps, job, line)
     return abortable(signal, provider.runner.plan(request))
   }
@@ -151,7 +134,7 @@ function mustFit(name: string, text: string): void {
   throw new AppError('too_large', `The ${name} has ${bytes} bytes, more than the limit of 256 KiB.`)
 }
 
-function writtenLines({ hypothesis, plan }: PlanResult) {
+function writtenLines({ hypothesis, plan }: PlanResult): NewTrailLine[] {
   return [
     { event: 'hypothesis_written', fields: { sha256: sha256(hypothesis) } },
     { event: 'plan_written', fields: { sha256: sha256(plan) } },

@@ -1,5 +1,5 @@
 import { fenceFor } from '../markdown/sections.ts'
-import { PLAN_MARKS } from '../runners/agents/plan-marks.ts'
+import { PLAN_MARKS } from '../runners/agents/plan-text.ts'
 
 /** An optional part of a prompt: it can be cut or left out. */
 export interface PromptPart {

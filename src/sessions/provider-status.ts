@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { AppError } from '../model/app-error.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
-import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent-spec.ts'
+import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent.ts'
 import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
 import type { Runner } from '../runners/contract.ts'
 import { findProgram, whyNotFound } from '../runners/process/find-program.ts'

@@ -2,10 +2,10 @@ import { AppError } from '../model/app-error.ts'
 import { OWN_PROVIDER, type ProviderSettings, SETTINGS_FILE } from '../model/settings.ts'
 import { needsTrust } from '../model/trust.ts'
 import { acpRunner, customAcpSpec } from '../runners/acp/acp.ts'
-import { ACP_AGENTS } from '../runners/acp/agents.ts'
-import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import type { AgentSpec } from '../runners/agents/agent.ts'
+import { KNOWN_AGENTS, type KnownSpec } from '../runners/agents/registry.ts'
 import { commandRunner, customCommandSpec } from '../runners/command/command.ts'
-import { PRESETS } from '../runners/command/presets.ts'
+
 import type { Runner } from '../runners/contract.ts'
 import { runbook } from '../runners/runbook.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -56,12 +56,12 @@ const OWN: Provider = {
   runner: runbook,
 }
 
-const BUILT_IN: readonly Provider[] = [...PRESETS, ...ACP_AGENTS].map((spec) => ({
+const BUILT_IN: readonly Provider[] = KNOWN_AGENTS.map((spec) => ({
   id: spec.id,
   source: 'built-in',
   spec,
   trusted: true,
-  runner: agentRunner(spec.id, [])!,
+  runner: agentRunner(spec),
 }))
 
 /** Null if it names a preset that does not exist. */
@@ -87,18 +87,14 @@ function agentOf(id: string, provider: ProviderSettings): Pick<Provider, 'spec' 
       return { spec, runner: acpRunner(spec) }
     }
     case 'preset': {
-      const spec = [...PRESETS, ...ACP_AGENTS].find((each) => each.id === provider.preset)
-      const runner = agentRunner(provider.preset, provider.args)
-      return spec && runner ? { spec, runner } : null
+      const spec = KNOWN_AGENTS.find((each) => each.id === provider.preset)
+      return spec ? { spec, runner: agentRunner(spec, provider.args) } : null
     }
   }
 }
 
-function agentRunner(preset: string, args: readonly string[]): Runner | null {
-  const command = PRESETS.find(({ id }) => id === preset)
-  if (command) return commandRunner(command, args)
-  const acp = ACP_AGENTS.find(({ id }) => id === preset)
-  return acp ? acpRunner(acp, args) : null
+function agentRunner(spec: KnownSpec, args?: readonly string[]): Runner {
+  return spec.kind === 'command' ? commandRunner(spec, args) : acpRunner(spec, args)
 }
 
 function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedSettings): AppError {

@@ -1,7 +1,8 @@
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
-import { type Session, sessionMove } from '../model/session.ts'
+import { endRun, type RunEnd } from '../model/decide-session.ts'
+import type { Session } from '../model/session.ts'
 import { isRunning, type SessionState } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
 import { killRun } from '../runners/process/kill-run.ts'
@@ -75,21 +76,17 @@ export async function failSession(
   const planned = worked ? '' : await planOutput(layout, case_id, number, present.trail)
   const edit = (folder: CaseFolder): Edit[] => {
     const session = sessionOf(folder, session_id)
-    const { provider } = session
-    const reason =
-      why(present.state) + (folder.texts ? strangePlan(session, folder.texts.plan) : '')
-    const mode = worked ? 'work' : 'plan'
+    const strange = folder.texts ? strangePlan(session, folder.texts.plan) : ''
+    const reason = why(present.state) + strange
     const output = boundedOutput(number, [steps?.output ?? planned, planned || steps ? reason : ''])
-    const move = sessionMove(session, {
-      trigger: 'fail',
-      now: now(),
-      caseState: folder.case.state,
-      before: [{ event: 'agent_completed', fields: { provider, mode, state: 'failed' } }],
-      ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
-      ...(steps ? { fields: { tests: steps.tests, failed_tests: steps.failed_tests } } : {}),
+    const end: RunEnd = {
+      mode: worked ? 'work' : 'plan',
+      state: 'failed',
       reason,
-    })
-    return [{ file: 'session', number: session.number, edit: move }]
+      ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
+      ...(steps ? { evidence: { tests: steps.tests, failed_tests: steps.failed_tests } } : {}),
+    }
+    return [endRun(folder, session_id, end, now())]
   }
   await store.update(case_id, edit, worked ? { texts: session_id } : {})
 }

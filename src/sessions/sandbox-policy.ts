@@ -57,9 +57,8 @@ export function replacedReason(replaced: readonly string[]): string | null {
 
 /** The audit trail's line that says which protection a run has. */
 export function sandboxLine(mode: 'plan' | 'work', sandbox: Sandbox): NewTrailLine {
-  const fields =
-    sandbox.kind === 'mount' ? { guard: 'mount' } : { guard: 'comparison', reason: sandbox.reason }
-  return { event: 'guarded', fields: { mode, ...fields } }
+  if (sandbox.kind === 'mount') return { event: 'guarded', fields: { mode, guard: 'mount' } }
+  return { event: 'guarded', fields: { mode, guard: 'comparison', reason: sandbox.reason } }
 }
 
 async function sandboxFor(

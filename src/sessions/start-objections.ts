@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { AppError } from '../model/app-error.ts'
-import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import type { AgentSpec } from '../runners/agents/agent.ts'
 import { isTrustedFile } from '../workspace/settings/agent-files.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { workingFolder } from '../workspace/workdir.ts'

@@ -1,5 +1,6 @@
+import type { FieldsRead } from '../model/events.ts'
 import type { StepProof } from '../model/plan-step.ts'
-import type { TrailLine } from '../model/trail.ts'
+import type { LineWith, TrailLine } from '../model/trail.ts'
 import { type StepArtifacts, stepArtifacts } from './step-artifacts.ts'
 
 /** A step as the audit trail records it. */
@@ -7,7 +8,7 @@ export interface TrailStep {
   id: string
   proof: StepProof | null
   artifacts: StepArtifacts
-  finished: TrailLine | null
+  finished: LineWith<'step_finished'> | null
 }
 
 export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
@@ -25,14 +26,14 @@ export function workStepsOf(number: number, trail: readonly TrailLine[]): TrailS
   return stepsOf(number, trail.slice(approved + 1))
 }
 
-function startedStep(number: number, { fields }: TrailLine): TrailStep {
+function startedStep(number: number, { fields }: LineWith<'step_started'>): TrailStep {
   const id = String(fields.step)
   const proof = (fields.proof as TrailStep['proof'] | undefined) ?? null
   const artifacts = { ...stepArtifacts(number, { id, proof }), ...named(number, fields) }
   return { id, proof, artifacts, finished: null }
 }
 
-function finish(steps: readonly TrailStep[], line: TrailLine): void {
+function finish(steps: readonly TrailStep[], line: LineWith<'step_finished'>): void {
   const step = steps.findLast((each) => each.id === String(line.fields.step) && !each.finished)
   if (!step) return
   step.finished = line
@@ -42,7 +43,7 @@ function finish(steps: readonly TrailStep[], line: TrailLine): void {
 }
 
 /** If the usual name was taken, the audit trail has the name that was used. */
-function named(number: number, fields: TrailLine['fields']): Partial<StepArtifacts> {
+function named(number: number, fields: FieldsRead<'step_started'>): Partial<StepArtifacts> {
   const isOurs = (name: unknown) => typeof name === 'string' && name.startsWith(`${number}-`)
   return {
     ...(isOurs(fields.log) ? { log: String(fields.log) } : {}),

@@ -2,8 +2,9 @@
 
 import type { Problem } from '../model/problem.ts'
 import { isSealed, type Session, serviceFields } from '../model/session.ts'
-import { isEnded, stateInTrail } from '../model/session-state.ts'
+import { isEnded } from '../model/session-state.ts'
 import type { TrailLine } from '../model/trail.ts'
+import { stateInTrail } from '../model/trail.ts'
 
 /**
  * Ignores and later restores audit lines that a person's save removed, changed or added. (Changes by git are handled

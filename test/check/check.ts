@@ -15,6 +15,7 @@ import { editedSession, newSessionText } from '../../src/markdown/session-texts.
 import { PROBLEM_CODES } from '../../src/model/problem.ts'
 import { remedyOf } from '../../src/model/problem-remedies.ts'
 import type { Session } from '../../src/model/session.ts'
+import type { SessionState } from '../../src/model/session-state.ts'
 import { type NewTrailLine, numbered } from '../../src/model/trail.ts'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
 import { runBuilt } from '../fixtures/built-service.ts'
@@ -56,7 +57,7 @@ const READY: Session = {
   trail: [...SESSION.trail, ...numbered(SESSION.trail, [moved('planning', 'plan_ready')], NOW)],
 }
 
-function moved(old_state: string, new_state: string): NewTrailLine {
+function moved(old_state: SessionState, new_state: SessionState): NewTrailLine {
   return { event: 'session_state_changed', fields: { old_state, new_state } }
 }
 

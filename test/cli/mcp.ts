@@ -112,7 +112,7 @@ t.test('the tools', async (t) => {
     })
     t.match((await agent.call('list_sessions', { case: WAITING })).json, { total: 1 })
     const session = await agent.call('get_session', { case: WAITING.slice(0, 4), session: 1 })
-    t.match(session.json, { state: 'plan_ready', plan: /```js run id=mend/, cut: [] })
+    t.match(session.json, { state: 'plan_ready', plan: /```js run id=fix/, cut: [] })
     t.match(JSON.parse(session.text), session.json, 'the same for who reads texts')
     const proofs = (await agent.call('list_proof', { case: PROVED })).json.proof
     t.match(proofs[0], { verified: true, supports: true, content: undefined })

@@ -165,9 +165,8 @@ t.test('a command to copy names no artifact but those that there may be', async 
   t.equal(
     terminal.text(),
     [
-      'session 1 is complete: planned 25 ms, waited 4 d 2 h, ran 2.7 s. Next:',
-      '  casefile proof add c12d54ae --artifact 1-say.log',
-      '  casefile resolve c12d54ae',
+      'session 1 is complete: planned 25 ms, waited 4 d 2 h, ran 2.7 s',
+      'Next:\n  casefile proof add c12d54ae --artifact 1-say.log\n  casefile gate c12d54ae',
     ].join(''),
   )
 })

@@ -1,13 +1,14 @@
 import t from 'tap'
 import { listText } from '../../src/cli/commands/list.ts'
 import { withNote } from '../../src/cli/commands/note.ts'
-import { eventLine } from '../../src/cli/follow/event-line.ts'
 import { printOutput, stepOutput } from '../../src/cli/follow/step-output.ts'
 import { jsonText } from '../../src/cli/output/json.ts'
 import { table } from '../../src/cli/output/table.ts'
-import { ago, duration, elapsed } from '../../src/cli/output/times.ts'
+import { ago } from '../../src/cli/output/times.ts'
 import { wrapped } from '../../src/cli/output/wrapped.ts'
+import { duration, elapsed } from '../../src/model/amounts.ts'
 import { findCasesByName } from '../../src/model/case-names.ts'
+import { eventLine } from '../../src/model/event-lookup.ts'
 import type { TriageRow } from '../../src/model/triage-row.ts'
 import { kept } from '../fixtures/kept-terminal.ts'
 
@@ -88,14 +89,14 @@ t.test('cases in a narrow terminal', async (t) => {
     t.equal(
       shown(80),
       [
-        'CASE      STATUS           STATE     TITLE                       NEEDS',
-        'c12d54ae  Waiting for you  PLANNING  The report of the month h…  Plan',
-        'c12d54ae  Waiting for you  BLOCKED   Short                       no rain\n',
+        'CASE      STATUS           TITLE                                NEEDS',
+        'c12d54ae  Waiting for you  The report of the month has the wr…  Plan',
+        'c12d54ae  Waiting for you  Short                                blocked: no rain\n',
       ].join('\n'),
     )
   })
   t.test('are shown whole where there is room', async (t) => {
-    t.match(shown(160), `${long}  the plan of session 1 waits\n`)
+    t.match(shown(160), `${long}  the plan of session 1 waits  PLANNING\n`)
   })
   t.test('fit even a very narrow one', async (t) => {
     for (const line of shown(60).trimEnd().split('\n')) t.ok(line.length <= 60, line)
@@ -141,13 +142,13 @@ t.test('what others wrote cannot act on the terminal', async (t) => {
   })
   t.test('in an event', async (t) => {
     const payload = { tool: 'x\u001b[2J', title: 'a\nb' }
-    const reported = eventLine({ type: 'tool_call', id: '1', time: '', payload }, '1')
-    t.equal(reported?.text, 'x a b')
+    const reported = eventLine('tool_call', payload)
+    t.equal(reported?.text, String.raw`x\u{1b}[2J a b`)
   })
   t.test('what an agent used', async (t) => {
     const counts = { input_tokens: 12_400, output_tokens: 310, cached_tokens: 8000 }
     const payload = { mode: 'work', model: 'opus\u001b', cost_usd: 0.0093, ...counts }
-    const reported = eventLine({ type: 'agent_usage', id: '1', time: '', payload }, '1')
+    const reported = eventLine('agent_usage', payload)
     t.match(
       reported?.text,
       /^used opus\S*, 12,400 tokens in \(8,000 cached\), 310 out, about \$0\.0093$/,

@@ -213,8 +213,8 @@ t.test("the demo's plan mends the sample", notBrief, async (t) => {
   const to = join(t.testdir(), 'workspace')
   await copySample(sample, to)
   const plan = readFileSync(new URL('../fixtures/demo-plan.md', import.meta.url), 'utf8')
-  const [, mend = '', check = ''] =
-    /^```js run id=mend\n(.*?)^```\n.*^```sh run id=test timeout=60s proof=tap\n(.*?)^```\n/ms.exec(
+  const [, fix = '', check = ''] =
+    /^```js run id=fix\n(.*?)^```\n.*^```sh run id=test timeout=60s proof=tap\n(.*?)^```\n/ms.exec(
       plan,
     ) ?? []
   const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` }
@@ -226,9 +226,9 @@ t.test("the demo's plan mends the sample", notBrief, async (t) => {
   t.not(before.status, 0)
   t.match(before.stdout, /^# pass 18\n# fail 5$/m)
 
-  const mended = start(process.execPath, mend)
-  t.equal(mended.status, 0, mended.stderr)
-  t.equal(mended.stdout, 'src/token.js: return claims.exp <= Math.floor(now / 1000)\n')
+  const fixed = start(process.execPath, fix)
+  t.equal(fixed.status, 0, fixed.stderr)
+  t.equal(fixed.stdout, 'src/token.js: return claims.exp <= Math.floor(now / 1000)\n')
 
   const after = runTests()
   t.equal(after.status, 0, after.stderr)
@@ -239,7 +239,7 @@ t.test("the demo's plan mends the sample", notBrief, async (t) => {
     'no path of this machine',
   )
 
-  t.not(start(process.execPath, mend).status, 0, 'the same step again finds nothing to replace')
+  t.not(start(process.execPath, fix).status, 0, 'the same step again finds nothing to replace')
 })
 
 t.test(

@@ -17,7 +17,8 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { INDEX_MARKER } from '../../src/markdown/case-index.ts'
 import { newSessionText } from '../../src/markdown/session-texts.ts'
-import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
+import { DEFAULT_EVENTS } from '../../src/model/event-lookup.ts'
+import type { TrailLine } from '../../src/model/trail.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { renameOver } from '../fixtures/editors.ts'
 import { isBrief, isFull, notBrief } from '../fixtures/full.ts'
@@ -515,12 +516,14 @@ t.test('sessions and plans that come by git start nothing', async (t) => {
     const id = randomUUID()
     sessions.set(ids[index]!, id)
     const moves = [...states.slice(0, index + 1)]
-    const trail = moves.map((new_state, at) => ({
-      number: at + 1,
-      time: '2026-01-01T00:00:00.000Z',
-      event: 'session_state_changed',
-      fields: { old_state: at === 0 ? 'created' : states[at - 1]!, new_state },
-    }))
+    const trail = moves.map(
+      (new_state, at): TrailLine => ({
+        number: at + 1,
+        time: '2026-01-01T00:00:00.000Z',
+        event: 'session_state_changed',
+        fields: { old_state: at === 0 ? 'created' : states[at - 1]!, new_state },
+      }),
+    )
     const case_id = ids[index]!
     const session = { ...SESSION, id, case_id, case_title: 'A', number: 1, state, trail }
     const text = (await newSessionText(session)).replace(

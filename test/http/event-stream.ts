@@ -22,6 +22,7 @@ import {
 } from '../../src/http/sse/event-stream.ts'
 import { createEventQueue } from '../../src/http/sse/session-stream.ts'
 import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
+import type { TrailLine } from '../../src/model/trail.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 import { connect } from '../fixtures/event-source.ts'
 import { isFull } from '../fixtures/full.ts'
@@ -327,11 +328,9 @@ t.test(
         },
         0,
       )
-      const lines = ['a', 'b', 'c', 'd'].map((event, index) => ({
-        ...TRAIL[0]!,
-        event,
-        number: index + 1,
-      }))
+      const lines = ['a', 'b', 'c', 'd'].map(
+        (event, index) => ({ ...TRAIL[0]!, event, number: index + 1 }) as TrailLine,
+      )
       const output = OUTPUT
       feed({ session: { ...SESSION, trail: lines.slice(0, 1) } })
       feed({ session: { ...SESSION, trail: lines.slice(0, 2) } })

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import { planRevisions } from '../../src/model/plan-revisions.ts'
+import type { TrailLine } from '../../src/model/trail.ts'
 import { atOnce } from '../fixtures/at-once.ts'
 import { envelope, finished, must, planned, reaches, stream } from '../fixtures/session-client.ts'
 import { changeState, rowsOnDisk } from '../fixtures/state-rows.ts'
@@ -115,12 +116,15 @@ t.test('what a trail tells of plans', async (t) => {
   const at = '2026-11-20T09:54:00.000Z'
   const trail = (lines: [event: string, fields: object][]) =>
     planRevisions(
-      lines.map(([event, fields], n) => ({
-        number: n + 1,
-        time: at,
-        event,
-        fields: { ...fields },
-      })),
+      lines.map(([event, fields], n) => {
+        const line = {
+          number: n + 1,
+          time: at,
+          event,
+          fields: { ...fields },
+        }
+        return line as TrailLine
+      }),
     ).map(({ plan_sha256, by, note, text }) => [plan_sha256, by, note, text])
   const back = (reason?: string) => ({ old_state: 'plan_ready', new_state: 'planning', reason })
 

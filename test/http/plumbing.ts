@@ -5,17 +5,19 @@ import { Hono } from 'hono'
 import t from 'tap'
 import { z } from 'zod'
 import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
+import { ERRORS } from '../../src/http/errors.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../../src/http/etag.ts'
 import { errorHandler } from '../../src/http/middleware/error-format.ts'
 import { unknownRoute } from '../../src/http/middleware/unknown-route.ts'
 import { newestFirst, paginate } from '../../src/http/pagination.ts'
-import { ERRORS, problemResponse } from '../../src/http/problem-json.ts'
+import { problemResponse } from '../../src/http/problem-json.ts'
 import { readBytes, readJson } from '../../src/http/request-body.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { parseQuery } from '../../src/http/schemas/parse-query.ts'
 import { paging } from '../../src/http/schemas/query.ts'
 import { listen } from '../../src/http/server.ts'
 import { AppError, ERROR_CODES, type FieldError } from '../../src/model/app-error.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const MIB = 1024 * 1024
 
@@ -193,6 +195,57 @@ const wrongFields: [string, string, string, RegExp][] = [
     /has a name with/,
   ],
 ]
+
+t.test('if a body is rejected, its unknown fields are named, with what was meant', async (t) => {
+  const { errors, detail } = await problemOf(await post('{"titel":"a","zzzzzzzzz":1,"kind":"x"}'))
+  t.match(errors, [
+    { path: 'title', message: 'expected a string; it is missing' },
+    { path: 'kind', message: /^expected "bug" or "task"/ },
+    { path: 'titel', message: 'not a known field; did you mean title?' },
+    { path: 'zzzzzzzzz', message: /^not a known field; the fields are title, / },
+  ])
+  t.equal(
+    detail,
+    'title: expected a string; it is missing. titel: not a known field; did you mean title? 2 more in "errors".',
+  )
+  t.equal((await post('{"title":"a","titel":"b"}')).status, 200, 'otherwise they are ignored')
+})
+
+t.test('a misspelt field is named whatever the body lacks', async (t) => {
+  const { newCase, request } = await openTestService(t)
+  const path = `/cases/${(await newCase()).id}`
+  const meant = (name: string) => ({ message: `not a known field; did you mean ${name}?` })
+  const rejected: [string, string, object, string, object][] = [
+    ['PUT', path, { titel: 'x' }, 'bad_request', { path: 'titel', ...meant('title') }],
+    ['PUT', `${path}/state`, { sate: 'OPEN' }, 'bad_request', { path: 'sate', ...meant('state') }],
+    [
+      'PUT',
+      `${path}/state`,
+      { state: 'DONE', raeson: 'x' },
+      'unknown_state',
+      { path: 'raeson', ...meant('reason') },
+    ],
+    [
+      'POST',
+      `${path}/proof`,
+      { type: 'log', contents: 'x' },
+      'bad_request',
+      { path: 'contents', ...meant('content') },
+    ],
+    ['POST', '/webhooks', { URI: 'x' }, 'bad_request', { path: 'URI', ...meant('url') }],
+  ]
+  for (const [method, path, body, code, last] of rejected) {
+    const { status, json } = await request(method, path, body)
+    t.match(
+      { status, code: json.code, last: json.errors.at(-1) },
+      { status: 400, code, last },
+      path,
+    )
+  }
+  const { json } = await request('PUT', path, { titel: 'x' })
+  t.match(json.detail, /^Nothing to update: name at least one of title, type, .*\. titel: not a/)
+  t.equal(json.errors.length, 1)
+})
 
 t.test('a wrong field is named, with what came and what was expected', async (t) => {
   for (const [name, body, path, message] of wrongFields) {

@@ -248,7 +248,7 @@ t.test('a trail line holds any value, on one line', async (t) => {
   t.equal(readTrailLine(`1. ${NOW} x __proto__={"new_state":"approved"}`), null)
   t.equal(readTrailLine(`1. ${NOW} x a=${'['.repeat(5000)}${']'.repeat(5000)}`), null)
   t.equal(
-    trailLineText({ number: 1, time: NOW, event: 'x', fields: { a: undefined } }),
+    trailLineText({ number: 1, time: NOW, event: 'x', fields: { a: undefined } } as never),
     `1. ${NOW} x`,
   )
 })
@@ -349,7 +349,11 @@ t.test('a session is read as it was written, after every kind of edit', async ()
       let texts = { hypothesis: '', plan: '', output: '', candidates: [] as typeof candidates }
       let text = await newSessionText(session)
       for (const edit of list) {
-        const added = numbered(session.trail, [{ event: 'tool_call', fields: { x: 'a b' } }], NOW)
+        const added = numbered(
+          session.trail,
+          [{ event: 'tool_call', fields: { tool: 'a b' } }],
+          NOW,
+        )
         text = await editedSession(text, session, { ...edit, lines: added })
         session = { ...session, ...edit.fields, trail: [...session.trail, ...added] }
         texts = { ...texts, ...edit.texts } as typeof texts
@@ -397,7 +401,7 @@ t.test('a plan cannot forge the trail, the state or the other sections', async (
       const present: Session = { ...SESSION, state, trail }
       const edited = await editedSession(file, present, {
         texts: { hypothesis: 'because', plan, output: plan },
-        lines: numbered(trail, [{ event: 'plan_written', fields: {} }], NOW),
+        lines: numbered(trail, [{ event: 'plan_written', fields: { sha256: 'a' } }], NOW),
       })
       const read = sessionOf(edited)
       t.strictSame(read.trail.slice(0, -1), trail, `${name}: the trail is as it was`)
@@ -418,7 +422,7 @@ t.test('a seal holds every byte before it', async (t) => {
     texts: { plan: 'x', output: '```\n' },
     lines: numbered(
       TRAIL,
-      [{ event: 'session_state_changed', fields: { new_state: 'failed' } }],
+      [{ event: 'session_state_changed', fields: { old_state: 'created', new_state: 'failed' } }],
       NOW,
     ),
     seal: { time: NOW },
@@ -458,7 +462,10 @@ t.test('evidence that is no longer what the session completed with is noticed', 
         { event: 'session_completed', fields: {} },
       ],
     ],
-    ['session_completed, as in older files', [{ event: 'session_completed', fields }]],
+    [
+      'session_completed, as in older files',
+      [{ event: 'session_completed', fields } as unknown as NewTrailLine],
+    ],
   ]
   for (const [name, lines] of trails)
     await t.test(`by ${name}`, async (t) => {
@@ -592,7 +599,7 @@ t.test('the plain layout of the specification', async (t) => {
       output: 'done',
       candidates: [{ artifact: 'a.log', note: 'fine' }],
     })
-    const lines = [{ ...TRAIL[0]!, fields: { type: 'verifying' } }]
+    const lines = [{ ...TRAIL[0]!, fields: { type: 'verifying' } } as TrailLine]
     const edited = await editedSession(file, read, { texts: { output: '```' }, lines })
     t.strictSame(await textsOf(edited), { ...(await textsOf(file)), output: '```' })
     t.strictSame(sessionOf(edited), { ...read, state: 'created', trail: lines })

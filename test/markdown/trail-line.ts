@@ -28,7 +28,7 @@ function lineByGrammar(text: string): TrailLine | null {
     fields[name[1]!] = value === undefined ? source : value
     rest = rest.slice(length)
   }
-  return { number: Number(match[1]), time: match[2]!, event: match[3]!, fields }
+  return { number: Number(match[1]), time: match[2]!, event: match[3]!, fields } as TrailLine
 }
 
 /** Up to where brackets and quotes are closed, at most 100 deep. */
@@ -162,12 +162,8 @@ t.test('a line of the trail is read as its grammar says', async (t) => {
 })
 
 t.test('what stands in a trail out of its order is no line of it', async (t) => {
-  const line = (number: number, event = 'tool_call'): TrailLine => ({
-    number,
-    event,
-    time: '2026-11-23T00:00:00.000Z',
-    fields: {},
-  })
+  const line = (number: number, event = 'tool_call') =>
+    ({ number, event, time: '2026-11-23T00:00:00.000Z', fields: {} }) as TrailLine
   const first = line(1, 'session_created')
   const cases: [name: string, lines: TrailLine[], counted: number[]][] = [
     ['a gap is no harm', [first, line(2), line(9), line(10)], [1, 2, 9, 10]],

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { counted, sizeText, spanText } from '../../src/model/amounts.ts'
 import { durationsText, sessionDurations } from '../../src/model/session-durations.ts'
+import type { TrailLine } from '../../src/model/trail.ts'
 
 t.test('amounts as people read them', async (t) => {
   t.strictSame(
@@ -30,12 +31,12 @@ t.test('amounts as people read them', async (t) => {
 t.test('a session planned, waited and ran', async (t) => {
   const states = ['created', 'planning', 'plan_ready', 'approved', 'executing', 'failed']
   const ms = [0, 100, 150, 345_600_150, 345_600_250, 345_602_850]
-  const trail = states.map((new_state, index) => ({
-    number: index + 1,
-    time: new Date(ms[index]!).toISOString(),
-    event: index === 0 ? 'session_created' : 'session_state_changed',
-    fields: index === 0 ? {} : { new_state },
-  }))
+  const trail = states.map((new_state, index): TrailLine => {
+    const line = { number: index + 1, time: new Date(ms[index]!).toISOString() }
+    return index === 0
+      ? { ...line, event: 'session_created', fields: {} }
+      : { ...line, event: 'session_state_changed', fields: { new_state } }
+  })
   const whole = { planned_ms: 150, waited_ms: 345_600_000, ran_ms: 2700 }
   t.strictSame(sessionDurations(trail), whole)
   t.equal(durationsText(whole), 'planned 150 ms, waited 4 d, ran 2.7 s')

@@ -2,17 +2,18 @@ import t from 'tap'
 import {
   addedSince,
   conversationUsage,
-  NO_COUNTS,
   runName,
   sessionUsage,
-  usageText,
-  usageTotal,
-} from '../../src/model/usage.ts'
+} from '../../src/model/session-usage.ts'
+import type { TrailLine } from '../../src/model/trail.ts'
+import { NO_COUNTS, usageText, usageTotal } from '../../src/model/usage.ts'
 
 const TIME = '2026-11-24T12:00:00.000Z'
 
 function trailOf(...lines: [event: string, fields: Record<string, unknown>][]) {
-  return lines.map(([event, fields], index) => ({ number: index + 1, time: TIME, event, fields }))
+  return lines.map(
+    ([event, fields], index) => ({ number: index + 1, time: TIME, event, fields }) as TrailLine,
+  )
 }
 
 const counts = (input: number, output: number, cached: number, cost: number | null) => ({

@@ -1,9 +1,10 @@
 import { existsSync, realpathSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import t, { type Test } from 'tap'
 import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
-import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
 import { outsideReason } from '../../src/runners/acp/allowed-paths.ts'
 import { temporaryFolders } from '../../src/runners/acp/command-reach.ts'
 import { commandWords } from '../../src/runners/acp/command-words.ts'
@@ -13,9 +14,15 @@ import { toPlanMode, watchMode } from '../../src/runners/acp/mode-setting.ts'
 import { isUnbounded, planModeOf, workModeOf } from '../../src/runners/acp/modes.ts'
 import { workPolicy } from '../../src/runners/acp/permission.ts'
 import { openSession } from '../../src/runners/acp/session.ts'
+import { TIME_LIMITS, type TimeLimits } from '../../src/runners/acp/time-limits.ts'
 import { readToolCall } from '../../src/runners/acp/tool-call.ts'
 import { createTranscript } from '../../src/runners/acp/transcript.ts'
+import type { AcpSpec } from '../../src/runners/agents/agent.ts'
+import { claude } from '../../src/runners/agents/claude.ts'
+import { codex } from '../../src/runners/agents/codex.ts'
+import { gemini } from '../../src/runners/agents/gemini.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
+import { ACP_AGENTS } from '../../src/runners/agents/registry.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
 import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
@@ -24,10 +31,21 @@ import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
 import { notBrief } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 
-const AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
+/** As one file, which starts in half the time: this test starts some eighty agents. */
+const AGENT = join(t.testdir({}), 'acp-agent.mjs')
+buildSync({
+  entryPoints: [fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))],
+  outfile: AGENT,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+})
+/** Agents that run side by side. */
+const SIDE_BY_SIDE = 3
+const beside = { buffered: true }
 const ENV = { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: tmpdir() }
 const PLAN = { hypothesis: 'The limit is too low.', plan: '1. Raise the limit.' }
-const FAKE = { title: 'fake', meta: null, resume: null }
+const FAKE = { title: 'fake', meta: null, resume: null, limits: TIME_LIMITS }
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
 interface Named {
@@ -35,13 +53,31 @@ interface Named {
   workMode?: string
 }
 
-function fake(variant: string, detail = '', { planMode, workMode }: Named = {}) {
-  return customAcpSpec('fake', {
+/** Long enough for the agents of this test, which answer at once or never. */
+const SHORT: TimeLimits = {
+  ...TIME_LIMITS,
+  modeReport: 700,
+  cancel: 500,
+  exit: 500,
+  terminate: 200,
+}
+
+/** It reports by its own ways whatever a known agent reports by its own ways. */
+function fake(variant: string, detail = '', { planMode, workMode }: Named = {}): AcpSpec {
+  const spec = customAcpSpec('fake', {
     kind: 'acp',
     command: [process.execPath, AGENT, variant, detail],
     planMode: planMode ?? null,
     workMode: workMode ?? null,
   })
+  const { readText } = gemini.acp!
+  const { readUpdate } = codex.acp!
+  const { readNotification } = claude.acp!
+  const readAnswer: AcpSpec['readAnswer'] = (update, text) => {
+    const answers = ACP_AGENTS.map((agent) => agent.readAnswer(update, text))
+    return answers.find(({ exit }) => exit !== undefined) ?? { text }
+  }
+  return { ...spec, readText, readUpdate, readAnswer, readNotification }
 }
 
 interface Scene {
@@ -66,7 +102,7 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
     ...run,
   }
   const shared = { workdir, agent, signal: signal ?? new AbortController().signal }
-  const runner = acpRunner(spec)
+  const runner = acpRunner(spec, [], SHORT)
   return {
     workdir,
     report,
@@ -126,6 +162,7 @@ t.test('an agent that behaves plans and works', async (t) => {
 })
 
 t.test('the plan mode is set and read back, or there is no planning', async (t) => {
+  t.jobs = SIDE_BY_SIDE
   const confirmed: [variant: string, how: string, named?: Named][] = [
     ['options', 'set by config option `m1` to plan, read back'],
     ['options-grouped', 'set by config option `m1` to plan, read back'],
@@ -135,7 +172,7 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
     ['unclear', 'set by session/set_mode to chat, read back', { planMode: 'chat' }],
   ]
   for (const [variant, plan_mode, named] of confirmed) {
-    t.test(variant, async (t) => {
+    t.test(variant, beside, async (t) => {
       const { plan, report } = scene(t, variant, { spec: fake(variant, '', named) })
       t.strictSame(await plan(), PLAN)
       t.match(report.notes[0], { fields: { plan_mode } })
@@ -150,7 +187,7 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
     ['options-lie', /no plan mode that can be confirmed/],
   ]
   for (const [variant, reason, named] of refused) {
-    t.test(`refused: ${variant}`, async (t) => {
+    t.test(`refused: ${variant}`, beside, async (t) => {
       const { plan, report } = scene(t, variant, { spec: fake(variant, '', named) })
       await t.rejects(plan(), { name: 'RunnerFailure', message: reason })
       const events = eventsOf(report).replace(' agent_usage', '') // what it says of its model
@@ -158,19 +195,19 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
     })
   }
   const message = 'fake switched from mode plan to code, so it was stopped'
-  t.test('an agent that leaves it while it plans is stopped', async (t) => {
+  t.test('an agent that leaves it while it plans is stopped', beside, async (t) => {
     const { plan } = scene(t, 'leaves')
     await t.rejects(plan(), { message })
   })
-  t.test('one that leaves it before it got its prompt never gets it', async (t) => {
+  t.test('one that leaves it before it got its prompt never gets it', beside, async (t) => {
     const { plan, report } = scene(t, 'leaves-at-once')
     await t.rejects(plan(), { name: 'RunnerFailure', message })
     t.equal(eventsOf(report), 'started plan-agent process finished')
   })
-  t.test('one that leaves it right behind its answer is stopped', async (t) => {
+  t.test('one that leaves it right behind its answer is stopped', beside, async (t) => {
     await t.rejects(scene(t, 'leaves-behind').plan(), { name: 'RunnerFailure', message })
   })
-  t.test('what it told before it was asked does not count', async (t) => {
+  t.test('what it told before it was asked does not count', beside, async (t) => {
     t.strictSame(await scene(t, 'tells-before').plan(), PLAN)
   })
 })
@@ -234,6 +271,7 @@ t.test('modes that ask no person', async (t) => {
 })
 
 t.test('it works in a mode in which it asks, and stays in it', async (t) => {
+  t.jobs = SIDE_BY_SIDE
   const cases: [variant: string, detail: string, mode: string | RegExp, named?: Named][] = [
     ['plain', '', 'code'],
     ['auto', 'default', 'default'],
@@ -252,7 +290,7 @@ t.test('it works in a mode in which it asks, and stays in it', async (t) => {
     ],
   ]
   for (const [variant, detail, mode, named] of cases) {
-    t.test(`${variant} ${detail} ${named?.workMode ?? ''}`, async (t) => {
+    t.test(`${variant} ${detail} ${named?.workMode ?? ''}`, beside, async (t) => {
       const offered = named?.workMode === 'later' ? 'later' : detail
       const { execute, report } = scene(t, variant, { spec: fake(variant, offered, named) })
       const result = await execute()
@@ -265,13 +303,14 @@ t.test('it works in a mode in which it asks, and stays in it', async (t) => {
 })
 
 t.test('a turn that failed is no success, however it ended', async (t) => {
+  t.jobs = SIDE_BY_SIDE
   const failed: [variant: string, detail: string, spec: object, reason: string][] = [
     ['system-error', '', {}, 'fake failed: scripted 400'],
-    ['says-error', '', { sendsNoticesAsText: true }, 'fake failed: 400 scripted 400'],
+    ['says-error', '', { sendsErrorsAsText: true }, 'fake failed: 400 scripted 400'],
     ['says', 'Error: it broke', {}, 'fake failed: it broke'],
   ]
   for (const [variant, detail, more, message] of failed) {
-    t.test(variant, async (t) => {
+    t.test(variant, beside, async (t) => {
       const spec = { ...fake(variant, detail), ...more }
       const planning = scene(t, variant, { spec })
       await t.rejects(planning.plan(), { name: 'RunnerFailure', message })
@@ -280,13 +319,13 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
       if (variant !== 'says') t.ok(existsSync(`${working.workdir}/new.txt`), 'after an edit')
     })
   }
-  t.test('it may go on after an error', async (t) => {
+  t.test('it may go on after an error', beside, async (t) => {
     const spec = fake('system-error', 'recovers')
     t.strictSame(await scene(t, 'system-error', { spec }).plan(), PLAN)
   })
-  t.test('a plan that quotes an error is one', async (t) => {
+  t.test('a plan that quotes an error is one', beside, async (t) => {
     const quoted = 'Error: 400 is what users see.\n\n## Plan\n\n1. Raise the limit.'
-    const spec = { ...fake('says', quoted), sendsNoticesAsText: true }
+    const spec = { ...fake('says', quoted), sendsErrorsAsText: true }
     t.match(await scene(t, 'says', { spec }).plan(), { plan: '1. Raise the limit.' })
   })
 })
@@ -466,6 +505,18 @@ t.test('what is of another session does not count', async (t) => {
   )
 })
 
+t.test('the limits of a run that nobody shortens', async (t) => {
+  t.strictSame(TIME_LIMITS, {
+    initialize: 30_000,
+    session: 60_000,
+    mode: 30_000,
+    modeReport: 5_000,
+    cancel: 5_000,
+    exit: 4_000,
+    terminate: 2_000,
+  })
+})
+
 t.test('an answer has its own limit', async (t) => {
   const limits: [method: string, seconds: number][] = [
     ['initialize', 30],
@@ -502,7 +553,11 @@ t.test('an answer has its own limit', async (t) => {
       const opened = async () => {
         const session = await openSession(link, { ...FAKE, cwd: '/', signal })
         const watch = watchMode(() => {})
-        await toPlanMode({ connection: link, watch, ...session }, fake('plain'), signal)
+        await toPlanMode(
+          { connection: link, limits: TIME_LIMITS, watch, ...session },
+          fake('plain'),
+          signal,
+        )
       }
       const message = `fake did not answer ${silent} within ${seconds} s`
       await t.rejects(opened(), { name: 'RunnerFailure', message })
@@ -569,6 +624,7 @@ t.test('a tool call has one name, with its path in the folder', async (t) => {
   const notes: unknown[] = []
   const shown: string[] = []
   const transcript = createTranscript({
+    spec: fake('plain'),
     note: ({ fields }) => void notes.push(fields),
     shown: createReadableOutput({
       write: (text) => void shown.push(text),
@@ -576,8 +632,6 @@ t.test('a tool call has one name, with its path in the folder', async (t) => {
       workdir,
     }),
     onMode() {},
-    sendsNoticesAsText: false,
-    findDenial: () => null,
     workdir,
   })
   transcript.begin()
@@ -807,6 +861,7 @@ t.test('nothing is offered to it', async (t) => {
 })
 
 t.test('it does not speak as it should', async (t) => {
+  t.jobs = SIDE_BY_SIDE
   const cases: [variant: string, detail: string, message: string | RegExp][] = [
     ['version', '', /speaks version 2 of the Agent Client Protocol, but casefile speaks version 1/],
     [
@@ -825,7 +880,7 @@ t.test('it does not speak as it should', async (t) => {
     ['ends', 'cancelled', /without being asked to/],
   ]
   for (const [variant, detail, message] of cases) {
-    t.test(`${variant} ${detail}`, async (t) => {
+    t.test(`${variant} ${detail}`, beside, async (t) => {
       const { plan, report } = scene(t, variant, { spec: fake(variant, detail) })
       await t.rejects(plan(), { name: 'RunnerFailure', message })
       t.equal(report.events.at(-1), 'finished')
@@ -836,13 +891,13 @@ t.test('it does not speak as it should', async (t) => {
       t.match(await work.execute(), { ok: false, reason })
     })
   }
-  t.test('a greeting before the first message', async (t) => {
+  t.test('a greeting before the first message', beside, async (t) => {
     const { plan, report } = scene(t, 'noise')
     t.strictSame(await plan(), PLAN)
     t.match(report.sent, 'Welcome to the agent!')
     t.notMatch(report.said.stdout, 'Welcome', 'what is no message is not for people')
   })
-  t.test('a program that is not there', async (t) => {
+  t.test('a program that is not there', beside, async (t) => {
     const spec = { ...fake('plain'), program: 'no-such-agent', install: 'npm install -g it' }
     const { plan, report } = scene(t, 'plain', { spec })
     const message =

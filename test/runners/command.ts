@@ -9,11 +9,13 @@ import {
 } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { ProviderSettings } from '../../src/model/settings.ts'
-import { AGENT_ENV, agentVariables } from '../../src/runners/agents/agent-env.ts'
+import { type ProviderSettings, STREAMS } from '../../src/model/settings.ts'
+import type { CommandSpec } from '../../src/runners/agents/agent.ts'
+import { claude } from '../../src/runners/agents/claude.ts'
+import { agentVariables } from '../../src/runners/agents/environment.ts'
+import { COMMAND_AGENTS } from '../../src/runners/agents/registry.ts'
 import { commandRunner, customCommandSpec } from '../../src/runners/command/command.ts'
-import { type CommandSpec, wordsOf } from '../../src/runners/command/command-spec.ts'
-import { PRESETS } from '../../src/runners/command/presets.ts'
+import { wordsOf } from '../../src/runners/command/command-run.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
@@ -35,7 +37,7 @@ function script(text: string, more: Partial<Custom> = {}): CommandSpec {
 function fake(t: Test, id: string, text: string): { spec: CommandSpec; env: { PATH: string } } {
   const bin = t.testdir({ [id]: `#!/bin/sh\n${text}\n`, files: {}, project: {} })
   chmodSync(`${bin}/${id}`, 0o755)
-  return { spec: PRESETS.find((each) => each.id === id)!, env: { PATH: `${bin}:${PATH}` } }
+  return { spec: COMMAND_AGENTS.find((each) => each.id === id)!, env: { PATH: `${bin}:${PATH}` } }
 }
 
 interface Run {
@@ -235,7 +237,7 @@ t.test('planning that comes to nothing', async (t) => {
   }
 
   t.test('a preset that is missing says how to get it', async (t) => {
-    const { plan } = recorded(t, PRESETS[0]!, { env: { PATH: t.testdir() } })
+    const { plan } = recorded(t, COMMAND_AGENTS[0]!, { env: { PATH: t.testdir() } })
     const message = /^claude was not found on the PATH of the service; install it with: npm /
     await t.rejects(plan(), { name: 'RunnerFailure', message })
   })
@@ -511,8 +513,9 @@ t.test('nothing hangs', notBrief, async (t) => {
 
 t.test('the presets', async (t) => {
   t.strictSame(
-    PRESETS.map(({ id }) => id),
-    ['claude', 'codex', 'copilot', 'gemini', 'opencode'],
+    ['plain', ...COMMAND_AGENTS.map(({ id }) => id)].sort(),
+    [...STREAMS].sort(),
+    'each has its own output format',
   )
   const values = {
     prompt: 'P',
@@ -522,7 +525,7 @@ t.test('the presets', async (t) => {
     folder: '/f',
     untrusted_projects: '"/w"',
   }
-  for (const { id, program, plan, resume, work } of PRESETS) {
+  for (const { id, program, plan, resume, work } of COMMAND_AGENTS) {
     t.test(id, async (t) => {
       for (const line of [plan, resume, work]) {
         const words = wordsOf(line!, values, ['--model', 'x y'])
@@ -560,7 +563,7 @@ t.test('an agent gets the variables of its own login and model', async (t) => {
     ['CLAUDE_CODE_USE_SOMETHING', '1', []],
   ]
   for (const [cloud, value, more] of cases) {
-    const isClaudes = agentVariables(AGENT_ENV.claude, { ...service, [cloud]: value })
+    const isClaudes = agentVariables(claude.command.env, { ...service, [cloud]: value })
     t.strictSame(Object.keys(service).filter(isClaudes), [...own, ...more].sort(byPlace), cloud)
   }
   function byPlace(a: string, b: string) {

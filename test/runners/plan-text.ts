@@ -1,5 +1,5 @@
 import t from 'tap'
-import { errorText } from '../../src/runners/agents/error-text.ts'
+import { errorText } from '../../src/runners/agents/agent-text.ts'
 import { planAmong, planOf, planOfWords } from '../../src/runners/agents/plan-text.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 

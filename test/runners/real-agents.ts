@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { acpRunner } from '../../src/runners/acp/acp.ts'
-import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
+import { ACP_AGENTS, COMMAND_AGENTS } from '../../src/runners/agents/registry.ts'
 import { commandRunner } from '../../src/runners/command/command.ts'
-import { PRESETS } from '../../src/runners/command/presets.ts'
 import type { AgentRun, Runner } from '../../src/runners/contract.ts'
 import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
@@ -104,7 +103,7 @@ const FORGETS: Partial<Record<RealProvider, string>> = {
 const IN_EVERY_TEST: RealProvider[] = ['codex', 'gemini', 'opencode']
 
 function runnerOf(provider: RealProvider): Runner {
-  const command = PRESETS.find((each) => each.id === provider)
+  const command = COMMAND_AGENTS.find((each) => each.id === provider)
   return command ? commandRunner(command) : acpRunner(ACP_AGENTS.find(({ id }) => id === provider)!)
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { acpRunner } from '../../src/runners/acp/acp.ts'
-import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
+import { ACP_AGENTS } from '../../src/runners/agents/registry.ts'
 import type { AgentNote, AgentRun } from '../../src/runners/contract.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
@@ -83,7 +83,7 @@ function writeRecord(home: string, lines: readonly TranscriptLine[]): void {
 
 function deniedIn(notes: AgentNote[]): string[] {
   return notes.flatMap(({ event, fields }) =>
-    event === 'denied' ? [`${fields.title}: ${fields.reason}`] : [],
+    event === 'denied' ? [`${fields.title ?? fields.tool}: ${fields.reason}`] : [],
   )
 }
 
@@ -114,6 +114,21 @@ for (const { id } of ACP_AGENTS) {
     t.match(callsIn(failing.notes), /execute/)
   })
 }
+
+t.test('what a rule of the user forbids is a denial', async (t) => {
+  const reasons: Record<string, RegExp> = {
+    'claude-agent-acp':
+      /^echo forbidden thing: Permission to use Bash with command .* has been denied\.$/,
+    'codex-acp': /^echo forbidden thing: policy forbids commands starting with `echo forbidden`$/,
+    'gemini-acp': /^run_shell_command: Tool execution for "Shell" denied by policy\.$/,
+  }
+  for (const [id, reason] of Object.entries(reasons)) {
+    const { outcome, notes } = await replayed(t, id, 'forbidden-command')
+    t.strictSame(outcome, { ok: true }, id)
+    t.match(deniedIn(notes), [reason], id)
+    t.equal(deniedIn(notes).length, 1, id)
+  }
+})
 
 t.test('codex-acp reports a refusal by its sandbox once, whether or not it sent it', async (t) => {
   const refused = (path: string, file = path) =>

@@ -1,12 +1,13 @@
 import t from 'tap'
 import { retryText } from '../../src/model/agent-retry.ts'
+import { STREAMS, type StreamName } from '../../src/model/settings.ts'
 import { createBoundedMap } from '../../src/runners/agents/bounded-map.ts'
+import { codexRecord } from '../../src/runners/agents/codex.ts'
 import { createDenials } from '../../src/runners/agents/denials.ts'
 import { createLines } from '../../src/runners/agents/jsonl.ts'
+import type { ParsedEnd, ParsedNote } from '../../src/runners/agents/parser-kit.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
-import { codexRecord } from '../../src/runners/streams/codex-record.ts'
-import type { ParsedEnd, ParsedNote } from '../../src/runners/streams/output-parser.ts'
-import { PARSERS } from '../../src/runners/streams/parsers.ts'
+import { parserFor } from '../../src/runners/agents/registry.ts'
 import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
 
 /*
@@ -15,7 +16,7 @@ import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
  * settings that no session uses.
  */
 
-type Format = keyof typeof PARSERS
+type Format = StreamName
 
 interface Told {
   notes: string[]
@@ -34,7 +35,7 @@ function reported(format: Format, lines: readonly (object | string)[]): Told {
     clean: (whole) => whole.replaceAll('s3cret', '[redacted KEY]'),
     workdir: '/project',
   })
-  const stream = PARSERS[format](shownOutput)
+  const stream = parserFor(format)(shownOutput)
   const notes: ParsedNote[] = []
   const isRecord = (line: object | string) => typeof line === 'object' && 'record' in line
   for (const line of lines.filter((each) => !isRecord(each))) {
@@ -164,7 +165,7 @@ t.test('what is not known is no error, in any format', async (t) => {
       { type, item: { type: 'file_change', changes: [null, 'x'] }, part: { state: 'x' } },
     ]),
   ]
-  for (const format of Object.keys(PARSERS) as Format[]) {
+  for (const format of STREAMS) {
     t.doesNotThrow(() => reported(format, [...strange, '!', '!x', '!{}']), format)
   }
 })
@@ -179,7 +180,7 @@ const PLAN =
 const UUID = '00000000-0000-4000-8000-000000000001'
 
 t.test('scenes that every agent was recorded in', async (t) => {
-  for (const format of ['claude', 'codex', 'copilot', 'gemini', 'opencode'] as const) {
+  for (const format of STREAMS.filter((name) => name !== 'plain')) {
     const end = (scene: string) => reported(format, recorded(format, scene)).end
     t.test(format, async (t) => {
       for (const scene of ['plan', 'plan-tools', 'plan-writes', 'fault-500-then-plan']) {
@@ -268,7 +269,7 @@ cases('claude', [
     },
   ],
   [
-    'a denial reported at once, with its call and at the end counts once',
+    'a denial reported at once and at the end counts once',
     recorded('claude', 'denied-write'),
     [
       `session ${UUID}`,
@@ -278,46 +279,25 @@ cases('claude', [
     { verdict: { ok: true } },
   ],
   [
-    'a denial reported at the end alone',
+    'what a rule of the user forbids',
+    recorded('claude', 'forbidden-command'),
+    [
+      `session ${UUID}`,
+      'tool_call Bash execute echo forbidden thing in_progress',
+      'denied Bash execute echo forbidden thing Permission to use Bash with command echo forbidden thing has been denied.',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'a denial reported at the end alone, as older ones do',
     altered('claude', 'denied-write', (line) => {
-      if (line.subtype === 'permission_denied') return undefined
-      const [block] = line.message?.content ?? []
-      if (block?.type === 'tool_result') block.content = 'no'
-      return line
+      return line.subtype === 'permission_denied' ? undefined : line
     }),
     [
       `session ${UUID}`,
       'tool_call Write edit /elsewhere/made.txt in_progress',
       'tool_call Write edit /elsewhere/made.txt failed',
       'denied Write edit /elsewhere/made.txt permission was not granted',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'a denial reported with its call alone',
-    altered('claude', 'denied-write', (line) =>
-      line.subtype === 'permission_denied'
-        ? undefined
-        : claudeEnd({ permission_denials: [] })(line),
-    ),
-    [
-      `session ${UUID}`,
-      'tool_call Write edit /elsewhere/made.txt in_progress',
-      `denied Write edit /elsewhere/made.txt ${NOT_GRANTED}`,
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'a denial reported with its call, and at the end without its id, counts once',
-    altered('claude', 'denied-write', (line) =>
-      line.subtype === 'permission_denied'
-        ? undefined
-        : claudeEnd({ permission_denials: [{ tool_name: 'Write' }] })(line),
-    ),
-    [
-      `session ${UUID}`,
-      'tool_call Write edit /elsewhere/made.txt in_progress',
-      `denied Write edit /elsewhere/made.txt ${NOT_GRANTED}`,
     ],
     { verdict: { ok: true } },
   ],
@@ -448,29 +428,27 @@ cases('codex', [
     { verdict: { ok: true } },
   ],
   [
-    'what its policy refuses',
+    'what its policy declines',
+    altered('codex', 'failing-command', (line) =>
+      line.item?.status === 'failed'
+        ? { ...line, item: { ...line.item, status: 'declined', exit_code: -1 } }
+        : line,
+    ),
     [
-      codexItem('completed', codexCommand('declined', null)),
-      codexItem('completed', {
-        type: 'file_change',
-        changes: [
-          { path: 'a', kind: 'add' },
-          { path: 'b', kind: 'add' },
-        ],
-        status: 'completed',
-      }),
-      '!2026-11-21T01:00:03Z ERROR codex_core::tools::router: error=patch rejected: read-only',
-      '!2026-11-21T01:00:03Z ERROR codex_core::tools::router: error=exec_command failed: rejected: rm',
-      '!2026-11-21T01:00:03Z ERROR codex_core::tools::router: error=unsupported call: update_plan',
-      { type: 'turn.completed' },
-    ],
-    [
-      'denied shell execute ls declined by its own policy',
-      'tool_call patch edit a, b completed',
-      'denied patch - - patch rejected: read-only',
-      'denied shell - - exec_command failed: rejected: rm',
+      `session ${UUID}`,
+      'tool_call shell execute echo broken; exit 3 in_progress',
+      'denied shell execute echo broken; exit 3 declined by its own policy',
     ],
     { verdict: { ok: true } },
+  ],
+  [
+    'what a rule of the user forbids, which is in its record alone',
+    recorded('codex', 'forbidden-command'),
+    [
+      `session ${UUID}`,
+      'denied shell execute echo forbidden thing policy forbids commands starting with `echo forbidden`',
+    ],
+    { messages: ['It is forbidden.'], verdict: { ok: true } },
   ],
   [
     'writes that its sandbox refused, which are in its record alone',
@@ -531,41 +509,12 @@ cases('codex', [
     { verdict: { ok: true } },
   ],
   [
-    'a command that ran into the sandbox, as it printed it itself',
+    'a command that ran into the sandbox after it was reported',
+    recorded('codex', 'denied-slowly'),
     [
-      codexItem(
-        'completed',
-        codexCommand(
-          'failed',
-          1,
-          'slow\n/bin/bash: line 1: /etc/x: Read-only file system\nrm: gone',
-        ),
-      ),
-      codexItem('completed', codexCommand('failed', 1, 'Read-only file systems are tested')),
-      { type: 'turn.completed' },
-    ],
-    [
-      'denied shell execute ls /bin/bash: line 1: /etc/x: Read-only file system',
-      'tool_call shell execute ls failed',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'what was rejected, and what failed',
-    [
-      ...[
-        'exec_command failed: rejected by user approval settings',
-        'exec command rejected by user',
-        'touch: cannot touch b: Permission denied',
-        'said: rejected by user\nmake: *** [all] Error 1',
-      ].map((words) => codexItem('completed', codexCommand('failed', -1, words))),
-      { type: 'turn.completed' },
-    ],
-    [
-      'denied shell execute ls exec_command failed: rejected by user approval settings',
-      'denied shell execute ls exec command rejected by user',
-      'tool_call shell execute ls failed',
-      'tool_call shell execute ls failed',
+      `session ${UUID}`,
+      `${codexShell("sleep 2; echo written > '/elsewhere/made.txt'")} in_progress`,
+      `denied shell execute sleep 2; echo written > '/elsewhere/made.txt' /bin/bash: line 1: /elsewhere/made.txt: Read-only file system`,
     ],
     { verdict: { ok: true } },
   ],
@@ -718,8 +667,8 @@ cases('gemini', [
 ])
 
 const OPEN_SESSION = 'session ses_00000000000000000000000001'
-const openTool = (tool: string, state: object) => ({ type: 'tool_use', part: { tool, state } })
 const REJECTED = 'The user rejected permission to use this specific tool call.'
+const RULE = 'The user has specified a rule which prevents you from using this specific tool call.'
 
 cases('opencode', [
   [
@@ -756,35 +705,31 @@ cases('opencode', [
     { verdict: { ok: true } },
   ],
   [
-    'a rejection told twice counts once',
-    [
-      '!\u001b[93m! permission requested: bash (echo x > b.txt); auto-rejecting',
-      { type: 'tool_use', part: { tool: 'bash', state: { status: 'error', error: REJECTED } } },
-      { type: 'tool_use', part: { tool: 'edit', state: { status: 'error', error: REJECTED } } },
-      'permission requested: edit (/b); auto-rejecting',
-    ],
-    [
-      'denied bash execute echo x > b.txt permission requested: bash (echo x > b.txt); auto-rejecting',
-      `denied edit edit - ${REJECTED}`,
-    ],
-    { verdict: { ok: false, reason: 'ended without an answer' } },
+    'what it would have to ask, which it rejects itself and reports twice, counts once',
+    recorded('opencode', 'asked-command'),
+    [OPEN_SESSION, `denied bash execute echo asked ${REJECTED}`],
+    { messages: [PLAN], verdict: { ok: true } },
   ],
   [
-    'what a rule forbids, and what fails',
-    [
-      ...recorded('opencode', 'denied-write'),
-      openTool('bash', { status: 'error', error: 'timeout' }),
-      openTool('bash', { status: 'error', error: 'permission denied by rule' }),
-      openTool('read', { status: 'error', error: "EACCES: permission denied, open '/x'" }),
-    ],
-    [
-      OPEN_SESSION,
-      /^denied write edit \/elsewhere\/made\.txt The user has specified a rule which prevents you /,
-      'tool_call bash execute - failed',
-      'denied bash execute - permission denied by rule',
-      'tool_call read read - failed',
-    ],
+    'a write outside of the folder',
+    recorded('opencode', 'denied-write'),
+    [OPEN_SESSION, `denied write edit /elsewhere/made.txt ${RULE}`],
     { messages: ['I could not write it.'], verdict: { ok: true } },
+  ],
+  [
+    'what a rule of the user forbids',
+    recorded('opencode', 'forbidden-command'),
+    [OPEN_SESSION, `denied bash execute echo forbidden thing ${RULE}`],
+    { messages: ['It is forbidden.'], verdict: { ok: true } },
+  ],
+  [
+    'what the system denies to a tool',
+    altered('opencode', 'denied-write', (line) => {
+      if (line.type === 'tool_use') line.part.state.error = "EACCES: permission denied, open '/x'"
+      return line
+    }),
+    [OPEN_SESSION, 'tool_call write edit /elsewhere/made.txt failed'],
+    { verdict: { ok: true } },
   ],
   [
     'an error',
@@ -860,12 +805,6 @@ cases('copilot', [
   ],
   ...(
     [
-      [
-        'a denial by its words alone',
-        '',
-        'The tool call was denied (no interactive user response)',
-        'denied',
-      ],
       ['a denial by its code', 'permission_denied', 'Permission denied', 'denied'],
       ['what the system denies to a command', 'failure', 'cat: /x: Permission denied', 'failed'],
       ['a failure of a command', 'failure', 'no', 'failed'],
@@ -1039,7 +978,7 @@ t.test('a message that is too long is not kept in part', async (t) => {
   const much = reported('claude', Array(5).fill(says(half))).end
   t.equal(much.messages.length, 3, 'the oldest go')
 
-  const stream = PARSERS.plain(notShown())
+  const stream = parserFor('plain')(notShown())
   stream.line('## Plan')
   stream.dropped?.()
   stream.line('## Plan')
@@ -1073,7 +1012,7 @@ t.test('an agent that calls tools without end is remembered for its last ones', 
     keyof typeof events,
     typeof events.claude,
   ][]) {
-    const stream = PARSERS[format](notShown())
+    const stream = parserFor(format)(notShown())
     const line = (event: object) => stream.line(JSON.stringify(event))
     for (let at = 0; at <= 2000; at++) line(of(`${at}`)[0])
     t.strictSame(line(of('0')[1]), [], `${format}: the first is forgotten`)

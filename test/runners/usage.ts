@@ -3,7 +3,7 @@ import { createUsageReader, modelIn } from '../../src/runners/acp/usage.ts'
 import type { AgentUsage } from '../../src/runners/agents/agent-usage.ts'
 import { usageNotes } from '../../src/runners/agents/agent-usage.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
-import { PARSERS } from '../../src/runners/streams/parsers.ts'
+import { parserFor } from '../../src/runners/agents/registry.ts'
 import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
 import { USAGE } from '../fixtures/model-dialects.ts'
 
@@ -40,7 +40,7 @@ function printed(provider: string, scene: string): Line[] {
 
 function ofCommand(format: Command, lines: readonly Line[]): AgentUsage {
   const shown = createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/' })
-  const stream = PARSERS[format](shown)
+  const stream = parserFor(format)(shown)
   for (const line of lines) stream.line(typeof line === 'string' ? line : JSON.stringify(line))
   return stream.end().usage
 }

@@ -1,14 +1,12 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import {
-  CLAUDE_PLACES,
-  COPILOT_PLACES,
-  GEMINI_PLACES,
-  OPENCODE_PLACES,
-} from '../../src/runners/agents/allowances.ts'
+import type { Agent } from '../../src/runners/agents/agent.ts'
+import { claude, claudeServers } from '../../src/runners/agents/claude.ts'
+import { copilot, copilotServers } from '../../src/runners/agents/copilot.ts'
+import { gemini } from '../../src/runners/agents/gemini.ts'
+import { opencode } from '../../src/runners/agents/opencode.ts'
 import { allowanceOf, scratchFolder } from '../../src/runners/agents/user-places.ts'
-import { claudeServers, copilotServers } from '../../src/runners/agents/user-servers.ts'
 
 const SERVER = { command: 'casefile', args: ['mcp'] }
 const SETTINGS_THAT_NAME_NONE: [what: string, text: string | null][] = [
@@ -98,30 +96,30 @@ t.test('what each agent is started with for them', async (t) => {
   writeFileSync(at('home/.copilot/mcp-config.json'), servers)
   const full = { HOME: at('home'), TMPDIR: at('tmp') }
   const none = { HOME: at('empty') }
-  const allowed = (places: typeof CLAUDE_PLACES, env: Record<string, string>) =>
-    allowanceOf(places, env, at('work'))
+  const allowed = ({ command }: Agent, env: Record<string, string>) =>
+    allowanceOf(command.work!.userPlaces!, env, at('work'))
   const outside = (folders: object) => ({
     OPENCODE_PERMISSION: JSON.stringify({ external_directory: folders }),
   })
 
-  t.strictSame(await allowed(CLAUDE_PLACES, full), {
+  t.strictSame(await allowed(claude, full), {
     args: ['--add-dir', at('tmp'), '--allowedTools', 'mcp__casefile,mcp__notes'],
     env: {},
   })
-  t.strictSame(await allowed(COPILOT_PLACES, full), {
+  t.strictSame(await allowed(copilot, full), {
     args: ['--allow-tool=casefile', '--allow-tool=notes'],
     env: {},
   })
-  t.strictSame(await allowed(GEMINI_PLACES, full), {
+  t.strictSame(await allowed(gemini, full), {
     args: ['--include-directories', at('tmp')],
     env: {},
   })
-  t.strictSame(await allowed(OPENCODE_PLACES, full), {
+  t.strictSame(await allowed(opencode, full), {
     args: [],
     env: outside({ '*': 'deny', [`${at('tmp')}/*`]: 'allow' }),
   })
-  for (const places of [CLAUDE_PLACES, COPILOT_PLACES, GEMINI_PLACES]) {
-    t.strictSame(await allowed(places, none), { args: [], env: {} })
+  for (const agent of [claude, copilot, gemini]) {
+    t.strictSame(await allowed(agent, none), { args: [], env: {} })
   }
-  t.strictSame(await allowed(OPENCODE_PLACES, none), { args: [], env: outside({ '*': 'deny' }) })
+  t.strictSame(await allowed(opencode, none), { args: [], env: outside({ '*': 'deny' }) })
 })

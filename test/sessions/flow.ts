@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import { evidenceHash } from '../../src/markdown/session-texts.ts'
+import { lastOf } from '../../src/model/trail.ts'
 import {
   finished,
   git,
@@ -398,7 +399,7 @@ t.test('a session that failed is planned again, with the failure in the note', a
   t.match(again, { number: 2, type: 'verifying', provider: 'runbook' })
   await reaches(service, { ...ref, id: again.id, path: `${path}/${again.id}` }, 'plan_ready')
   const { trail } = service.service.catalog.folder(ref.case_id)!.sessions[1]!
-  const note = String(trail[0]!.fields.note)
+  const note = String(lastOf(trail, 'session_created')!.fields.note)
   t.match(note, /^Print less\.\n\nSession 1 failed: step it exited with 3, expected 0\. /)
   t.match(
     note,
@@ -419,7 +420,7 @@ t.test('a session that failed is planned again, with the failure in the note', a
   await must(service, 'POST', tests, { again: tap.ref.id })
   const [, second] = service.service.catalog.folder(tap.ref.case_id)!.sessions
   t.match(
-    second!.trail[0]!.fields.note,
+    lastOf(second!.trail, 'session_created')!.fields.note,
     /1 of 2 tests failed\. .*\n\nFailed tests:\n\n- it adds up\n\nThe last/,
   )
   const other = await must(service, 'POST', path, { again: ref.id, type: 'planning' })

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
-import { PRESETS } from '../../src/runners/command/presets.ts'
+import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { hostileProject, trustByAgents, writeFiles } from '../fixtures/agents/hostile-project.ts'
 import {
   homeEnvironment,
@@ -147,7 +146,7 @@ for (const [provider, by] of DRIVES) {
 
 /** What the agent's switch is for: the others count only once they are trusted. */
 function withoutTrusted(provider: RealProvider, files: Record<string, string>) {
-  const { projectFiles } = [...PRESETS, ...ACP_AGENTS].find(({ id }) => id === provider)!
+  const { projectFiles } = KNOWN_AGENTS.find(({ id }) => id === provider)!
   const needsTrust = (path: string) =>
     projectFiles.some((name) => (name.endsWith('/') ? path.startsWith(name) : path === name))
   return Object.fromEntries(Object.entries(files).filter(([path]) => !needsTrust(path)))

@@ -4,8 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { PRESETS } from '../../src/runners/command/presets.ts'
-import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
+import { FAKE_BIN, FAKED_AGENTS } from '../fixtures/agents/contract-subjects.ts'
 import { isFull } from '../fixtures/full.ts'
 import { pathsBelow } from '../fixtures/paths-below.ts'
 import { committed, LIST_PLAN, plannedOn, program } from '../fixtures/plain-agents.ts'
@@ -31,7 +30,7 @@ const WORDS = [
   '[[x]](javascript:x)',
 ]
 const PROVIDERS = isFull
-  ? ['argument', 'file', 'acp', 'stdin', ...PRESETS.map(({ id }) => id)]
+  ? ['argument', 'file', 'acp', 'stdin', ...FAKED_AGENTS.map(({ id }) => id)]
   : ['argument', 'file', 'acp']
 /** One line, and one word with each of them. */
 const TITLE = `--help ${WORDS.join(' ')}`

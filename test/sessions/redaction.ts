@@ -279,19 +279,37 @@ t.test('a line of the trail is redacted by what it says, whatever the key', asyn
     await redactedUpdates(store, redactor).update('x', () => decided)
     return (edit as unknown as { edit: { lines: TrailLine[] } }).edit.lines[0]!.fields
   }
-  const said = await written({ event: 'tool_call', fields: { ...secret, list: [secret] } })
+  const said = await written({
+    event: 'tool_call',
+    fields: { ...secret, list: [secret] },
+  } as unknown as NewTrailLine)
   t.notMatch(JSON.stringify(said), 'hunter2')
-  t.equal(said.kind, '[redacted A_TOKEN]')
+  t.equal((said as { kind?: unknown }).kind, '[redacted A_TOKEN]')
   const kept: NewTrailLine[] = [
     { event: 'session_state_changed', fields: { old_state: 'approved', new_state: 'executing' } },
     { event: 'plan_written', fields: { sha256: hash } },
-    { event: 'step_started', fields: { step: 'deploy-1', log: '1-deploy-1-2.log' } },
-    { event: 'agent_completed', fields: { provider: 'deploy-1', state: 'executing' } },
-    { event: 'changed_during_run', fields: { changed_case: id.replace('3', '4'), what: 'state' } },
+    {
+      event: 'step_started',
+      fields: { step: 'deploy-1', cwd: '.', timeout_ms: 1, log: '1-deploy-1-2.log' },
+    },
+    {
+      event: 'agent_completed',
+      fields: { provider: 'deploy-1', mode: 'work', state: 'executing' },
+    },
+    {
+      event: 'changed_during_run',
+      fields: {
+        changed_case: id.replace('3', '4'),
+        file: 'case.md',
+        what: 'state',
+        from: '',
+        to: '',
+      },
+    },
   ]
   for (const line of kept) t.strictSame(await written(line), line.fields, line.event)
   const whole = { a: hash.replace('a', 'b'), b: id, c: 'is executing', d: 'deploy-1' }
-  t.strictSame(await written({ event: 'tool_call', fields: whole }), {
+  t.strictSame(await written({ event: 'tool_call', fields: whole } as unknown as NewTrailLine), {
     a: '[redacted E_SECRET]',
     b: '[redacted F_API_KEY]',
     c: 'is [redacted B_PASSWORD]',

@@ -77,7 +77,7 @@ async function named({ app, run }: Scene): Promise<string[]> {
   const events = await app.service.store.read(run.case_id)
   const { trail } = events.sessions.find(({ id }) => id === run.id)!
   return trail
-    .filter(({ event }) => event === 'changed_during_run')
+    .filter((line) => line.event === 'changed_during_run')
     .map(({ fields: { what, from, to } }) => `${what}: ${from} → ${to}`)
 }
 
@@ -364,7 +364,9 @@ t.test('other cases are held to as well, and those that come up', async (t) => {
   }
   t.equal((await named(at)).length, 3)
   const folder = await at.app.service.store.read(at.id)
-  const line = folder.sessions[0]!.trail.find(({ fields }) => fields.changed_case === OTHER)
+  const line = folder.sessions[0]!.trail.find(
+    ({ event, fields }) => event === 'changed_during_run' && fields.changed_case === OTHER,
+  )
   t.match(line, { event: 'changed_during_run', fields: { file: `proof/${FORGED_PROOF}.md` } })
 })
 

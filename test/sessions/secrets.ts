@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { PRESETS } from '../../src/runners/command/presets.ts'
-import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
+import { FAKE_BIN, FAKED_AGENTS } from '../fixtures/agents/contract-subjects.ts'
 import { notBrief } from '../fixtures/full.ts'
 import { filesBelow, pathsBelow } from '../fixtures/paths-below.ts'
 import {
@@ -160,7 +159,7 @@ t.test('what the program of an agent itself sent', notBrief, async (t) => {
   }
   inEnvironment(t, { A_TOKEN: PLAIN, PATH: `${FAKE_BIN}:${process.env.PATH}` })
   const service = await openTestService(t, { files, trust: true })
-  for (const provider of [...PRESETS.map(({ id }) => id), 'mine']) {
+  for (const provider of [...FAKED_AGENTS.map(({ id }) => id), 'mine']) {
     await t.test(provider, async (t) => {
       const description = '[[fake prints-secret A_TOKEN]]'
       const { ref, session: planned } = await plannedBy(service, provider, { description })

@@ -5,6 +5,7 @@ import t from 'tap'
 import type { Bus } from '../../src/events/bus.ts'
 import { trailEnvelope } from '../../src/events/envelope.ts'
 import { readTrail } from '../../src/markdown/trail.ts'
+import type { TrailLine } from '../../src/model/trail.ts'
 import { inTime } from '../../src/stopping.ts'
 import { runBuilt, startBuilt, started } from '../fixtures/built-service.ts'
 import type { ReceivedEvent } from '../fixtures/event-source.ts'
@@ -323,7 +324,7 @@ t.test('an empty variable is not set, and a switch is on or off', notBrief, asyn
 })
 
 t.test('no field of a trail makes an event another session’s', (t) => {
-  const line = { ...TRAIL[0]!, fields: { case_id: 'x', session_id: 'y', note: 'z' } }
+  const line = { ...TRAIL[0]!, fields: { case_id: 'x', session_id: 'y', note: 'z' } } as TrailLine
   t.strictSame(trailEnvelope(SESSION, line).payload, {
     note: 'z',
     case_id: SESSION.case_id,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import t from 'tap'
 import { RETRY_WAITS_MS } from '../../src/model/delivery.ts'
-import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
+import { DEFAULT_EVENTS } from '../../src/model/event-lookup.ts'
 import { eventOf, gate, gates, never, tick, webhookBench } from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { LogEvent } from '../../src/events/event-log.ts'
-import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/webhook.ts'
+import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/event-lookup.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { drip, openReceiver, type Received, raw } from '../fixtures/receiver.ts'
 import { type Envelope, must, ran, step } from '../fixtures/session-client.ts'

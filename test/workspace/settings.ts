@@ -2,7 +2,7 @@ import { appendFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSyn
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readSettings } from '../../src/markdown/settings-file.ts'
-import { DEFAULT_SETTINGS } from '../../src/model/settings.ts'
+import { DEFAULT_SETTINGS, STREAMS } from '../../src/model/settings.ts'
 import { trustedText } from '../../src/model/trust.ts'
 import { createSettings } from '../../src/workspace/settings/settings.ts'
 
@@ -226,7 +226,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown stream',
     ['providers: { a: { kind: command, plan: [x], stream: json } }'],
     2,
-    /^providers\.a\.stream: found "json", expected one of plain, claude, codex, gemini, opencode, copilot$/,
+    new RegExp(`^providers\\.a\\.stream: found "json", expected one of ${STREAMS.join(', ')}$`),
   ],
   [
     'a mode that is a list',

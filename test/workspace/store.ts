@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { newSessionText } from '../../src/markdown/session-texts.ts'
 import { trailLineText } from '../../src/markdown/trail.ts'
+import type { TrailLine } from '../../src/model/trail.ts'
 import type { Change } from '../../src/workspace/case-entry.ts'
 import { createCaseFolder } from '../../src/workspace/case-making.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
@@ -372,7 +373,8 @@ t.test('a line of the trail comes behind those that git brings in the same momen
   const cases = { [CASE.id]: { 'case.md': caseMd('Old'), sessions } }
   const app = await openTestService(t, { files: { '.git': git, memory: { cases } } })
   const lock = join(app.root, '.git', 'index.lock')
-  const line = (event: string) => ({ number: TRAIL.length + 1, time: NOW, event, fields: {} })
+  const line = (event: string) =>
+    ({ number: TRAIL.length + 1, time: NOW, event, fields: {} }) as TrailLine
   let runs = 0
   const folder = await app.service.store.update(CASE.id, () => {
     if (runs++ === 0) {

@@ -3,12 +3,12 @@ import { confirm } from '../../demo/question.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
 import { durationsText } from '../../model/session-durations.ts'
-import { isArtifactOf } from '../../runners/output/artifacts.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { exitOf, follow, reread } from '../follow/follow.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { attachCommands, nextText } from '../output/next-proof.ts'
 import { changeText } from '../output/plan-change.ts'
 import { printPlan, sayFailed } from '../output/planned.ts'
 import { requirePersistentService } from '../persistent-service.ts'
@@ -133,23 +133,12 @@ function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): v
   throw new AppError(code, `Session ${number} is ${state}, so it has no plan to approve. ${next}`)
 }
 
-/** People copy these lines, and candidate names come from a file, so unusual names are left out. */
 export function sayNext(
   { terminal }: Pick<CommandContext, 'terminal'>,
-  {
-    case_id,
-    number,
-    candidates,
-    durations,
-  }: Pick<SessionJson, 'case_id' | 'number' | 'candidates' | 'durations'>,
+  session: Pick<SessionJson, 'case_id' | 'number' | 'candidates' | 'durations'>,
 ): void {
-  const id = case_id.slice(0, 8)
-  const known = candidates.filter(({ artifact }) => isArtifactOf(artifact, number))
-  const reports = known.filter(({ artifact }) => !artifact.endsWith('.log'))
-  const took = durationsText(durations)
-  terminal.say(`session ${number} is complete${took === '' ? '' : `: ${took}`}. Next:`)
-  for (const { artifact } of (reports.length > 0 ? reports : known).slice(0, 3)) {
-    terminal.say(`  casefile proof add ${id} --artifact ${artifact}`)
-  }
-  terminal.say(`  casefile resolve ${id}`)
+  const took = durationsText(session.durations)
+  terminal.say(`session ${session.number} is complete${took === '' ? '' : `: ${took}`}`)
+  const gate = `casefile gate ${session.case_id.slice(0, 8)}`
+  terminal.say(nextText([...attachCommands(session), gate]))
 }

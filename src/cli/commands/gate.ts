@@ -4,6 +4,7 @@ import { type CommandOptions, type ReadContext, withReader } from '../context.ts
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { gateText } from '../output/gate-text.ts'
 import { jsonText } from '../output/json.ts'
+import { nextProofCommands, nextText } from '../output/next-proof.ts'
 import { resolveCase } from '../resolve/case.ts'
 
 export function command(): Command {
@@ -28,8 +29,12 @@ async function run({ client, terminal, json }: ReadContext, name: string): Promi
   else {
     terminal.print(gateText(body, terminal))
     const { state } = (await client.request('GET', `/cases/${id}`)).body
-    const next = body.open ? 'casefile resolve' : 'casefile proof add'
-    if (state !== 'RESOLVED') terminal.say(`\nNext: ${next} ${id.slice(0, 8)}`)
+    if (state !== 'RESOLVED') {
+      const next = body.open
+        ? [`casefile resolve ${id.slice(0, 8)}`]
+        : await nextProofCommands(client, id)
+      terminal.say(`\n${nextText(next)}`)
+    }
   }
   return body.open ? EXIT.done : EXIT.gateShut
 }

@@ -132,11 +132,13 @@ function tabbed(rows: readonly TriageRowJson[]): string {
     .join('')
 }
 
-/** From this width on, the table has a column for the last change. */
+/** From this width on, the table has columns for the exact state and for the last change. */
 const WIDE = 100
 
-const [GROUP, STATE, TITLE, REASON] = [1, 2, 3, 4]
-const HEADER = ['CASE', 'STATUS', 'STATE', 'TITLE', 'NEEDS', 'CHANGED']
+/** The columns of a narrow table come first. */
+const [GROUP, TITLE, REASON, STATE] = [1, 2, 3, 4]
+const NARROW = 4
+const HEADER = ['CASE', 'STATUS', 'TITLE', 'NEEDS', 'STATE', 'CHANGED']
 
 /** A table for a terminal. The title gets at least a third of the width. */
 export function listText(
@@ -147,18 +149,17 @@ export function listText(
   const width = columns()
   const header = HEADER.map((text): Cell => ({ text, paint: color.dim }))
   const all = [header, ...rows.map((row) => cellsOf(row, color))]
-  const cells = width < WIDE ? all.map((row) => row.slice(0, -1)) : all
+  const cells = width < WIDE ? all.map((row) => row.slice(0, NARROW)) : all
   return table(cells, {
     width,
     cuts: [
       [REASON, 16],
       [TITLE, Math.floor(width / 3)],
-      [REASON, 7],
       [STATE, 9],
-      [REASON, 0],
-      [STATE, 0],
+      [REASON, 7],
       [TITLE, 12],
       [GROUP, 8],
+      [REASON, 0],
     ],
   })
 }
@@ -173,13 +174,13 @@ function cellsOf(
   return [
     { text: id.slice(0, 8), paint: color.cyan },
     { text: groupLabel(state, needs), paint: tone },
-    { text: exact, short: state, paint: color.dim },
     { text: visibleText(title), paint: isClosed(state) ? color.dim : color.bold },
     {
       text: needs ? visibleText(needs.text) : '',
       short: needs ? shortNeed(needs, state) : '',
       paint: isBad ? color.red : tone,
     },
+    { text: exact, short: state, paint: color.dim },
     { text: ago(updated_at), paint: color.dim },
   ]
 }

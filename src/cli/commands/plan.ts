@@ -105,7 +105,7 @@ async function showChange(context: ReadContext, session: SessionJson): Promise<E
   const index = revisions.findIndex(({ current }) => current)
   const [now, before] = [revisions[index], earlierOf(revisions, index)]
   if (!now || !before) {
-    terminal.warn('this is the first plan of the session; there is no earlier one')
+    terminal.warn('this plan has no earlier text: it is the first, or identical to those before it')
     return EXIT.done
   }
   if (now.text === null || before.text === null) {

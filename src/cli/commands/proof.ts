@@ -13,6 +13,7 @@ import {
 } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { nextProofCommands, nextText } from '../output/next-proof.ts'
 import { proofState, proofTable } from '../output/proof-text.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { resolveCase } from '../resolve/case.ts'
@@ -206,7 +207,7 @@ async function listProof({ client, terminal, json }: ReadContext, name: string):
   const proofs = await proofsOf(client, id)
   if (json) terminal.print(jsonText(proofs))
   else if (proofs.length === 0) {
-    terminal.say(`no proof yet\nNext: casefile proof add ${id.slice(0, 8)}`)
+    terminal.say(`no proof yet\n${nextText(await nextProofCommands(client, id))}`)
   } else terminal.print(proofTable(proofs, terminal, terminal.width()))
   return EXIT.done
 }

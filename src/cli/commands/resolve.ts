@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { ApiReader } from '../../client/client.ts'
 import { AppError } from '../../model/app-error.ts'
 import { CASE_FIELDS } from '../../model/case-fields.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -7,6 +8,7 @@ import { type CommandContext, type CommandOptions, withService } from '../contex
 import { fieldOption } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { nextProofCommands, nextText } from '../output/next-proof.ts'
 import { resolveCase } from '../resolve/case.ts'
 
 export interface StateOptions extends CommandOptions {
@@ -38,9 +40,11 @@ export async function setState(
 ): Promise<ExitCode> {
   const id = await resolveCase(client, name)
   const body = { state: wanted.toUpperCase(), outcome, reason }
-  const answer = await client.request('PUT', `/cases/${id}/state`, { body }).catch((error) => {
-    throw withMissing(error, id)
-  })
+  const answer = await client
+    .request('PUT', `/cases/${id}/state`, { body })
+    .catch(async (error) => {
+      throw await withMissing(error, client, id)
+    })
   const { state, title } = answer.body
   terminal.print(
     json ? jsonText(answer.body) : `${id.slice(0, 8)}  ${state}  ${visibleText(title)}\n`,
@@ -49,15 +53,14 @@ export async function setState(
 }
 
 /** For people: what is missing, and the commands that add it. JSON has it in `missing`. */
-function withMissing(error: unknown, id: string): Error {
+async function withMissing(error: unknown, client: ApiReader, id: string): Promise<Error> {
   if (!(error instanceof AppError) || error.code !== 'proof_gate') return error as Error
   const { missing } = error.extra
   if (!Array.isArray(missing)) return error
-  const name = id.slice(0, 8)
   const message = [
     'Proof requirements are not met. Missing:',
     ...missing.map((what) => `  ${visibleText(String(what))}`),
-    `Next: casefile proof add ${name}, with a file or --artifact; read the proof, then: casefile proof verify ${name}`,
+    nextText(await nextProofCommands(client, id)),
   ].join('\n')
   return new AppError(error.code, message, { extra: error.extra, cause: error })
 }

@@ -58,12 +58,12 @@ async function run(
 }
 
 function resultText(
-  { id, state, title, missing, lines }: FoundCaseJson,
+  { id, state, needs, title, missing, lines }: FoundCaseJson,
   { color, width }: Terminal,
 ): string {
   const without =
     missing.length > 0 ? color.dim(`  without ${missing.map(visibleText).join(', ')}`) : ''
-  const group = STATE_GROUP_LABELS[stateGroup(state)]
+  const group = STATE_GROUP_LABELS[stateGroup(state, needs?.kind)]
   const head = `${color.cyan(id.slice(0, 8))}  ${group} (${state})  ${color.bold(visibleText(title))}${without}`
   const shown = lines.map((each) => wrapped(`  ${lineText(each, color)}`, width(), '    '))
   return [head, ...shown].map((line) => `${line}\n`).join('')

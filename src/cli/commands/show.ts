@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
 import { caseArgument, explain, sessionArgument } from '../command.ts'
@@ -46,8 +47,12 @@ async function run(
     terminal.print(jsonText(await wholeCaseWithContents(client, id)))
     return EXIT.done
   }
-  const whole = await wholeCase(client, id)
-  terminal.print(caseText(whole, context))
+  const [whole, triage] = await Promise.all([
+    wholeCase(client, id),
+    client.request('GET', `/triage?named=${id}`),
+  ])
+  const [row]: TriageRowJson[] = triage.body
+  terminal.print(caseText(whole, row?.needs ?? null, context))
   sayNext(terminal, whole)
   return EXIT.done
 }

@@ -1,7 +1,8 @@
 import type { ReceivedEvent } from '../../client/session-stream.ts'
+import { type EventLine, isAgentRun } from '../../model/event-line.ts'
+import { eventLine } from '../../model/event-lookup.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { clock } from '../output/times.ts'
-import { type EventLine, eventLine, isAgentsRun } from './event-line.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { printOutput, stepOutput } from './step-output.ts'
 
@@ -25,7 +26,7 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
     const from = Date.parse(time) || Date.now()
     if (type === 'step_started') {
       running = String(payload.step)
-      const which = isAgentsRun(payload) ? '' : `step ${count()}  `
+      const which = isAgentRun(payload) ? '' : `step ${count()}  `
       line.show(`${which}${words(running)}`, from)
     } else if (type === 'session_state_changed') {
       line.show(PROGRESS[String(payload.new_state)] ?? '', from)
@@ -46,14 +47,14 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
     }
     // the output shows these in more detail
     if (OF_OUTPUT.has(type) && output.isOpen()) return
-    const shown = eventLine(event, count())
+    const shown = eventLine(type, payload, count())
     if (shown) terminal.print(`${terminal.color.dim(clock(time))}  ${painted(terminal, shown)}\n`)
   }
 
   /** Counts steps; a replay starts again at one. */
   function note(event: ReceivedEvent): void {
     if (event.type === 'resync') position = 0
-    if (event.type === 'step_started' && !isAgentsRun(event.payload)) position++
+    if (event.type === 'step_started' && !isAgentRun(event.payload)) position++
   }
 
   return {
@@ -91,6 +92,8 @@ function painted({ color }: Terminal, { sign, tone, text }: EventLine): string {
       return color.dim(line)
     case 'good':
       return color.green(line)
+    case 'warn':
+      return color.yellow(line)
     case 'bad':
       return color.red(line)
     case 'step':

@@ -1,6 +1,6 @@
+import { elapsed } from '../../model/amounts.ts'
 import { cutTo } from '../output/screen-width.ts'
 import type { Terminal } from '../output/terminal.ts'
-import { elapsed } from '../output/times.ts'
 
 /** A line below all others that shows the current activity. Does nothing without a terminal. */
 export interface ProgressLine {

@@ -1,3 +1,4 @@
+import type { TriageRowJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { FIELD_LIST } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'
@@ -15,10 +16,12 @@ import type { WholeCase } from '../resolve/whole-case.ts'
 import { gateText } from './gate-text.ts'
 import { historyText } from './history-text.ts'
 import { proofTable } from './proof-text.ts'
+import { wrapped } from './wrapped.ts'
 
 /** A case for people: its fields, its description, and a section for each kind of related thing. */
 export function caseText(
   whole: WholeCase,
+  needs: TriageRowJson['needs'],
   { terminal, workspace }: Pick<ReadContext, 'terminal' | 'workspace'>,
 ): string {
   const { color } = terminal
@@ -29,10 +32,10 @@ export function caseText(
   const lines = description
     .trim()
     .split(/\r\n|\n|\r/)
-    .map((line) => `${shownLine(line)}\n`)
+    .map((line) => `${wrapped(shownLine(line), terminal.width() - 2)}\n`)
   return [
     `${color.bold(visibleText(whole.title))}\n`,
-    table(fields(whole, folder, terminal)),
+    table(fields(whole, needs, folder, terminal)),
     part('Description', description.trim() === '' ? '' : lines.join('')),
     part('Problems', problems.map(problemLine).join('')),
     part('Proof checklist', gateText(whole.gate, terminal)),
@@ -52,11 +55,19 @@ const SHOWN = [
   ...FIELD_LIST.filter(({ kind, setBy, required }) => !setBy && !required && kind !== 'markdown'),
 ]
 
-function fields(whole: WholeCase, folder: string, { color, isTerminal }: Terminal) {
+function fields(
+  whole: WholeCase,
+  needs: TriageRowJson['needs'],
+  folder: string,
+  { isTerminal, color }: Terminal,
+) {
   const time = (text: string) => (isTerminal ? ago(text) : text)
   const named: [string, string | null][] = [
     ['id', whole.id],
-    ['state', `${STATE_GROUP_LABELS[stateGroup(whole.state as CaseState)]} (${whole.state})`],
+    [
+      'state',
+      `${STATE_GROUP_LABELS[stateGroup(whole.state as CaseState, needs?.kind)]} (${whole.state})`,
+    ],
     ...SHOWN.map(({ name, label }): [string, string | null] => [
       label.toLowerCase(),
       [whole[name] ?? []].flat().join(', ') || null,

@@ -47,7 +47,9 @@ export async function planView(
     .split(/\r\n|\n|\r/)
     .map((line, index) => {
       const shown = shownLine(line)
-      return running.has(index + 1) ? `${color.yellow('▶')} ${color.bold(shown)}` : `  ${shown}`
+      return running.has(index + 1)
+        ? `${color.yellow('▶')} ${color.bold(shown)}`
+        : wrapped(`  ${shown}`, width())
     })
   const end = summary(reading, carried, state === 'plan_ready')
   const objections = end.map((line) => wrapped(visibleText(line), width()))

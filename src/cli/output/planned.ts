@@ -4,6 +4,7 @@ import { durationsText } from '../../model/session-durations.ts'
 import type { ReadContext } from '../context.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
+import { wrapped } from './wrapped.ts'
 
 type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
 
@@ -64,7 +65,7 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
     const lines = hypothesis
       .trim()
       .split(/\r\n|\n|\r/)
-      .map((line) => `  ${shownLine(line)}`.trimEnd())
+      .map((line) => wrapped(`  ${shownLine(line)}`, terminal.width()).trimEnd())
     terminal.print(`\n${color.bold('Hypothesis')}\n${lines.join('\n')}\n`)
   }
   if (plan === '') return null

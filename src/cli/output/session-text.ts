@@ -1,6 +1,7 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
-import { runName, usageText } from '../../model/usage.ts'
+import { runName } from '../../model/session-usage.ts'
+import { usageText } from '../../model/usage.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { ReadContext } from '../context.ts'
 import { printOutput } from '../follow/step-output.ts'

@@ -19,7 +19,9 @@ export async function contentOf(
 ): Promise<{ content: string } | { artifact: string }> {
   const given = [file, artifact, text].filter((each) => each !== undefined)
   if (given.length !== 1) {
-    throw usageError('Name the proof: a file, - for standard input, --text, or --artifact.')
+    throw usageError(
+      'Name the proof: a file, - for standard input, --text, or --artifact. casefile gate shows what a session offers.',
+    )
   }
   if (artifact !== undefined) return { artifact }
   if (text !== undefined) return { content: text }

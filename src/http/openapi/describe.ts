@@ -2,24 +2,24 @@ import type * as z from 'zod'
 import { MAX_WHO } from '../../markdown/history-file.ts'
 import { PLACES } from '../../model/history.ts'
 import type { EndpointSpec, Method } from '../endpoint.ts'
-import { EXAMPLES, type Example } from './examples.ts'
-import type { Json, JsonOf } from './json-schemas.ts'
+import { type Json, type JsonSchemas, withExample } from './json-schemas.ts'
 import { mayBe304, responsesOf } from './responses.ts'
 
 /** An operation in OpenAPI, with the headers and errors that all operations of its kind have. */
 export function describe(
   { method, path }: { method: Method; path: string },
   operation: EndpointSpec,
-  json: JsonOf,
+  schemas: JsonSchemas,
 ): Json {
-  const { id, tag, summary, description, rawBody, body } = operation
-  const sent = EXAMPLES.operations[id]
-  const example = exampleOf(sent?.body)
+  const { id, tag, summary, description, rawBody, body, example = {} } = operation
   const requestBody = body
     ? {
         required: !operation.isBodyOptional,
         content: {
-          'application/json': { schema: json(`${id} body`), ...example },
+          'application/json': {
+            schema: schemas.json(`${id} body`),
+            ...withExample(example.body ?? schemas.example(`${id} body`)),
+          },
         },
       }
     : rawBody && {
@@ -27,7 +27,7 @@ export function describe(
         content: {
           [rawBody.type]: {
             schema: { type: 'string', description: rawBody.description },
-            ...example,
+            ...withExample(example.body),
           },
         },
       }
@@ -38,12 +38,17 @@ export function describe(
     summary,
     description,
     parameters: [
-      ...sentParameters(operation, json, sent),
+      ...sentParameters(operation, schemas),
       ...conditions(operation, isRead),
       ...(isRecorded(method, path) ? SENDER : []),
     ],
     ...(requestBody ? { requestBody } : {}),
-    responses: responsesOf({ path, isRead, operation, json }),
+    responses: responsesOf({
+      path,
+      isRead,
+      operation,
+      schemas,
+    }),
   }
 }
 
@@ -68,40 +73,26 @@ const SENDER: Json[] = [
   },
 ]
 
-function exampleOf(value: unknown): Json {
-  return value === undefined ? {} : { example: value }
-}
-
 function sentParameters(
-  { id, params = {}, query = {}, headers = {} }: EndpointSpec,
-  json: JsonOf,
-  sent?: Example,
+  { id, params = {}, query = {}, headers = {}, example: own = {} }: EndpointSpec,
+  schemas: JsonSchemas,
 ): Json[] {
   const named = (
     place: 'path' | 'query' | 'header',
-    schemas: Readonly<Record<string, z.ZodType>>,
-    values?: Json,
+    shape: Readonly<Record<string, z.ZodType>>,
+    values: Json = {},
   ) =>
-    Object.entries(schemas).map(
-      ([
-        name,
-        {
-          _zod: { optin },
-        },
-      ]) => {
-        const { description, ...schema } = json(`${id} ${name}`)
-        const isList = schema.type === 'array'
-        const value = values?.[name]
-        const example = exampleOf(isList && value ? `${value}`.split(',') : value)
-        const withCommas = isList ? { style: 'form', explode: false } : {}
-        const required = optin === 'optional' ? {} : { required: true }
-        return { name, in: place, ...required, description, ...withCommas, schema, ...example }
-      },
-    )
+    Object.entries(shape).map(([name, { _zod }]) => {
+      const { description, examples: _, ...schema } = schemas.json(`${id} ${name}`)
+      const example = withExample(values[name] ?? schemas.example(`${id} ${name}`))
+      const withCommas = schema.type === 'array' ? { style: 'form', explode: false } : {}
+      const required = _zod.optin === 'optional' ? {} : { required: true }
+      return { name, in: place, ...required, description, ...withCommas, schema, ...example }
+    })
   return [
-    ...named('path', params, sent?.params),
-    ...named('query', query, sent?.query),
-    ...named('header', headers, sent?.headers),
+    ...named('path', params, own.params),
+    ...named('query', query, own.query),
+    ...named('header', headers),
   ]
 }
 

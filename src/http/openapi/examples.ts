@@ -1,25 +1,27 @@
-import type { ErrorCode } from '../../model/app-error.ts'
-import examples from './examples.json' with { type: 'json' }
+import { AppError, type ErrorCode, type FieldError } from '../../model/app-error.ts'
+import { ERRORS } from '../errors.ts'
+import { problemJson } from '../problem-json.ts'
+import { STREAMED, type Streamed } from '../schemas/event.ts'
+import deliveries from './deliveries.json' with { type: 'json' }
 import type { Json } from './json-schemas.ts'
 
-/** A request to the sample workspace, and its responses. */
-export interface Example {
-  params: Readonly<Record<string, string>>
-  query?: Json
-  headers?: Readonly<Record<string, string>>
-  body?: unknown
-  /** By status: JSON, or text. */
-  answers: Readonly<Partial<Record<number, unknown>>>
+/** An event of each type, as webhooks and streams send it. */
+export const EVENT_EXAMPLES: Readonly<Partial<Record<string, Json>>> = deliveries
+
+/** An error response with this code. */
+export function errorExample(code: ErrorCode): Json {
+  const { detail, ...members }: { detail: string; errors?: FieldError[] } = ERRORS[code].example
+  const { errors = [], ...extra } = members
+  return problemJson(new AppError(code, detail, { errors, extra }))
 }
 
-interface Examples {
-  /** By `operationId`. */
-  operations: Readonly<Record<string, Example>>
-  /** An error with this code. */
-  refusals: Readonly<Partial<Record<ErrorCode, Json>>>
-  /** An event as it was delivered, by its type. */
-  deliveries: Readonly<Partial<Record<string, Json>>>
+/** The beginning of a stream. */
+export function streamExample(streamed: Streamed): string {
+  const shown = STREAMED[streamed].filter((type) => type in EVENT_EXAMPLES).slice(0, 3)
+  return shown
+    .map((type, index) => {
+      const data = JSON.stringify(EVENT_EXAMPLES[type])
+      return `event: ${type}\nid: ${index + 1}\ndata: ${data}\n\n`
+    })
+    .join('')
 }
-
-/** Real responses: `npm run docs:examples` records them, and a test compares them with what the service returns now. */
-export const EXAMPLES = examples as Examples

@@ -2,14 +2,17 @@ import * as z from 'zod'
 
 export type Json = Record<string, unknown>
 
-/** Returns the JSON Schema that was registered under this name. */
-export type JsonOf = (name: string) => Json
+export interface JsonSchemas {
+  /** The schema that was registered under this name. */
+  json(name: string): Json
+  /** An example of its values, if it has one. */
+  example(name: string): unknown
+  /** The schemas with an id. */
+  components: Json
+}
 
 /** Converts all schemas at once. Those with an id become components that the others refer to. */
-export function schemasOf(schemas: Record<string, z.ZodType>): {
-  json: JsonOf
-  components: Json
-} {
+export function schemasOf(schemas: Record<string, z.ZodType>): JsonSchemas {
   // the input side, so that an object may have members that the schema does not name
   const made = z.object(schemas).toJSONSchema({ io: 'input' })
   const text = JSON.stringify({ of: made.properties, components: made.$defs })
@@ -21,7 +24,28 @@ export function schemasOf(schemas: Record<string, z.ZodType>): {
     components: Record<string, Json>
   }
   for (const component of Object.values(components)) delete component.id
-  return { json: (name) => of[name]!, components }
+  return {
+    json: (name) => of[name]!,
+    example: (name) => schemaExample(of[name]!, components),
+    components,
+  }
+}
+
+/** The first example of a schema; for a list without one, a list of one example of its items. */
+function schemaExample(schema: Json, components: Record<string, Json>): unknown {
+  const { $ref, items, examples } = schema
+  if (Array.isArray(examples)) return examples[0]
+  if (typeof $ref === 'string') {
+    return schemaExample(components[$ref.slice($ref.lastIndexOf('/') + 1)]!, components)
+  }
+  if (schema.type !== 'array') return undefined
+  const item = schemaExample(items as Json, components)
+  return item === undefined ? undefined : [item]
+}
+
+/** The member of a parameter or a body; none without an example. */
+export function withExample(example: unknown): Json {
+  return example === undefined ? {} : { example }
 }
 
 /** The form that client generators understand best: `type: [string, null]`, no safe-integer bounds, no escaped slashes. */

@@ -1,24 +1,26 @@
 import type { ErrorCode } from '../../model/app-error.ts'
 import type { EndpointSpec, ResponseSpec } from '../endpoint.ts'
-import { ERRORS } from '../problem-json.ts'
+import { ERRORS } from '../errors.ts'
 import type { HeaderName } from '../schemas/response-headers.ts'
-import { EXAMPLES } from './examples.ts'
-import type { Json, JsonOf } from './json-schemas.ts'
+import { streamExample } from './examples.ts'
+import { type Json, type JsonSchemas, withExample } from './json-schemas.ts'
 
 interface Described {
   path: string
   isRead: boolean
   operation: EndpointSpec
-  json: JsonOf
+  schemas: JsonSchemas
 }
 
 /** Every response of an endpoint, by its status. */
-export function responsesOf({ path, isRead, operation, json }: Described): Json {
-  const { id, responses } = operation
+export function responsesOf({ path, isRead, operation, schemas }: Described): Json {
+  const { id, responses, example: own } = operation
   const good = Object.entries(responses).map(([status, response]) => {
     const { description, headers = [], optionalHeaders = [] } = response!
-    const example = EXAMPLES.operations[id]?.answers[Number(status)]
-    const content = contentOf(response!, () => json(`${id} ${status}`), example)
+    const content = contentOf(response!, `${id} ${status}`, {
+      schemas,
+      own: own?.responses?.[Number(status)],
+    })
     const all = { ...headersOf(headers, true), ...headersOf(optionalHeaders, false) }
     return [status, { description, ...(isEmpty(all) ? {} : { headers: all }), ...content }]
   })
@@ -53,22 +55,26 @@ export function failures(): Json {
 
 function contentOf(
   { json, text, events }: ResponseSpec,
-  schema: () => Json,
-  answer: unknown,
+  name: string,
+  { schemas, own }: { schemas: JsonSchemas; own: unknown },
 ): Json {
   const content: Json = {}
-  const example = answer === undefined ? {} : { example: answer }
-  if (json) content['application/json'] = { schema: schema(), ...example }
+  if (json) {
+    content['application/json'] = {
+      schema: schemas.json(name),
+      ...withExample(own ?? schemas.example(name)),
+    }
+  }
   if (text) {
     const schema = { type: 'string', description: text.description }
-    content[text.type] = { schema, ...example }
+    content[text.type] = { schema, ...withExample(own) }
   }
   if (events !== undefined) {
     const contentSchema = { $ref: `#/components/schemas/${events}` }
     const schema = { type: 'string', contentMediaType: 'text/event-stream' }
     content['text/event-stream'] = {
       schema: { ...schema, ...(events ? { contentSchema } : {}) },
-      ...(json ? {} : example),
+      ...(events ? { example: streamExample(events) } : {}),
     }
   }
   return isEmpty(content) ? {} : { content }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { signedHeaders } from '../../webhooks/message.ts'
 import { eventName } from '../schemas/event.ts'
-import { EXAMPLES } from './examples.ts'
-import type { Json, JsonOf } from './json-schemas.ts'
+import { EVENT_EXAMPLES } from './examples.ts'
+import { type Json, type JsonSchemas, withExample } from './json-schemas.ts'
 
 /** The secret that signs the examples, so that a receiver can be tested with them. */
 const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
@@ -25,37 +25,41 @@ export const DELIVERY_HEADERS = {
     .string()
     .regex(/^[0-9]+$/)
     .describe('When it was sent, in seconds since 1970-01-01 UTC.'),
-  'webhook-signature': z.string().describe('The signature of Standard Webhooks.'),
+  'webhook-signature': z
+    .string()
+    .describe(
+      'The signatures as Standard Webhooks defines them, separated by blanks: each is `v1,` and an HMAC-SHA256 in base64.',
+    ),
 }
 
 /** The delivery of an event of this type. */
-export function deliveryOf(type: string, json: JsonOf) {
-  const event = EXAMPLES.deliveries[type]
+export function deliveryOf(type: string, json: JsonSchemas['json']) {
+  const event = EVENT_EXAMPLES[type]
   const sent = event ? headersOf(type, event) : {}
   const parameters = Object.keys(DELIVERY_HEADERS).map((name) => {
     const { description, ...schema } = json(`delivery ${name}`)
-    const example = sent[name] === undefined ? {} : { example: sent[name] }
+    const example = withExample(sent[name])
     return { name, in: 'header', required: true, description, schema, ...example }
   })
   return {
     post: {
       operationId: `on${eventName(type).replace(/Event$/, '')}`,
       tags: ['Webhooks'],
-      summary: type === 'ping' ? 'A ping, sent by a test' : `A ${type} event`,
+      summary: type === 'ping' ? 'A ping, sent by a test' : `The event ${type}`,
       parameters,
       requestBody: {
         required: true,
         content: {
           'application/json': {
             schema: json(`event ${type}`),
-            ...(event ? { example: event } : {}),
+            ...withExample(event),
           },
         },
       },
       responses: {
         '2XX': { description: 'Delivered, if it comes within 15 s.' },
         '410': { description: 'The service disables the webhook and sends nothing more.' },
-        '4XX': { description: 'The service tries again later.' },
+        '4XX': { description: 'The service tries again later, as after any other response.' },
       },
     },
   }

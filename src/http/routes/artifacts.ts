@@ -31,7 +31,7 @@ export const artifactEndpoints = [
     tag: 'Sessions',
     summary: 'List the artifacts of a session',
     description:
-      'Returns the logs and reports on this machine, including those being written. A candidate can be attached as proof.',
+      'Returns the logs and reports of its steps on this machine, including those that are being written. A candidate can be attached as proof.',
     params: ofSession,
     responses: ok(z.array(artifact), 'The artifacts on this machine.'),
     errors: ['unreadable_file'],
@@ -63,7 +63,7 @@ export const artifactEndpoints = [
     headers: { Range: z.string().optional().describe('A single range, such as `bytes=-4096`.') },
     responses: {
       200: {
-        description: 'The whole artifact. One over 10 MiB has no ETag.',
+        description: 'The whole artifact. An artifact over 10 MiB has no ETag.',
         text: CONTENT,
         headers: ['Accept-Ranges', 'Content-Security-Policy'],
         optionalHeaders: ['ETag'],
@@ -75,6 +75,7 @@ export const artifactEndpoints = [
       },
     },
     errors: ['unreadable_file', 'range_not_satisfiable'],
+    example: { responses: { 200: 'ok 1 - a token is accepted at once\n1..1\n', 206: 'ok 1' } },
     async handle({ c, service, params: { id, sid, name } }) {
       const { number } = sessionOf(await service.store.read(id), sid)
       return readArtifact(c, service.layout, { id, number, name })

@@ -28,9 +28,14 @@ import {
 } from '../schemas/case.ts'
 import { newFields, wantedFields } from '../schemas/case-fields.ts'
 import { caseIdParam } from '../schemas/params.ts'
+import { exampleOf } from '../schemas/primitives.ts'
 import { listFilters, paging, triageQuery } from '../schemas/query.ts'
 import { caseBody } from '../serializers.ts'
 import { triageFilters } from '../triage.ts'
+
+const PRESENT = exampleOf(caseSchema)
+/** A case of the sample that waits for an answer. */
+const QUESTION = { id: 'f31d0e43-a96a-4ba5-a763-cefea030aa5e' }
 
 const params = { id: caseIdParam }
 const updated = ok(caseSchema, 'The updated case.')
@@ -66,10 +71,11 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'List cases',
     description:
-      'Returns the cases that match every filter. Without `limit` that is the whole list; with it, `Link` has the next page.',
+      'Returns the cases that match every filter. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
     query: { ...listFilters, ...paging },
     responses: listOf(caseSchema, 'Cases, newest first.'),
     errors: [...LIST_ERRORS, 'unknown_state'],
+    example: { query: { state: ['BLOCKED', 'PLANNING'] } },
     async handle({ c, service, query }) {
       const { catalog, lists, synchronizer } = service
       await synchronizer.freshenAll()
@@ -92,7 +98,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'List cases by what they need from the operator',
     description:
-      'Cases that need a decision come first. Without `needs`, the list includes cases that need nothing. The other filters are those of `GET /cases`.',
+      'Cases that wait for a decision come first. Without `needs`, the list includes cases that need nothing. The other filters are those of `GET /cases`.',
     query: { ...triageQuery, ...paging },
     responses: listOf(triageRow, 'Cases, most urgent first.'),
     errors: ['bad_request', 'unknown_state'],
@@ -117,6 +123,7 @@ export const caseEndpoints = [
     body: newCaseSchema,
     responses: created(caseSchema, 'The new case.'),
     errors: FILE_ERRORS,
+    example: { responses: { 201: { ...PRESENT, state: 'OPEN', parent: null } } },
     notWhilePlanning: 'create case',
     async handle({ c, service, body }) {
       const fields = newFields(body)
@@ -165,12 +172,14 @@ export const caseEndpoints = [
     id: 'setCaseState',
     tag: 'Cases',
     summary: 'Set the state of a case',
-    description: 'Any state can follow any other; only RESOLVED must pass the proof gate.',
+    description:
+      'Any state can follow any other. Only RESOLVED has a condition: the proof gate must be open (`GET /cases/{id}/gate`).',
     params,
     body: newStateSchema,
     isConditional: true,
     responses: updated,
     errors: [...FILE_ERRORS, 'unknown_state', 'proof_gate'],
+    example: { responses: { 200: { ...PRESENT, ...exampleOf(newStateSchema) } } },
     operatorOnly: 'set state',
     handle: ({ c, service, params, body }) =>
       answerUpdate(c, service, params.id, (present) => setState(present, body)),
@@ -187,6 +196,12 @@ export const caseEndpoints = [
     body: answerSchema,
     responses: updated,
     errors: [...FILE_ERRORS, 'wrong_state'],
+    example: {
+      params: QUESTION,
+      responses: {
+        200: { ...PRESENT, ...QUESTION, title: 'How long should a sign-in last?', state: 'OPEN' },
+      },
+    },
     operatorOnly: 'answer',
     async handle({ c, service, params, body }) {
       const options = { history: true, by: await actorOf(service, c) }
@@ -216,7 +231,7 @@ export const caseEndpoints = [
     tag: 'Proof',
     summary: 'Check whether a case may be RESOLVED',
     description:
-      'The gate is open if the case has a verified proof, and each required checklist item has a verified proof of its type. `missing` says what is still needed.',
+      'The gate is open if at least one proof counts, and each required checklist item has a proof of its type that counts. `missing` says what is still needed.',
     params,
     responses: ok(gate, 'The gate.'),
     handle: async ({ c, service, params }) =>
@@ -229,7 +244,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Delete a case and all its files',
     description:
-      'Also deletes its sessions, proof, memory files and webhooks. Fails while a session plans or executes.',
+      'Also deletes its sessions, proof, memory files and webhooks. Fails while one of its sessions plans or executes.',
     params,
     isConditional: true,
     responses: { 200: { description: 'Deleted.', json: deleted } },

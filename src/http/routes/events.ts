@@ -24,7 +24,7 @@ export const eventEndpoints = [
       output: z
         .literal('no', { error: 'expected no, which leaves out the output of steps' })
         .optional()
-        .describe('`no` leaves out the output of steps.'),
+        .meta({ description: '`no` leaves out the output of steps.', examples: ['no'] }),
     },
     headers: resuming.headers,
     responses: {

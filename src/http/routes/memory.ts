@@ -42,6 +42,8 @@ import { caseIdParam, filenameParam } from '../schemas/params.ts'
 
 const MARKDOWN = { type: 'text/markdown; charset=utf-8', description: 'The bytes of the file.' }
 
+const RUNBOOK = '```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```\n'
+
 const ofCase = { id: caseIdParam }
 const ofFile = { ...ofCase, filename: filenameParam }
 
@@ -68,7 +70,7 @@ export const memoryEndpoints = [
     tag: 'Memory',
     summary: 'Read a memory file',
     description:
-      'Returns the bytes on disk. The name is that of a note such as `notes.md`, or `case.md`, `1.md` for the first session, `latest.md` for the newest.',
+      'Returns the bytes on disk. Besides notes such as `notes.md`, there are `case.md`, `history.md`, `1.md` for the first session, and `latest.md` for the newest.',
     params: ofFile,
     responses: {
       200: {
@@ -78,6 +80,7 @@ export const memoryEndpoints = [
       },
     },
     errors: ['invalid_filename', 'unreadable_file'],
+    example: { responses: { 200: RUNBOOK } },
     async handle({ c, service, params }) {
       const filename = memoryFilename(c)
       const folder = await service.store.read(params.id)
@@ -115,6 +118,7 @@ export const memoryEndpoints = [
     ],
     operatorOnly: 'write record',
     operatorOnlyIf: isRecord,
+    example: { body: RUNBOOK },
     notWhilePlanning: 'write memory file',
     handle: ({ c, service, params }) => putMemory(c, service, params.id),
   }),

@@ -19,7 +19,8 @@ import { newestFirst, paginate } from '../pagination.ts'
 import { plainText } from '../plain-text.ts'
 import { mustFit } from '../request-body.ts'
 import { type GateItemJson, gateItem } from '../schemas/case.ts'
-import { caseIdParam, proofIdParam } from '../schemas/params.ts'
+import { caseIdParam, proofIdParam, RESOLVED } from '../schemas/params.ts'
+import { exampleOf } from '../schemas/primitives.ts'
 import {
   checklistItemSchema,
   listedProof,
@@ -33,6 +34,25 @@ import { serializeProof, serializeProofHead } from '../serializers.ts'
 /** JSON may write one byte as two, such as every line ending. */
 const MAX_BODY_BYTES = 2 * MAX_PROOF_CONTENT_BYTES + 1024 * 1024
 
+const NEW_PROOF = {
+  ...exampleOf(proof),
+  id: '553295e4-b848-4ee7-81c3-0a0c86a5b731',
+  case_id: exampleOf(caseIdParam),
+  session_id: null,
+  type: 'test-log',
+  content: 'ok 1 - a token is accepted at once\n1..1\n',
+  verified: false,
+  verified_at: null,
+  tests: {
+    run: 1,
+    passed: 1,
+    failed: 0,
+  },
+  sha256: 'e8d874e75004b3a33f4522cd456f524ba3d8636a0c2f1645357df76db6fe6e97',
+  created_at: '2026-11-21T09:00:00.000Z',
+  updated_at: '2026-11-21T09:00:00.000Z',
+}
+
 const ofCase = { id: caseIdParam }
 const ofProof = { ...ofCase, pid: proofIdParam }
 
@@ -43,7 +63,7 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'List the proofs of a case',
     description:
-      'Includes each content, unless `content=false`. Without `limit` it returns the whole list; with it, `Link` has the next page.',
+      'Includes their contents, unless the request has `content=false`. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
     params: ofCase,
     query: {
       ...paging,
@@ -54,6 +74,7 @@ export const proofEndpoints = [
     },
     responses: listOf(listedProof, 'Proofs, newest first.'),
     errors: LIST_ERRORS,
+    example: { params: RESOLVED },
     async handle({ c, service, params, query }) {
       const folder = await service.store.read(params.id)
       const all = [...folder.proofs].sort(newestFirst)
@@ -69,12 +90,13 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'Attach proof to a case',
     description:
-      'Requires either `content` or `artifact`, the name of a candidate of a session. A test report in it is counted; one with failures does not count as proof. Without `session_id` it belongs to the newest complete session that has no proof; null attaches it to no session.',
+      'Requires either `content` or `artifact`, the name of a candidate of a session. If it is a test report, its tests are counted; a report with failures does not count as proof. Without `session_id`, the proof belongs to the session of the artifact, or else to the newest complete session that has no proof. With null, it belongs to no session.',
     params: ofCase,
     body: newProofSchema,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: created(proof, 'The proof, not yet verified.'),
     errors: [...FILE_ERRORS, 'wrong_state'],
+    example: { responses: { 201: NEW_PROOF } },
     notWhilePlanning: 'attach proof',
     async handle({ c, service, params: { id }, body }) {
       const { artifact, type, session_id } = body
@@ -114,6 +136,15 @@ export const proofEndpoints = [
     body: checklistItemSchema,
     responses: created(gateItem, 'The item.'),
     errors: [...FILE_ERRORS, 'already_exists'],
+    example: {
+      responses: {
+        201: {
+          ...exampleOf(gateItem),
+          description: 'Signed in with two browsers',
+          type: 'log',
+        },
+      },
+    },
     notWhilePlanning: 'add checklist item',
     async handle({ c, service, params: { id }, body }) {
       const added = { ...body, required: body.required ?? false }
@@ -129,7 +160,7 @@ export const proofEndpoints = [
     mountAt: '/cases/:id/proof/:pid',
     id: 'getChecklist',
     tag: 'Proof',
-    summary: 'List the required proof of a case',
+    summary: 'List the checklist of a case',
     description:
       'Returns each item with its type, whether it is required, and the verified proof that satisfies it.',
     params: ofCase,
@@ -149,6 +180,7 @@ export const proofEndpoints = [
       'Includes its content. If the content changes after it was verified, the proof is no longer verified.',
     params: ofProof,
     responses: ok(proof, 'The proof.'),
+    example: { params: RESOLVED },
     async handle({ c, service, params: { id, pid } }) {
       const folder = await service.store.read(id)
       return answerProof(c, service, folder, pid)
@@ -169,6 +201,7 @@ export const proofEndpoints = [
         headers: ['ETag', 'Content-Security-Policy'],
       },
     },
+    example: { params: RESOLVED, responses: { 200: exampleOf(proof).content } },
     async handle({ c, service, params: { id, pid } }) {
       const folder = await service.store.read(id)
       const { content } = await serializeProof(service, folder, proofOf(folder, pid))
@@ -189,6 +222,10 @@ export const proofEndpoints = [
     isConditional: true,
     responses: ok(proof, 'The updated proof.'),
     errors: [...FILE_ERRORS, 'bad_request'],
+    example: {
+      params: RESOLVED,
+      responses: { 200: { ...exampleOf(proof), accepted: 'It was tried by hand as well.' } },
+    },
     operatorOnly: 'verify',
     async handle({ c, service, params: { id, pid }, body: { accept = null } }) {
       const read = await service.store.read(id)

@@ -33,7 +33,7 @@ export const providerEndpoints = [
     tag: 'Providers',
     summary: 'Send a prompt to a provider',
     description:
-      'With `Accept: text/event-stream`, streams its output. The run ends if the client disconnects.',
+      'The provider plans in an empty folder, without a case. With `Accept: text/event-stream`, the response streams its output. The run ends if the client disconnects.',
     isDev: true,
     params: { id: providerParam },
     body: promptSchema,

@@ -29,16 +29,21 @@ const SIMILAR_LIMIT = { default: 5, max: 20 }
 const limit = ({ default: usual, max }: typeof SEARCH_LIMIT) =>
   wholeNumber(1, max)
     .optional()
-    .describe(`Maximum number of results, 1 to ${max}; ${usual} by default.`)
+    .meta({
+      description: `Maximum number of results, 1 to ${max}; ${usual} by default.`,
+      examples: [usual],
+    })
 
 export const searchQuery = {
   q: z
     .string('expected a word to look for, or a filter such as state:OPEN')
     .max(MAX_QUERY_LENGTH, `expected at most ${MAX_QUERY_LENGTH} characters`)
     .register(NEVER_EMPTY, { content: /\S/ })
-    .describe(
-      'At least one word, phrase in `"quotation marks"`, or filter such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
-    ),
+    .meta({
+      description:
+        'Words, phrases in `"quotation marks"`, and filters such as `state:RESOLVED`, `type:bug` or `tag:auth`; at least one of them.',
+      examples: ['salt'],
+    }),
   ...caseFilters,
   limit: limit(SEARCH_LIMIT),
 }
@@ -49,7 +54,7 @@ export const searchEndpoints = [
     id: 'searchCases',
     tag: 'Cases',
     summary: 'Search cases, sessions, memory and proof',
-    description: 'Searches the full text. Each result has the lines that contain the words.',
+    description: 'Searches their full text. Each result has the lines that contain the words.',
     query: searchQuery,
     responses: {
       200: {
@@ -104,7 +109,7 @@ export async function search(
   const found = hits.flatMap(({ id, ...hit }): FoundCaseJson[] => {
     const row = service.catalog.row(id)
     if (!row) return [] // deleted in the meantime
-    return [{ id, ...summaryOf(row), ...hit }]
+    return [{ id, ...summaryOf(row), needs: row.needs, ...hit }]
   })
   return { total, found }
 }

@@ -10,7 +10,8 @@ import { jsonWithETag, matchUntilWritten } from '../etag.ts'
 import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
-import { caseIdParam, sessionIdParam } from '../schemas/params.ts'
+import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
+import { exampleOf } from '../schemas/primitives.ts'
 import { paging } from '../schemas/query.ts'
 import {
   abandonSchema,
@@ -28,6 +29,29 @@ const ofCase = { id: caseIdParam }
 const ofSession = { ...ofCase, sid: sessionIdParam }
 const updated = ok(session, 'The updated session.')
 const ENDED = ['session_ended', 'wrong_state'] as const
+const WAITING = exampleOf(session)
+const WAITED = {
+  planned_ms: 81,
+  waited_ms: 359_914,
+  ran_ms: null,
+}
+const CREATED = {
+  ...WAITING,
+  state: 'created',
+  hypothesis: '',
+  plan: '',
+  durations: {
+    planned_ms: null,
+    waited_ms: null,
+    ran_ms: null,
+  },
+  plan_sha256: null,
+}
+const EDITED = {
+  ...WAITING,
+  ...exampleOf(planSchema),
+  plan_sha256: '7e31a8be8d969ac075f41bb529cf3a0f48a9690c51648457bfd6fc1ebad6aec7',
+}
 const UNTRUSTED = ['untrusted_provider', 'untrusted_workdir', 'untrusted_agent_files'] as const
 
 export const sessionEndpoints = [
@@ -37,11 +61,12 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'List the sessions of a case',
     description:
-      'Returns every field of each. Without `limit` that is the whole list; with it, `Link` has the next page.',
+      'Returns every field of each session. Without `limit` you get the whole list; with it, the header `Link` has the next page.',
     params: ofCase,
     query: paging,
     responses: listOf(session, 'Sessions, newest first.'),
     errors: LIST_ERRORS,
+    example: { params: RESOLVED, responses: { 200: session.meta()!.examples!.slice(1) } },
     async handle({ c, service, params, query }) {
       const folder = await service.store.read(params.id)
       const all = folder.sessions.map((session) => ({
@@ -61,7 +86,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Create a session and start planning',
     description:
-      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. `again` retries a failed session: type and provider default to those of that session, and its failure is added to the note.',
+      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. With `again`, it retries a failed session: type and provider are by default those of that session, and its failure is added to the note.',
     params: ofCase,
     body: newSessionSchema,
     responses: created(session, 'The new session.'),
@@ -72,6 +97,7 @@ export const sessionEndpoints = [
       ...UNTRUSTED,
       'wrong_state',
     ],
+    example: { responses: { 201: CREATED } },
     operatorOnly: 'create session',
     async handle({ c, service, params: { id }, body }) {
       const by = await actorOf(service, c)
@@ -100,7 +126,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'List the plan revisions of a session',
     description:
-      'Returns them oldest first, each with its author and the change request it followed. A text is null if this machine does not have it.',
+      'Returns each plan that the session had, with its author and the request that it answers.',
     params: ofSession,
     responses: ok(z.array(revision), 'Plan revisions, oldest first.'),
     async handle({ c, service, params: { id, sid } }) {
@@ -125,6 +151,7 @@ export const sessionEndpoints = [
     isConditional: true,
     responses: updated,
     errors: [...FILE_ERRORS, ...ENDED, 'invalid_plan'],
+    example: { responses: { 200: EDITED } },
     operatorOnly: 'edit plan',
     async handle({ c, service, params: { id, sid }, body }) {
       for (const [name, text] of Object.entries(body)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
@@ -145,7 +172,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Approve the plan and run it',
     description:
-      'Runs the present plan. With `plan_sha256`, fails unless the present plan has this hash.',
+      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run.',
     params: ofSession,
     body: approvalSchema,
     isBodyOptional: true,
@@ -161,6 +188,9 @@ export const sessionEndpoints = [
       'unknown_provider',
       ...UNTRUSTED,
     ],
+    example: {
+      responses: { 200: { ...WAITING, state: 'approved', durations: WAITED } },
+    },
     operatorOnly: 'approve',
     async handle({ c, service, params: { id, sid }, body: { plan_sha256 } }) {
       const by = await actorOf(service, c)
@@ -178,11 +208,14 @@ export const sessionEndpoints = [
     id: 'revisePlan',
     tag: 'Sessions',
     summary: 'Request a revised plan',
-    description: 'The session plans again, with the note. The new plan needs its own approval.',
+    description: 'The session plans again, with the note. The new plan must be approved too.',
     params: ofSession,
     body: changeRequestSchema,
     responses: updated,
     errors: [...FILE_ERRORS, ...ENDED, 'already_active', 'unknown_provider', ...UNTRUSTED],
+    example: {
+      responses: { 200: { ...WAITING, state: 'planning', durations: WAITED } },
+    },
     operatorOnly: 'revise',
     async handle({ c, service, params: { id, sid }, body: { note } }) {
       const by = await actorOf(service, c)
@@ -202,6 +235,16 @@ export const sessionEndpoints = [
     isBodyOptional: true,
     responses: updated,
     errors: [...FILE_ERRORS, ...ENDED],
+    example: {
+      responses: {
+        200: {
+          ...WAITING,
+          state: 'abandoned',
+          completed_at: '2026-11-20T10:00:00.000Z',
+          durations: WAITED,
+        },
+      },
+    },
     operatorOnly: 'abandon',
     async handle({ c, service, params: { id, sid }, body: { reason } }) {
       const by = await actorOf(service, c)

@@ -15,7 +15,7 @@ export const systemEndpoints = [
     tag: 'System',
     summary: 'Health check',
     description:
-      '`status` is `ok` whenever the service responds. `watching` says whether file changes are detected at once.',
+      'Says whether the service is ready, and whether it detects changes of files at once. `status` is always `ok`.',
     responses: { 200: { description: 'The service is running.', json: health } },
     handle: async ({ c, service }) => answerJson(c, await readHealth(service)),
   }),
@@ -25,7 +25,7 @@ export const systemEndpoints = [
     id: 'getVersion',
     tag: 'System',
     summary: 'Get the version',
-    description: 'Returns the versions of the program and of Node, and when the service started.',
+    description: 'Returns the versions of Casefile and of Node.js, and when the service started.',
     responses: { 200: { description: 'The version.', json: version } },
     handle: ({ c, service: { build, startedAt } }) =>
       answerJson<VersionJson>(c, {
@@ -41,8 +41,14 @@ export const systemEndpoints = [
     id: 'getOpenApi',
     tag: 'System',
     summary: 'Get the OpenAPI document of this API',
-    description: 'It is generated from the schemas that validate the requests.',
-    responses: ok(z.looseObject({ openapi: z.string() }), 'The OpenAPI document.'),
+    description:
+      'Returns this document, which is generated from the schemas that validate requests.',
+    responses: ok(
+      z.looseObject({ openapi: z.string() }).meta({
+        examples: [{ openapi: '3.1.0', info: { title: 'Casefile', version: '0.1.0' }, paths: {} }],
+      }),
+      'The OpenAPI document.',
+    ),
     async handle({ c, service }) {
       const { endpoints } = service
       let json = documents.get(endpoints)

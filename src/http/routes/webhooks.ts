@@ -24,6 +24,7 @@ import {
 } from '../pagination.ts'
 import { type DeletedJson, deleted } from '../schemas/case.ts'
 import { caseIdParam, deliveryIdParam, webhookIdParam } from '../schemas/params.ts'
+import { exampleOf } from '../schemas/primitives.ts'
 import { oneOf, paging } from '../schemas/query.ts'
 import {
   changeIn,
@@ -47,6 +48,12 @@ import {
 
 const state = oneOf(deliveryState).describe('Only deliveries in one of these states.')
 
+const QUEUED = {
+  ...exampleOf(deliveryWithEnvelope),
+  state: 'retrying',
+  next_attempt_at: '2026-11-21T09:05:00.000Z',
+}
+
 type Params = Readonly<Record<string, string>>
 
 /** The same endpoints for the webhooks of the workspace and for those of a case. */
@@ -60,6 +67,8 @@ interface Scope {
   listed: string
   ofList: Record<string, z.ZodType>
   ofOne: Record<string, z.ZodType>
+  /** The webhook of the examples. */
+  shown: z.infer<typeof webhook>
   /** The id of the case; null for webhooks of the workspace. */
   caseOf(service: EndpointDeps, params: Params): Promise<string | null>
   /** Throws `not_found`, also for a webhook of another case. */
@@ -75,9 +84,11 @@ const SCOPES: readonly Scope[] = [
     one: '/webhooks/:id',
     noun: 'a global webhook',
     name: 'Webhook',
-    listed: 'Lists the webhooks of the workspace. The webhooks of a case have a list of their own.',
+    listed:
+      'Lists the webhooks that get the events of all cases. Webhooks of a case have their own list.',
     ofList: {},
     ofOne: { id: webhookIdParam },
+    shown: exampleOf(webhook),
     caseOf: async () => null,
     webhookOf: async ({ webhooks }, params) => webhooks.get(params.id!),
   },
@@ -86,9 +97,10 @@ const SCOPES: readonly Scope[] = [
     one: '/cases/:id/webhooks/:webhook_id',
     noun: 'a webhook of a case',
     name: 'CaseWebhook',
-    listed: 'Lists the webhooks of this case only. Global webhooks also receive its events.',
+    listed: 'Lists the webhooks of this case only. Global webhooks get its events too.',
     ofList: { id: caseIdParam },
     ofOne: { id: caseIdParam, webhook_id: webhookIdParam },
+    shown: { ...exampleOf(webhook), case_id: exampleOf(caseIdParam) },
     caseOf: readCase,
     async webhookOf(service, params) {
       const id = await readCase(service, params)
@@ -100,7 +112,7 @@ const SCOPES: readonly Scope[] = [
 ]
 
 export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
-  const { list, one, noun, name, ofList, ofOne, caseOf, webhookOf } = scope
+  const { list, one, noun, name, ofList, ofOne, shown, caseOf, webhookOf } = scope
   const route = (method: string, path: string) => `${method} ${path}` as Route
   return [
     endpoint({
@@ -113,6 +125,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       query: paging,
       responses: listOf(webhook, 'Webhooks, newest first.'),
       errors: ['bad_request'],
+      example: { responses: { 200: [shown] } },
       async handle({ c, service, params, query }) {
         const ofCase = await caseOf(service, params as Params)
         const found = service.webhooks.list(ofCase).map((each) => show(service, each))
@@ -131,6 +144,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       body: newWebhookSchema,
       responses: created(webhookWithSecret, 'The new webhook.'),
       errors: ['wrong_state'],
+      example: { responses: { 201: { ...exampleOf(webhookWithSecret), ...shown } } },
       notWhilePlanning: 'add webhook',
       async handle({ c, service, params, body }) {
         const { webhooks } = service
@@ -159,10 +173,10 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       id: `get${name}`,
       tag: 'Webhooks',
       summary: `Get ${noun}`,
-      description:
-        'Returns its URL and events, how many deliveries wait or were given up, and why it was disabled, if it was. It does not return the secret.',
+      description: 'Returns everything but its secret: URL, events, and how its deliveries went.',
       params: ofOne,
       responses: ok(webhook, 'The webhook.'),
+      example: { responses: { 200: shown } },
       handle: async ({ c, service, params }) =>
         jsonWithETag(c, show(service, await webhookOf(service, params as Params))),
     }),
@@ -180,6 +194,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       responses: {
         200: { description: 'The updated webhook.', json: webhookWithSecret, headers: ['ETag'] },
       },
+      example: { responses: { 200: shown } },
       notWhilePlanning: 'change webhook',
       async handle({ c, service, params, body }) {
         const change = changeIn(body, newSecret)
@@ -201,10 +216,11 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       id: `delete${name}`,
       tag: 'Webhooks',
       summary: `Delete ${noun}`,
-      description: 'The service sends and retries nothing more.',
+      description: 'From now on, the service sends nothing to it, and retries nothing.',
       params: ofOne,
       isConditional: true,
       responses: { 200: { description: 'Deleted.', json: deleted } },
+      example: { responses: { 200: { id: shown.id, deleted: true } } },
       notWhilePlanning: 'delete webhook',
       async handle({ c, service, params }) {
         const { id } = await webhookOf(service, params as Params)
@@ -222,7 +238,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       tag: 'Webhooks',
       summary: `Send a ping to ${noun}`,
       description:
-        'Responds when the receiver has responded, or after 15 s. A ping is not retried, and is not in the list of deliveries.',
+        'Responds when the receiver has responded, or after 15 s. A ping is not retried, and not listed with the deliveries.',
       params: ofOne,
       responses: { 200: { description: 'The delivery result.', json: tested } },
       notWhilePlanning: 'test webhook',
@@ -239,7 +255,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       tag: 'Webhooks',
       summary: `List the deliveries of ${noun}`,
       description:
-        'Returns all deliveries that wait to be retried, the newest 1000 that succeeded, and the newest 1000 that were given up. Events that were not sent yet are not included.',
+        'Returns all deliveries that will be retried, the newest 1000 that succeeded, and the newest 1000 that were given up. Events that have not been sent yet are not included.',
       params: ofOne,
       query: { state, ...paging },
       responses: listOf(delivery, 'Deliveries, newest event first.'),
@@ -283,10 +299,11 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       tag: 'Webhooks',
       summary: `Resend a delivery of ${noun}`,
       description:
-        'Sends it now, with the same `webhook-id`, so that the receiver can tell it from a new event. Fails while the webhook is not active.',
+        'Sends it now, with the same `webhook-id`, by which the receiver recognizes it. Fails if the webhook is not active.',
       params: { ...ofOne, did: deliveryIdParam },
       responses: { 202: { description: 'Queued for delivery.', json: deliveryWithEnvelope } },
       errors: ['wrong_state'],
+      example: { responses: { 202: QUEUED } },
       notWhilePlanning: 'redeliver',
       async handle({ c, service, params }) {
         const found = await webhookOf(service, params as Params)

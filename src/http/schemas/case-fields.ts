@@ -1,6 +1,5 @@
 import * as z from 'zod'
 import { MAX_CASE_BYTES } from '../../markdown/case-file.ts'
-import { AppError } from '../../model/app-error.ts'
 import {
   CASE_FIELDS,
   type CaseFieldName,
@@ -11,15 +10,15 @@ import {
   SETTABLE,
   type SettableFields,
 } from '../../model/case-fields.ts'
+import { caseState } from '../../model/schemas.ts'
 import { UUID } from '../../model/words.ts'
 import { mustFit } from '../request-body.ts'
-import { caseState } from './primitives.ts'
 import { oneLine, tag } from './text-fields.ts'
 
 /** The schema of this field in a request. */
 export function requestField(row: CaseFieldRow): z.ZodType {
   const { kind, about, max, pattern, rule, known, values } = row
-  const schema = () => {
+  const schema = (): z.ZodType => {
     switch (kind) {
       case 'line':
         return oneLine(max!)
@@ -63,6 +62,18 @@ export function responseShape<Name extends CaseFieldName>(
   return Object.fromEntries(shape)
 }
 
+/** These fields in an example: the example of the row, or the value that a case without the field has. */
+export function exampleFields<Name extends CaseFieldName>(
+  fields: readonly NamedField[],
+): { [N in Name]: CaseValues[N] } {
+  const values = fields.map((row) => {
+    const { name, kind, example } = row
+    const value = kind === 'words' && example ? [example] : example
+    return [name, value ?? emptyValue(row)]
+  })
+  return Object.fromEntries(values)
+}
+
 function responseField({ name, kind, about, values, required, ...row }: NamedField): z.ZodType {
   if (name === 'state') return caseState
   const isNullable = !required && row.default === undefined
@@ -79,24 +90,14 @@ export function newFields({
   title,
   ...rest
 }: CaseFieldsAsSent & { title: string }): SettableFields & { title: string } {
-  return { ...cleared(rest), title }
-}
-
-/** The fields to change, from the body of a request. Throws `bad_request` if there are none. */
-export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
-  const fields = cleared(sent)
-  if (Object.keys(fields).length > 0) return fields
-  throw new AppError(
-    'bad_request',
-    `Nothing to update: name at least one of ${SETTABLE.map(({ name }) => name).join(', ')}.`,
-  )
+  return { ...wantedFields(rest), title }
 }
 
 /** As the schema returns them. */
 type CaseFieldsAsSent = { [key in keyof SettableFields]?: SettableFields[key] | null | undefined }
 
-/** Null clears a field: it gets the value that it has in a case without it. */
-function cleared(sent: CaseFieldsAsSent): SettableFields {
+/** The fields to change, from the body of a request. A null field gets the value that a case without it has. */
+export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
   const fields: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(sent)) {
     if (value !== undefined)

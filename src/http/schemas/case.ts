@@ -6,31 +6,39 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
+import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
-import { responseShape, settableShape } from './case-fields.ts'
+import { exampleFields, responseShape, settableShape } from './case-fields.ts'
+import { caseIdParam, proofIdParam, sessionIdParam } from './params.ts'
 import {
-  ANY_FIELD,
+  atLeastOne,
   attentionKind,
-  caseState,
-  count,
+  exampleOf,
   historyKind,
-  id,
   type JsonOf,
   lineNumber,
-  problemCode,
-  time,
 } from './primitives.ts'
 import { notBlank, oneLine } from './text-fields.ts'
 
-export const newCaseSchema = z.object(settableShape).meta({ id: 'NewCase' })
+const { title, type, description, tags } = CASE_FIELDS
+const ID = exampleOf(caseIdParam)
 
-export const caseUpdateSchema = z
-  .object(settableShape)
-  .partial({ title: true })
-  .meta({
-    id: 'CaseUpdate',
-    ...ANY_FIELD,
-  })
+export const newCaseSchema = z.object(settableShape).meta({
+  id: 'NewCase',
+  examples: [
+    {
+      title: title.example,
+      type: type.example,
+      description: description.example,
+      tags: [tags.example],
+    },
+  ],
+})
+
+export const caseUpdateSchema = atLeastOne(z.object(settableShape).partial({ title: true })).meta({
+  id: 'CaseUpdate',
+  examples: [{ title: title.example }],
+})
 
 export const newStateSchema = z
   .object({
@@ -38,22 +46,45 @@ export const newStateSchema = z
     outcome: settableShape.outcome,
     reason: oneLine(CASE_FIELDS.reason.max)
       .nullish()
-      .describe('Why, in one line. Left out, the present reason stays; null clears it.'),
+      .describe('Why, in one line. If it is missing, the present reason stays; null clears it.'),
   })
-  .meta({ id: 'NewState' })
+  .meta({
+    id: 'NewState',
+    examples: [
+      { state: 'BLOCKED', reason: 'Waiting for operations to say where a key may be kept.' },
+    ],
+  })
 
 export const answerSchema = z
-  .object({ text: notBlank('an answer', 20_000) })
-  .meta({ id: 'QuestionAnswer' })
+  .object({ text: notBlank('an answer', 20_000).describe('The answer.') })
+  .meta({ id: 'QuestionAnswer', examples: [{ text: 'Eight hours, as in the old system.' }] })
 
 export const problem = z
   .object({
     code: problemCode,
-    file: z.string().describe("Relative to the case's folder, or to the workspace."),
-    line: lineNumber.nullable().describe('Null if the problem is the whole file.'),
-    message: z.string(),
+    file: z
+      .string()
+      .describe("Relative to the case's folder; if it belongs to no case, to the workspace."),
+    line: lineNumber.nullable().describe('Null if it is about the whole file.'),
+    message: z.string().describe('What is wrong, in words.'),
   })
-  .meta({ id: 'Problem', description: 'A problem of a file, for a person to fix.' })
+  .meta({
+    id: 'Problem',
+    description: 'A mistake in a file, for a person to fix.',
+    examples: [
+      {
+        code: 'bad_frontmatter',
+        file: 'case.md',
+        line: 2,
+        message: 'Flow sequence in block collection must be sufficiently indented and end with a ]',
+      },
+    ],
+  })
+
+const PRESENT = {
+  state: 'PLANNING',
+  outcome: null,
+} as const
 
 export const caseSchema = z
   .object({
@@ -61,89 +92,188 @@ export const caseSchema = z
     ...responseShape<CaseFieldName>(FIELD_LIST),
     created_at: time,
     updated_at: time.describe('When `case.md` last changed.'),
-    problems: z.array(problem),
+    problems: z.array(problem).describe('The problems of its files.'),
   })
-  .meta({ id: 'Case' })
+  .meta({
+    id: 'Case',
+    examples: [
+      {
+        id: ID,
+        ...exampleFields<CaseFieldName>(FIELD_LIST),
+        ...PRESENT,
+        source: null,
+        created_at: '2026-11-20T09:50:00.001Z',
+        updated_at: '2026-11-20T09:54:00.086Z',
+        problems: [],
+      },
+    ],
+  })
 
-const attention = z
+export const attention = z
   .object({
     kind: attentionKind,
-    session_id: id.nullable(),
+    session_id: id.nullable().describe('The session that it is about, if any.'),
     session: lineNumber.nullable().describe('The number of that session.'),
-    text: z.string(),
+    text: z.string().describe('The reason, in one line.'),
   })
   .meta({ id: 'Attention', description: 'What a case needs from the operator.' })
 
 const gateSummary = z
   .object({
-    open: z.boolean(),
-    verified: count.describe('How many proofs are verified.'),
-    missing: count.describe('How much is still missing.'),
+    open: z.boolean().describe('Whether the case may be RESOLVED.'),
+    verified: count.describe('How many proofs count.'),
+    missing: count.describe('How many requirements are not met.'),
   })
-  .meta({ id: 'GateSummary' })
+  .meta({ id: 'GateSummary', description: 'The `Gate` in numbers.' })
 
 export const triageRow = z
   .object({
     id,
     title: z.string(),
     ...responseShape<FilteredField>(FILTERED),
-    updated_at: time.describe('When `case.md`, an audit log or a proof last changed.'),
+    updated_at: time.describe(
+      'When `case.md`, the audit log of a session or a proof last changed.',
+    ),
     created_at: time,
     needs: attention.nullable(),
     since: time.nullable().describe('Since when the case needs that.'),
-    sessions: count,
+    sessions: count.describe('How many sessions it has.'),
     running: z.boolean().describe('Whether a session plans or executes on this machine.'),
-    problems: count,
+    problems: count.describe('How many problems its files have.'),
     gate: gateSummary,
   })
-  .meta({ id: 'TriageRow' })
+  .meta({
+    id: 'TriageRow',
+    examples: [
+      {
+        id: ID,
+        title: title.example,
+        ...exampleFields<FilteredField>(FILTERED),
+        ...PRESENT,
+        updated_at: '2026-11-20T09:54:00.086Z',
+        created_at: '2026-11-20T09:50:00.001Z',
+        needs: {
+          kind: 'plan',
+          session_id: exampleOf(sessionIdParam),
+          session: 1,
+          text: 'the plan of session 1 waits for approval',
+        },
+        since: '2026-11-20T09:54:00.086Z',
+        sessions: 1,
+        running: false,
+        problems: 0,
+        gate: {
+          open: false,
+          verified: 0,
+          missing: 2,
+        },
+      },
+    ],
+  })
 
 export const historyEntry = z
   .object({
     at: time.nullable().describe('Null for a note without a time.'),
     who: z.string().nullable().describe('Null if the files do not say.'),
-    what: z.string(),
-    text: z.string().nullable().describe('The reason, the question or the note.'),
+    what: z.string().describe('Such as `created` or `OPEN → PLANNING`.'),
+    text: z.string().nullable().describe('The reason, question, answer or note, if there is one.'),
     kind: historyKind,
     session: lineNumber.nullable().describe('The number of the session it is about.'),
     recorded: z
       .boolean()
       .describe('False for an entry that is not in `history.md`, but derived from other files.'),
   })
-  .meta({ id: 'HistoryEntry', description: 'Something that happened to a case.' })
+  .meta({
+    id: 'HistoryEntry',
+    description: 'Something that happened to a case.',
+    examples: [
+      {
+        at: '2026-11-20T09:50:00.001Z',
+        who: 'Ada',
+        what: 'created',
+        text: null,
+        kind: 'created',
+        session: null,
+        recorded: true,
+      },
+    ],
+  })
 
 export const gateItem = z
   .object({
-    description: z.string(),
-    type: z.string().nullable().describe('The type of proof that satisfies it.'),
-    required: z.boolean(),
+    description: z.string().describe('What the proof must show.'),
+    type: z
+      .string()
+      .nullable()
+      .describe('The type of proof that satisfies it; null if the file names none.'),
+    required: z.boolean().describe('Whether the gate stays closed without it.'),
     checked: z.boolean().describe("A person's tick in the file. The gate ignores it."),
-    satisfied_by: id.nullable().describe('The verified proof that satisfies it.'),
+    satisfied_by: id.nullable().describe('The proof that satisfies it, if any.'),
   })
-  .meta({ id: 'ChecklistItem' })
+  .meta({
+    id: 'ChecklistItem',
+    examples: [
+      {
+        description: 'All tests pass',
+        type: 'test-log',
+        required: true,
+        checked: false,
+        satisfied_by: null,
+      },
+    ],
+  })
 
-const objectionCode = z.enum(['not_verified', ...OBJECTION_CODES]).meta({ id: 'ObjectionCode' })
+const objectionCode = z.enum(['not_verified', ...OBJECTION_CODES]).meta({
+  id: 'ObjectionCode',
+  description:
+    '`changed`: after it was verified. `empty`: it has no content. `not_counted`: the service has not counted its tests yet. `nothing_ran`: a report without tests. `incomplete`: a report that is cut off. `session_failed`: it comes from a failed session. `exit_code`: it comes from a step that did not exit with 0.',
+})
 
 const objection = z
   .object({
     id,
     type: z.string(),
     code: objectionCode,
-    reason: z.string(),
+    reason: z.string().describe('The same in words.'),
   })
   .meta({ id: 'GateObjection', description: 'A proof that does not count, and why.' })
 
 export const gate = z
   .object({
     open: z.boolean(),
-    verified: count.describe('How many proofs are verified.'),
-    items: z.array(gateItem),
+    verified: count.describe('How many proofs count.'),
+    items: z.array(gateItem).describe('The checklist.'),
     missing: z.array(z.string()).describe('What is still needed, in words.'),
-    objections: z.array(objection),
+    objections: z.array(objection).describe('The proofs that do not count, newest last.'),
   })
-  .meta({ id: 'Gate', description: 'Whether the case may be RESOLVED.' })
+  .meta({
+    id: 'Gate',
+    description:
+      'Whether the case may be RESOLVED. A proof counts if it is verified, and either supports its claim or was accepted with a reason.',
+    examples: [
+      {
+        open: false,
+        verified: 0,
+        items: [exampleOf(gateItem)],
+        missing: [
+          'at least one verified proof',
+          'a verified proof of type test-log for "All tests pass"',
+        ],
+        objections: [
+          {
+            id: exampleOf(proofIdParam),
+            type: 'diff',
+            code: 'not_verified',
+            reason: 'it is not verified',
+          },
+        ],
+      },
+    ],
+  })
 
-export const deleted = z.object({ id, deleted: z.literal(true) }).meta({ id: 'Deleted' })
+export const deleted = z
+  .object({ id, deleted: z.literal(true) })
+  .meta({ id: 'Deleted', examples: [{ id: ID, deleted: true }] })
 
 export type CaseJson = JsonOf<typeof caseSchema>
 export type TriageRowJson = JsonOf<typeof triageRow>

@@ -4,22 +4,38 @@ import { UUID } from '../../model/words.ts'
 /** The noun for a path parameter, for the error about one that matches nothing. */
 export const NOUNS = z.registry<{ noun: string }>()
 
-function idOf(noun: string) {
+function idOf(noun: string, example: string) {
   const schema = z
     .string()
     .regex(UUID)
     .meta({
       format: 'uuid',
       description: `The id of the ${noun}.`,
+      examples: [example],
     })
   return schema.register(NOUNS, { noun })
 }
 
-export const caseIdParam = idOf('case')
-export const sessionIdParam = idOf('session')
-export const proofIdParam = idOf('proof')
-export const webhookIdParam = idOf('webhook')
-export const deliveryIdParam = z.string().describe('The id of the delivery.')
-export const providerParam = z.string().describe('The name of the provider.')
-export const filenameParam = z.string().describe('The name of the file, such as `notes.md`.')
-export const artifactParam = z.string().describe('The name of the artifact.')
+/** The ids of the examples are in the sample workspace, so that a reader can send the requests to a copy of it. */
+export const caseIdParam = idOf('case', 'c12d54ae-1933-4631-a05f-aecf75428827')
+export const sessionIdParam = idOf('session', '1a6976d2-9465-43b0-aeaa-34814a49b922')
+export const proofIdParam = idOf('proof', '1f769663-1cea-4781-a6c3-dba4891688a2')
+export const webhookIdParam = idOf('webhook', 'fd0fe62c-d20e-4923-8737-ebc8ddf03e8f')
+export const deliveryIdParam = named('The id of the delivery.', 'evt_61_857bf4a7f89d8b72')
+export const providerParam = named('The name of the provider.', 'claude')
+export const filenameParam = named(
+  'The name of the file, such as `notes.md`, percent-encoded.',
+  'runbook.md',
+)
+export const artifactParam = named('The name of the artifact.', '1-test.tap')
+
+/** A resolved case of the sample, with its session and proof. */
+export const RESOLVED = {
+  id: '6802b34d-37d5-420a-afaa-e69e7f45a6ed',
+  sid: '4726bdf3-a179-4b98-a285-adc6b9437499',
+  pid: '1f769663-1cea-4781-a6c3-dba4891688a2',
+}
+
+function named(description: string, example: string) {
+  return z.string().meta({ description, examples: [example] })
+}

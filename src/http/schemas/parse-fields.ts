@@ -1,6 +1,7 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { AppError, type FieldError } from '../../model/app-error.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
+import { nearestName } from './nearest-name.ts'
 
 type RawIssue = z.core.$ZodRawIssue
 
@@ -12,30 +13,72 @@ const MOST_ERRORS = 20
  * schema's own message if it has one) and what came. An unknown case state has an error code of its own.
  */
 export function parseFields<T>(schema: z.ZodType<T>, value: unknown): T {
+  return parse(schema, value, () => [])
+}
+
+/**
+ * The body of a request as the schema returns it. If it is rejected, the error also names its unknown fields, because a
+ * misspelt name is often the cause; otherwise they are ignored.
+ */
+export function parseBody<T>(schema: z.ZodType<T>, body: Readonly<Record<string, unknown>>): T {
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : null
+  return parse(schema, body, () => (known ? unknownFields(Object.keys(body), known) : []))
+}
+
+function parse<T>(schema: z.ZodType<T>, value: unknown, unknown: () => FieldError[]): T {
   const result = schema.safeParse(value, { error: expectation, reportInput: true })
   if (result.success) return result.data
-  const all = result.error.issues
-  if (all.length === 1) throwIfUnknownState(all[0]!)
-  const errors: FieldError[] = all.slice(0, MOST_ERRORS).map((issue) => ({
-    path: fieldPath(issue.path),
-    message: `${issue.message}; ${gotten(issue.input)}`,
-  }))
-  const first = `${errors[0]?.path || 'The request'}: ${errors[0]?.message}.`
-  const more = all.length > 1 ? ` ${all.length - 1} more in "errors".` : ''
-  throw new AppError('bad_request', first + more, { errors })
+  const { issues } = result.error
+  const others = unknown()
+  if (issues.length === 1) throwIfUnknownState(issues[0]!, others)
+  const wrong = issues.filter((issue) => !isOfWhole(issue)).map(toFieldError)
+  const whole = issues.filter(isOfWhole).map(({ message }) => `${message}.`)
+  const shown = [...wrong.slice(0, 1), ...others.slice(0, 1)]
+  const more = wrong.length + others.length - shown.length
+  const sentences = [...whole, ...shown.map(sentence)]
+  if (more > 0) sentences.push(`${more} more in "errors".`)
+  const errors = [...wrong.slice(0, MOST_ERRORS), ...others]
+  throw new AppError('bad_request', sentences.join(' '), { errors })
+}
+
+/** Whether it is about no field, but about the body as a whole. */
+function isOfWhole({ code, path }: z.core.$ZodIssue): boolean {
+  return code === 'custom' && path.length === 0
+}
+
+function toFieldError({ path, message, input }: z.core.$ZodIssue): FieldError {
+  return { path: fieldPath(path), message: `${message}; ${gotten(input)}` }
+}
+
+function unknownFields(names: readonly string[], known: readonly string[]): FieldError[] {
+  const unknown = names.filter((name) => !known.includes(name)).slice(0, MOST_ERRORS)
+  return unknown.map((name) => {
+    const nearest = nearestName(name, known)
+    const instead = nearest ? `did you mean ${nearest}?` : `the fields are ${known.join(', ')}`
+    return { path: fieldPath([name]), message: `not a known field; ${instead}` }
+  })
+}
+
+function sentence({ path, message }: FieldError): string {
+  const text = `${path || 'The request'}: ${message}`
+  return text.endsWith('?') ? text : `${text}.`
 }
 
 /** Throws `unknown_state` if the issue is a name that is no case state. */
-export function throwIfUnknownState(issue: z.core.$ZodIssue): void {
+export function throwIfUnknownState(
+  issue: z.core.$ZodIssue,
+  others: readonly FieldError[] = [],
+): void {
   const { code, input } = issue
   if (code !== 'invalid_value' || typeof input !== 'string') return
-  if (issue.values.join() === CASE_STATES.join()) throw unknownState(input)
+  if (issue.values.join() === CASE_STATES.join()) throw unknownState(input, others)
 }
 
-export function unknownState(state: string): AppError {
+/** `others` are errors of the same request. */
+export function unknownState(state: string, others: readonly FieldError[] = []): AppError {
   const came = `"${state.slice(0, 60)}"`
   const message = `got ${came}, expected one of ${CASE_STATES.join(', ')}`
-  const errors = [{ path: 'state', message }]
+  const errors = [{ path: 'state', message }, ...others]
   return new AppError('unknown_state', `There is no case state ${came}.`, { errors })
 }
 

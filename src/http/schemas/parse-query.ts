@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { AppError, type FieldError } from '../../model/app-error.ts'
 import type { ServiceContext } from '../context.ts'
+import { nearestName } from './nearest-name.ts'
 import { NOUNS } from './params.ts'
 import { throwIfUnknownState } from './parse-fields.ts'
 import { NEVER_EMPTY } from './query.ts'
@@ -85,28 +86,7 @@ function emptyMessage(schema: z.ZodType, values: readonly string[]): string | nu
 }
 
 function unknownMessage(name: string, known: readonly string[]): string {
-  const nearest = nearestOf(name, known)
+  const nearest = nearestName(name, known)
   const hint = nearest === null ? '' : ` Did you mean ${nearest}?`
   return `unknown query parameter.${hint} This path takes ${known.join(', ')}`
-}
-
-/** The name that differs by the fewest letters, if they are few. */
-function nearestOf(name: string, known: readonly string[]): string | null {
-  const distances = known.map((each) => [distance(name.toLowerCase(), each), each] as const)
-  const [letters, nearest] = distances.sort(([a], [b]) => a - b)[0] ?? [Infinity, null]
-  return letters <= Math.max(1, Math.floor(name.length / 2)) ? nearest : null
-}
-
-/** The Levenshtein distance. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [at, letter] of [...from.slice(0, 40)].entries()) {
-    const next = [at + 1]
-    for (let index = 0; index < to.length; index++) {
-      const replaced = row[index]! + (letter === to[index] ? 0 : 1)
-      next.push(Math.min(replaced, row[index + 1]! + 1, next[index]! + 1))
-    }
-    row = next
-  }
-  return row[to.length]!
 }

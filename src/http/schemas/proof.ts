@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { count, id, time } from '../../model/schemas.ts'
 import { SLUG, SLUG_RULE } from '../../model/words.ts'
-import { count, id, type JsonOf, sentId, time } from './primitives.ts'
+import { RESOLVED } from './params.ts'
+import { type JsonOf, sentId } from './primitives.ts'
 import { failedTest } from './session.ts'
 import { notBlank, oneLine, trimmedLine } from './text-fields.ts'
 
@@ -16,26 +18,35 @@ const proofType = z
 
 export const checklistItemSchema = z
   .object({
-    description: trimmedLine(500),
+    description: trimmedLine(500).describe(
+      'What the proof must show, in one line without white space at its ends.',
+    ),
     type: proofType,
     // no `default`: openapi-typescript would make the field required
     required: z.boolean().optional().describe('`false` by default.'),
   })
-  .meta({ id: 'NewChecklistItem' })
+  .meta({
+    id: 'NewChecklistItem',
+    examples: [{ description: 'Signed in with two browsers', type: 'log', required: true }],
+  })
 
 export const newProofSchema = z
   .object({
     type: proofType,
-    content: notBlank('content').optional(),
-    artifact: z.string().max(200).optional().describe('The name of a candidate of a session.'),
-    session_id: sentId.nullish(),
+    content: notBlank('content').optional().describe('Any text.'),
+    artifact: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('The name of a candidate of a session, whose text becomes the content.'),
+    session_id: sentId.nullish().describe('The session that it belongs to.'),
   })
   .refine((proof) => (proof.content === undefined) !== (proof.artifact === undefined), {
     path: ['content'],
     when: () => true, // also if other fields are wrong, so that one response names all that is missing
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
-  .meta({ id: 'NewProof' })
+  .meta({ id: 'NewProof', examples: [{ type: 'test-log', artifact: '1-test.tap' }] })
 
 export const verifySchema = z
   .object({
@@ -43,7 +54,7 @@ export const verifySchema = z
       description: 'Why the proof counts although it does not support its claim by itself.',
     }),
   })
-  .meta({ id: 'Verification' })
+  .meta({ id: 'Verification', examples: [{ accept: 'It was tried by hand as well.' }] })
 
 const testReport = z
   .object({
@@ -57,39 +68,60 @@ const testReport = z
 const proofHead = {
   id,
   case_id: id,
-  session_id: id.nullable(),
+  session_id: id.nullable().describe('The session that it belongs to, if any.'),
   type: z.string(),
-  verified: z.boolean(),
+  verified: z.boolean().describe('Whether the operator has verified this content.'),
   verified_at: time.nullable(),
-  tests: testReport.nullable().describe('The counts of the test report in it; null if it is none.'),
+  tests: testReport.nullable().describe('The counts, if it is a test report.'),
   failed_tests: z.array(failedTest).describe(`The first ${MAX_FAILED_TESTS} at most.`),
   exit_code: z
     .int()
     .nullable()
-    .describe('The exit code of the step it comes from; null if that was 0, or is not known.'),
+    .describe('The exit code of the step that it comes from; null if that was 0 or is unknown.'),
   accepted: z
     .string()
     .nullable()
     .describe('Why the operator accepts it although it does not support its claim by itself.'),
-  supports: z.boolean().describe('Whether it counts once it is verified.'),
-  why_not: z.string().nullable().describe('Why it does not count.'),
-  sha256: z.string().describe('The hash of the content.'),
+  supports: z
+    .boolean()
+    .describe('Whether it supports its claim, so that it counts once it is verified.'),
+  why_not: z.string().nullable().describe('Why it does not support its claim.'),
+  sha256: z.string().describe('SHA-256 of the content, in hex.'),
   created_at: time,
   updated_at: time,
 }
 
 const head = z.object(proofHead)
 
-export const proof = z.object({ ...proofHead, content: z.string() }).meta({
-  id: 'Proof',
-})
+const EXAMPLE = {
+  id: RESOLVED.pid,
+  case_id: RESOLVED.id,
+  session_id: RESOLVED.sid,
+  type: 'operator-note',
+  verified: true,
+  verified_at: '2026-11-11T15:40:00.025Z',
+  tests: null,
+  failed_tests: [],
+  exit_code: null,
+  accepted: null,
+  supports: true,
+  why_not: null,
+  sha256: '91ec1f31d2239a37ec9146db9228b0f892ffa92436dbb15263cbab002d13e819',
+  created_at: '2026-11-11T15:40:00.002Z',
+  updated_at: '2026-11-11T15:40:00.025Z',
+  content: 'Read by Grace on 11 November, see review.md. Old hashes were tried and still work.',
+}
+
+export const proof = z
+  .object({ ...proofHead, content: z.string() })
+  .meta({ id: 'Proof', examples: [EXAMPLE] })
 
 export const listedProof = z
   .object({
     ...proofHead,
     content: z.string().optional().describe('Missing with `content=false`.'),
   })
-  .meta({ id: 'ListedProof' })
+  .meta({ id: 'ListedProof', examples: [EXAMPLE] })
 
 export type ProofHeadJson = JsonOf<typeof head>
 export type ProofJson = JsonOf<typeof proof>

@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { FILTERED, type FilterName } from '../../model/case-fields.ts'
+import { caseState } from '../../model/schemas.ts'
 import { UUID } from '../../model/words.ts'
-import { caseState } from './primitives.ts'
+import { caseIdParam } from './params.ts'
+import { exampleOf } from './primitives.ts'
 
 /** Query parameters that must not be sent empty: an empty filter would select everything. */
 export const NEVER_EMPTY = z.registry<{ content: RegExp }>()
@@ -23,7 +25,10 @@ export function wholeNumber(min: number, max: number) {
 export const paging = {
   limit: wholeNumber(1, 1000)
     .optional()
-    .describe('Page size, 1 to 1000. Without it the whole list is returned.'),
+    .meta({
+      description: 'Page size, 1 to 1000. Without it the whole list is returned.',
+      examples: [2],
+    }),
   cursor: z
     .string()
     .optional()
@@ -56,7 +61,10 @@ const KINDS = ['any', ...ATTENTION_KINDS] as const
 export const triageQuery = {
   needs: oneOf(
     z.enum(KINDS, { error: `expected any, or some of ${ATTENTION_KINDS.join(', ')}` }),
-  ).describe('`any` is every kind except `running`.'),
+  ).meta({
+    description: 'Only cases that need one of these. `any` is every kind except `running`.',
+    examples: [['any']],
+  }),
   named: z
     .string()
     .optional()
@@ -85,4 +93,4 @@ export const caseInQuery = z
   .string()
   .regex(UUID, 'expected the UUID of a case in lower case')
   .optional()
-  .describe('Only the events of this case.')
+  .meta({ description: 'Only the events of this case.', examples: [exampleOf(caseIdParam)] })

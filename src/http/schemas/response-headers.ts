@@ -5,7 +5,7 @@ export const HEADERS = {
   ETag: z
     .string()
     .regex(/^"[0-9a-f]{32}"$/)
-    .describe('A strong ETag: of this response, or of what a GET would return now.'),
+    .describe('A strong ETag: of this body; after a change, of what a GET would return now.'),
   Location: z.string().regex(/^\//).describe('The path of the new resource.'),
   Link: z
     .string()
@@ -14,12 +14,14 @@ export const HEADERS = {
   'X-Total-Count': z
     .int()
     .min(0)
-    .describe('How many items there are in total. Lists have it only with `limit`.'),
+    .describe(
+      'How many items match in total. A list with pages has it only if the request has `limit`.',
+    ),
   'Accept-Ranges': z.literal('bytes').describe('A request for a single `Range` gets 206.'),
   'Content-Range': z
     .string()
     .regex(/^bytes (?:[0-9]+-[0-9]+|\*)\/[0-9]+$/)
-    .describe('Which bytes these are, and the size of the whole.'),
+    .describe('Which bytes these are, and the size of the whole artifact.'),
   Accept: z.literal('application/json').describe('The type to send.'),
   'Accept-Post': z.literal('application/json').describe('The type to send with POST.'),
   'Accept-Patch': z.literal('application/json').describe('The type to send with PATCH.'),

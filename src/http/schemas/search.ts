@@ -1,7 +1,10 @@
 import * as z from 'zod'
 import { FILTERED, type FilteredField } from '../../model/case-fields.ts'
-import { responseShape } from './case-fields.ts'
-import { caseState, id, type JsonOf, lineNumber, time } from './primitives.ts'
+import { caseState, id, time } from '../../model/schemas.ts'
+import { attention } from './case.ts'
+import { exampleFields, responseShape } from './case-fields.ts'
+import { RESOLVED } from './params.ts'
+import { type JsonOf, lineNumber } from './primitives.ts'
 
 const offset = z.int().min(0)
 
@@ -25,24 +28,51 @@ export const foundCase = z
     title: z.string(),
     ...responseShape<FilteredField>(FILTERED),
     updated_at: time,
+    needs: attention.nullable(),
     score: z.number().min(0).describe('Only comparable within one response.'),
     missing: z
       .array(z.string())
-      .describe('Words of the query that the case lacks; empty if any case has all of them.'),
-    lines: z.array(lineOfFile).describe('Up to five, those with the most words first.'),
+      .describe(
+        'Words of the query that the case lacks. If some case has all words, others are not listed.',
+      ),
+    lines: z.array(lineOfFile).describe('Up to five lines, those with the most words first.'),
   })
-  .meta({ id: 'FoundCase' })
+  .meta({
+    id: 'FoundCase',
+    examples: [
+      {
+        id: RESOLVED.id,
+        title: 'Two people with one password have the same hash',
+        ...exampleFields<FilteredField>(FILTERED),
+        updated_at: '2026-11-12T09:00:00.051Z',
+        needs: null,
+        score: 17.99,
+        missing: [],
+        lines: [
+          {
+            file: `memory/cases/${RESOLVED.id}/case.md`,
+            line: 11,
+            text: 'All passwords are hashed with one salt. So two people who chose the same password have the same',
+            marks: [[34, 38]],
+          },
+        ],
+      },
+    ],
+  })
 
 const resolvedProof = z
   .object({
     id,
     type: z.string(),
     verified_at: time.nullable(),
-    accepted: z.string().nullable().describe('Why the operator accepted it.'),
+    accepted: z
+      .string()
+      .nullable()
+      .describe('Why the operator accepted it although it does not support its claim by itself.'),
     accepted_despite: z
       .string()
       .nullable()
-      .describe('What it was accepted in spite of, such as failed tests.'),
+      .describe('What speaks against it, such as failed tests.'),
   })
   .meta({ id: 'ResolvedProof' })
 
@@ -56,10 +86,34 @@ export const resolvedCase = z
     reason: z.string().nullable().describe('Why it was resolved, in the words of the operator.'),
     cause: z.string().nullable().describe('The hypothesis of its last complete session.'),
     proof: z.array(resolvedProof).describe('The verified proof that counts.'),
-    score: z.number().min(0).max(1).describe('1 for a case with all words of this one.'),
+    score: z.number().min(0).max(1).describe('1 if the case has all words of this one.'),
     words: z.array(z.string()).describe('Some of the words that both cases have.'),
   })
-  .meta({ id: 'ResolvedCase' })
+  .meta({
+    id: 'ResolvedCase',
+    examples: [
+      {
+        id: RESOLVED.id,
+        title: 'Two people with one password have the same hash',
+        type: 'bug',
+        state: 'RESOLVED',
+        outcome: 'ConfirmedCodeBug',
+        reason: null,
+        cause: 'All passwords are hashed with one salt.',
+        proof: [
+          {
+            id: RESOLVED.pid,
+            type: 'operator-note',
+            verified_at: '2026-11-11T15:40:00.025Z',
+            accepted: null,
+            accepted_despite: null,
+          },
+        ],
+        score: 0.198,
+        words: ['signed', 'password', 'seconds', 'sign-in'],
+      },
+    ],
+  })
 
 export type FoundCaseJson = JsonOf<typeof foundCase>
 export type ResolvedCaseJson = JsonOf<typeof resolvedCase>

@@ -2,20 +2,10 @@ import * as z from 'zod'
 import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
+import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
 import { problem } from './case.ts'
-import {
-  count,
-  hash,
-  id,
-  type JsonOf,
-  lineNumber,
-  providerName,
-  runMode,
-  sentId,
-  sessionState,
-  sessionType,
-  time,
-} from './primitives.ts'
+import { caseIdParam, RESOLVED, sessionIdParam } from './params.ts'
+import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, upTo } from './text-fields.ts'
 
 const changed = {
@@ -26,9 +16,14 @@ const changed = {
 
 const changedFile = z.object(changed).meta({ id: 'ChangedFile' })
 
-const diff = z.object({ ...changed, files: z.exactOptional(z.array(changedFile)) }).meta({
+const files = z
+  .exactOptional(z.array(changedFile))
+  .describe('Each changed file, if there are several.')
+
+const diff = z.object({ ...changed, files }).meta({
   id: 'Diff',
-  description: '`file` is the file with the most changed lines; the counts are totals.',
+  description:
+    'The changed lines. `file` is the file with the most of them, empty if none has changed; the counts are totals.',
 })
 
 const tests = z
@@ -42,8 +37,11 @@ const tests = z
 export const failedTest = z
   .object({
     name: z.string().describe('Includes the names of its parents: `suite > case`.'),
-    message: z.string().nullable(),
-    file: z.string().nullable().describe('Relative to the working folder if it is inside it.'),
+    message: z.string().nullable().describe('Why it failed.'),
+    file: z
+      .string()
+      .nullable()
+      .describe('Relative to the working folder, if it is in that folder.'),
     line: z.int().nullable(),
   })
   .meta({ id: 'FailedTest' })
@@ -77,7 +75,7 @@ const usageTotal = z
     ...usageCounts,
     incomplete: z
       .boolean()
-      .describe('True if some run lacks a number that others have: the sums are lower bounds.'),
+      .describe('True if a run lacks a number that others have: the sums are then lower bounds.'),
   })
   .meta({ id: 'UsageTotal' })
 
@@ -85,7 +83,7 @@ const refusedAction = z
   .object({
     time,
     mode: runMode,
-    tool: z.string(),
+    tool: z.string().describe('The tool of the agent.'),
     action: z.string().nullable().describe('The path, command or request, if known.'),
     reason: z.string(),
   })
@@ -93,7 +91,7 @@ const refusedAction = z
 
 const refusedActions = z
   .object({
-    plan: count.describe('How many while it planned.'),
+    plan: count.describe('How many while the agent planned.'),
     work: count.describe('How many while it carried out the plan.'),
     first: z
       .array(refusedAction)
@@ -105,16 +103,31 @@ const refusedActions = z
 
 const durations = z
   .object({
-    planned_ms: count.nullable(),
-    waited_ms: count.nullable(),
-    ran_ms: count.nullable(),
+    planned_ms: count.nullable().describe('Milliseconds of planning.'),
+    waited_ms: count.nullable().describe('Milliseconds of waiting for approval.'),
+    ran_ms: count.nullable().describe('Milliseconds of the approved run.'),
   })
   .meta({ id: 'Durations' })
 
-const candidate = z.object({ artifact: z.string(), note: z.string() }).meta({
+const note = z.string().describe('What it contains.')
+const candidate = z.object({ artifact: z.string(), note }).meta({
   id: 'Candidate',
   description: 'An artifact that can be attached as proof.',
 })
+
+/** The plan that waits for approval in the sample, shortened; the hash is that of the whole. */
+const PLAN = {
+  plan_sha256: 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd',
+  text: '… Compare seconds with seconds, then run all tests.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
+}
+const NO_USAGE = {
+  runs: 0,
+  input_tokens: null,
+  output_tokens: null,
+  cached_tokens: null,
+  cost_usd: null,
+  incomplete: false,
+}
 
 export const session = z
   .object({
@@ -123,64 +136,185 @@ export const session = z
     number: lineNumber.describe('1 for the first session of the case.'),
     state: sessionState,
     type: sessionType,
-    hypothesis: z.string(),
-    plan: z.string(),
-    output: z.string(),
+    hypothesis: z.string().describe('What the agent takes to be the cause, in markdown.'),
+    plan: z.string().describe('What it wants to do, in markdown, with the steps to run.'),
+    output: z.string().describe('What the steps or the agent printed.'),
     diff: diff.nullable(),
     tests: tests.nullable(),
     failed_tests: z
       .array(failedTest)
       .describe(`The first ${MAX_FAILED_TESTS} at most; \`tests\` counts all.`),
     refused: refusedActions.describe(
-      'What its agent tried to do and was not allowed to. It does not decide how the session ends.',
+      'What its agent tried to do but was not allowed to. The session can complete all the same.',
     ),
-    proof_attached: z.boolean(),
+    proof_attached: z.boolean().describe('Whether it has proof.'),
     created_at: time,
     updated_at: time,
-    provider: z.string(),
-    started_at: time,
-    completed_at: time.nullable(),
+    provider: z.string().describe('The agent that plans and runs it, or `runbook`.'),
+    started_at: time.describe('The same as `created_at`.'),
+    completed_at: time
+      .nullable()
+      .describe('When it completed, failed or was abandoned; null before.'),
     durations: durations.describe(
-      'How long it planned, waited for approval, and ran. A phase that has not ended is not counted.',
+      'How long it planned, waited for approval and ran; null for a phase that has not ended.',
     ),
     usage: z.array(runUsage).describe('What each run of the agent used, as the agent reports it.'),
     usage_total: usageTotal.describe('The sum of `usage`.'),
-    plan_sha256: hash.nullable().describe('The hash of the present `plan`; null without a plan.'),
+    plan_sha256: hash
+      .nullable()
+      .describe('SHA-256 of the present `plan`, in hex; null without a plan.'),
     plan_unchanged: z
       .boolean()
-      .describe('Whether the newest plan is identical to the one before the change request.'),
+      .describe('Whether the newest plan is identical to the one that was sent back for changes.'),
     candidates: z.array(candidate),
-    problems: z.array(problem),
+    problems: z.array(problem).describe('The problems of its file.'),
   })
-  .meta({ id: 'Session' })
+  .meta({
+    id: 'Session',
+    examples: [
+      {
+        id: exampleOf(sessionIdParam),
+        case_id: exampleOf(caseIdParam),
+        number: 1,
+        state: 'plan_ready',
+        type: 'implementing',
+        hypothesis: 'A time in seconds is compared with a clock in milliseconds.',
+        plan: PLAN.text,
+        output: '',
+        diff: null,
+        tests: null,
+        failed_tests: [],
+        refused: {
+          plan: 0,
+          work: 0,
+          first: [],
+        },
+        proof_attached: false,
+        created_at: '2026-11-20T09:54:00.005Z',
+        updated_at: '2026-11-20T09:54:00.086Z',
+        provider: 'runbook',
+        started_at: '2026-11-20T09:54:00.005Z',
+        completed_at: null,
+        durations: {
+          planned_ms: 81,
+          waited_ms: null,
+          ran_ms: null,
+        },
+        usage: [],
+        usage_total: NO_USAGE,
+        plan_sha256: PLAN.plan_sha256,
+        plan_unchanged: false,
+        candidates: [],
+        problems: [],
+      },
+      {
+        id: RESOLVED.sid,
+        case_id: RESOLVED.id,
+        number: 1,
+        state: 'complete',
+        type: 'implementing',
+        hypothesis: 'All passwords are hashed with one salt.',
+        plan: 'Give every password a salt of its own.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
+        output:
+          '$ step test\nTAP version 13\nok 1 - two users with one password have different hashes\n1..1\n[exit 0 after 1.6 s]',
+        diff: {
+          file: 'src/password.js',
+          additions: 2,
+          deletions: 3,
+        },
+        tests: {
+          run: 1,
+          passed: 1,
+          failed: 0,
+        },
+        failed_tests: [],
+        refused: {
+          plan: 0,
+          work: 0,
+          first: [],
+        },
+        proof_attached: true,
+        created_at: '2026-11-11T13:05:00.017Z',
+        updated_at: '2026-11-11T13:11:00.092Z',
+        provider: 'runbook',
+        started_at: '2026-11-11T13:05:00.017Z',
+        completed_at: '2026-11-11T13:09:33.568Z',
+        durations: {
+          planned_ms: 64,
+          waited_ms: 271_800,
+          ran_ms: 1675,
+        },
+        usage: [],
+        usage_total: NO_USAGE,
+        plan_sha256: '61f218ffd001bbadf13367b04172488a067e47447c3ac98d7567a28f4f3f76bb',
+        plan_unchanged: false,
+        candidates: [
+          { artifact: '1-test.tap', note: '1 of 1 test passed' },
+          { artifact: '1-changes.patch', note: 'src/password.js: +2 -3' },
+        ],
+        problems: [],
+      },
+    ],
+  })
 
 export const revision = z
   .object({
-    plan_sha256: z.string(),
+    plan_sha256: z.string().describe('SHA-256 of the plan, in hex.'),
     at: time,
     by: z
       .enum(['provider', 'request', 'hand'])
-      .describe('`request`: by this API. `hand`: in the file.'),
-    note: z.string().nullable().describe('The change request that this plan answers.'),
-    text: z.string().nullable().describe('Null if this machine does not have it.'),
+      .describe(
+        '`provider`: the agent or runbook. `request`: this API. `hand`: an edit of the file.',
+      ),
+    note: z
+      .string()
+      .nullable()
+      .describe(
+        'What the operator asked to change in the plan before, if this plan is the answer.',
+      ),
+    text: z.string().nullable().describe('The plan; null if this machine does not have it.'),
     current: z.boolean().describe('Whether it is the plan in the file.'),
   })
-  .meta({ id: 'PlanRevision' })
+  .meta({
+    id: 'PlanRevision',
+    examples: [
+      {
+        ...PLAN,
+        at: '2026-11-20T09:54:00.086Z',
+        by: 'provider',
+        note: null,
+        current: true,
+      },
+    ],
+  })
 
 export const artifact = z
   .object({
-    artifact: z.string(),
-    size: count,
+    artifact: z.string().describe('Its name.'),
+    size: count.describe('In bytes.'),
     updated_at: time,
     candidate: z.boolean().describe('Whether it can be attached as proof.'),
-    note: z.string().nullable().describe('What a candidate contains.'),
+    note: z.string().nullable().describe('What it contains, if it is a candidate.'),
   })
-  .meta({ id: 'Artifact' })
+  .meta({
+    id: 'Artifact',
+    examples: [
+      {
+        artifact: '1-test.tap',
+        size: 40,
+        updated_at: '2026-11-21T09:00:00.000Z',
+        candidate: true,
+        note: '1 of 1 test passed',
+      },
+    ],
+  })
 
 export const newSessionSchema = z
   .object({
     type: sessionType.optional(),
-    provider: providerName.optional().describe("The case's own, or the workspace's, by default."),
+    provider: providerName
+      .optional()
+      .describe('By default the provider of the case, or else of the workspace.'),
     note: upTo(20_000).optional().describe('Instructions for the agent.'),
     again: sentId.optional().describe('The id of a failed session to retry.'),
   })
@@ -194,14 +328,14 @@ export const newSessionSchema = z
       input: undefined,
     })
   })
-  .meta({ id: 'NewSession' })
+  .meta({ id: 'NewSession', examples: [{ type: 'implementing' }] })
 
 export const planSchema = z
   .object({
     plan: notBlank('a plan'),
-    hypothesis: z.string().optional().describe('Left out, the present hypothesis stays.'),
+    hypothesis: z.string().optional().describe('If it is missing, the present hypothesis stays.'),
   })
-  .meta({ id: 'NewPlan' })
+  .meta({ id: 'NewPlan', examples: [{ plan: 'Read `src/token.js`, and say what is wrong.' }] })
 
 export const approvalSchema = z
   .object({
@@ -210,17 +344,17 @@ export const approvalSchema = z
       .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
       .toLowerCase()
       .optional()
-      .describe('The hash of the plan that was read.'),
+      .describe('SHA-256 of the plan that you have read, in hex.'),
   })
-  .meta({ id: 'Approval' })
+  .meta({ id: 'Approval', examples: [{ plan_sha256: PLAN.plan_sha256 }] })
 
 export const changeRequestSchema = z
-  .object({ note: notBlank('what to change', 20_000) })
-  .meta({ id: 'ChangeRequest' })
+  .object({ note: notBlank('what to change', 20_000).describe('What should change.') })
+  .meta({ id: 'ChangeRequest', examples: [{ note: 'Test the boundary too.' }] })
 
 export const abandonSchema = z
-  .object({ reason: oneLine(2000).optional() })
-  .meta({ id: 'AbandonRequest' })
+  .object({ reason: oneLine(2000).optional().describe('Why, in one line.') })
+  .meta({ id: 'AbandonRequest', examples: [{ reason: 'Solved elsewhere.' }] })
 
 export type SessionJson = JsonOf<typeof session>
 export type ArtifactJson = JsonOf<typeof artifact>

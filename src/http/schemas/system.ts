@@ -1,63 +1,121 @@
 import * as z from 'zod'
+import { count, hash, id, time } from '../../model/schemas.ts'
 import { gate, problem } from './case.ts'
-import { count, errorCode, hash, id, type JsonOf, time } from './primitives.ts'
+import { errorCode, type JsonOf } from './primitives.ts'
 import { notBlank } from './text-fields.ts'
 
 const webhookCounts = z
   .object({
     active: count,
     paused: count,
-    disabled: count,
-    failing: count,
+    disabled: count.describe('By the service, because the receiver is gone or kept failing.'),
+    failing: count.describe('Active ones whose deliveries have all failed since the last success.'),
   })
-  .meta({ id: 'WebhookCounts' })
+  .meta({
+    id: 'WebhookCounts',
+    description: 'The counts of all webhooks, including those of cases.',
+  })
 
 export const health = z
   .object({
     status: z.literal('ok'),
     indexing: z
       .boolean()
-      .describe('True while the files are read after a start. Requests that need them wait.'),
-    cases: count.describe('While indexing, how many have been read.'),
-    watching: z.enum(['ok', 'starting', 'degraded']),
-    message: z.exactOptional(z.string()).describe('Why file changes are detected late.'),
+      .describe('True while the files are read after a start. Requests that need the files wait.'),
+    cases: count.describe('How many cases there are; while indexing, how many have been read.'),
+    watching: z
+      .enum(['ok', 'starting', 'degraded'])
+      .describe('`degraded`: changes of files are detected late.'),
+    message: z.exactOptional(z.string()).describe('Why changes are detected late.'),
     remedy: z.exactOptional(z.string()).describe('What to do about it.'),
     webhooks: webhookCounts,
     problems: z.array(problem).describe('Problems of files that belong to no case.'),
   })
-  .meta({ id: 'Health' })
+  .meta({
+    id: 'Health',
+    examples: [
+      {
+        status: 'ok',
+        indexing: false,
+        cases: 12,
+        watching: 'ok',
+        webhooks: {
+          active: 1,
+          paused: 0,
+          disabled: 0,
+          failing: 0,
+        },
+        problems: [],
+      },
+    ],
+  })
 
 export const version = z
   .object({
-    version: z.string(),
+    version: z.string().describe('The version of Casefile.'),
     commit: z.string().nullable().describe('Null unless it runs from a git checkout.'),
-    node: z.string(),
+    node: z.string().describe('The version of Node.js.'),
     started_at: time,
   })
-  .meta({ id: 'Version' })
+  .meta({
+    id: 'Version',
+    examples: [
+      {
+        version: '0.1.0',
+        commit: null,
+        node: 'v20.19.0',
+        started_at: '2026-11-21T09:00:00.000Z',
+      },
+    ],
+  })
 
 const planMode = z
   .object({
-    holds: z.enum(['sandbox', 'tools', 'asks', 'advice', 'none', 'runs_nothing']),
-    note: z.string(),
+    holds: z
+      .enum(['sandbox', 'tools', 'asks', 'advice', 'none', 'runs_nothing'])
+      .describe(
+        '`sandbox`: the operating system blocks writes. `tools`: it has no tools that write. `asks`: it asks before it writes, and gets no permission. `advice`: only its instructions. `none`: nothing. `runs_nothing`: it is no agent, and runs nothing.',
+      ),
+    note: z.string().describe('The same in a sentence.'),
   })
   .meta({ id: 'PlanMode', description: 'What keeps the agent from writing while it plans.' })
 
 export const provider = z
   .object({
     id: z.string(),
-    kind: z.enum(['runbook', 'command', 'acp']),
+    kind: z
+      .enum(['runbook', 'command', 'acp'])
+      .describe(
+        '`command`: a program that is started for each run. `acp`: an agent that speaks the Agent Client Protocol.',
+      ),
     title: z.string(),
-    available: z.boolean(),
-    path: z.string().nullable(),
-    version: z.string().nullable(),
-    warning: z.string().nullable(),
+    available: z.boolean().describe('Whether its program is installed.'),
+    path: z.string().nullable().describe('Where the program is.'),
+    version: z.string().nullable().describe('Null if it is unknown.'),
+    warning: z.string().nullable().describe('A known fault of this version.'),
     plan_mode: planMode,
-    source: z.enum(['built-in', 'casefile.md']),
-    trusted: z.boolean(),
-    advice: z.string(),
+    source: z.enum(['built-in', 'casefile.md']).describe('Where it is defined.'),
+    trusted: z.boolean().describe('Whether the operator trusts it. Only then can it run.'),
+    advice: z.string().describe('How to install the program; empty if it is installed.'),
   })
-  .meta({ id: 'Provider' })
+  .meta({
+    id: 'Provider',
+    examples: [
+      {
+        id: 'runbook',
+        kind: 'runbook',
+        title: 'Runbook',
+        available: true,
+        path: null,
+        version: null,
+        warning: null,
+        advice: '',
+        plan_mode: { holds: 'runs_nothing', note: 'It plans by reading files, and runs nothing.' },
+        source: 'built-in',
+        trusted: true,
+      },
+    ],
+  })
 
 export const providerResult = z
   .object({
@@ -66,39 +124,56 @@ export const providerResult = z
     hypothesis: z.string(),
     plan: z.string(),
   })
-  .meta({ id: 'ProviderResult' })
+  .meta({
+    id: 'ProviderResult',
+    examples: [
+      {
+        provider: 'claude',
+        text: '## Hypothesis\n\nSeconds meet milliseconds.\n\n## Plan\n\n1. Compare seconds.',
+        hypothesis: 'Seconds meet milliseconds.',
+        plan: '1. Compare seconds.',
+      },
+    ],
+  })
 
 const sessionRef = z.object({ case_id: id, session_id: id }).meta({ id: 'SessionRef' })
 
-const fieldError = z.object({ path: z.string(), message: z.string() }).meta({ id: 'FieldError' })
+const fieldError = z
+  .object({
+    path: z.string().describe('Such as `title` or `tags[1]`.'),
+    message: z.string().describe('What was expected, and what came.'),
+  })
+  .meta({ id: 'FieldError' })
 
 /** Every error; the members after `errors` come only with the codes that their descriptions name. */
 export const problemDetails = z
   .object({
     type: z.string().regex(/^urn:casefile:/),
     title: z.string(),
-    status: z.int().min(400).max(599),
+    status: z.int().min(400).max(599).describe('The HTTP status.'),
     detail: z.string().describe('What was rejected, why, and what to do next.'),
     code: errorCode,
     errors: z
       .exactOptional(z.array(fieldError))
-      .describe('One for each wrong field. Every 400 has it.'),
+      .describe('One for each wrong field, unknown name or wrong line. Every 400 has it.'),
     accept: z
       .exactOptional(z.string())
       .describe('`unsupported_media_type`: the type to send, as in the header `Accept`.'),
     accept_encoding: z
       .exactOptional(z.string())
       .describe(
-        '`unsupported_media_type`: the coding to send, as in the header `Accept-Encoding`.',
+        '`unsupported_media_type`: the content coding to send, as in the header `Accept-Encoding`.',
       ),
     etag: z
       .exactOptional(z.string().nullable())
       .describe('`precondition_failed`: the present ETag; null if there is no resource.'),
-    plan_sha256: z.exactOptional(hash).describe('`plan_changed`: the hash of the present plan.'),
+    plan_sha256: z
+      .exactOptional(hash)
+      .describe('`plan_changed`: SHA-256 of the present plan, in hex.'),
     running: z
       .exactOptional(sessionRef)
       .describe(
-        '`folder_busy`, `session_running`: the session in the way. `own_session`: the sender.',
+        '`folder_busy`, `session_running`: the session that is running. `own_session`: the session that sent the request.',
       ),
     missing: z.exactOptional(z.array(z.string())).describe('`proof_gate`: what is still needed.'),
     gate: z.exactOptional(gate).describe('`proof_gate`: the present gate.'),
@@ -108,7 +183,9 @@ export const problemDetails = z
   })
   .meta({ id: 'ProblemDetails', description: 'An error (RFC 9457).' })
 
-export const promptSchema = z.object({ prompt: notBlank('a prompt') }).meta({ id: 'Prompt' })
+export const promptSchema = z
+  .object({ prompt: notBlank('a prompt') })
+  .meta({ id: 'Prompt', examples: [{ prompt: 'Why does every token count as expired?' }] })
 
 export type HealthJson = JsonOf<typeof health>
 export type VersionJson = JsonOf<typeof version>

@@ -1,15 +1,13 @@
 import * as z from 'zod'
 import { AppError } from '../../model/app-error.ts'
 import { DELIVERY_STATES } from '../../model/delivery.ts'
-import {
-  ALL_EVENTS,
-  DEFAULT_EVENTS,
-  FURTHER_EVENTS,
-  type WebhookChange,
-} from '../../model/webhook.ts'
-import { ANY_FIELD, count, id, type JsonOf, time } from './primitives.ts'
+import { DEFAULT_EVENTS, WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
+import { count, id, time } from '../../model/schemas.ts'
+import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
+import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
+import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
 
-const NAMES: readonly string[] = [ALL_EVENTS, ...DEFAULT_EVENTS, ...FURTHER_EVENTS]
+const NAMES: readonly string[] = [ALL_EVENTS, ...WEBHOOK_EVENTS]
 const MAX_SECRET = 1000
 
 /** Events that exist but are not sent to webhooks; "unknown" would confuse. */
@@ -34,7 +32,7 @@ const events = z
   .array(eventName)
   .min(1, 'expected at least one name; without events it is ["*"]')
   .max(100)
-  .transform((names): readonly string[] => [...new Set(names)])
+  .overwrite((names) => [...new Set(names)])
 
 /** Checked by `secretIn`: an error of zod would show the value. Null asks for a generated one. */
 const secret = z
@@ -44,25 +42,27 @@ const secret = z
 
 export const newWebhookSchema = z
   .object({
-    url: z.string(),
-    events: events.nullish().describe('All events by default, as with `*`.'),
-    secret,
+    url: z.string().describe('An `http` or `https` URL, but not of this service.'),
+    events: events
+      .nullish()
+      .describe(`Which events it gets. By default \`*\`: ${DEFAULT_EVENTS.join(', ')}.`),
+    secret: secret.describe('Signs the deliveries. By default the service generates one.'),
     // no `default`: openapi-typescript would make the field required
     active: z.boolean().optional().describe('`true` by default.'),
   })
-  .meta({ id: 'NewWebhook' })
-
-export const webhookUpdateSchema = z
-  .object({
-    url: z.string().optional(),
-    events: events.nullish().describe('Null: all events, as with `*`.'),
-    secret,
-    active: z.boolean().optional().describe('`false` pauses it, `true` resumes it.'),
-  })
   .meta({
-    id: 'WebhookUpdate',
-    ...ANY_FIELD,
+    id: 'NewWebhook',
+    examples: [{ url: 'http://127.0.0.1:9000/hook', events: ['memory_updated'] }],
   })
+
+export const webhookUpdateSchema = atLeastOne(
+  z.object({
+    url: z.string().optional(),
+    events: events.nullish().describe('Null is the same as `*`.'),
+    secret: secret.describe('With null, the service generates a new one.'),
+    active: z.boolean().optional().describe('`false` pauses it, `true` resumes it.'),
+  }),
+).meta({ id: 'WebhookUpdate', examples: [{ events: ['memory_updated'] }] })
 
 /** The secret in a body, checked; null asks for a generated one. */
 export function secretIn({ secret }: { secret?: unknown }): string | null | undefined {
@@ -76,7 +76,7 @@ export function secretIn({ secret }: { secret?: unknown }): string | null | unde
   })
 }
 
-/** The change that a PATCH asks for. Throws `bad_request` if there is none. */
+/** The change that a PATCH asks for. */
 export function changeIn(
   body: z.infer<typeof webhookUpdateSchema>,
   newSecret: () => string,
@@ -87,9 +87,7 @@ export function changeIn(
   if (body.active !== undefined) change.active = body.active
   const secret = secretIn(body)
   if (secret !== undefined) change.secret = secret ?? newSecret()
-  if (Object.keys(change).length > 0) return change
-  const message = 'Nothing to update: name at least one of url, events, secret, active.'
-  throw new AppError('bad_request', message)
+  return change
 }
 
 const fields = z.object({
@@ -97,19 +95,35 @@ const fields = z.object({
   case_id: id.nullable().describe('Null for a global webhook.'),
   url: z.string(),
   events: z.array(eventName),
-  active: z.boolean(),
+  active: z.boolean().describe('False while it is paused or disabled.'),
   disabled: z
     .object({ reason: z.enum(['gone', 'failing']), at: time })
     .nullable()
-    .describe('Why the service stopped sending.'),
-  retrying: count.describe('How many deliveries wait to be retried.'),
+    .describe('Why the service disabled it: the receiver answered 410, or failed for five days.'),
+  retrying: count.describe('How many failed deliveries will be retried.'),
   dead: count.describe('How many deliveries were given up.'),
-  failing_since: time.nullable().describe('Null while deliveries succeed.'),
+  failing_since: time
+    .nullable()
+    .describe('Since when every delivery has failed; null while the receiver accepts them.'),
   created_at: time,
   updated_at: time,
 })
 
-export const webhook = fields.meta({ id: 'Webhook' })
+const WEBHOOK = {
+  id: exampleOf(webhookIdParam),
+  case_id: null,
+  url: 'http://127.0.0.1:9000/hook',
+  events: ['memory_updated'],
+  active: true,
+  disabled: null,
+  retrying: 0,
+  dead: 0,
+  failing_since: null,
+  created_at: '2026-11-21T09:00:00.000Z',
+  updated_at: '2026-11-21T09:00:00.000Z',
+}
+
+export const webhook = fields.meta({ id: 'Webhook', examples: [WEBHOOK] })
 
 export const webhookWithSecret = fields
   .extend({
@@ -117,33 +131,53 @@ export const webhookWithSecret = fields
       .exactOptional(z.string())
       .describe('A newly generated secret. No other response contains it.'),
   })
-  .meta({ id: 'WebhookWithSecret' })
+  .meta({
+    id: 'WebhookWithSecret',
+    examples: [{ ...WEBHOOK, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' }],
+  })
 
 const attempt = z
   .object({
     at: time,
-    ms: z.number().min(0),
-    status: z.int().nullable().describe('Null if there was no response.'),
-    error: z.string().nullable(),
+    ms: z.number().min(0).describe('How long it took, in milliseconds.'),
+    status: z.int().nullable().describe('The status of the response; null if there was none.'),
+    error: z.string().nullable().describe('Why it failed; null if it succeeded.'),
   })
   .meta({ id: 'DeliveryAttempt' })
 
 /** Also a filter, with an error of its own. */
 export const deliveryState = z
   .enum(DELIVERY_STATES, { error: `expected one of ${DELIVERY_STATES.join(', ')}` })
-  .meta({ id: 'DeliveryState' })
+  .meta({ id: 'DeliveryState', description: '`dead`: given up after the last retry.' })
 
 const sent = z.object({
   id: z.string().describe('The `webhook-id` that the receiver gets.'),
   event_id: z.int().min(1).describe("The event's number in the log."),
   event_type: z.string(),
   state: deliveryState,
-  created_at: time,
-  next_attempt_at: time.nullable(),
-  attempts: z.array(attempt),
+  created_at: time.describe('The timestamp of the event.'),
+  next_attempt_at: time.nullable().describe('Null if no attempt is planned.'),
+  attempts: z.array(attempt).describe('The newest 20, oldest first.'),
 })
 
-export const delivery = sent.meta({ id: 'Delivery' })
+const SENT: z.infer<typeof sent> = {
+  id: exampleOf(deliveryIdParam),
+  event_id: 61,
+  event_type: 'memory_updated',
+  state: 'delivered',
+  created_at: '2026-11-21T09:00:00.000Z',
+  next_attempt_at: null,
+  attempts: [
+    {
+      at: '2026-11-21T09:00:00.000Z',
+      ms: 3,
+      status: 200,
+      error: null,
+    },
+  ],
+}
+
+export const delivery = sent.meta({ id: 'Delivery', examples: [SENT] })
 
 export const envelope = z
   .object({
@@ -153,18 +187,42 @@ export const envelope = z
   })
   .meta({ id: 'Envelope', description: 'An event.' })
 
-export const deliveryWithEnvelope = sent.extend({ envelope }).meta({ id: 'DeliveryWithEnvelope' })
+export const deliveryWithEnvelope = sent.extend({ envelope }).meta({
+  id: 'DeliveryWithEnvelope',
+  examples: [
+    {
+      ...SENT,
+      envelope: {
+        event_type: 'memory_updated',
+        timestamp: '2026-11-21T09:00:00.000Z',
+        payload: { case_id: exampleOf(caseIdParam), filename: 'notes.md' },
+      },
+    },
+  ],
+})
 
 export const tested = z
   .object({
-    id: z.string(),
+    id: z.string().describe('The `webhook-id` that the receiver got.'),
     event_type: z.string(),
-    delivered: z.boolean(),
-    status: z.int().nullable(),
-    error: z.string().nullable(),
-    ms: z.number().min(0),
+    delivered: z.boolean().describe('Whether the receiver responded with 2xx.'),
+    status: z.int().nullable().describe('Null if there was no response.'),
+    error: z.string().nullable().describe('Why it failed; null if it succeeded.'),
+    ms: z.number().min(0).describe('How long it took, in milliseconds.'),
   })
-  .meta({ id: 'TestDelivery' })
+  .meta({
+    id: 'TestDelivery',
+    examples: [
+      {
+        id: 'ping_c03a8b8f-b979-4649-8099-484e49f1ebe4',
+        event_type: 'ping',
+        delivered: true,
+        status: 200,
+        error: null,
+        ms: 3,
+      },
+    ],
+  })
 
 export type WebhookJson = JsonOf<typeof webhook>
 export type WebhookWithSecretJson = JsonOf<typeof webhookWithSecret>

@@ -1,5 +1,7 @@
 import { basename } from 'node:path'
 import type { ProviderSettings } from '../../model/settings.ts'
+import { type AcpSpec, acpSpec } from '../agents/agent.ts'
+import { ACP_AGENTS } from '../agents/registry.ts'
 import { allowanceOf, scratchFolder } from '../agents/user-places.ts'
 import {
   agentOf,
@@ -10,22 +12,26 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { ACP_AGENTS, type AcpSpec, plainAgent } from './agents.ts'
 import { temporaryFolders } from './command-reach.ts'
-import { runAgent } from './run-agent.ts'
+import { type AcpRun, runAgent } from './run-agent.ts'
+import { TIME_LIMITS, type TimeLimits } from './time-limits.ts'
 
 /**
  * Runs an agent that speaks the Agent Client Protocol (ACP), version 1, over its standard streams. `args` are added
  * to the arguments that turn the protocol on. The agent gets no file or terminal access from the client: it works
  * on the disk itself, and the service looks at the result there.
  */
-export function acpRunner(spec: AcpSpec, args: readonly string[] = []): Runner {
-  const argv = [spec.program, ...spec.args, ...args]
+export function acpRunner(
+  spec: AcpSpec,
+  args: readonly string[] = [],
+  limits: TimeLimits = TIME_LIMITS,
+): Runner {
+  const started = { spec, argv: [spec.program, ...spec.args, ...args], limits }
   return {
     kind: 'acp',
     capabilities: { isAgent: true, executesAny: true },
-    plan: (request) => plan(spec, argv, request),
-    execute: (request) => execute(spec, argv, request),
+    plan: (request) => plan(started, request),
+    execute: (request) => execute(started, request),
   }
 }
 
@@ -46,12 +52,8 @@ export function customAcpSpec(
     return { ...known, id, title: id, program, args, named, version }
   }
   const note = 'It is not known what its plan mode prevents.'
-  return {
-    ...plainAgent(id, id, program, args),
-    version: [],
-    planMode: { holds: 'advice', note },
-    named,
-  }
+  const planModeStrength = { holds: 'advice', note } as const
+  return acpSpec({ id, title: id, program, args, version: [], planMode: planModeStrength, named })
 }
 
 /** Finds the known agent that a command runs, also through a wrapper, as in `npx gemini --acp`. */
@@ -68,7 +70,9 @@ function programName(word: string): string {
   return basename(word).replace(/(?<=.)@[^@]*$|\.(?:cmd|exe|ps1|[cm]?js)$/, '')
 }
 
-async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promise<PlanResult> {
+type Started = Pick<AcpRun, 'spec' | 'argv' | 'limits'>
+
+async function plan({ spec, argv, limits }: Started, request: PlanRequest): Promise<PlanResult> {
   const agent = agentOf(request)
   const { workdir, signal } = request
   const timeoutMs = agent.timeoutMs ?? 0
@@ -76,6 +80,7 @@ async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promis
   const conversation = {
     spec,
     argv: planArgv,
+    limits,
     allowedPaths: null,
     workdir,
     timeoutMs,
@@ -89,7 +94,7 @@ async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promis
 }
 
 /** Succeeds if the agent says so. Denied actions are in the audit trail and do not make the run fail. */
-async function execute(spec: AcpSpec, argv: string[], request: WorkRequest): Promise<WorkResult> {
+async function execute({ spec, argv, limits }: Started, request: WorkRequest): Promise<WorkResult> {
   const agent = agentOf(request)
   const { workdir, signal } = request
   const temporary = await temporaryFolders(agent.env.TMPDIR)
@@ -100,7 +105,16 @@ async function execute(spec: AcpSpec, argv: string[], request: WorkRequest): Pro
   const words = [...argv, ...more.args]
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
   try {
-    await runAgent({ spec: allowed, argv: words, allowedPaths, workdir, timeoutMs, agent, signal })
+    await runAgent({
+      spec: allowed,
+      argv: words,
+      limits,
+      allowedPaths,
+      workdir,
+      timeoutMs,
+      agent,
+      signal,
+    })
     return { ok: true }
   } catch (error) {
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }

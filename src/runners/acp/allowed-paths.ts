@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
+import { quotePath, resolveNamedPath } from '../agents/named-path.ts'
 import { type CommandPaths, commandOutsideReason, isInGit } from './command-reach.ts'
-import { quotePath, resolveNamedPath } from './named-path.ts'
 import type { ToolCall } from './tool-call.ts'
 
 /** The paths that an agent may use without asking the operator. */

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from 'node:path'
 import { isWithin, nearestExisting } from '../../files/real-path.ts'
+import { quotePath, resolveNamedPath } from '../agents/named-path.ts'
 import { type CommandWord, commandWords } from './command-words.ts'
-import { quotePath, resolveNamedPath } from './named-path.ts'
 
 export interface CommandPaths {
   /** The working folder, with symbolic links resolved. */

@@ -1,5 +1,4 @@
-import { clauseOf } from '../agents/cut-text.ts'
-import { errorText, withoutStack } from '../agents/error-text.ts'
+import { clauseOf, errorText, withoutStack } from '../agents/agent-text.ts'
 import { withTimeout } from '../agents/timeouts.ts'
 import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'

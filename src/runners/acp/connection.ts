@@ -9,6 +9,7 @@ import { endProcessGroup } from '../process/process-group.ts'
 import type { Sandbox } from '../process/sandbox.ts'
 import { type ConnectionExit, type ConnectionFacts, failureOf } from './connection-failure.ts'
 import { openMessageStream } from './message-stream.ts'
+import type { TimeLimits } from './time-limits.ts'
 
 /** How long to wait for remaining output after the process exits. */
 const DRAIN_MS = 250
@@ -17,8 +18,6 @@ const DRAIN_MS = 250
  * disk.
  */
 const LAST_WORDS_MS = 5000
-/** How long a process may take to exit after its input is closed. codex-acp takes a little more than 2 s. */
-const LEAVE_MS = 4000
 /** After SIGKILL only a process in an uninterruptible system call is left. */
 const KILLED_MS = 1000
 const TAIL_CHARACTERS = 2000
@@ -28,6 +27,7 @@ export interface ConnectionOptions {
   /** The agent's name in messages. */
   title: string
   argv: readonly string[]
+  limits: TimeLimits
   cwd: string
   env: Record<string, string>
   sandbox: Sandbox
@@ -72,15 +72,17 @@ export async function openConnection(
   const launched = await launch({ ...options, stdin: 'pipe' })
   if ('startError' in launched) return launched
   const exited = exitOf(launched)
-  const ended = exited.then(() => endProcessGroup(launched.pid))
+  const endGroup = () => endProcessGroup(launched.pid, options.limits.terminate)
+  const ended = exited.then(endGroup)
   const tail = followErrors(launched, options)
   try {
     await options.onStart(launched.pid)
     const connection = await connect(launched, options)
     launched.begin()
-    return createConnection(launched, connection, { title: options.title, tail, exited, ended })
+    const facts = { title: options.title, tail, exited, ended }
+    return createConnection(launched, connection, { ...facts, endGroup, limits: options.limits })
   } catch (error) {
-    await endProcessGroup(launched.pid)
+    await endGroup()
     throw error
   }
 }
@@ -88,7 +90,11 @@ export async function openConnection(
 function createConnection(
   launched: Launched,
   connection: ClientConnection,
-  facts: ConnectionFacts & { ended: Promise<void> },
+  facts: ConnectionFacts & {
+    limits: TimeLimits
+    endGroup(): Promise<void>
+    ended: Promise<void>
+  },
 ): AgentConnection {
   return {
     async ask(method, params, signal) {
@@ -105,10 +111,10 @@ function createConnection(
     },
     async end(politely) {
       launched.stdin?.end()
-      if (politely) await withTimeout(LEAVE_MS, facts.exited)
+      if (politely) await withTimeout(facts.limits.exit, facts.exited)
       const endedByService = politely && !hasExited(launched)
       // after its exit a signal is already on its way; later its id may belong to another process
-      if (!hasExited(launched)) await endProcessGroup(launched.pid)
+      if (!hasExited(launched)) await facts.endGroup()
       const gone = await withTimeout(KILLED_MS, facts.exited)
       if (gone) await facts.ended
       await withTimeout(DRAIN_MS, connection.closed)

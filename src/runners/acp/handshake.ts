@@ -1,11 +1,12 @@
+import type { AcpSpec } from '../agents/agent.ts'
 import { RunnerFailure } from '../contract.ts'
 import { NO_SANDBOX } from '../process/sandbox.ts'
-import type { AcpSpec } from './agents.ts'
 import { openConnection } from './connection.ts'
 import { planModeOf } from './modes.ts'
 import { CANCELLED } from './permission.ts'
 import { environmentOf, notStarted } from './run-agent.ts'
 import { openSession } from './session.ts'
+import { TIME_LIMITS } from './time-limits.ts'
 
 const LIMIT_MS = 20_000
 
@@ -38,6 +39,7 @@ export async function tryHandshake(
   const connection = await openConnection({
     title,
     argv: [spec.program, ...spec.args, ...args],
+    limits: TIME_LIMITS,
     cwd,
     sandbox: NO_SANDBOX,
     signal: limit,
@@ -53,7 +55,14 @@ export async function tryHandshake(
   if ('startError' in connection)
     return { ok: false, reason: notStarted(spec, connection.startError) }
   try {
-    const asked = { title, cwd, meta: spec.meta.plan, resume: null, signal: limit }
+    const asked = {
+      title,
+      limits: TIME_LIMITS,
+      cwd,
+      meta: spec.meta.plan,
+      resume: null,
+      signal: limit,
+    }
     const { version, offer } = await openSession(connection, asked)
     const wanted = { known: spec.modes.plan, named: spec.named.plan }
     return {

@@ -1,13 +1,11 @@
+import type { AcpSpec } from '../agents/agent.ts'
 import { withTimeout } from '../agents/timeouts.ts'
 import { asRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
-import type { AcpSpec } from './agents.ts'
 import type { AgentConnection } from './connection.ts'
 import { type ModeOffer, modeIn, planModeOf, workModeOf } from './modes.ts'
 import { requestWithTimeout } from './request-with-timeout.ts'
-
-const ANSWER_MS = 30_000
-const CONFIRM_MS = 5000
+import type { TimeLimits } from './time-limits.ts'
 
 /** Tracks the mode of a session, as reported by its agent. */
 export interface ModeWatch {
@@ -37,6 +35,7 @@ export function watchMode(onChange: (mode: string) => void): ModeWatch {
 }
 
 interface Present {
+  limits: TimeLimits
   connection: AgentConnection
   sessionId: string
   offer: ModeOffer | null
@@ -90,7 +89,7 @@ function offered(offer: ModeOffer | null): string {
 }
 
 /**
- * Sets a session's mode and reads it back, from the answer or from a report within 5 s. Returns how it was set, for
+ * Sets a session's mode and reads it back, from the answer or from a report that follows. Returns how it was set, for
  * the audit trail; null if it was not confirmed.
  */
 async function setMode(
@@ -98,12 +97,12 @@ async function setMode(
   offer: ModeOffer,
   mode: string,
 ): Promise<string | null> {
-  const { sessionId, watch, signal } = asked
+  const { sessionId, watch, signal, limits } = asked
   const set = async (method: string, params: object) => {
     const reported = watch.next(mode).then(() => true)
-    const answer = await requestWithTimeout(ANSWER_MS, asked, method, { sessionId, ...params })
+    const answer = await requestWithTimeout(limits.mode, asked, method, { sessionId, ...params })
     const said = modeIn(asRecord(answer).configOptions)
-    return said === null ? (await withTimeout(CONFIRM_MS, reported)) === true : said === mode
+    return said === null ? (await withTimeout(limits.modeReport, reported)) === true : said === mode
   }
   const { option, hasModes, current } = offer
   if (current === mode && (watch.last() ?? mode) === mode) return `${mode} from the start`

@@ -1,8 +1,9 @@
 import { writeDurable } from '../../files/durable-write.ts'
 import { retryText } from '../../model/agent-retry.ts'
+import type { AcpSpec } from '../agents/agent.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { warningAbout } from '../agents/agent-version.ts'
-import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'
+import { createNoteQueue, createRepeatFilter, type NoteQueue } from '../agents/note-queue.ts'
 import { createReadableOutput, type ReadableOutput } from '../agents/readable-output.ts'
 import { createRetryLimit, type RetryLimit } from '../agents/retry-limit.ts'
 import {
@@ -12,17 +13,18 @@ import {
   RunnerFailure,
   type StepOutcome,
 } from '../contract.ts'
-import type { AcpSpec } from './agents.ts'
 import type { AllowedPaths } from './allowed-paths.ts'
 import { type AgentConnection, openConnection } from './connection.ts'
 import { toPlanMode, toWorkMode } from './mode-setting.ts'
 import { isUnbounded } from './modes.ts'
 import { openSession } from './session.ts'
+import type { TimeLimits } from './time-limits.ts'
 import { createTurn, type Turn, type TurnEnd } from './turn.ts'
 
 export interface AcpRun {
   spec: AcpSpec
   argv: readonly string[]
+  limits: TimeLimits
   /** Where it may work; null in plan mode. */
   allowedPaths: AllowedPaths | null
   workdir: string
@@ -56,7 +58,9 @@ export async function runAgent(asked: AcpRun): Promise<TurnEnd> {
   const limit = createRetryLimit(agent.retriesMs ?? Number.POSITIVE_INFINITY, () => ended.abort())
   const progress = createProgress(limit)
   const shown = createShownOutput(acpRun, progress.made)
+  const isNew = createRepeatFilter()
   const note = (note: AgentNote) => {
+    if (!isNew(note)) return
     shown.note(note)
     if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
     queue.add(note)
@@ -126,24 +130,20 @@ function createShownOutput(
 }
 
 function createRunTurn(
-  { spec, allowedPaths, workdir, agent, signal }: AcpRun,
+  { spec, limits, allowedPaths, workdir, agent, signal }: AcpRun,
   queue: NoteQueue,
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
 ): Turn {
   const env = environmentOf(spec, agent.env, allowedPaths !== null)
   return createTurn({
-    title: spec.title,
+    spec,
+    cancelMs: limits.cancel,
     allowedPaths,
     signal,
     shown,
     note,
-    countsTurn: spec.countsTurn,
-    endsAtDenial: spec.endsAtDenial,
     workdir,
-    planTools: allowedPaths ? null : spec.planTools,
-    sendsNoticesAsText: spec.sendsNoticesAsText,
-    findDenial: spec.findDenial ?? (() => null),
     readRecord: async (conversation, since) =>
       (await spec.readRecord?.({ env, conversation, since })) ?? null,
     noted: queue.idle,
@@ -151,7 +151,7 @@ function createRunTurn(
 }
 
 function connectAgent(
-  { spec, argv, allowedPaths, workdir, agent, signal }: AcpRun,
+  { spec, argv, limits, allowedPaths, workdir, agent, signal }: AcpRun,
   turn: Turn,
   queue: NoteQueue,
   onNoise: (line: string) => void,
@@ -160,6 +160,7 @@ function connectAgent(
   return openConnection({
     title: spec.title,
     argv,
+    limits,
     cwd: workdir,
     sandbox,
     signal,
@@ -192,12 +193,12 @@ async function runPrompt(
   turn: Turn,
   acpRun: AcpRun,
 ): Promise<TurnEnd> {
-  const { spec, argv, allowedPaths, agent, workdir, signal } = acpRun
+  const { spec, argv, limits, allowedPaths, agent, workdir, signal } = acpRun
   const resume = agent.resume?.session ?? null
-  const asked = { title: spec.title, cwd: workdir, resume, signal }
+  const asked = { title: spec.title, limits, cwd: workdir, resume, signal }
   const session = await openSession(connection, { ...asked, meta: sessionMeta(acpRun) })
   turn.acceptSession(session.sessionId, session.model)
-  const present = { connection, watch: turn.watch, ...session }
+  const present = { connection, limits, watch: turn.watch, ...session }
   const planMode = allowedPaths ? null : await toPlanMode(present, spec, signal)
   const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)
   if (mode !== null) turn.requireMode(mode)

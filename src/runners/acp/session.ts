@@ -4,14 +4,14 @@ import { type AgentConnection, clientInfo } from './connection.ts'
 import { isLoginMissing, loginHint } from './connection-failure.ts'
 import { type ModeOffer, offerIn } from './modes.ts'
 import { requestWithTimeout } from './request-with-timeout.ts'
+import type { TimeLimits } from './time-limits.ts'
 import { modelIn } from './usage.ts'
 
 const PROTOCOL_VERSION = 1
-const INITIALIZE_MS = 30_000
-const SESSION_MS = 60_000
 
 export interface SessionOptions {
   title: string
+  limits: TimeLimits
   cwd: string
   meta: Readonly<Record<string, unknown>> | null
   /** The id of a conversation to resume, if the agent supports that and still has it. */
@@ -33,7 +33,7 @@ export async function openSession(
   options: SessionOptions,
 ): Promise<AcpSession> {
   const agent = asRecord(
-    await requestWithTimeout(INITIALIZE_MS, { connection, ...options }, 'initialize', {
+    await requestWithTimeout(options.limits.initialize, { connection, ...options }, 'initialize', {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: {
         fs: { readTextFile: false, writeTextFile: false },
@@ -70,7 +70,7 @@ async function created(
   options: SessionOptions,
 ): Promise<Conversation> {
   const answer = await requestWithTimeout(
-    SESSION_MS,
+    options.limits.session,
     { connection, ...options },
     'session/new',
     sessionParams(options),
@@ -92,7 +92,12 @@ async function resumed(
   const method = canResume ? 'session/resume' : 'session/load'
   const params = { sessionId: options.resume, ...sessionParams(options) }
   try {
-    const answer = await requestWithTimeout(SESSION_MS, { connection, ...options }, method, params)
+    const answer = await requestWithTimeout(
+      options.limits.session,
+      { connection, ...options },
+      method,
+      params,
+    )
     const offer = offerIn(answer)
     return offer && { sessionId: options.resume, offer, model: modelIn(answer) }
   } catch (error) {

@@ -1,13 +1,8 @@
-import { beginningOf } from '../agents/cut-text.ts'
-import { isPlanFile } from '../agents/plan-file.ts'
+import type { AcpSpec } from '../agents/agent.ts'
+import { beginningOf } from '../agents/agent-text.ts'
+import { isPlanFile } from '../agents/gemini.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
-import {
-  asArray,
-  asNumber,
-  asRecord,
-  asString,
-  type UnknownRecord,
-} from '../agents/unknown-record.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import { asCommand } from './command-words.ts'
 
 /** What is known of a tool call, merged from all of its updates. */
@@ -92,31 +87,29 @@ export function contentText(update: unknown): string {
 /** Gemini CLI includes the tool's name only in the call id. */
 const GEMINI_ID = /^(\w+)__[0-9a-f]{8}-[0-9a-f-]{27}$/
 const MAX_ANSWER = 100_000
-/** A line that Copilot adds for its model. */
-const SHELL_NOTE = /\n?<shellId: \d+ completed with exit code (\d+)>\s*$/
 const ANSWER_NAMES = ['formatted_output', 'output', 'content', 'stdout', 'error', 'message']
 
-/** The tool's answer, from the update that ends the call; `before` is the output streamed earlier. */
-export function resultIn(update: unknown, status: string | null, before: string): ToolResult {
-  const { rawOutput } = asRecord(update)
+/**
+ * The tool's answer, from the update that ends the call; `before` is the output streamed earlier. Some agents report
+ * a failed command as completed.
+ */
+export function resultIn(
+  update: UnknownRecord,
+  {
+    status,
+    before,
+    readAnswer,
+  }: { status: string | null; before: string } & Pick<AcpSpec, 'readAnswer'>,
+): ToolResult {
+  const { rawOutput } = update
   const raw = asRecord(rawOutput)
   const said = [asString(rawOutput), ...ANSWER_NAMES.map((name) => asString(raw[name]))]
   const whole = said.find((text) => text) || contentText(update) || before
-  const text = whole.replace(/<\/?tool_use_error>/g, '').replace(SHELL_NOTE, '')
-  const noted = SHELL_NOTE.exec(whole)?.[1]
-  const exit = exitIn(update) ?? (noted === undefined ? undefined : Number(noted))
+  const { text, exit } = readAnswer(update, whole)
   if (status !== 'failed' && (exit === undefined || exit === 0)) {
     return { status: 'completed', text }
   }
   return { status: 'failed', text: exit === undefined ? text : `exit ${exit}\n${text}` }
-}
-
-/** Some agents report a failed command as completed. */
-function exitIn(update: unknown): number | undefined {
-  const { rawOutput, _meta } = asRecord(update)
-  const { terminal_exit } = asRecord(_meta)
-  const { metadata } = asRecord(rawOutput)
-  return asNumber(asRecord(terminal_exit).exit_code) ?? asNumber(asRecord(metadata).exit)
 }
 
 /** The output of a command, which codex-acp sends in pieces. */

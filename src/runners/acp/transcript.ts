@@ -1,17 +1,14 @@
 import { basename } from 'node:path'
-import type { AgentRetry } from '../../model/agent-retry.ts'
+import type { AcpSpec, Denial, OwnReport } from '../agents/agent.ts'
+import { errorText } from '../agents/agent-text.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { denialReason } from '../agents/denials.ts'
-import { errorText } from '../agents/error-text.ts'
-import { FROM_RECORD, type RecordedAction } from '../agents/own-record.ts'
-import { PLAN_MARKS } from '../agents/plan-marks.ts'
-import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
+import { FROM_RECORD, type RecordedAction } from '../agents/parser-kit.ts'
+import { isErrorAlone, noPlan, PLAN_MARKS, planAmong, planOf } from '../agents/plan-text.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
 import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
 import { endsPlanning } from './permission.ts'
-import { retryIn } from './retry.ts'
 import {
   contentText,
   idOf,
@@ -35,18 +32,12 @@ const WITHOUT_USE = [
   'compaction_summary_chunk',
   'plan_removed',
 ]
-/** Copilot's notices, each of which is a separate chunk. */
-const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*|Operation cancelled by user)$/
-/** Gemini reports its mode as a separate message. */
-const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
 export interface TranscriptDeps {
+  spec: AcpSpec
   note(note: AgentNote): void
   shown: ReadableOutput
   onMode(mode: string): void
-  /** See `AcpSpec`. */
-  sendsNoticesAsText: boolean
-  findDenial: (printed: string) => string | null
   /** Paths in this folder are shown relative to it. */
   workdir: string
 }
@@ -57,8 +48,8 @@ export interface Transcript {
   begin(): void
   /** Handles a `session/update` of any shape. */
   take(params: unknown): void
-  /** Handles a retry that was not reported by an update. */
-  takeRetry(retry: AgentRetry | null): void
+  /** Handles what the agent reports by ways of its own. */
+  takeReport(report: OwnReport | null): void
   /** Reports actions from the agent's own record that it did not send. */
   takeUnsent(actions: readonly RecordedAction[]): void
   /** The call in a permission request, merged with earlier updates. */
@@ -82,7 +73,7 @@ interface KnownCall {
   present: ToolCall
   /** Set once its start is recorded and shown: its end then uses the same words. */
   noted: ToolFacts | null
-  isRefused: boolean
+  isDenied: boolean
   /** It updates the agent's to-do list, and is reported as that. */
   isList: boolean
   /** The output of its command so far. */
@@ -90,13 +81,12 @@ interface KnownCall {
 }
 
 export function createTranscript(deps: TranscriptDeps): Transcript {
-  const { note, shown, onMode, sendsNoticesAsText, workdir } = deps
+  const { spec, note, shown, onMode, workdir } = deps
   const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
   let message: { id: string | null } | null = null
   let length = 0
-  let entriesNoted = ''
   let hasActed = false
   let planFile: string | null = null
   let planUpdate: string | null = null
@@ -118,7 +108,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     if (!before) lastDenied = null
     if (todos !== null || before?.isList) {
       const noted = factsOf(present)
-      calls.set(id, { present, noted, isRefused: false, isList: true, printed: '' })
+      calls.set(id, { present, noted, isDenied: false, isList: true, printed: '' })
       if (todos !== null) plan(todos)
       return present
     }
@@ -133,17 +123,21 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     }
     // if the call was recorded before its subject was known, its end is recorded in full
     const noted = before?.noted && isOnSomething(before.present) ? before.noted : facts
-    const isRefused = before?.isRefused ?? false
+    const isDenied = before?.isDenied ?? false
     const printed = printedIn(update, before?.printed ?? '')
     const isNoted = before?.noted || isFirst
-    calls.set(id, { present, noted: isNoted ? noted : null, isRefused, isList: false, printed })
-    if (!isEnd || isRefused) return present
+    calls.set(id, { present, noted: isNoted ? noted : null, isDenied, isList: false, printed })
+    if (!isEnd || isDenied) return present
+    const said = contentText(update)
     const denial =
-      present.status === 'failed' ? (ruleDenial(update) ?? deps.findDenial(printed)) : null
-    if (denial !== null) denied(present, denial)
+      present.status === 'failed' ? spec.readDenial(asRecord(update), { printed, said }) : null
+    if (denial !== null) addDenial(present, denial)
     else {
       noteCall(present, noted)
-      shown.result(id, noted, resultIn(update, present.status, printed))
+      const { status } = present
+      const { readAnswer } = spec
+      const answer = resultIn(asRecord(update), { status, before: printed, readAnswer })
+      shown.result(id, noted, answer)
     }
     return present
   }
@@ -160,10 +154,9 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     return { ...facts, title: title.replaceAll(`${workdir}/`, '') }
   }
 
-  function denied(present: ToolCall, said: string): void {
-    const reason = denialReason(said)
+  function addDenial(present: ToolCall, { reason, action: said }: Denial): void {
     const { title: _, ...facts } = factsOf(present)
-    const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
+    const action = actionOf(present) ?? said ?? present.title
     const named = { ...facts, ...(action === null ? {} : { title: action }) }
     lastDenied = action ?? present.tool
     note({ event: 'denied', fields: { ...named, reason } })
@@ -171,7 +164,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     calls.set(present.id, {
       present,
       noted: named,
-      isRefused: true,
+      isDenied: true,
       isList: false,
       printed: '',
     })
@@ -180,17 +173,16 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   function say({ content, messageId }: UnknownRecord): void {
     const text = asString(asRecord(content).text)
     if (text === null) return
-    const mode = MODE_TEXT.exec(text)?.[1]
-    if (mode !== undefined) onMode(mode)
-    if (mode !== undefined || !isTurn) return
+    const report = spec.readText(text)
+    if (report?.mode !== undefined) onMode(report.mode)
+    if (report?.mode !== undefined || !isTurn) return
     const id = asString(messageId)
-    const isNotice = sendsNoticesAsText && OWN_NOTICE.test(text.trim())
-    const isOwn = isNotice || (sendsNoticesAsText && isErrorAlone(text))
-    if (isOwn) message = null
-    if (isNotice && /Retrying\.\.\.$/.test(text.trim())) takeRetry({})
-    else if (isOwn) shown.message(text.trim())
+    const isError = spec.sendsErrorsAsText && isErrorAlone(text)
+    if (report !== null || isError) message = null
+    if (report?.retry) takeReport(report)
+    else if (report !== null || isError) shown.message(text.trim())
     else shown.part(text, id === null ? '' : `message ${id}`)
-    if (isOwn && !isErrorAlone(text)) return
+    if (report !== null) return
     lastWords = text
     if (text.trim() !== '') lastDenied = null
     length += text.length + 1
@@ -208,10 +200,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
         status: asString(status) ?? 'pending',
       }
     })
-    const text = JSON.stringify(read)
-    if (text === entriesNoted) return
     hasActed = true
-    entriesNoted = text
     note({ event: 'agent_plan', fields: { entries: read } })
   }
 
@@ -225,10 +214,9 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   function take(params: unknown): void {
     const update = asRecord(asRecord(params).update)
     const kind = asString(update.sessionUpdate) ?? ''
-    takeRetry(retryIn(update))
+    takeReport(spec.readUpdate(update))
     if (kind === 'agent_message_chunk') say(update)
     else if (MODE_KINDS.includes(kind)) tellMode(update)
-    else if (isTurn && kind === 'session_info_update') tellStatus(update)
     else if (isTurn && !WITHOUT_USE.includes(kind)) {
       // the next chunk starts a new message, even if the agent does not number its messages
       message = null
@@ -237,8 +225,10 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     }
   }
 
-  function takeRetry(retry: AgentRetry | null): void {
-    if (retry !== null && isTurn) note({ event: 'agent_retry', fields: retry })
+  function takeReport(report: OwnReport | null): void {
+    if (report === null || !isTurn) return
+    if (report.retry) note({ event: 'agent_retry', fields: report.retry })
+    if (report.turn) isBroken = report.turn === 'failed'
   }
 
   function takeUnsent(actions: readonly RecordedAction[]): void {
@@ -257,17 +247,10 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     if (mode !== null) onMode(mode)
   }
 
-  /** Codex reports that its turn failed; the error's text follows. */
-  function tellStatus({ _meta }: UnknownRecord): void {
-    const { type } = asRecord(asRecord(asRecord(_meta).codex).threadStatus)
-    if (type === 'systemError') isBroken = true
-    if (type === 'active') isBroken = false
-  }
-
   function failure(): string | null {
     const said = messages.join('\n\n')
     const isError =
-      isBroken || (sendsNoticesAsText && isErrorAlone(lastWords)) || isErrorAlone(said)
+      isBroken || (spec.sendsErrorsAsText && isErrorAlone(lastWords)) || isErrorAlone(said)
     if (!isError) return null
     const words = errorText(lastWords || said).replace(/^error: /i, '')
     return words === '' ? 'failed without saying why' : `failed: ${words}`
@@ -303,7 +286,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
       isTurn = true
     },
     take,
-    takeRetry,
+    takeReport,
     takeUnsent,
     call: (update) => call(update, true),
     plan(request) {
@@ -312,7 +295,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
       const written = [request?.plan, handedIn, planUpdate, file].find((text) => text?.trim())
       return written ? planOf(written) : planAmong(messages)
     },
-    denied,
+    denied: (call, reason) => addDenial(call, { reason }),
     lastDenied: () => lastDenied,
     noPlan: () => noPlan(messages),
     failure,
@@ -339,25 +322,6 @@ function titleIsTool({ tool, kind, title, paths }: ToolCall): boolean {
 /** What the call would do: its command or its paths; null if unknown. */
 function actionOf({ commands, paths }: ToolCall): string | null {
   return commands[0] ?? (paths.length > 0 ? paths.join(', ') : null)
-}
-
-/** Gemini CLI names the path only in its reason. */
-const ATTEMPTED = /Attempted path "([^"]+)"/
-
-/**
- * How agents report that one of their own rules denied a call. The text must begin with it, since a tool may print
- * the same words later on.
- */
-const RULE_DENIAL =
-  /^(?:`{3,}\s*)?(?:Path not in workspace:|Tool execution denied by policy|Permission denied:|Permission to use \S+ has been denied|Claude requested permissions?\b|The user has specified a rule which prevents you from using|The user rejected permission)/i
-const REFUSED_CODES = ['denied', 'permission_denied', 'rejected']
-
-function ruleDenial(update: unknown): string | null {
-  const { rawOutput } = asRecord(update)
-  const { code, error, message } = asRecord(rawOutput)
-  const said = [contentText(update), error, message, rawOutput].map((each) => asString(each) ?? '')
-  if (REFUSED_CODES.includes(String(code))) return asString(message) ?? String(code)
-  return said.find((text) => RULE_DENIAL.test(text.trim()))?.trim() ?? null
 }
 
 const ON_FILES = ['edit', 'read', 'delete', 'move']

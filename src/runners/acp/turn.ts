@@ -1,8 +1,8 @@
+import type { AcpSpec } from '../agents/agent.ts'
+import { beginningOf, clauseOf, DID_NOTHING } from '../agents/agent-text.ts'
 import { type AgentUsage, NO_USAGE } from '../agents/agent-usage.ts'
-import { beginningOf, clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
-import { DID_NOTHING } from '../agents/error-text.ts'
-import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
+import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/parser-kit.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
 import { abortable, withTimeout } from '../agents/timeouts.ts'
 import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
@@ -10,7 +10,6 @@ import { type AgentNote, type PlanResult, RunnerFailure } from '../contract.ts'
 import type { AllowedPaths } from './allowed-paths.ts'
 import type { AgentConnection, PermissionAnswer } from './connection.ts'
 import { type ModeWatch, watchMode } from './mode-setting.ts'
-import { createOwnSession } from './own-session.ts'
 import {
   answerWith,
   CANCELLED,
@@ -18,13 +17,9 @@ import {
   planPolicy,
   workPolicy,
 } from './permission.ts'
-import { retryInClaude } from './retry.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 import { createUsageReader } from './usage.ts'
-
-/** How long an agent may take to end its turn after a cancel. */
-const CANCEL_MS = 5000
 
 /** How often an agent that ends its turn at a denied action is asked to continue without it. */
 const MAX_CONTINUES = 3
@@ -32,18 +27,13 @@ const MAX_DENIED_TEXT = 1000
 const ENDS_AT_DENIAL = ['end_turn', 'cancelled', 'refusal']
 
 export interface TurnDeps {
-  title: string
+  spec: AcpSpec
+  /** How long it may take to end its turn after a cancel. */
+  cancelMs: number
   /** Null in plan mode. */
   allowedPaths: AllowedPaths | null
-  /** See `AcpSpec`. */
-  planTools: readonly string[] | null
-  sendsNoticesAsText: boolean
-  findDenial: (printed: string) => string | null
   /** Reads the agent's own record of a conversation, from a time on; see `AgentSpec`. */
   readRecord(conversation: string, since: number): ReturnType<ReadOwnRecord>
-  /** Whether the `usage` of its answer covers the whole turn. */
-  countsTurn: boolean
-  endsAtDenial: boolean
   workdir: string
   note(note: AgentNote): void
   /** Resolves when all notes are on disk. */
@@ -78,11 +68,10 @@ export interface TurnEnd {
 
 type Stop = 'signal' | 'exitPlanMode' | { left: string; mode: string } | { tool: string }
 
-/** Claude's own messages, which claude-agent-acp forwards if asked to. */
-const CLAUDE_MESSAGE = '_claude/sdkMessage'
-
 export function createTurn(deps: TurnDeps): Turn {
-  const { title, allowedPaths, planTools, sendsNoticesAsText, note, signal } = deps
+  const { spec, allowedPaths, signal } = deps
+  const { title } = spec
+  const planTools = allowedPaths ? null : spec.planTools
   const denials = createDenials()
   const stopping = new AbortController()
   let stopped: Stop | null = null
@@ -93,14 +82,13 @@ export function createTurn(deps: TurnDeps): Turn {
     if (requiredMode !== null && mode !== requiredMode) stop({ left: requiredMode, mode })
   })
   const session = createOwnSession(deps.shown.line)
-  const usage = createUsageReader(deps)
+  const usage = createUsageReader(spec)
   let isAsked = false
   const transcript = createTranscript({
-    note,
+    spec,
+    note: deps.note,
     shown: deps.shown,
     onMode: watch.reported,
-    sendsNoticesAsText,
-    findDenial: deps.findDenial,
     workdir: deps.workdir,
   })
 
@@ -110,20 +98,20 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   function onOtherNotification(method: string, params: unknown): void {
-    if (method !== CLAUDE_MESSAGE || session.isOther(params)) return
-    const message = asRecord(asRecord(params).message)
-    transcript.takeRetry(retryInClaude(message))
-    if (message.type === 'system' && message.subtype === 'init') checkTools(message.tools)
+    const report = spec.readNotification(method, asRecord(params))
+    if (report === null || session.isOther(params)) return
+    transcript.takeReport(report)
+    if (report.tools) checkTools(report.tools)
   }
 
   /**
    * Stops the agent if it reports a tool that is not allowed in plan mode. It reports its tools before it asks its
    * model.
    */
-  function checkTools(tools: unknown): void {
+  function checkTools(tools: readonly unknown[]): void {
     if (planTools === null) return
     hasSaidTools = true
-    const more = asArray(tools).find((tool) => !planTools.includes(String(tool)))
+    const more = tools.find((tool) => !planTools.includes(String(tool)))
     if (more !== undefined) stop({ tool: String(more) })
   }
 
@@ -168,14 +156,31 @@ export function createTurn(deps: TurnDeps): Turn {
       usage.answer(answer)
       return answer
     })
-    const reason = await stopReason(connection, sessionId, answered, stopping.signal)
+    const reason = await stopReason(connection, sessionId, answered)
     await deps.noted()
     return reason
   }
 
+  /** Null if we stopped the turn: the agent's stop reason does not matter then. */
+  async function stopReason(
+    connection: AgentConnection,
+    sessionId: string,
+    answered: Promise<unknown>,
+  ): Promise<string | null> {
+    try {
+      const answer = await abortable(stopping.signal, answered)
+      return asString(asRecord(answer).stopReason) ?? 'nothing'
+    } catch (error) {
+      if (!stopping.signal.aborted) throw error
+      const cancelled = connection.notify('session/cancel', { sessionId })
+      await withTimeout(deps.cancelMs, Promise.allSettled([cancelled, answered]))
+      return null
+    }
+  }
+
   /** The denied action at which the turn ended, if the agent may continue without it. */
   function deniedAtEnd(reason: string | null): string | null {
-    if (!deps.endsAtDenial || stopped !== null) return null
+    if (!spec.endsAtDenial || stopped !== null) return null
     if (reason === null || !ENDS_AT_DENIAL.includes(reason)) return null
     if (transcript.failure() !== null || planOf(transcript) !== null) return null
     return transcript.lastDenied()
@@ -264,24 +269,6 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 }
 
-/** Null if we stopped the turn: the agent's stop reason does not matter then. */
-async function stopReason(
-  connection: AgentConnection,
-  sessionId: string,
-  answered: Promise<unknown>,
-  stopping: AbortSignal,
-): Promise<string | null> {
-  try {
-    const answer = await abortable(stopping, answered)
-    return asString(asRecord(answer).stopReason) ?? 'nothing'
-  } catch (error) {
-    if (!stopping.aborted) throw error
-    const ended = Promise.allSettled([connection.notify('session/cancel', { sessionId }), answered])
-    await withTimeout(CANCEL_MS, ended)
-    return null
-  }
-}
-
 const NEVER = new AbortController().signal
 
 const BAD_ENDS: Record<string, string> = {
@@ -308,4 +295,28 @@ function requireGoodEnd(title: string, stopped: Stop | null, reason: string | nu
   throw new RunnerFailure(
     `${title} ${BAD_ENDS[reason] ?? `ended its turn with ${clauseOf(reason)}`}`,
   )
+}
+
+/** Recognizes our session of a connection: an agent may send updates of others, such as those of its subagents. */
+interface OwnSession {
+  is(id: string): void
+  /** Whether a message belongs to another session. The first time, it adds a line to the log. */
+  isOther(params: unknown): boolean
+}
+
+function createOwnSession(line: (text: string) => void): OwnSession {
+  let own: string | null = null
+  let isLogged = false
+  return {
+    is(id) {
+      own = id
+    },
+    isOther(params) {
+      const id = asString(asRecord(params).sessionId)
+      if (own === null || id === null || id === own) return false
+      if (!isLogged) line(`[casefile] ignored messages of another session: ${id.slice(0, 100)}`)
+      isLogged = true
+      return true
+    },
+  }
 }

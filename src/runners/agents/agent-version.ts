@@ -3,7 +3,7 @@ import { coerce, lt, valid } from 'semver'
 import { readJsonFile } from '../../files/json-file.ts'
 import { programStamp, realProgram } from '../../files/program-file.ts'
 import { runStepProcess, type StepProcessOptions } from '../process/step-process.ts'
-import type { AgentSpec } from './agent-spec.ts'
+import type { AgentSpec } from './agent.ts'
 import { asRecord, asString } from './unknown-record.ts'
 
 const TIMEOUT_MS = 5_000

@@ -1,4 +1,4 @@
-import { beginningOf } from './cut-text.ts'
+import { beginningOf } from './agent-text.ts'
 
 /** A map with a limited number of entries, for data that an agent may send endlessly. */
 export interface BoundedMap<Value> {

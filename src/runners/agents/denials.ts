@@ -1,5 +1,5 @@
+import { beginningOf, clauseOf } from './agent-text.ts'
 import { createBoundedMap } from './bounded-map.ts'
-import { beginningOf, clauseOf } from './cut-text.ts'
 
 const MAX_NAMES = 8
 const MAX_NAME = 100
@@ -11,11 +11,6 @@ export interface Denials {
    * The number and names of the actions, as a predicate for a sentence about the agent; null if there were none.
    */
   summary(): string | null
-}
-
-/** The reason for a denial, without the list of rules that opencode appends. */
-export function denialReason(text: string): string {
-  return text.replace(/\s*Here are some of the relevant rules\s*\[[\s\S]*$/, '')
 }
 
 export function createDenials(): Denials {

@@ -37,3 +37,24 @@ export function createNoteQueue(
     },
   }
 }
+
+/**
+ * A predicate: whether a note says something new. Agents repeat the id of their conversation (`session` is the one
+ * known before) and to-do lists that have not changed.
+ */
+export function createRepeatFilter(session: string | null = null): (note: AgentNote) => boolean {
+  let known = session
+  let plan = ''
+  return ({ event, fields }) => {
+    if (event === 'agent_session') {
+      if (fields.agent_session === known) return false
+      known = fields.agent_session
+    }
+    if (event === 'agent_plan') {
+      const entries = JSON.stringify(fields.entries)
+      if (entries === plan) return false
+      plan = entries
+    }
+    return true
+  }
+}

@@ -1,8 +1,10 @@
 import { type Line, linesOf } from '../../markdown/lines.ts'
 import { closesFence, headingText } from '../../markdown/outline.ts'
 import type { PlanResult } from '../contract.ts'
-import { clauseOf } from './cut-text.ts'
-import { PLAN_MARKS } from './plan-marks.ts'
+import { clauseOf } from './agent-text.ts'
+
+/** The prompt asks the agent to put its plan between these marks. */
+export const PLAN_MARKS = { begin: '<!-- casefile:plan -->', end: '<!-- /casefile:plan -->' }
 
 /**
  * Parses a text that should contain a plan: the last marked part, else the whole text. Headings `Hypothesis` and

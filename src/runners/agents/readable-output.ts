@@ -1,8 +1,9 @@
 import { plainText } from '../../files/plain-text.ts'
 import { retryText } from '../../model/agent-retry.ts'
+import { callText } from '../../model/tool-call.ts'
 import type { AgentNote, ToolFacts } from '../contract.ts'
+import { beginningOf } from './agent-text.ts'
 import { createBoundedMap } from './bounded-map.ts'
-import { beginningOf } from './cut-text.ts'
 
 /**
  * Formats what an agent says and does as readable step output: messages as paragraphs, each tool call as a line
@@ -99,7 +100,7 @@ export function createReadableOutput(deps: ReadableDeps): ReadableOutput {
 
   function cleanCall(facts: ToolFacts): string {
     const title = facts.title && shortened(facts.title)
-    return callText({ ...facts, ...(title ? { title } : {}) })
+    return lineOfCall({ ...facts, ...(title ? { title } : {}) })
   }
 
   function call(id: string, facts: ToolFacts): void {
@@ -153,14 +154,12 @@ export function createReadableOutput(deps: ReadableDeps): ReadableOutput {
   }
 }
 
-/** A tool call on one line: the tool and its subject. */
-export function callText({ tool, kind, title }: ToolFacts): string {
-  const what = oneLine(title ?? '', MAX_CALL)
-  if (what === '') return oneLine(tool, MAX_CALL)
-  const isNamed = what.toLowerCase().startsWith(tool.toLowerCase())
-  // some agents report only the kind of a tool, and describe the call in the title
-  const isSaid = tool === kind && (kind === 'other' || /^[A-Z][a-z]+ /.test(what))
-  return isNamed || isSaid ? what : `${oneLine(tool, MAX_CALL)} ${what}`
+function lineOfCall({ tool, kind, title = '' }: ToolFacts): string {
+  return callText({
+    tool: oneLine(tool, MAX_CALL),
+    title: oneLine(title, MAX_CALL),
+    ...(kind === undefined ? {} : { kind }),
+  })
 }
 
 /** A tool's answer on one line. For a command, the end of the output is shown. */

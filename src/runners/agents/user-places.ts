@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
-import { resolveNamedPath } from '../acp/named-path.ts'
+import { resolveNamedPath } from './named-path.ts'
 
-type Env = Readonly<Record<string, string>>
+export type Env = Readonly<Record<string, string>>
 
 /** What an agent may use in work mode besides the working folder, because the user set it up. */
 export interface UserPlaces {

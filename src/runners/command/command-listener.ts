@@ -2,13 +2,17 @@ import { retryText } from '../../model/agent-retry.ts'
 import type { StreamName } from '../../model/settings.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { createLines } from '../agents/jsonl.ts'
-import { createNoteQueue } from '../agents/note-queue.ts'
-import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
+import { createNoteQueue, createRepeatFilter } from '../agents/note-queue.ts'
+import {
+  type ParsedEnd,
+  type ParsedNote,
+  RECORD_TOO_LARGE,
+  type ReadOwnRecord,
+} from '../agents/parser-kit.ts'
 import { createReadableOutput } from '../agents/readable-output.ts'
+import { parserFor } from '../agents/registry.ts'
 import { createRetryLimit } from '../agents/retry-limit.ts'
 import type { RunReport } from '../contract.ts'
-import type { ParsedEnd, ParsedNote } from '../streams/output-parser.ts'
-import { PARSERS } from '../streams/parsers.ts'
 
 const MAX_TAIL = 2_000
 const ACTIONS: readonly ParsedNote['event'][] = ['tool_call', 'agent_plan', 'denied']
@@ -65,8 +69,8 @@ export function createListener(deps: ListenerDeps): Listener {
     workdir,
     onProgress: limit.progress,
   })
-  const stream = PARSERS[format](shown)
-  const isNew = createNewsFilter(session)
+  const stream = parserFor(format)(shown)
+  const isNew = createRepeatFilter(session)
   let conversation = session
   let errors = ''
   let hasActed = false
@@ -159,23 +163,5 @@ function createRaw(report: RunReport) {
       if (!isMidLine) flush()
     },
     end: flush,
-  }
-}
-
-/** Drops repeated notes: agents repeat their conversation's id, and to-do lists that have not changed. */
-function createNewsFilter(session: string | null): (note: ParsedNote) => boolean {
-  let known = session
-  let plan = ''
-  return ({ event, fields }) => {
-    if (event === 'agent_session') {
-      if (fields.agent_session === known) return false
-      known = fields.agent_session
-    }
-    if (event === 'agent_plan') {
-      const entries = JSON.stringify(fields.entries)
-      if (entries === plan) return false
-      plan = entries
-    }
-    return true
   }
 }

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { writeDurable } from '../../files/durable-write.ts'
+import type { CommandLine, CommandSpec } from '../agents/agent.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
 import { allowanceOf } from '../agents/user-places.ts'
@@ -7,7 +8,6 @@ import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
 import { runStepProcess } from '../process/step-process.ts'
 import { createListener } from './command-listener.ts'
-import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
 import { type CommandEnd, failureReason, workFailureReason } from './failure-reason.ts'
 
 export interface CommandRun {
@@ -149,4 +149,23 @@ function untrustedProjects(workdir: string): string {
   // JSON and TOML use the same escapes in strings
   const entries = folders.map((folder) => `${JSON.stringify(folder)}={trust_level="untrusted"}`)
   return `{${entries.join(',')}}`
+}
+
+type Placeholder = 'prompt' | 'prompt_file' | 'id' | 'session' | 'folder' | 'untrusted_projects'
+
+/** The command's words with placeholders filled in. A prompt without a placeholder comes last. */
+export function wordsOf(
+  { argv, prompt, isLiteral }: CommandLine,
+  values: Readonly<Record<Placeholder, string>>,
+  args: readonly string[],
+): string[] {
+  const slot = { stdin: null, argument: 'prompt', file: 'prompt_file' } as const
+  const own = slot[prompt]
+  const isReplaced = (name: string): name is Placeholder =>
+    isLiteral ? name === own : Object.hasOwn(values, name)
+  const filled = (word: string) =>
+    word.replace(/\{(\w+)\}/g, (whole, name: string) => (isReplaced(name) ? values[name] : whole))
+  const words = argv.flatMap((word) => (word === '{args}' && !isLiteral ? args : [filled(word)]))
+  const hasPrompt = own === null || argv.some((word) => word.includes(`{${own}}`))
+  return hasPrompt ? words : [...words, values[own]]
 }

@@ -1,4 +1,5 @@
 import type { ProviderSettings } from '../../model/settings.ts'
+import { type CommandLine, type CommandSpec, commandSpec } from '../agents/agent.ts'
 import { noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import {
   agentOf,
@@ -10,7 +11,6 @@ import {
   type WorkResult,
 } from '../contract.ts'
 import { runCommand } from './command-run.ts'
-import type { CommandLine, CommandSpec } from './command-spec.ts'
 import { type CommandEnd, DROPPED, failureReason, workFailureReason } from './failure-reason.ts'
 
 /** Runs a program that gets a prompt and prints its answer; `args` are the user's own arguments for it. */
@@ -112,24 +112,17 @@ export function customCommandSpec(
 ): CommandSpec {
   const { plan, work, prompt, stream = 'plain' } = settings
   const line = (argv: readonly string[]): CommandLine => ({ argv, prompt, isLiteral: true })
-  return {
+  return commandSpec({
     id,
-    kind: 'command',
     title: id,
     program: plan[0] ?? '',
-    install: '',
-    env: [],
     version: [],
-    bad: [],
-    projectFiles: [],
-    instructions: [],
     stream,
     planMode: {
       holds: 'none',
       note: 'It is not known what prevents it from writing while it plans.',
     },
     plan: line(plan),
-    resume: null,
     work: work === null ? null : line(work),
-  }
+  })
 }

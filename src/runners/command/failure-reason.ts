@@ -1,11 +1,10 @@
 import { plainText } from '../../files/plain-text.ts'
-import { clauseOf } from '../agents/cut-text.ts'
-import { DID_NOTHING, errorText, withoutStack } from '../agents/error-text.ts'
+import type { CommandSpec } from '../agents/agent.ts'
+import { clauseOf, DID_NOTHING, errorText, withoutStack } from '../agents/agent-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
 import { isErrorAlone } from '../agents/plan-text.ts'
 import type { StepProcessResult } from '../process/step-process.ts'
 import type { Heard } from './command-listener.ts'
-import type { CommandSpec } from './command-spec.ts'
 
 export interface CommandEnd extends Heard {
   result: StepProcessResult

@@ -1,4 +1,3 @@
-import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../model/webhook.ts'
 import { setStale } from './page-status.tsx'
 import { refresh, refreshSoon } from './refresh.ts'
 
@@ -8,9 +7,6 @@ interface ServiceEvent {
   timestamp: string
   payload: Record<string, unknown>
 }
-
-/** An EventSource passes on only the events that it is asked for by name. */
-const EVENT_NAMES = [...DEFAULT_EVENTS, ...FURTHER_EVENTS, 'session_output', 'resync']
 
 type Listener = (event: ServiceEvent) => void
 const listeners = new Set<Listener>()
@@ -32,8 +28,10 @@ const AGAIN_MS = 2_000
  * have been missed before. If nothing changed, the ETag of the page makes that cheap.
  */
 export function startLive(): void {
-  const address = document.body.dataset.live
+  const { live: address, events = '' } = document.body.dataset
   if (!address) return
+  // an EventSource passes on only the events that it is asked for by name
+  const names = events.split(' ')
   let source: EventSource | null = null
   let again: number | undefined
   let heardAt = performance.now()
@@ -55,7 +53,7 @@ export function startLive(): void {
       setStale('away', true)
       if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS)
     }
-    for (const name of EVENT_NAMES) {
+    for (const name of names) {
       source.addEventListener(name, (event) => {
         heardAt = performance.now()
         const data = JSON.parse((event as MessageEvent<string>).data) as ServiceEvent

@@ -32,6 +32,7 @@ import { startTimes } from './times.ts'
  *
  * Refreshes (refresh.ts)
  *   data-live          on the body: the URL of the events that change the page
+ *   data-events        on the body: their names
  *   data-keep          belongs to the script once it is loaded: a refresh leaves it alone
  *   data-own           added by the script: a refresh does not remove it
  *   data-connection    set by the script: whether the page is `live` or `cut` off from the service

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
-import { ERRORS } from '../../http/problem-json.ts'
+import { ERRORS } from '../../http/errors.ts'
 import { search, searchQuery } from '../../http/routes/search.ts'
 import { parseQuery } from '../../http/schemas/parse-query.ts'
 import { wholeNumber } from '../../http/schemas/query.ts'

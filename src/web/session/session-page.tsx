@@ -1,6 +1,6 @@
 import { durationsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
-import { lastOf, type TrailLine } from '../../model/trail.ts'
+import { type LineWith, lastOf } from '../../model/trail.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/proof-parts.tsx'
@@ -162,7 +162,7 @@ function StatusBanner({ data }: { data: SessionPageData }) {
 }
 
 /** How the programs of the run were kept away from the records. */
-function guardText({ fields }: TrailLine): string {
+function guardText({ fields }: LineWith<'guarded'>): string {
   const reason = typeof fields.reason === 'string' ? ` (${fields.reason})` : ''
   if (fields.guard === 'mount') return 'Records protected by read-only mounts'
   return `Records compared before and after the run${reason}`

@@ -1,4 +1,5 @@
 import { counted } from '../../model/amounts.ts'
+import { eventLine } from '../../model/event-lookup.ts'
 import type { TrailLine } from '../../model/trail.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
@@ -10,16 +11,6 @@ const NEWEST = 200
 const PAGE = 500
 const MAX_INLINE = 160
 const MAX_VALUE = 16_384
-
-/** Events that an operator must not overlook. */
-const HIGHLIGHTED: Record<string, 'bad' | 'warn'> = {
-  denied: 'bad',
-  plan_violation: 'bad',
-  changed_during_run: 'bad',
-  working_folder_changed: 'warn',
-  notes_unlisted: 'warn',
-  renumbered: 'warn',
-}
 
 /** The audit trail of the session: its newest entries, or a page of it. */
 export function TrailTable({ data }: { data: SessionPageData }) {
@@ -104,10 +95,10 @@ function TrailRow({ line }: { line: TrailLine }) {
   )
 }
 
+/** Only what an operator must not overlook has a colour. */
 function toneOf({ event, fields }: TrailLine): 'bad' | 'warn' | undefined {
-  if (event === 'session_state_changed' && fields.new_state === 'failed') return 'bad'
-  if (event === 'step_finished' && fields.exit !== 0) return 'warn'
-  return Object.hasOwn(HIGHLIGHTED, event) ? HIGHLIGHTED[event] : undefined
+  const tone = eventLine(event, fields)?.tone
+  return tone === 'bad' || tone === 'warn' ? tone : undefined
 }
 
 function Field({ name, value }: { name: string; value: unknown }) {

@@ -1,6 +1,12 @@
 import type { Child } from 'hono/jsx'
+import { EVENTS } from '../../model/events.ts'
 import type { Assets } from '../assets.ts'
 import { API_REFERENCE, CASES, NEW_CASE } from './addresses.ts'
+
+/** `ping` comes apart, as it changes nothing. */
+const EVENT_NAMES = Object.keys(EVENTS)
+  .filter((name) => name !== 'ping')
+  .join(' ')
 
 export interface PageProps {
   title: string
@@ -35,7 +41,7 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
         <link rel="stylesheet" href={assets.href('console.css')} />
         <script type="module" src={assets.href('console.js')} />
       </head>
-      <body data-page={kind} data-live={live}>
+      <body data-page={kind} data-live={live} data-events={live && EVENT_NAMES}>
         <a class="skip-link" href="#main">
           Skip to the content
         </a>

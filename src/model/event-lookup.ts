@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import { type EventLine, plainLine } from './event-line.ts'
+import { type EventRow, given, plainSchema } from './event-row.ts'
+import { EVENTS, type EventName } from './events.ts'
+
+const NAMES = Object.keys(EVENTS) as EventName[]
+export const ENTRY_EVENTS = NAMES.filter((name) => EVENTS[name].of === 'entry')
+/** The events that a webhook can name: all that the log has. */
+export const WEBHOOK_EVENTS = NAMES.filter((name) => EVENTS[name].of !== 'stream')
+/** The events that `*` means. */
+export const DEFAULT_EVENTS: readonly string[] = WEBHOOK_EVENTS.filter(
+  (name) => EVENTS[name].isDefault,
+)
+/** The events that are sent only to webhooks that name them. */
+export const FURTHER_EVENTS: readonly string[] = WEBHOOK_EVENTS.filter(
+  (name) => !EVENTS[name].isDefault,
+)
+
+function rowOf(event: string): EventRow | undefined {
+  return Object.hasOwn(EVENTS, event) ? (EVENTS[event as EventName] as EventRow) : undefined
+}
+
+/** Whether `*` means this event, too. */
+export function isDefault(event: string): boolean {
+  return rowOf(event)?.isDefault ?? false
+}
+
+/** An event as a line for people; null if they need not see it. `step`: the position of the step. */
+export function eventLine(
+  event: string,
+  fields: Readonly<Record<string, unknown>>,
+  step = '',
+): EventLine | null {
+  const { line, tone = 'quiet' } = rowOf(event) ?? {}
+  return line ? line(fields, step) : plainLine(tone, event, fields)
+}
+
+/** Whether this field of an entry has a name or text that the operator gave. */
+export function isGiven(event: string, field: string): boolean {
+  const schema = rowOf(event)?.fields[field]
+  return schema !== undefined && plainSchema(schema) === given
+}
+
+/** All words that fields with a fixed set of values can have, in the entries of audit trails. */
+export const CLOSED_WORDS: ReadonlySet<unknown> = new Set(
+  ENTRY_EVENTS.flatMap((name) => Object.values(rowOf(name)!.fields))
+    .map(plainSchema)
+    .flatMap((schema) => (schema instanceof z.ZodEnum ? schema.options : [])),
+)

@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import type { EventLine, Tone } from './event-line.ts'
+
+export interface EventRow<Shape extends z.core.$ZodShape = z.core.$ZodShape> {
+  /**
+   * `entry`: an entry in the audit trail of a session. `change`: a change of a case or the workspace. `stream`: it
+   * only passes through streams, and no log has it.
+   */
+  of: 'entry' | 'change' | 'stream'
+  /** The members of the payload. The event of an entry has `case_id` and `session_id` in addition. */
+  fields: Shape
+  /** Whether webhooks that do not name it get it. */
+  isDefault: boolean
+  /** The tone of its line, if `line` is not given. */
+  tone: Tone
+  /**
+   * How people see it; null if they need not. `step` is the position of the step. By default its name and fields.
+   */
+  line: Line<Shape> | undefined
+}
+
+type Line<Shape> = (fields: ReadFields<Shape>, step: string) => EventLine | null
+
+/** Fields as read: they may have been written by hand or by another version, so any may be missing or anything. */
+export type ReadFields<Shape> = { readonly [Key in keyof Shape]?: unknown }
+
+function row<const Of extends EventRow['of']>(of: Of) {
+  return <Shape extends z.core.$ZodShape>(
+    fields: Shape,
+    {
+      isDefault = false,
+      tone = 'quiet',
+      line,
+    }: Partial<Omit<EventRow<Shape>, 'of' | 'fields'>> = {},
+  ): EventRow<Shape> & { of: Of } => ({ of, fields, isDefault, tone, line })
+}
+
+export const entry = row('entry')
+export const change = row('change')
+export const stream = row('stream')
+
+/** Text of anybody; the redactor removes secrets from it. */
+export const text = z.string()
+/** A name or text that the operator gave, by which others find it. The redactor leaves it as it is. */
+export const given = z.string()
+/** The types say `true`, as these are only written if they are. */
+export const yes = z.literal(true)
+export const optional = z.exactOptional
+
+/** The schema of a field without `optional`. */
+export function plainSchema(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodExactOptional ? plainSchema(schema.unwrap()) : schema
+}

@@ -1,0 +1,235 @@
+import type { AgentRetry } from '../../model/agent-retry.ts'
+import type { AgentNote, ToolFacts } from '../contract.ts'
+import { beginningOf, errorText } from './agent-text.ts'
+import type { AgentUsage } from './agent-usage.ts'
+import type { ReadableOutput, ToolResult } from './readable-output.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from './unknown-record.ts'
+
+/** Creates the parser for one run. It passes what the agent says and does to `shown` as it arrives. */
+export type CreateParser = (shown: ReadableOutput) => OutputParser
+
+/**
+ * Parses an agent's output in its own format. Unknown event types are never an error, because the raw stream is
+ * kept as an artifact. A line that is not JSON is shown as it is.
+ */
+export interface OutputParser {
+  /** A line of standard output. */
+  line(text: string): ParsedNote[]
+  /**
+   * A line of standard error, where some agents report denials and retries. Null for a line of the agent's own log,
+   * which is not shown.
+   */
+  errorLine?(text: string): ParsedNote[] | null
+  /** A line of standard output was too long to read. */
+  dropped?(): void
+  /**
+   * Called after the last line: returns actions from the agent's record of the conversation that it did not print.
+   */
+  unsent?(record: OwnRecord | null): ParsedNote[]
+  /** Called last: returns the result. */
+  end(): ParsedEnd
+}
+
+export type ParsedNote = Exclude<AgentNote, { event: 'agent_started' | 'agent_usage' }>
+
+export interface ParsedEnd {
+  /** The agent's messages, in order. */
+  messages: readonly string[]
+  /** A message was too long and was discarded. */
+  overlong: boolean
+  /** The plan that it asked to approve; null if it did not. */
+  plan: string | null
+  verdict: RunOutcome
+  usage: AgentUsage
+}
+
+/**
+ * The agent's own result. `anyExit`: ignore the exit code, which is known to be wrong in this case. `reason` is a
+ * predicate for a sentence about the agent; `isSaid` if it is in the agent's own words.
+ */
+export type RunOutcome = { ok: true; anyExit?: true } | { ok: false; reason: string; isSaid?: true }
+
+export const NO_VERDICT: RunOutcome = {
+  ok: false,
+  reason: 'ended without saying that it succeeded',
+}
+
+export function failedOutcome(what: unknown): RunOutcome {
+  const text = typeof what === 'string' ? errorText(what) : ''
+  if (text === '') return { ok: false, reason: 'failed without saying why' }
+  return { ok: false, reason: `failed: ${text}`, isSaid: true }
+}
+
+/** Parses a line as a JSON event; null for any other line. */
+export function readEvent(line: string): UnknownRecord | null {
+  const text = line.trim()
+  if (!text.startsWith('{')) return null
+  try {
+    return JSON.parse(text) as UnknownRecord
+  } catch {
+    return null // text for people, or a truncated line: the log has it
+  }
+}
+
+/** Longer than any plan may be. A message is kept completely or not at all. */
+const MAX_CHARACTERS = 1024 * 1024
+
+export interface Messages {
+  /** Adds a whole message. */
+  add(text: string): void
+  /** Adds a chunk to the current message. */
+  append(text: string): void
+  /** Completes the current message. */
+  close(): void
+  /** Discards the current message, because a chunk of it is missing. */
+  spoil(): void
+  end(): { messages: string[]; overlong: boolean }
+}
+
+/** Collects an agent's messages. Drops the oldest if there are too many. */
+export function createMessages(): Messages {
+  const messages: string[] = []
+  let parts = ''
+  let total = 0
+  let isSpoilt = false
+  let overlong = false
+
+  function add(text: string): void {
+    if (text.trim() === '') return
+    if (text.length > MAX_CHARACTERS) {
+      overlong = true
+      return
+    }
+    messages.push(text)
+    total += text.length
+    while (total > 2 * MAX_CHARACTERS) total -= messages.shift()!.length
+  }
+
+  function close(): void {
+    if (isSpoilt) overlong = true
+    else add(parts)
+    parts = ''
+    isSpoilt = false
+  }
+
+  function spoil(): void {
+    parts = ''
+    isSpoilt = true
+  }
+
+  return {
+    add(text) {
+      close()
+      add(text)
+    },
+    append(text) {
+      if (isSpoilt) return
+      parts += text
+      if (parts.length > MAX_CHARACTERS) spoil()
+    },
+    close,
+    spoil,
+    end() {
+      close()
+      return { messages, overlong }
+    },
+  }
+}
+
+/** Inputs that best describe a tool call to a person; the first existing one is used. */
+const TELLING = [
+  'command',
+  'cmd',
+  'file_path',
+  'filePath',
+  'path',
+  'pattern',
+  'query',
+  'url',
+  'description',
+  'prompt',
+]
+const MAX_TITLE = 1000
+
+/** The kinds of the Agent Client Protocol, by tool name. */
+const KINDS: readonly [kind: string, tools: RegExp][] = [
+  ['execute', /^(?:bash|shell|run_shell_command|exec_command|command_execution)$/],
+  ['edit', /^(?:edit|multiedit|write|write_file|replace|create|notebookedit|(?:apply_)?patch)$/],
+  ['read', /^(?:read|read_file|read_many_files|view|ls|list|list_directory)$/],
+  ['search', /^(?:grep|glob|grep_search|search_file_content)$/],
+  ['fetch', /^(?:webfetch|web_fetch|websearch|web_search|google_web_search)$/],
+]
+
+export function toolFacts(tool: string, input: unknown): ToolFacts {
+  const kind = KINDS.find(([, tools]) => tools.test(tool.toLowerCase()))?.[0]
+  const title = titleOf(input)
+  return { tool, ...(kind ? { kind } : {}), ...(title === '' ? {} : { title }) }
+}
+
+function titleOf(input: unknown): string {
+  const fields = asRecord(input)
+  const reported = TELLING.map((name) => asString(fields[name])).find((text) => text)
+  if (reported) return beginningOf(reported, MAX_TITLE)
+  return Object.keys(fields).length === 0 ? '' : beginningOf(JSON.stringify(fields), MAX_TITLE)
+}
+
+export function toolCall(facts: ToolFacts, status: string): ParsedNote {
+  return { event: 'tool_call', fields: { ...facts, status } }
+}
+
+export function denied(facts: ToolFacts, reason: string): ParsedNote {
+  return { event: 'denied', fields: { ...facts, reason } }
+}
+
+export function retry(fields: AgentRetry): ParsedNote[] {
+  return [{ event: 'agent_retry', fields }]
+}
+
+export function session(id: unknown): ParsedNote[] {
+  const agent_session = asString(id)
+  return agent_session ? [{ event: 'agent_session', fields: { agent_session } }] : []
+}
+
+/** An agent's to-do list. `text` names the field with an item's text. */
+export function agentPlan(items: unknown, text: string): ParsedNote[] {
+  const entries = asArray(items).map((item) => {
+    const { [text]: content, status, completed } = asRecord(item)
+    const plain = completed === true ? 'completed' : 'pending'
+    return { content: asString(content) ?? '', status: asString(status) ?? plain }
+  })
+  return entries.length > 0 ? [{ event: 'agent_plan', fields: { entries } }] : []
+}
+
+/** An action in the agent's record of its conversation. */
+export interface RecordedAction {
+  /** The agent's id of the call. */
+  id: string
+  facts: ToolFacts
+  result: ToolResult
+}
+
+/** Actions from an agent's record that may be missing from its output. */
+export interface OwnRecord {
+  /** The actions of this run that the record does not mark as sent. */
+  actions: readonly RecordedAction[]
+  /** Whether the record marks sent actions at all. If not, `actions` has every action. */
+  marksSent: boolean
+}
+
+export interface RecordedRun {
+  env: Readonly<Record<string, string>>
+  /** The agent's id of its conversation. */
+  conversation: string
+  /** When the run began, in milliseconds: the same record has earlier runs of the conversation. */
+  since: number
+}
+
+/** Reads the record of a finished run; `too_large` if it is not read, null if there is none. */
+export type ReadOwnRecord = (run: RecordedRun) => Promise<OwnRecord | 'too_large' | null>
+
+/** The output line above actions that are only in the record. */
+export const FROM_RECORD =
+  '[casefile: the agent did not report these actions; they are from its record of the conversation]'
+
+export const RECORD_TOO_LARGE =
+  '[casefile: its record of the conversation is too large to read, so unreported actions are missing here]'

@@ -1,0 +1,39 @@
+import type { StreamName } from '../../model/settings.ts'
+import type { AcpSpec, Agent, CommandSpec } from './agent.ts'
+import { claude } from './claude.ts'
+import { codex } from './codex.ts'
+import { copilot } from './copilot.ts'
+import { gemini } from './gemini.ts'
+import { opencode } from './opencode.ts'
+import type { CreateParser } from './parser-kit.ts'
+import { createPlainParser } from './plain.ts'
+
+/** The known agents, by the name of their command provider and of their output format. */
+const AGENTS: Readonly<Record<Exclude<StreamName, 'plain'>, Agent>> = {
+  claude,
+  codex,
+  copilot,
+  gemini,
+  opencode,
+}
+
+/**
+ * The non-interactive modes of the known agents, as measured with the versions in docs/agents.md. Each reads its
+ * prompt from standard input, because an argument is limited to 128 KiB and visible in `ps`. In Work mode nobody
+ * can be asked, so anything not allowed is denied. Each gets the narrowest setting that lets it edit files and run
+ * commands in the working folder; none allows everything.
+ */
+export const COMMAND_AGENTS: readonly CommandSpec[] = Object.values(AGENTS).map(
+  ({ command }) => command,
+)
+
+/** Those that speak the Agent Client Protocol. */
+export const ACP_AGENTS: readonly AcpSpec[] = Object.values(AGENTS).flatMap(({ acp }) => acp ?? [])
+
+export type KnownSpec = CommandSpec | AcpSpec
+export const KNOWN_AGENTS: readonly KnownSpec[] = [...COMMAND_AGENTS, ...ACP_AGENTS]
+
+/** The parser of an output format. */
+export function parserFor(format: StreamName): CreateParser {
+  return format === 'plain' ? createPlainParser : AGENTS[format].createParser
+}
