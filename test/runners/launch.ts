@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, openSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -26,9 +26,9 @@ async function held(script: string, options: Partial<LaunchOptions>): Promise<La
 function sandboxOf(script: string, onStart = () => {}): Sandbox {
   return {
     kind: 'mount',
-    wrap() {
+    async wrap() {
       onStart()
-      return { words: ['/bin/sh', '-c', script], table: openSync('/dev/null', 'r') }
+      return { words: ['/bin/sh', '-c', script], table: null }
     },
   }
 }

@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
+import {
+  openStandardPipes,
+  type StandardInput,
+  type StandardStreams,
+} from '../output/standard-pipes.ts'
 import { findProgram, whyNotFound } from './find-program.ts'
 import { signalGroup } from './process-group.ts'
 import type { Sandbox, SandboxCommand } from './sandbox.ts'
-import { openStandardPipes, type StandardInput, type StandardStreams } from './standard-pipes.ts'
 
 /** The launcher needs a few milliseconds, but a mount on a dead file server may hang forever. */
 const READY_WITHIN_MS = 30_000
@@ -72,7 +75,7 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
 function commandFor(
   argv: string[],
   { cwd, sandbox }: LaunchOptions,
-): Pick<SandboxCommand, 'words'> & { table: number | null } {
+): Promise<SandboxCommand> | SandboxCommand {
   const folder = resolve(cwd)
   if (sandbox?.kind === 'mount') return sandbox.wrap(START_BARRIER, [folder], argv)
   return { words: ['/bin/sh', '-c', START_BARRIER, 'launcher', folder, ...argv], table: null }
@@ -82,8 +85,10 @@ type Started = Omit<Launched, 'begin'>
 
 async function start(argv: string[], options: LaunchOptions): Promise<Started | NotLaunched> {
   const { cwd, env } = options
-  const pipes = await openStandardPipes(options.stdin, options.scratch)
-  const { words, table } = commandFor(argv, options)
+  const [{ words, table }, pipes] = await Promise.all([
+    commandFor(argv, options),
+    openStandardPipes(options.stdin, options.scratch),
+  ])
   const [file = '', ...args] = words
   try {
     const [input, output, errors] = pipes.stdio
@@ -91,7 +96,7 @@ async function start(argv: string[], options: LaunchOptions): Promise<Started | 
       cwd,
       env,
       detached: true,
-      stdio: [input, output, 'pipe', 'pipe', errors, ...(table === null ? [] : [table])],
+      stdio: [input, output, 'pipe', 'pipe', errors, ...(table === null ? [] : [table.descriptor])],
     })
     const streams = pipes.streamsOf(child)
     if (child.pid !== undefined && streams) return { child, pid: child.pid, ...streams }
@@ -102,7 +107,7 @@ async function start(argv: string[], options: LaunchOptions): Promise<Started | 
     return { startError: startErrorCode(error) }
   } finally {
     pipes.closeTheirs()
-    if (table !== null) closeSync(table)
+    table?.close()
   }
 }
 

@@ -1,13 +1,12 @@
 /** Keeps the processes of a run from writing to protected folders: each starts below read-only mounts of its own. */
 
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { existingPaths, type MountPoint, mountPoints } from '../../files/mount-points.ts'
 import { isWithin } from '../../files/real-path.ts'
+import { type InputFile, openInputFile } from '../output/input-file.ts'
 import { findProgram } from './find-program.ts'
 
 export type Sandbox =
@@ -18,14 +17,18 @@ export type Sandbox =
        * the words of a program, which it must execute without changing them: the first ones drop the power to undo the
        * mounts. The program must be an absolute path.
        */
-      wrap(script: string, args: readonly string[], program: readonly string[]): SandboxCommand
+      wrap(
+        script: string,
+        args: readonly string[],
+        program: readonly string[],
+      ): Promise<SandboxCommand>
     }
   | { kind: 'none'; reason: string }
 
 export interface SandboxCommand {
   words: string[]
-  /** An open file that the command must get as descriptor 5; close it once the command is started. */
-  table: number
+  /** The mounts, which the command must get as descriptor 5; null if the file cannot be created. */
+  table: InputFile | null
 }
 
 /** Folders to mount. For nested folders, the innermost setting applies. */
@@ -66,14 +69,18 @@ export async function openSandbox(
   }
   let reason = ''
   for (const { outer, inner } of waysOf(tools, prefer)) {
-    const wrap = (script: string, args: readonly string[], program: readonly string[]) => {
+    const wrap = async (script: string, args: readonly string[], program: readonly string[]) => {
       const { table, checks } = planMounts(found, mountPoints())
       const mounts = [tools.mount, hidden ?? '/', ...checks, 'run']
       const end = [...args, ...inner, ...program]
       const shell = ['/bin/sh', '-c', `${MOUNT_SCRIPT}${script}`, 'sandbox']
-      return { words: [...outer, ...shell, ...mounts, ...end], table: openTable(table) }
+      return {
+        words: [...outer, ...shell, ...mounts, ...end],
+        // mount reads no table from a pipe
+        table: await openInputFile(tmpdir(), `${table}\n`),
+      }
     }
-    const wrong = await tryOut(wrap('exec "$@"', [], ['/bin/sh', '-c', ':']), signal)
+    const wrong = await tryOut(await wrap('exec "$@"', [], ['/bin/sh', '-c', ':']), signal)
     if (wrong === null) return { kind: 'mount', wrap }
     reason = wrong
   }
@@ -114,17 +121,6 @@ done
 shift
 unset OLDPWD
 `
-
-/** Writes a file that no longer has a name; `mount` reads no table from a pipe. */
-function openTable(table: string): number {
-  const path = join(tmpdir(), `casefile-mounts-${randomUUID()}`)
-  writeFileSync(path, `${table}\n`, { flag: 'wx', mode: 0o600 })
-  try {
-    return openSync(path, 'r')
-  } finally {
-    unlinkSync(path)
-  }
-}
 
 interface Tools {
   unshare: string
@@ -180,13 +176,14 @@ async function tryOut(
   { words: [file = '', ...args], table }: SandboxCommand,
   signal?: AbortSignal,
 ): Promise<string | null> {
+  if (table === null) return `no file can be written in ${tmpdir()}`
   try {
     const child = spawn(file, args, {
       cwd: '/',
       env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
       timeout: PROBE_MS,
       killSignal: 'SIGKILL',
-      stdio: ['ignore', 'ignore', 'pipe', 'ignore', 'ignore', table],
+      stdio: ['ignore', 'ignore', 'pipe', 'ignore', 'ignore', table.descriptor],
       ...(signal && { signal }),
     })
     child.on('error', () => {}) // it also closes
@@ -201,7 +198,7 @@ async function tryOut(
       ? `unshare is not allowed here: ${said.slice('unshare: '.length)}`
       : `the mounts do not hold here: ${said}`
   } finally {
-    closeSync(table)
+    table.close()
   }
 }
 

@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync } from 'node:fs'
-import { unlink, writeFile } from 'node:fs/promises'
+import { unlink } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { codeOf } from '../../files/errno.ts'
+import { openInputFile } from './input-file.ts'
 
 /** `none` reads as empty; `text` is the complete input. */
 export type StandardInput = 'none' | 'pipe' | { text: string }
@@ -65,34 +66,6 @@ export async function openStandardPipes(
 function feed(stdin: Writable, text: string): void {
   stdin.on('error', () => {})
   stdin.end(text)
-}
-
-/** A file for a child process to read from its beginning. */
-interface InputFile {
-  descriptor: number
-  /** Call this once the child has the descriptor. */
-  close(): void
-}
-
-/**
- * A file that contains `text`, already unlinked from `folder` when this resolves. Unlike one of Node's sockets, it
- * can be reopened as `/dev/stdin`; a named pipe can only while something writes to it. Null if it cannot be
- * created.
- */
-async function openInputFile(folder: string, text: string): Promise<InputFile | null> {
-  const name = `${join(folder, randomBytes(8).toString('hex'))}.in`
-  try {
-    await writeFile(name, text, { flag: 'wx', mode: 0o600 })
-    try {
-      const descriptor = openSync(name, 'r')
-      return { descriptor, close: () => closeSync(descriptor) }
-    } finally {
-      await unlink(name)
-    }
-  } catch (error) {
-    if (codeOf(error) === '') throw error
-    return null
-  }
 }
 
 /** A real pipe: what a child writes to `descriptor` can be read from `stream`. */
