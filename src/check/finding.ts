@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path'
 import { isBreaking, type Problem, type ProblemCode } from '../model/problem.ts'
 import { remedyOf } from '../model/problem-remedies.ts'
-import { textProblems } from '../sessions/text-problems.ts'
+import { textProblems } from '../sessions/file-checks.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { isLatestWrong } from '../workspace/latest.ts'
 import type { Layout } from '../workspace/layout.ts'

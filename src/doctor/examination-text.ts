@@ -1,5 +1,5 @@
 import { visibleText } from '../model/visible-text.ts'
-import type { ProviderStatus } from '../sessions/provider-status.ts'
+import type { ProviderStatus } from '../sessions/providers.ts'
 import type { Examination } from './examination.ts'
 import type { AgentHandshake } from './handshakes.ts'
 

@@ -6,9 +6,9 @@ import { warningAbout } from '../runners/agents/agent-version.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { findProgram } from '../runners/process/find-program.ts'
 import { killRunById } from '../runners/process/kill-run.ts'
-import { notStarted, whyUntrusted } from '../sessions/agent-files.ts'
 import { stepEnvironment } from '../sessions/environment.ts'
 import { listProviders } from '../sessions/providers.ts'
+import { notStarted, whyUntrusted } from '../sessions/start-checks.ts'
 import type { Places } from '../workspace/settings/places.ts'
 
 export interface AgentHandshake {

@@ -2,23 +2,56 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { newestHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
-import type { CaseFolder } from '../model/case-folder.ts'
-import { shownState } from '../model/case-folder.ts'
+import { type CaseFolder, shownState } from '../model/case-folder.ts'
+import type { CaseState, SessionType } from '../model/case-state.ts'
+import type { FailedTest } from '../model/failed-test.ts'
 import { HISTORY_FILE } from '../model/history.ts'
+import { countsAsVerified } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
+import { acceptedDespite, objectionTo } from '../model/support.ts'
 import { lastOf } from '../model/trail.ts'
+import type { Search } from '../search/search.ts'
+import type { Catalog } from '../workspace/catalog.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
-import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
-import type { SessionDeps } from './deps.ts'
-import type { EarlierSession, PromptContext } from './prompt.ts'
-import type { Provider } from './providers.ts'
-import type { Redactor } from './redaction.ts'
 import {
-  type ResolvedCase,
-  type SimilarCaseDeps,
-  similarResolvedCases,
-} from './similar-resolved-cases.ts'
+  type ProjectInstructions,
+  readProjectInstructions,
+} from '../workspace/settings/project-instructions.ts'
+import type { SessionDeps } from './deps.ts'
+import type { Provider } from './providers.ts'
+
+/** Everything that goes into a prompt. Texts may have any length. */
+export interface PromptContext {
+  case: { id: string; title: string; type: string; state: string; description: string }
+  checklist: readonly string[]
+  type: SessionType
+  /** The case's notes by name, most useful first. */
+  notes: readonly { name: string; text: string }[]
+  /** Earlier sessions of the case, newest first. */
+  earlier: readonly EarlierSession[]
+  /** Resolved cases that resemble this one, most similar first. */
+  similar: readonly SimilarCase[]
+  /** The body of casefile.md. */
+  instructions: string
+  /** Instruction files of the project that the agent cannot read by itself. */
+  projectInstructions: readonly ProjectInstructions[]
+}
+
+export type SimilarCase = Pick<
+  ResolvedCase,
+  'id' | 'title' | 'outcome' | 'reason' | 'cause' | 'proof'
+>
+
+export interface EarlierSession {
+  number: number
+  /** How it ended, in one sentence. */
+  outcome: string
+  hypothesis: string
+  plan: string
+  output: string
+  failedTests: readonly FailedTest[]
+}
 
 /** The newest sessions are enough; older ones add little. */
 const EARLIER_SESSIONS = 8
@@ -89,7 +122,8 @@ export async function promptContext(
       provider.spec?.instructions ?? [],
     ),
   }
-  return redactedIn(context, deps.redactor)
+  // before texts are cut: `[redacted NAME]` may be longer than the secret
+  return deps.redactor.value(context)
 }
 
 /** The similar cases, or none if the search fails or takes too long: planning goes on without them. */
@@ -109,18 +143,6 @@ async function similarOf(deps: ContextDeps, id: string): Promise<ResolvedCase[]>
   } finally {
     enough.abort()
   }
-}
-
-/**
- * Redacts every text in a value. Run this before cutting texts, since `[redacted NAME]` may be longer than the
- * secret.
- */
-function redactedIn<T>(value: T, redactor: Redactor): T {
-  if (typeof value === 'string') return redactor.text(value) as T
-  if (Array.isArray(value)) return value.map((item) => redactedIn(item, redactor)) as T
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, item]) => [key, redactedIn(item, redactor)])
-  return Object.fromEntries(entries) as T
 }
 
 async function earlierSession(
@@ -149,4 +171,91 @@ function outcomeOf({ type, provider, state, tests, diff, trail }: Session): stri
     diff ? `Changed: ${diff.file || 'nothing'} (+${diff.additions} -${diff.deletions}).` : '',
   ]
   return parts.filter((part) => part !== '').join(' ')
+}
+
+/** A resolved case that resembles another one. */
+export interface ResolvedCase {
+  id: string
+  title: string
+  type: string
+  state: CaseState
+  outcome: string | null
+  /** Why it was resolved, in the operator's words. */
+  reason: string | null
+  /** Its cause, from the hypothesis of its last complete session. */
+  cause: string | null
+  /** Its valid proofs. `accepted_despite`: the objection to one that the operator accepted with a reason. */
+  proof: {
+    id: string
+    type: string
+    verified_at: string | null
+    accepted: string | null
+    accepted_despite: string | null
+  }[]
+  /** 1 for a case that has all the words of this one. */
+  score: number
+  /** Some of the shared words. */
+  words: string[]
+}
+
+interface SimilarCaseDeps extends Pick<SessionDeps, 'sessionTexts'> {
+  catalog: Pick<Catalog, 'folder'>
+  search: Pick<Search, 'similar'>
+}
+
+/** Longer texts are cut to this length. */
+const MAX_CAUSE = 600
+
+/** The resolved cases that resemble this one, most similar first, with what was learned from each. */
+export async function similarResolvedCases(
+  deps: SimilarCaseDeps,
+  id: string,
+  limit: number,
+): Promise<ResolvedCase[]> {
+  const similar = await deps.search.similar(id, limit)
+  const found: ResolvedCase[] = []
+  for (const { id, score, words } of similar) {
+    const folder = deps.catalog.folder(id)
+    if (!folder) continue // deleted meanwhile
+    const { title, type, outcome, reason } = folder.case
+    found.push({
+      id,
+      title,
+      type,
+      state: 'RESOLVED',
+      outcome,
+      reason,
+      cause: await causeOf(deps, folder),
+      proof: folder.proofs
+        .filter((proof) => countsAsVerified(proof) && !objectionTo(proof, folder.sessions))
+        .map((proof) => ({
+          id: proof.id,
+          type: proof.type,
+          verified_at: proof.verified_at,
+          accepted: proof.accepted,
+          accepted_despite: acceptedDespite(proof, folder.sessions),
+        })),
+      score,
+      words,
+    })
+  }
+  return found
+}
+
+async function causeOf(deps: SimilarCaseDeps, { case: of, sessions }: CaseFolder) {
+  for (const session of sessions.filter(({ state }) => state === 'complete').reverse()) {
+    const text = await hypothesisOf(deps, of.id, session)
+    if (text !== '')
+      return text.length > MAX_CAUSE ? `${text.slice(0, MAX_CAUSE).toWellFormed()}…` : text
+  }
+  return null
+}
+
+async function hypothesisOf(deps: SimilarCaseDeps, id: string, session: Session): Promise<string> {
+  try {
+    return (await deps.sessionTexts(id, session)).hypothesis.trim()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return '' // broken by hand just now
+  }
 }

@@ -3,9 +3,8 @@ import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
 import { openTreeSnapshots, type TreeSnapshots } from '../snapshots/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { redactedDiff } from './redacted-updates.ts'
+import { isTakenArtifact, underFreeName } from './evidence.ts'
 import type { Redactor } from './redaction.ts'
-import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 const MAX_PATCH_BYTES = 5 * 1024 * 1024
 /** The file list is one line of frontmatter, which may have at most 64 KiB in total. */
@@ -84,8 +83,7 @@ function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
 function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
   if ('reason' in found) return { reason: redactor.text(found.reason) }
   const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
-  const warnings = found.warnings.map(redactor.text)
-  return { diff: redactedDiff(redactor, found.diff), candidates, warnings }
+  return { ...redactor.value({ diff: found.diff, warnings: found.warnings }), candidates }
 }
 
 /** Aborts `git` `ms` after `signal` aborts. Returns a function that cancels this. */

@@ -10,10 +10,9 @@ import { isToBeStamped, type Proof } from '../model/proof.ts'
 import { hasProof, isSealed, type Session } from '../model/session.ts'
 import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
 import type { Texts } from '../workspace/texts.ts'
-import { updateCounted } from './count-proof.ts'
 import type { SessionDeps } from './deps.ts'
+import { updateCounted } from './proof-content.ts'
 import type { RunGuard } from './run-guard.ts'
-import type { Sessions } from './sessions.ts'
 
 /** Carries out what a person's edit of a session or proof file asks for. */
 export interface HandEdits {
@@ -29,7 +28,8 @@ export interface HandEditDeps
   > {
   texts: Texts
   runGuard: Pick<RunGuard, 'isWatching'>
-  sessions: Pick<Sessions, 'stop'>
+  /** Stops a session's run and waits for its recorded end. */
+  stop(id: string, reason: string): Promise<boolean>
   running: ReadonlySet<string>
   operator(): Promise<string>
 }
@@ -40,7 +40,7 @@ const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
 export function createHandEdits(deps: HandEditDeps): HandEdits {
-  const { store, catalog, layout, sessions, running, touchedInRun, now, log } = deps
+  const { store, catalog, layout, running, touchedInRun, now, log } = deps
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()
   /** By proof id: the hash of the proof file whose test counts were computed from its content. */
@@ -54,7 +54,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     for (const { id, byHand } of folder.sessions) {
       if (byHand !== 'abandoned' || !running.has(id)) continue
       begin(async () => {
-        await sessions.stop(id, 'state: abandoned was set in the file by hand')
+        await deps.stop(id, 'state: abandoned was set in the file by hand')
       })
     }
     if (deps.runGuard.isWatching()) {

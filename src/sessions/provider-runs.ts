@@ -2,7 +2,7 @@ import { plainText } from '../files/plain-text.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import { newCase } from '../model/decide-case.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
-import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
+import { type PlanResult, RunnerFailure, type RunReport } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import { bootId } from '../runners/process/procfs.ts'
@@ -14,15 +14,22 @@ import {
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
-import { type OutputListener, openOutputReport } from './provider-output.ts'
-import { allStatuses, type ProviderStatus, providerStatus } from './provider-status.ts'
-import { listProviders, type Provider, providerOf } from './providers.ts'
+import { createLiveOutput } from './live-output.ts'
+import {
+  allStatuses,
+  listProviders,
+  type Provider,
+  type ProviderStatus,
+  providerOf,
+  providerStatus,
+} from './providers.ts'
+import type { Redactor } from './redaction.ts'
 import { planSandbox } from './sandbox-policy.ts'
 
 /** The maximum number of runs at the same time; each is an agent with all its processes. */
 const MOST_AT_ONCE = 2
 
-export interface ProviderResult extends PlanResult {
+interface ProviderResult extends PlanResult {
   provider: string
   /** Hypothesis and plan as one text. */
   text: string
@@ -42,7 +49,7 @@ export interface Providers {
   close(): Promise<void>
 }
 
-export interface ProviderRun {
+interface ProviderRun {
   /** Abort it to stop the run. */
   signal: AbortSignal
   onOutput: OutputListener
@@ -214,4 +221,30 @@ function failed({ id }: Provider, reason: string, cause: unknown): AppError {
     `The provider ${id} returned no result: ${reason.replace(/\.$/, '')}.`,
     { cause },
   )
+}
+
+type OutputListener = (stream: 'stdout' | 'stderr', text: string) => void
+
+/** A run report for a run without a session: it passes the redacted output to `onOutput` and stores nothing. */
+function openOutputReport(
+  redactor: Redactor,
+  onOutput: OutputListener,
+  onProcess: (pid: number) => Promise<void>,
+): RunReport & { end(): void } {
+  const live = createLiveOutput(onOutput, 'no record; wait for the result')
+  const streams = { stdout: redactor.stream(), stderr: redactor.stream() }
+  return {
+    processStarted: onProcess,
+    output: (stream, bytes) => void live.write(stream, streams[stream].write(bytes)),
+    raw() {},
+    clean: (text) => redactor.text(text),
+    async stepStarted() {},
+    async stepFinished() {},
+    async note() {},
+    end() {
+      live.write('stdout', streams.stdout.end())
+      live.write('stderr', streams.stderr.end())
+      live.end()
+    },
+  }
 }

@@ -1,14 +1,18 @@
-import { cutSecrets } from './cut-secrets.ts'
+import type { Edit } from '../model/case-folder.ts'
+import { CLOSED_WORDS, isGiven } from '../model/event-lookup.ts'
+import type { SessionEdit } from '../model/session.ts'
+import type { TrailLine } from '../model/trail.ts'
+import { TIME, UUID } from '../model/words.ts'
+import type { Store } from '../workspace/store.ts'
 import { markOf, type Secret, secretsIn } from './secrets.ts'
 
-/** Replaces every secret with `[redacted NAME]`, in everything that is recorded. */
+/** Replaces every secret with `[redacted NAME]`, in everything that is recorded. Redacting twice changes nothing. */
 export interface Redactor {
-  /** Redacting twice gives the same text. */
   text(text: string): string
+  /** Redacts every text in a JSON value. */
+  value<T>(value: T): T
   stream(): RedactedStream
 }
-
-export type TextRedactor = Pick<Redactor, 'text'>
 
 /** Redacts bytes that arrive in pieces, including a secret that spans two of them. */
 export interface RedactedStream {
@@ -22,130 +26,222 @@ export interface RedactedStream {
 export function createRedactor(environment: NodeJS.ProcessEnv): Redactor {
   const secrets = secretsIn(environment)
   if (secrets.length === 0) return NOTHING_SECRET
-  const redacted = createReplacer(secrets)
-  const withoutCut = cutSecrets(secrets)
+  const replace = createReplacer(secrets)
+  const text = (text: string): string => {
+    const bytes = Buffer.from(text).toString('latin1')
+    const { done } = replace(bytes, true)
+    return withoutCut(secrets, done === bytes ? text : Buffer.from(done, 'latin1').toString())
+  }
   return {
-    text(text) {
-      const bytes = Buffer.from(text)
-      const { done } = redacted(bytes, true)
-      return withoutCut(done === bytes ? text : done.toString())
-    },
+    text,
+    value: (value) => mapTexts(value, text),
     stream() {
-      let heldBack = NO_BYTES
+      let held = ''
       return {
         write(bytes) {
-          const { done, rest } = redacted(
-            heldBack.length > 0 ? Buffer.concat([heldBack, bytes]) : bytes,
-            false,
-          )
-          heldBack = Buffer.from(rest) // a copy, so that the large chunk can be freed
-          return done
+          const came = held + bytes.toString('latin1')
+          const { done, rest } = replace(came, false)
+          const isUnchanged = held === '' && done === came
+          held = rest
+          return isUnchanged ? bytes : Buffer.from(done, 'latin1')
         },
         end() {
-          const { done } = redacted(heldBack, true)
-          heldBack = NO_BYTES
-          return done
+          const { done } = replace(held, true)
+          held = ''
+          return Buffer.from(done, 'latin1')
         },
       }
     },
   }
 }
-
-const NO_BYTES = Buffer.alloc(0)
 
 const NOTHING_SECRET: Redactor = {
   text: (text) => text,
-  stream: () => ({ write: (bytes) => bytes, end: () => NO_BYTES }),
+  value: (value) => value,
+  stream: () => ({ write: (bytes) => bytes, end: () => Buffer.alloc(0) }),
 }
 
-interface Needle {
-  bytes: Buffer
-  instead: Buffer
+/**
+ * Changes every text in a JSON value; lists keep at most `maxItems` of their items. As in JSON, members that are
+ * undefined are left out.
+ */
+export function mapTexts<T>(
+  value: T,
+  change: (text: string) => string,
+  maxItems = Number.POSITIVE_INFINITY,
+): T {
+  const mapped = (item: unknown): unknown => {
+    if (typeof item === 'string') return change(item)
+    if (Array.isArray(item)) return item.slice(0, maxItems).map(mapped)
+    if (typeof item !== 'object' || item === null) return item
+    const members = Object.entries(item).filter(([, member]) => member !== undefined)
+    return Object.fromEntries(members.map(([key, member]) => [key, mapped(member)]))
+  }
+  return mapped(value) as T
 }
 
-/** `rest` may be the beginning of a secret; pass it in again before the bytes that follow. */
-type Replacer = (bytes: Buffer, isEnd: boolean) => { done: Buffer; rest: Buffer }
+/**
+ * Texts have one character for each byte. `rest` may be the beginning of a secret; pass it in again before the bytes
+ * that follow.
+ */
+type Replacer = (text: string, isEnd: boolean) => { done: string; rest: string }
 
-/** Replaces each secret in the bytes. Where several begin at one place, the longest wins. */
 function createReplacer(secrets: readonly Secret[]): Replacer {
-  const needles = indexSecrets(secrets)
-  return (bytes, isEnd) => {
-    const pieces: Buffer[] = []
-    let from = 0
-    let at = 0
-    for (;;) {
-      at = needles.next(bytes, at)
-      if (at === bytes.length) break
-      const found = needles.at(bytes, at, isEnd)
-      if (found === 'partial') break
-      if (found === null) {
-        at++
-        continue
-      }
-      pieces.push(bytes.subarray(from, at), found.instead)
-      at += found.bytes.length
-      from = at
+  const marks = new Map<string, string>()
+  for (const { name, text } of secrets) {
+    marks.set(Buffer.from(text).toString('latin1'), Buffer.from(markOf(name)).toString('latin1'))
+  }
+  // marks from an earlier pass stay, even if a password is `redacted`
+  for (const mark of [...marks.values()]) marks.set(mark, mark)
+  const forms = [...marks.keys()].sort((a, b) => b.length - a.length)
+  const longest = forms[0]!.length
+  const beginnings = new Set(forms.map((form) => form[0]))
+  // the first alternative wins, which is the longest
+  const expression = new RegExp(forms.map(escapedForm).join('|'), 'g')
+
+  /** The first position from which the text may be the beginning of a form; its length if there is none. */
+  function unfinishedFrom(text: string, from: number): number {
+    for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++) {
+      if (!beginnings.has(text[at])) continue
+      const tail = text.slice(at)
+      if (forms.some((form) => form.length > tail.length && form.startsWith(tail))) return at
     }
-    if (from === 0 && at === bytes.length) return { done: bytes, rest: NO_BYTES }
-    pieces.push(bytes.subarray(from, at))
-    return { done: Buffer.concat(pieces), rest: bytes.subarray(at) }
+    return text.length
+  }
+
+  return (text, isEnd) => {
+    let done = ''
+    let at = 0
+    let until = isEnd ? text.length : unfinishedFrom(text, 0)
+    for (const { 0: form, index } of text.matchAll(expression)) {
+      if (index >= until) break
+      done += text.slice(at, index) + marks.get(form)!
+      at = index + form.length
+      if (at > until) until = unfinishedFrom(text, at)
+    }
+    if (at === 0 && until === text.length) return { done: text, rest: '' }
+    return { done: done + text.slice(at, until), rest: text.slice(until) }
   }
 }
 
-interface Needles {
-  /** The first position from `from` where a secret may begin; the length if there is none. */
-  next(bytes: Buffer, from: number): number
-  /** The longest secret that begins here; `partial` if more bytes could make a longer match. */
-  at(bytes: Buffer, at: number, isEnd: boolean): Needle | 'partial' | null
+function escapedForm(form: string): string {
+  return form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }
 
-/** Looks secrets up by their first two bytes, so that the time hardly depends on their number. */
-function indexSecrets(secrets: readonly Secret[]): Needles {
-  const isStart = new Uint8Array(65536)
-  const byStart = new Map<number, Needle[]>()
-  const firsts = new Set<number>()
-  // marks from an earlier pass are skipped, even if a password is `redacted`
-  const marks = [...new Set(secrets.map(({ name }) => name))].map((name) => {
-    const bytes = Buffer.from(markOf(name))
-    return { bytes, instead: bytes }
-  })
-  const needles = secrets
-    .map(({ name, text }) => ({ bytes: Buffer.from(text), instead: Buffer.from(markOf(name)) }))
-    .concat(marks)
-    .sort((a, b) => b.bytes.length - a.bytes.length)
-  for (const needle of needles) {
-    const start = needle.bytes.readUInt16BE(0)
-    isStart[start] = 1
-    firsts.add(start >> 8)
-    byStart.set(start, [...(byStart.get(start) ?? []), needle])
-  }
-  return {
-    next(bytes, from) {
-      const last = bytes.length - 1
-      let at = from
-      // a tight loop, because almost no byte begins a secret
-      while (at < last && isStart[(bytes[at]! << 8) | bytes[at + 1]!] === 0) at++
-      return at < last || (at === last && firsts.has(bytes[at]!)) ? at : bytes.length
-    },
-    at(bytes, at, isEnd) {
-      const first = bytes[at]!
-      if (at + 1 === bytes.length) return !isEnd && firsts.has(first) ? 'partial' : null
-      const start = (first << 8) | bytes[at + 1]!
-      if (isStart[start] === 0) return null
-      for (const needle of byStart.get(start)!) {
-        const same = matchingLength(needle.bytes, bytes, at)
-        if (same === needle.bytes.length) return needle
-        if (!isEnd && at + same === bytes.length) return 'partial'
+/** Shorter parts say little about a secret and match by chance. */
+const MIN_PART = 6
+/** Longer texts are not messages that somebody shortened with `…`. */
+const MAX_CUT_TEXT = 4096
+
+/**
+ * Redacts secrets in short messages that were shortened with `…` before redaction: the beginning of a secret before
+ * the `…`, or the end of one after it.
+ */
+function withoutCut(secrets: readonly Secret[], text: string): string {
+  if (text.length > MAX_CUT_TEXT || !text.includes('…')) return text
+  const pieces = text.split('…')
+  return pieces
+    .map((piece, index) => {
+      let left = piece
+      if (index > 0) {
+        const end = longestPart(secrets, (secret, size) => left.startsWith(secret.slice(-size)))
+        if (end) left = markOf(end.name) + left.slice(end.size)
       }
-      return null
-    },
+      if (index === pieces.length - 1) return left
+      const begin = longestPart(secrets, (secret, size) => left.endsWith(secret.slice(0, size)))
+      return begin ? left.slice(0, -begin.size) + markOf(begin.name) : left
+    })
+    .join('…')
+}
+
+function longestPart(
+  secrets: readonly Secret[],
+  isThere: (secret: string, size: number) => boolean,
+): { name: string; size: number } | null {
+  let best: { name: string; size: number } | null = null
+  for (const { name, text } of secrets) {
+    for (let size = text.length - 1; size >= Math.max(MIN_PART, (best?.size ?? 0) + 1); size--) {
+      if (!isThere(text, size)) continue
+      best = { name, size }
+      break
+    }
+  }
+  return best
+}
+
+/**
+ * A store that removes secrets from everything the service records about a run. Hypothesis and plan are not changed
+ * here, because hashes cover the text that the operator read: an agent's texts are redacted earlier, and the
+ * operator's are their own words.
+ */
+export function redactedUpdates(store: Store, redactor: Redactor): Store {
+  return {
+    ...store,
+    update: (id, decide, options) =>
+      store.update(
+        id,
+        (folder) => decide(folder).map((edit) => redactedEdit(redactor, edit)),
+        options,
+      ),
   }
 }
 
-/** How many bytes from `at` match the needle. */
-function matchingLength(needle: Buffer, bytes: Buffer, at: number): number {
-  const most = Math.min(needle.length, bytes.length - at)
-  let same = 2
-  while (same < most && needle[same] === bytes[at + same]) same++
-  return same
+function redactedEdit(redactor: Redactor, edit: Edit): Edit {
+  if (edit.file === 'session') return { ...edit, edit: redactedSession(redactor, edit.edit) }
+  if (edit.file !== 'new-session') return edit
+  const { session } = edit
+  return { ...edit, session: { ...session, trail: redactedLines(redactor, session.trail) } }
+}
+
+function redactedSession(redactor: Redactor, edit: SessionEdit): SessionEdit {
+  const { fields, texts, lines } = edit
+  const { output, candidates } = texts ?? {}
+  return {
+    ...edit,
+    ...(fields ? { fields: redactedRecord(redactor, fields) } : {}),
+    ...(texts
+      ? {
+          texts: {
+            ...texts,
+            ...(output === undefined ? {} : { output: redactor.text(output) }),
+            // files are found by the names of the artifacts
+            ...(candidates
+              ? {
+                  candidates: candidates.map((each) => ({
+                    ...each,
+                    note: redactor.text(each.note),
+                  })),
+                }
+              : {}),
+          },
+        }
+      : {}),
+    ...(lines ? { lines: redactedLines(redactor, lines) } : {}),
+  }
+}
+
+function redactedLines(redactor: Redactor, lines: readonly TrailLine[]): TrailLine[] {
+  return lines.map((line) => {
+    const fields = Object.entries(line.fields).map(([key, value]) => [
+      key,
+      isGiven(line.event, key) ? value : redactedRecord(redactor, value),
+    ])
+    return { ...line, fields: Object.fromEntries(fields) }
+  })
+}
+
+/** Matches a hash, an id or a time. */
+const SHAPED = new RegExp(`^[0-9a-f]{64}$|${UUID.source}|${TIME.source}`)
+
+/**
+ * Words from closed lists stay: they reveal nothing, even if a password is the same word, and the audit trail would
+ * become unreadable. A short secret may match part of a hash or an id by chance: such a value is replaced only if it
+ * equals the secret.
+ */
+function redactedRecord<T>(redactor: Redactor, value: T): T {
+  return mapTexts(value, (text) => {
+    if (CLOSED_WORDS.has(text)) return text
+    const redacted = redactor.text(text)
+    return SHAPED.test(text) && !/^\[redacted [^\]]*\]$/.test(redacted) ? text : redacted
+  })
 }

@@ -1,5 +1,3 @@
-import { formsOf } from './secret-forms.ts'
-
 /** A text that must not be recorded, and the variable it came from. */
 export interface Secret {
   name: string
@@ -46,7 +44,7 @@ export function secretsIn(environment: NodeJS.ProcessEnv): Secret[] {
   for (const name of Object.keys(environment).sort()) {
     const value = (environment[name] ?? '').trim()
     const texts = [...(isSecretName(name) ? valuesOf(name, value) : []), ...passwordsIn(value)]
-    for (const text of texts.flatMap(formsOf)) if (!found.has(text)) found.set(text, name)
+    for (const text of texts.flatMap(printedForms)) if (!found.has(text)) found.set(text, name)
   }
   return [...found].map(([text, name]) => ({ name, text }))
 }
@@ -91,4 +89,31 @@ function decodedUri(text: string): string {
     if (error instanceof URIError) return text
     throw error
   }
+}
+
+/** The forms in which programs print a text: as it is, as JSON, and percent-encoded. */
+function printedForms(text: string): string[] {
+  const json = JSON.stringify(text).slice(1, -1)
+  const ascii = json.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  const slashed = [json, ascii].map((form) => form.replaceAll('/', '\\/'))
+  const uris = percentEncoded(text.toWellFormed())
+  const lower = uris.map((uri) => uri.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))
+  return [...new Set([text, json, ascii, ...slashed, ...uris, ...lower])]
+}
+
+/** Encoders differ in the characters they leave as they are, such as `/`. */
+function percentEncoded(text: string): string[] {
+  const part = encodeURIComponent(text)
+  const strict = part.replace(/[!'()*]/g, hexCode)
+  const form = new URLSearchParams({ '': text }).toString().slice(1)
+  const whole = [part, strict, form].flatMap((uri) => [uri, uri.replaceAll('%2F', '/')])
+  const all = [...whole, encodeURI(text)]
+  return [...all, ...all.map((uri) => uri.replaceAll('%20', '+'))]
+}
+
+function hexCode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }

@@ -8,22 +8,58 @@ import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
-import { nextState } from '../model/session-state.ts'
+import { isRunning, nextState } from '../model/session-state.ts'
+import { type NewTrailLine, numbered, type TrailLine } from '../model/trail.ts'
+import type { IdentifiedRun } from '../runners/process/run-processes.ts'
+import type { Database } from '../state/database.ts'
+import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
+import { createRunRecords } from '../state/runs.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
-import { mustTrustFiles } from './agent-files.ts'
-import { type DeniedRequest, noteDenied, type SessionRun } from './denied-requests.ts'
 import type { SessionDeps } from './deps.ts'
-import { execute } from './execution.ts'
-import { mustHaveFailed, planAgainNote } from './plan-again.ts'
-import { plan } from './planning.ts'
-import { mustBeInstalled } from './provider-status.ts'
-import { providerOf } from './providers.ts'
-import { recover } from './recovery.ts'
-import { mustBeExecutable, mustBeRunnable } from './runnable-plan.ts'
-import { createSessionJobs } from './session-jobs.ts'
+import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
+import { type Job, updateWithRetry } from './jobs.ts'
+import { mustHaveFailed, planAgainNote } from './plan-history.ts'
+import { plan } from './plan-mode.ts'
+import { createProviders, type Providers } from './provider-runs.ts'
+import { mustBeInstalled, providerOf } from './providers.ts'
+import { createSessionJobs, recover } from './session-jobs.ts'
+import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
+import { execute } from './work-mode.ts'
 
-export interface NewSession {
+type OwnParts = 'runs' | 'plans' | 'conversations' | 'touchedInRun'
+
+interface SessionParts {
+  sessions: Sessions
+  providers: Providers
+  handEdits: HandEdits
+  plans: PlanTexts
+}
+
+/** Creates the parts that plan, execute and record sessions. */
+export function createSessionParts(
+  deps: Omit<SessionDeps, OwnParts> &
+    Pick<HandEditDeps, 'runGuard' | 'texts' | 'operator'> & { database: Database },
+): SessionParts {
+  const { database, log } = deps
+  const plans = createPlanTexts(database, log)
+  const shared = {
+    ...deps,
+    plans,
+    runs: createRunRecords(database, log),
+    conversations: new Map(),
+    touchedInRun: new Set<string>(),
+  }
+  const sessions = createSessions(shared)
+  return {
+    sessions,
+    plans,
+    providers: createProviders(shared),
+    handEdits: createHandEdits({ ...shared, stop: sessions.stop }),
+  }
+}
+
+interface NewSession {
   /** Optional only with `again`. */
   type?: SessionType | undefined
   provider?: string | undefined
@@ -72,9 +108,9 @@ export interface Sessions {
 }
 
 /** A condition of the request, checked against the session when the change is made. */
-export type Allow = (folder: CaseFolder, session: Session) => void
+type Allow = (folder: CaseFolder, session: Session) => void
 
-export function createSessions(deps: SessionDeps): Sessions {
+function createSessions(deps: SessionDeps): Sessions {
   const { store, state, layout, now, newId, abandonPatienceMs = ABANDON_MS } = deps
   const { jobs, start, begin } = createSessionJobs(deps)
   const numbers = `${state.root}/numbers`
@@ -234,3 +270,45 @@ const named = (case_id: string, session_id: string, number: number) => ({
   session_id,
   number,
 })
+
+/** A running session, as needed to recognize requests that its own processes send to this service. */
+export interface SessionRun extends IdentifiedRun {
+  session_id: string
+  case_id: string
+  kind: Job['kind']
+}
+
+export interface DeniedRequest {
+  /** The denied action, in a word or two. */
+  tool: string
+  /** The HTTP method and path of the request. */
+  title: string
+  reason: string
+  /** The process that sent it; absent if it had exited. */
+  pid?: number
+}
+
+/** A session that sends requests in a loop must not fill its own audit trail. */
+const MAX_LINES = 20
+
+/**
+ * Appends a `denied` line to the audit trail of the session whose own run sent a request that only the operator may
+ * send.
+ */
+async function noteDenied(
+  { store, now }: Pick<SessionDeps, 'store' | 'now'>,
+  job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
+  denied: DeniedRequest,
+): Promise<void> {
+  await updateWithRetry(store, job, (folder) => {
+    const session = sessionOf(folder, job.session_id)
+    const known = session.trail.filter(isOwnRequest).length
+    if (!isRunning(session.state) || known >= MAX_LINES) return []
+    const line: NewTrailLine = { event: 'denied', fields: { ...denied, kind: 'request' } }
+    const lines = numbered(session.trail, [line], now())
+    return [{ file: 'session', number: session.number, edit: { lines } }]
+  })
+}
+
+const isOwnRequest = ({ event, fields }: TrailLine) =>
+  event === 'denied' && fields.kind === 'request'

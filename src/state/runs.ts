@@ -1,4 +1,4 @@
-/** Table `runs`: running sessions. At the start after a crash their processes are ended (`sessions/recovery.ts`). */
+/** Table `runs`: running sessions. At the start after a crash their processes are ended (`sessions/session-jobs.ts`). */
 
 import * as z from 'zod'
 import { type Database, parsedJson } from './database.ts'

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import type { ProviderSettings } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
-import type { ReadFile } from '../sessions/agent-files.ts'
+import type { ReadFile } from '../sessions/start-checks.ts'
 import type { Offer } from './offer.ts'
 
 /** Everything that would be trusted, in full, as lines for a terminal. */

@@ -1,9 +1,8 @@
 import type { ProviderSettings, Settings } from '../model/settings.ts'
-import { allAgentFiles, type ReadFile } from '../sessions/agent-files.ts'
+import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { isTrustedFile } from '../workspace/settings/agent-files.ts'
-import type { OutsideFolder } from '../workspace/settings/outside-folders.ts'
-import { workingFolders } from '../workspace/settings/outside-folders.ts'
+import { type OutsideFolder, workingFolders } from '../workspace/settings/outside-folders.ts'
 import type { Places } from '../workspace/settings/places.ts'
 import { trustHash } from '../workspace/settings/trusted-settings.ts'
 

@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Hono } from 'hono'
+
 import t, { type Test } from 'tap'
 import type { ServiceEnv } from '../../src/http/context.ts'
 import type { HttpDeps } from '../../src/http/deps.ts'
 import { errorHandler } from '../../src/http/middleware/error-format.ts'
 import { notWhilePlanning, requireOperator } from '../../src/http/middleware/require-operator.ts'
-import type { DeniedRequest } from '../../src/sessions/denied-requests.ts'
+import type { DeniedRequest } from '../../src/sessions/sessions.ts'
 import { isFull, notBrief } from '../fixtures/full.ts'
 import {
   agentFiles,

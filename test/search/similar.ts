@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import type { ResolvedCase } from '../../src/sessions/similar-resolved-cases.ts'
+import type { ResolvedCase } from '../../src/sessions/context.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { agentFiles, LIST_PLAN, plannedOn, says } from '../fixtures/plain-agents.ts'
 import { finished, git, must, planned, step } from '../fixtures/session-client.ts'

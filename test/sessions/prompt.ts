@@ -1,10 +1,6 @@
 import t from 'tap'
-import {
-  type EarlierSession,
-  type PromptContext,
-  planPrompt,
-  workPrompt,
-} from '../../src/sessions/prompt.ts'
+import type { EarlierSession, PromptContext } from '../../src/sessions/context.ts'
+import { planPrompt, workPrompt } from '../../src/sessions/prompt.ts'
 
 const MAX_BYTES = 96 * 1024
 

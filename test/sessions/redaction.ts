@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { CaseFolder, Edit } from '../../src/model/case-folder.ts'
 import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/trail.ts'
-import { redactedUpdates } from '../../src/sessions/redacted-updates.ts'
-import { createRedactor } from '../../src/sessions/redaction.ts'
+import { createRedactor, redactedUpdates } from '../../src/sessions/redaction.ts'
 import type { Store } from '../../src/workspace/store.ts'
 
 const PEM = [

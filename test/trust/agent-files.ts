@@ -9,11 +9,12 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+
 import t, { type Test } from 'tap'
 import { environmentOf } from '../../src/runners/acp/run-agent.ts'
 import type { AcpSpec } from '../../src/runners/agents/agent.ts'
 import { ACP_AGENTS, COMMAND_AGENTS, KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
-import { mustTrustFiles, whyUntrusted, whyUntrustedCopy } from '../../src/sessions/agent-files.ts'
+import { mustTrustFiles, whyUntrusted, whyUntrustedCopy } from '../../src/sessions/start-checks.ts'
 import { findAgentFiles, searchTop } from '../../src/workspace/settings/agent-files.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'

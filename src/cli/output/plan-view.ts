@@ -2,8 +2,11 @@ import type { SessionJson } from '../../http/schemas/session.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import type { PlanStep } from '../../model/plan-step.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { type ExecutionSummary, executionSummary } from '../../sessions/execution-summary.ts'
-import { startObjection } from '../../sessions/start-objections.ts'
+import {
+  type ExecutionSummary,
+  executionSummary,
+  startObjection,
+} from '../../sessions/start-checks.ts'
 import { placesIn } from '../../workspace/settings/places.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import type { ReadContext } from '../context.ts'

@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers'
 import { realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { AppError } from '../../model/app-error.ts'
-import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
+import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-content.ts'
 import { decoded } from '../../workspace/record.ts'
 import { usageError } from '../output/exit-codes.ts'
 

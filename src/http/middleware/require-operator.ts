@@ -7,7 +7,7 @@ import {
   findSocketOwner,
   type Sender,
 } from '../../runners/process/socket-owner.ts'
-import type { DeniedRequest, SessionRun } from '../../sessions/denied-requests.ts'
+import type { DeniedRequest, SessionRun } from '../../sessions/sessions.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 

@@ -6,13 +6,13 @@ import type { CaseFolder } from '../../model/case-folder.ts'
 import { HISTORY_FILE } from '../../model/history.ts'
 import { fileActs } from '../../model/history-acts.ts'
 import { SESSION_FILE } from '../../model/words.ts'
-import type { ConfirmedFile } from '../../sessions/run-guard.ts'
 import {
   checkCaseFile,
   checkHistoryFile,
   checkNewCaseFile,
   checkSessionFile,
-} from '../../sessions/whole-file.ts'
+} from '../../sessions/file-checks.ts'
+import type { ConfirmedFile } from '../../sessions/run-guard.ts'
 import {
   listMemory,
   MAX_MEMORY_BYTES,

@@ -3,12 +3,13 @@ import { type CaseFolder, gateOf, proofOf } from '../../model/case-folder.ts'
 import { addItem } from '../../model/decide-case.ts'
 import { attachProof, verifyProof } from '../../model/decide-proof.ts'
 import type { Counted } from '../../model/proof.ts'
-import { countContent, updateCounted } from '../../sessions/count-proof.ts'
 import {
   candidateContent,
+  countContent,
   impliedSession,
   MAX_PROOF_CONTENT_BYTES,
-} from '../../sessions/proof-candidate.ts'
+  updateCounted,
+} from '../../sessions/proof-content.ts'
 import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'

@@ -8,7 +8,7 @@ import {
   parseQuery,
   type SearchQuery,
 } from '../../search/query.ts'
-import { similarResolvedCases } from '../../sessions/similar-resolved-cases.ts'
+import { similarResolvedCases } from '../../sessions/context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'

@@ -250,7 +250,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   function failure(): string | null {
     const said = messages.join('\n\n')
     const isError =
-      isBroken || (spec.sendsErrorsAsText && isErrorAlone(lastWords)) || isErrorAlone(said)
+      isBroken || (spec.sendsErrorsAsText && (isErrorAlone(lastWords) || isErrorAlone(said)))
     if (!isError) return null
     const words = errorText(lastWords || said).replace(/^error: /i, '')
     return words === '' ? 'failed without saying why' : `failed: ${words}`

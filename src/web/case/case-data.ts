@@ -12,13 +12,13 @@ import { isBreaking, type Problem } from '../../model/problem.ts'
 import type { Session } from '../../model/session.ts'
 import { unansweredFailure } from '../../model/session-failure.ts'
 import { isOver } from '../../model/session-state.ts'
+import { type ResolvedCase, similarResolvedCases } from '../../sessions/context.ts'
 import { listProviders } from '../../sessions/providers.ts'
-import { type ResolvedCase, similarResolvedCases } from '../../sessions/similar-resolved-cases.ts'
 import {
   type StartObjections,
   startObjection,
   startObjections,
-} from '../../sessions/start-objections.ts'
+} from '../../sessions/start-checks.ts'
 import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { loadProofRows, type ProofRow } from '../proof/proof-data.ts'

@@ -9,7 +9,7 @@ import {
   stateLabel,
 } from '../../model/state-groups.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
-import type { ResolvedCase } from '../../sessions/similar-resolved-cases.ts'
+import type { ResolvedCase } from '../../sessions/context.ts'
 import type { Assets } from '../assets.ts'
 import { PlanAgain } from '../session/plan-again.tsx'
 import { casesWithTag, changesOf, pathTo, sessionPage } from '../shell/addresses.ts'

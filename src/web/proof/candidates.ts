@@ -7,7 +7,7 @@ import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Proof } from '../../model/proof.ts'
 import type { Candidate, Session } from '../../model/session.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
-import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
+import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-content.ts'
 import { proofTypeOf } from './proof-type.ts'
 
 /** A file of a session that can be attached as proof. */

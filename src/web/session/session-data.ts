@@ -10,14 +10,17 @@ import { hasEnded, type Session } from '../../model/session.ts'
 import type { Patch } from '../../rendering/diff/patch.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
-import { type ExecutionSummary, executionSummary } from '../../sessions/execution-summary.ts'
 import {
   type KeptRevision,
   revisionsOf,
   revisionText,
   savedAt,
 } from '../../sessions/plan-history.ts'
-import { startObjection } from '../../sessions/start-objections.ts'
+import {
+  type ExecutionSummary,
+  executionSummary,
+  startObjection,
+} from '../../sessions/start-checks.ts'
 import type { PlanTexts } from '../../state/plans.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'

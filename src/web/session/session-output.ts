@@ -7,7 +7,7 @@ import { type ByteRange, splitBy } from '../../rendering/live-log/byte-ranges.ts
 import { beginningOf, CUT } from '../../rendering/live-log/cut-line.ts'
 import { listArtifacts } from '../../runners/output/artifact-listing.ts'
 import { artifactPath } from '../../runners/output/artifacts.ts'
-import { stepsOf, type TrailStep } from '../../sessions/trail-steps.ts'
+import { stepsOf, type TrailStep } from '../../sessions/evidence.ts'
 import type { LiveOutput } from './live-output.ts'
 
 /** A page shows the end of a step's log, since that is what people look for. */

@@ -1,27 +1,33 @@
 import { plainText } from '../files/plain-text.ts'
+import { decodeUtf8 } from '../files/safe-read.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
-import { sessionOf } from '../model/case-folder.ts'
+import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
+import { AppError } from '../model/app-error.ts'
+import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
+import type { SessionType } from '../model/case-state.ts'
+import { caseMove, endRun, type RunEnd } from '../model/decide-session.ts'
+import type { Actor } from '../model/history.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
+import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
+import { readMemory } from '../workspace/memory-files.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
-import { notStarted, whyUntrusted } from './agent-files.ts'
 import { memoryOf, promptContext } from './context.ts'
 import type { SessionDeps } from './deps.ts'
-import { type MissingEnvironment, stepEnvironment } from './environment.ts'
-import { finish } from './finishing.ts'
-import { startDiff } from './folder-diff.ts'
-import type { Job } from './jobs.ts'
-import { workPrompt } from './prompt.ts'
-import { recordPrompt } from './prompt-record.ts'
+import { type MissingEnvironment, missingEnvironmentNote, stepEnvironment } from './environment.ts'
+import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
+import { type FolderDiff, startDiff } from './folder-diff.ts'
+import { endingActor, type Job, updateWithRetry } from './jobs.ts'
+import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
-import { appendLine, openRunReport } from './run-report.ts'
+import { appendLine, openRunReport } from './run-recorder.ts'
 import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
-import { updateWithRetry } from './update-with-retry.ts'
+import { notStarted, whyUntrusted } from './start-checks.ts'
 
 /** The step itself already had its grace period, and an operator who stops a run is waiting. */
 const ABANDONED_GRACE_MS = 500
@@ -177,4 +183,123 @@ async function runAgentWork(
   const result = await provider.runner.execute({ ...request, agent })
   await killRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
   return result.ok ? runProofSteps(request) : result
+}
+
+/** The outcome of a run. `plan` is the text that ran, `missing` the variables its steps did not get. */
+type WorkOutcome = WorkResult & {
+  plan: string
+  missing: MissingEnvironment
+  folderDiff: FolderDiff
+  workdir: string
+}
+
+/** Records the end of a run with its evidence. A complete session moves its case. */
+async function finish(
+  deps: SessionDeps,
+  job: Job,
+  { type, provider }: Session,
+  outcome: WorkOutcome,
+): Promise<void> {
+  const { store, layout, now } = deps
+  const { case_id, session_id, number } = job
+  const end = await endOf(deps, job, outcome)
+  const before = await readMemory(layout, case_id, { kind: 'session', number })
+  const moves = (folder: CaseFolder) =>
+    end.state === 'complete' ? caseMove(folder, 'completed', type) : []
+  const by = endingActor(job, provider)
+  const texts = { texts: session_id, by }
+  try {
+    await store.update(case_id, (folder) => [end.edit(folder), ...moves(folder)], texts)
+  } catch (error) {
+    if (!isOfCaseFile(error)) throw error
+    const { state } = sessionOf(await store.read(case_id), session_id)
+    if (state === 'executing') {
+      await updateWithRetry(store, job, (folder) => [end.edit(folder)], texts)
+    }
+    if (end.state === 'complete') await moveCase(deps, case_id, type, by)
+  }
+  const text = before.ok ? decodeUtf8(before.bytes) : null
+  if (!before.ok || !text?.ok || !(await hasOtherTexts(text.text, outcome.plan))) return
+  // keep what a person wrote where the run's record belongs
+  const place = { time: now(), within: layout.caseFolder(case_id) }
+  const path = layout.sessionFile(case_id, number)
+  await store.withFiles(case_id, () => keepConflictCopy(path, before.bytes, place))
+}
+
+/** If case.md is broken or just being saved, the session still ends. */
+function isOfCaseFile(error: unknown): boolean {
+  const codes: unknown[] = ['unreadable_file', 'changed_meanwhile', 'git_busy']
+  return error instanceof AppError && codes.includes(error.code)
+}
+
+/** Also called at the next start, if the service died between the session's end and the case's move. */
+export async function moveCase(
+  { store }: Pick<SessionDeps, 'store'>,
+  case_id: string,
+  type: SessionType,
+  by?: Actor,
+): Promise<void> {
+  const options = by ? { by } : {}
+  await store.update(case_id, (folder) => caseMove(folder, 'completed', type), options)
+}
+
+async function endOf(
+  { store, layout, redactor, now }: SessionDeps,
+  job: Job,
+  outcome: WorkOutcome,
+) {
+  const { case_id, session_id, number } = job
+  const { plan, folderDiff, workdir } = outcome
+  const present = sessionOf(await store.read(case_id), session_id)
+  const steps = await stepEvidence(layout, case_id, number, present.trail, workdir)
+  const why = failure(job, outcome)
+  const hint = why !== null && job.ending === null ? missingEnvironmentNote(outcome.missing) : ''
+  // redact before hashing: the evidence hash covers the text in the record
+  const output = boundedOutput(number, [steps.output, why ?? '', hint].map(redactor.text))
+  const candidates = [...steps.candidates, ...('diff' in folderDiff ? folderDiff.candidates : [])]
+  const evidence = {
+    diff: 'diff' in folderDiff ? folderDiff.diff : null,
+    tests: steps.tests,
+    failed_tests: redactor.value(steps.failed_tests),
+  }
+  const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
+  const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
+
+  function edit(folder: CaseFolder): Edit {
+    const session = sessionOf(folder, session_id)
+    if (session.state !== 'executing') throw overtaken(session)
+    const texts = { output: output || 'The plan has no steps to run.', candidates }
+    const evidence_sha256 = evidenceHash(evidence, { plan, output: texts.output })
+    const recorded: NewTrailLine = { event: 'evidence_recorded', fields: { evidence_sha256 } }
+    const end: RunEnd = {
+      mode: 'work',
+      state,
+      reason,
+      results: [
+        ...evidenceLines(folderDiff, steps.tests),
+        ...(state === 'complete' ? [recorded] : []),
+      ],
+      evidence,
+      // the record has the text that ran, even if somebody edited the file meanwhile
+      texts: folder.texts!.plan === plan ? texts : { ...texts, plan },
+    }
+    return endRun(folder, session_id, end, now())
+  }
+  return { state, edit }
+}
+
+/** Why the run failed; null if it succeeded. */
+function failure(job: Job, outcome: WorkResult): string | null {
+  if (job.ending === 'abandon') return 'The operator abandoned the session.'
+  if (job.ending === 'stop') return 'The service was stopped while the session was executing.'
+  if (job.ending === 'time_out')
+    return 'The session reached the time limit for work (timeout.work in casefile.md).'
+  return outcome.ok ? null : `The run stopped: ${outcome.reason}.`
+}
+
+function overtaken(session: Session): AppError {
+  return new AppError(
+    'wrong_state',
+    `Session ${session.number} is now ${session.state}, not executing.`,
+  )
 }

@@ -5,7 +5,7 @@ import { fieldNames } from '../markdown/fields.ts'
 import { actLines } from '../markdown/history-file.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
-import { readSessionTexts } from '../markdown/session-texts.ts'
+import { readSessionTexts, type TextsReading } from '../markdown/session-texts.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
@@ -164,4 +164,30 @@ function wouldBeProblem(file: string, why: string, problem?: Problem): AppError 
   return new AppError('would_be_a_problem', `${file} was not written: ${why}.`, {
     ...(problem ? { extra: { problem } } : {}),
   })
+}
+
+/** The problems in a session's sections, which are read only when someone asks for them. */
+export async function textProblems(
+  { value, problems }: TextsReading,
+  { number, state }: Session,
+): Promise<Problem[]> {
+  if (state !== 'plan_ready') return problems
+  const plan = value?.plan ?? ''
+  const invalid = (message: string): Problem => ({
+    code: 'invalid_plan',
+    file: `sessions/${number}.md`,
+    line: null,
+    message,
+  })
+  if (value && plan.trim() === '') {
+    return [
+      ...problems,
+      invalid('the plan is blank: write one below "## Plan", or request a new one'),
+    ]
+  }
+  const { errors } = await readPlan(plan)
+  return [
+    ...problems,
+    ...errors.map(({ line, message }) => invalid(`line ${line} of the plan: ${message}`)),
+  ]
 }

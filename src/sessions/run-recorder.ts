@@ -1,0 +1,352 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SessionOutput } from '../events/envelope.ts'
+import { plainText } from '../files/plain-text.ts'
+import { sessionOf } from '../model/case-folder.ts'
+import { isSealed } from '../model/session.ts'
+import { isOver } from '../model/session-state.ts'
+import { addedSince, conversationUsage } from '../model/session-usage.ts'
+import { type NewTrailLine, numbered } from '../model/trail.ts'
+import { dollarCount } from '../model/usage.ts'
+import type { AgentNote, RunReport, StepOutcome, StepStart } from '../runners/contract.ts'
+import { dropArtifact } from '../runners/output/artifacts.ts'
+import { bootId, processStart } from '../runners/process/procfs.ts'
+import { runProcess } from '../runners/process/run-processes.ts'
+import type { Layout } from '../workspace/layout.ts'
+import type { SessionDeps } from './deps.ts'
+import { type NamedLog, openNamedLog, rawName, stepArtifacts } from './evidence.ts'
+import { type Job, updateWithRetry } from './jobs.ts'
+import { createLiveOutput, type LiveOutput } from './live-output.ts'
+import { mapTexts, type RedactedStream, type Redactor } from './redaction.ts'
+
+/**
+ * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live
+ * output.
+ */
+export function openRunReport(deps: SessionDeps, job: Job): StepRecorder {
+  const { layout, outputs, runs, redactor, now } = deps
+  const { case_id, session_id, number, runId } = job
+  const record = { session_id, case_id, number, mark: runId, agent_session: null as string | null }
+  let process: { pid: number; start: string | null; boot: string | null } | null = null
+  const append = inGroups<NewTrailLine>((lines) => appendLines(deps, job, lines))
+  const notes = boundedNotes(redactor)
+  return createStepRecorder({
+    layout,
+    case_id,
+    number,
+    append,
+    redactor,
+    publish: (output) => outputs.publish({ case_id, session_id, ...output, time: now() }),
+    async onProcess(pid) {
+      job.processes.push(runProcess(pid))
+      process = { pid, start: processStart(pid), boot: bootId() }
+      await runs.write({ ...record, process })
+    },
+    async onNote(note) {
+      const lines = notes.lines(await ofThisRun(deps, job, note))
+      if (note.event === 'agent_session' && lines.length > 0) {
+        record.agent_session = redactor.text(note.fields.agent_session)
+        deps.conversations.set(session_id, note.fields.agent_session)
+        await runs.write({ ...record, process })
+      }
+      for (const line of lines) await append(line)
+    },
+    endNotes: async () => {
+      for (const line of notes.rest()) await append(line)
+    },
+  })
+}
+
+/** For agents that count over a whole conversation: subtracts what earlier runs used. */
+async function ofThisRun(
+  { store }: Pick<SessionDeps, 'store'>,
+  { case_id, session_id }: Pick<Job, 'case_id' | 'session_id'>,
+  note: AgentNote,
+): Promise<AgentNote> {
+  if (note.event !== 'agent_usage' || note.cumulative === null) return note
+  const { trail } = sessionOf(await store.read(case_id), session_id)
+  const before = conversationUsage(trail)
+  const { input_tokens, output_tokens, cached_tokens, cost_usd } = note.fields
+  const counts =
+    note.cumulative === 'cost'
+      ? { cost_usd: dollarCount(addedSince(before.cost_usd, cost_usd)) }
+      : {
+          input_tokens: addedSince(before.input_tokens, input_tokens),
+          output_tokens: addedSince(before.output_tokens, output_tokens),
+          cached_tokens: addedSince(before.cached_tokens, cached_tokens),
+        }
+  return { ...note, fields: { ...note.fields, ...counts } }
+}
+
+/**
+ * Keeps the order of the calls. Items that arrive while a write is pending, or in the same turn of the event loop,
+ * are written together.
+ */
+function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
+  let group: T[] | null = null
+  let written: Promise<void> = Promise.resolve()
+  return (item) => {
+    if (group) group.push(item)
+    else {
+      const items = [item]
+      group = items
+      written = Promise.allSettled([written])
+        .then(() => nextTurn())
+        .then(() => {
+          group = null
+          return write(items)
+        })
+    }
+    return written
+  }
+}
+
+/**
+ * Appends a line to a session's audit trail without changing its state. Does nothing once the session has ended.
+ */
+export function appendLine(
+  deps: Pick<SessionDeps, 'store' | 'now'>,
+  job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
+  line: NewTrailLine,
+): Promise<void> {
+  return appendLines(deps, job, [line])
+}
+
+async function appendLines(
+  { store, now }: Pick<SessionDeps, 'store' | 'now'>,
+  job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
+  added: readonly NewTrailLine[],
+): Promise<void> {
+  await updateWithRetry(store, job, (folder) => {
+    const session = sessionOf(folder, job.session_id)
+    if (isOver(session.state) || isSealed(session)) return []
+    const lines = numbered(session.trail, added, now())
+    return [{ file: 'session', number: session.number, edit: { lines } }]
+  })
+}
+
+/** How many characters of output the `step_finished` line repeats. */
+const TAIL = 2000
+
+interface RecorderDeps {
+  layout: Layout
+  case_id: string
+  number: number
+  append(line: NewTrailLine): Promise<void>
+  publish(output: StepOutput): void
+  onProcess(pid: number): Promise<void>
+  onNote(note: AgentNote): Promise<void>
+  /** Called after the last note of a step. */
+  endNotes(): Promise<void>
+  redactor: Redactor
+}
+
+/** A piece of a step's output, and its position in the artifact with all output. */
+type StepOutput = Pick<SessionOutput, 'step' | 'stream' | 'text' | 'artifact' | 'offset'>
+
+type Stream = SessionOutput['stream']
+
+interface OpenStep {
+  step: StepStart
+  live: LiveOutput
+  log: NamedLog
+  /** Standard output alone, if it is a test report. */
+  report: NamedLog | null
+  /** The program's original output, if the log is made from it. */
+  raw: { log: NamedLog; redacted: RedactedStream } | null
+  /** Streams that remove the secrets of the service's environment. */
+  redacted: Record<Stream, RedactedStream>
+  tail: string
+}
+
+interface StepRecorder extends RunReport {
+  /** Closes the files of a step that was still open when a run broke off. */
+  close(): Promise<void>
+}
+
+/** Records what a runner reports: audit trail lines, artifacts, and live output. */
+export function createStepRecorder(deps: RecorderDeps): StepRecorder {
+  const { layout, case_id, number, append } = deps
+  let open: OpenStep | null = null
+  /** Pending until the last ended step's line is in the audit trail. */
+  let ending: Promise<unknown> = Promise.resolve()
+  let endingId = ''
+
+  return {
+    async stepStarted(step, timeoutMs) {
+      const names = stepArtifacts(number, step)
+      const { id, language, cwd, proof } = step
+      // an empty log of that name is about to be deleted
+      if (endingId === id) await Promise.allSettled([ending])
+      const [log] = await Promise.all([
+        openNamedLog(layout, case_id, names.log),
+        Promise.allSettled([ending]),
+      ])
+      const of = { step: id, artifact: log.name }
+      const live = createLiveOutput(
+        (stream, text, offset) => deps.publish({ ...of, stream, text, offset }),
+        `artifacts/${log.name}`,
+      )
+      const redacted = { stdout: deps.redactor.stream(), stderr: deps.redactor.stream() }
+      open = { step, live, log, report: null, raw: null, redacted, tail: '' }
+      if (names.report) open.report = await openNamedLog(layout, case_id, names.report)
+      if (step.hasRaw) {
+        const rawLog = await openNamedLog(layout, case_id, rawName(log.name))
+        open.raw = { log: rawLog, redacted: deps.redactor.stream() }
+      }
+      const { report } = open
+      await append({
+        event: 'step_started',
+        fields: {
+          step: id,
+          ...(language ? { language } : {}),
+          cwd,
+          timeout_ms: timeoutMs,
+          ...(proof ? { proof } : {}),
+          ...(log.name === names.log ? {} : { log: log.name }),
+          ...(report === null || report.name === names.report ? {} : { report: report.name }),
+        },
+      })
+    },
+    clean: (text) => deps.redactor.text(text),
+    note: deps.onNote,
+    processStarted: (pid) => deps.onProcess(pid),
+    output(stream, bytes) {
+      if (open) keep(open, stream, open.redacted[stream].write(bytes))
+    },
+    raw(bytes) {
+      if (open?.raw) open.raw.log.output.write(open.raw.redacted.write(bytes))
+    },
+    async stepFinished(outcome) {
+      const last = open!
+      open = null
+      const line = lineOfEnd(deps, last, outcome)
+      ending = line
+      endingId = last.step.id
+      await append(await line)
+    },
+    async close() {
+      const left = open
+      open = null
+      // a disk error here has the same cause as the one that ended the run
+      const logs = [left?.log, left?.report, left?.raw?.log]
+      await Promise.allSettled([ending, ...logs.map((each) => each?.output.close())])
+    },
+  }
+}
+
+/** Closes the step's files, then returns its `step_finished` line. */
+async function lineOfEnd(
+  { layout, case_id, endNotes, redactor }: RecorderDeps,
+  ended: OpenStep,
+  outcome: StepOutcome,
+): Promise<NewTrailLine> {
+  await endNotes()
+  for (const stream of ['stdout', 'stderr'] as const) {
+    keep(ended, stream, ended.redacted[stream].end())
+  }
+  const { step, live, log, report, tail } = ended
+  const rest = live.end()
+  const kept = await log.output.close()
+  const reported = await report?.output.close()
+  if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
+  if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
+  await closeRaw(ended, layout, case_id)
+  const { exit, signal, timedOut, endedByService, startError, durationMs } = outcome
+  return {
+    event: 'step_finished',
+    fields: {
+      step: step.id,
+      exit,
+      ...(signal === null ? {} : { signal }),
+      ...(timedOut ? { timed_out: true } : {}),
+      ...(endedByService ? { ended_by_service: true } : {}),
+      ...(startError === undefined ? {} : { start_error: startError }),
+      duration_ms: durationMs,
+      output_bytes: kept.bytes,
+      ...(kept.bytes > 0 && reported?.bytes === 0 ? { report_bytes: 0 } : {}),
+      ...(kept.truncated ? { truncated: true } : {}),
+      tail: lastLines(redactor.text(plainText(tail + rest))),
+    },
+  }
+}
+
+async function closeRaw({ raw }: OpenStep, layout: Layout, case_id: string): Promise<void> {
+  if (!raw) return
+  const { name, output } = raw.log
+  output.write(raw.redacted.end())
+  const { bytes } = await output.close()
+  if (bytes === 0) await dropArtifact(layout, case_id, name)
+}
+
+function keep(step: OpenStep, stream: Stream, bytes: Buffer): void {
+  if (bytes.length === 0) return
+  step.log.output.write(bytes)
+  if (stream === 'stdout') step.report?.output.write(bytes)
+  const text = step.live.write(stream, bytes)
+  if (text !== '') step.tail = (step.tail + text).slice(-2 * TAIL)
+}
+
+function lastLines(text: string): string {
+  if (text.length <= TAIL) return text
+  const cut = text.slice(-TAIL)
+  const line = cut.indexOf('\n')
+  const whole = line >= 0 && line < TAIL / 2 ? cut.slice(line + 1) : cut
+  return whole.isWellFormed() ? whole : whole.toWellFormed()
+}
+
+/** An agent that calls tools endlessly must not fill the audit trail, which is read as a whole. */
+const MAX_NOTES = 400
+/** A separate limit, so that denials are not lost behind a long list of calls. */
+const MAX_DENIED = 100
+const MAX_RETRIES = 100
+const MAX_TEXT = 300
+const MAX_ENTRIES = 40
+/** A run normally has one agent conversation; another one starts if the agent cannot resume. */
+const MAX_SESSIONS = 4
+
+interface BoundedNotes {
+  /** The audit trail's lines for a note: one, or none if the limit was reached. */
+  lines(note: AgentNote): NewTrailLine[]
+  /** One line that says how many notes were left out. */
+  rest(): NewTrailLine[]
+}
+
+/** Turns an agent's notes into audit trail lines: shortened, without secrets, and limited in number. */
+function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
+  let listed = 0
+  let denied = 0
+  let sessions = 0
+  let retries = 0
+  const unlisted: Record<string, number> = {}
+
+  const bounded = (text: string) => shortened(redactor.text(plainText(text)))
+
+  /** A usage line comes once per run and is always recorded. */
+  function isTooMuch(event: AgentNote['event']): boolean {
+    if (event === 'agent_usage') return false
+    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
+    if (event === 'denied') return ++denied > MAX_DENIED
+    return event === 'agent_retry' ? ++retries > MAX_RETRIES : ++listed > MAX_NOTES
+  }
+
+  return {
+    lines({ event, fields }) {
+      if (isTooMuch(event)) {
+        unlisted[event] = (unlisted[event] ?? 0) + 1
+        return []
+      }
+      return [{ event, fields: mapTexts(fields, bounded, MAX_ENTRIES) } as NewTrailLine]
+    },
+    rest() {
+      const counts = { ...unlisted }
+      for (const event of Object.keys(unlisted)) delete unlisted[event]
+      if (Object.keys(counts).length === 0) return []
+      return [{ event: 'notes_unlisted', fields: counts }]
+    },
+  }
+}
+
+function shortened(text: string): string {
+  if (text.length <= MAX_TEXT) return text
+  return `${text.slice(0, MAX_TEXT).toWellFormed()}…`
+}
