@@ -17,6 +17,8 @@ export interface EventRow<Shape extends z.core.$ZodShape = z.core.$ZodShape> {
    * How people see it; null if they need not. `step` is the position of the step. By default its name and fields.
    */
   line: Line<Shape> | undefined
+  /** A payload for the API description; ids may be missing. */
+  example: { readonly [Key in keyof Shape]?: z.core.output<Shape[Key]> }
 }
 
 type Line<Shape> = (fields: ReadFields<Shape>, step: string) => EventLine | null
@@ -31,8 +33,9 @@ function row<const Of extends EventRow['of']>(of: Of) {
       isDefault = false,
       tone = 'quiet',
       line,
+      example = {},
     }: Partial<Omit<EventRow<Shape>, 'of' | 'fields'>> = {},
-  ): EventRow<Shape> & { of: Of } => ({ of, fields, isDefault, tone, line })
+  ): EventRow<Shape> & { of: Of } => ({ of, fields, isDefault, tone, line, example })
 }
 
 export const entry = row('entry')

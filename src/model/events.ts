@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { retryText } from './agent-retry.ts'
-import { isAgentRun, lineOf, say, short, stateLine, stepEndLine, toDoLine } from './event-line.ts'
+import { AGENT_EVENTS } from './agent-events.ts'
+import { isAgentRun, lineOf, say, short, stateLine, stepEndLine } from './event-line.ts'
 import {
   change,
   type EventRow,
@@ -22,8 +22,6 @@ import {
   sessionState,
   sessionType,
 } from './schemas.ts'
-import { callText } from './tool-call.ts'
-import { readUsage, usageText } from './usage.ts'
 
 const ofCase = { case_id: id }
 const ofProof = { ...ofCase, proof_id: id, proof_type: z.string() }
@@ -45,15 +43,23 @@ const output = {
     .nullable()
     .describe('The byte of that file at which the text begins; null if it is not known.'),
 }
-const planEntry = z.looseObject({ content: text, status: text }).meta({ id: 'AgentPlanEntry' })
-const amount = optional(z.number().nullable())
 
 const isNever = { line: () => null }
 
+const aPlan = { sha256: 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd' }
+const aHash = '7352c6f67352c6f67352c6f67352c6f67352c6f67352c6f67352c6f67352c6f6'
+const aProof = { proof_type: 'test-log' }
+const aProblem = {
+  code: 'bad_frontmatter',
+  file: 'case.md',
+  line: 2,
+  message: 'Flow sequence in block collection must be sufficiently indented and end with a ]',
+} as const
+
 /**
- * The table of events: the one place to add or change one. From it come the types of the code that writes and reads
- * events, what a webhook can name, the API description, the line in the terminal and the colour on the page.
- * docs/sessions.md and docs/webhooks.md list the events for people.
+ * The table of events: the one place to add or change one. What agents do is in agent-events.ts. From it come the types
+ * of the code that writes and reads events, what a webhook can name, the API description with its examples, the line in
+ * the terminal and the colour on the page. docs/sessions.md and docs/webhooks.md list the events for people.
  */
 export const EVENTS = {
   session_started: entry(
@@ -61,35 +67,46 @@ export const EVENTS = {
     {
       isDefault: true,
       line: ({ provider }) => lineOf('quiet', `${say(provider)} started working`),
+      example: { provider: 'runbook' },
     },
   ),
   session_completed: entry({}, { isDefault: true, ...isNever }),
-  proof_created: change(ofProof, { isDefault: true }),
-  proof_updated: change({ ...ofProof, verified: z.boolean() }, { isDefault: true }),
+  proof_created: change(ofProof, { isDefault: true, example: aProof }),
+  proof_updated: change(
+    { ...ofProof, verified: z.boolean() },
+    { isDefault: true, example: { ...aProof, verified: true } },
+  ),
   agent_completed: entry(
     { provider: given, mode, state: sessionState },
-    { isDefault: true, ...isNever },
+    {
+      isDefault: true,
+      ...isNever,
+      example: { provider: 'runbook', mode: 'plan', state: 'plan_ready' },
+    },
   ),
   case_updated: change(ofCase, { isDefault: true }),
   case_state_changed: change(
     { ...ofCase, old_state: caseState, new_state: caseState },
-    { isDefault: true },
+    { isDefault: true, example: { old_state: 'BLOCKED', new_state: 'OPEN' } },
   ),
   case_created: change(ofCase),
   case_deleted: change(ofCase),
-  memory_updated: change({ ...ofCase, filename: z.string() }),
-  problem_found: change(problem),
-  problem_cleared: change(problem),
-  webhook_disabled: change({
-    webhook_id: id,
-    case_id: id.nullable(),
-    reason: z.enum(['gone', 'failing']),
-  }),
+  memory_updated: change(
+    { ...ofCase, filename: z.string() },
+    { example: { filename: 'runbook.md' } },
+  ),
+  problem_found: change(problem, { example: aProblem }),
+  problem_cleared: change(problem, { example: aProblem }),
+  webhook_disabled: change(
+    { webhook_id: id, case_id: id.nullable(), reason: z.enum(['gone', 'failing']) },
+    { example: { case_id: null, reason: 'gone' } },
+  ),
   session_created: entry(
     { type: sessionType, provider: given, note: optional(text), session_id: id },
     {
       line: ({ type, provider }) =>
         lineOf('plain', `session created: ${say(type)} by ${say(provider)}`),
+      example: { type: 'implementing', provider: 'runbook' },
     },
   ),
   session_state_changed: entry(
@@ -99,9 +116,15 @@ export const EVENTS = {
       reason: optional(text),
       case_state: optional(caseState),
     },
-    { line: ({ old_state, new_state, reason }) => stateLine(old_state, new_state, reason) },
+    {
+      line: ({ old_state, new_state, reason }) => stateLine(old_state, new_state, reason),
+      example: { old_state: 'created', new_state: 'planning' },
+    },
   ),
-  session_sealed: entry({ sha256: hash, evidence_sha256: optional(hash) }, isNever),
+  session_sealed: entry(
+    { sha256: hash, evidence_sha256: optional(hash) },
+    { ...isNever, example: { sha256: aHash } },
+  ),
   step_started: entry(
     {
       step: given,
@@ -120,6 +143,13 @@ export const EVENTS = {
             ? say(read.step)
             : `${say(read.step)}  ${say(read.language)}, step ${step}`,
         ),
+      example: {
+        step: 'test',
+        language: 'sh',
+        cwd: '.',
+        timeout_ms: 60_000,
+        proof: 'tap',
+      },
     },
   ),
   step_finished: entry(
@@ -136,7 +166,16 @@ export const EVENTS = {
       truncated: optional(yes),
       tail: text,
     },
-    { line: stepEndLine },
+    {
+      line: stepEndLine,
+      example: {
+        step: 'test',
+        exit: 0,
+        duration_ms: 1675,
+        output_bytes: 40,
+        tail: 'ok 1 - a token is accepted at once\n1..1\n',
+      },
+    },
   ),
   context_loaded: entry(
     {
@@ -146,12 +185,18 @@ export const EVENTS = {
       prompt_bytes: optional(count),
       prompt_sha256: optional(hash),
     },
-    { line: () => lineOf('quiet', 'the case was read') },
+    {
+      line: () => lineOf('quiet', 'the case was read'),
+      example: { files: ['case.md', 'history.md', 'runbook.md'] },
+    },
   ),
-  hypothesis_written: entry({ sha256: optional(hash) }, isNever),
+  hypothesis_written: entry({ sha256: optional(hash) }, { ...isNever, example: { sha256: aHash } }),
   plan_written: entry(
     { sha256: hash },
-    { line: ({ sha256 }) => lineOf('quiet', `plan written (${short(sha256)})`) },
+    {
+      line: ({ sha256 }) => lineOf('quiet', `plan written (${short(sha256)})`),
+      example: aPlan,
+    },
   ),
   plan_edited: entry(
     {
@@ -160,115 +205,23 @@ export const EVENTS = {
       hypothesis_sha256: optional(hash),
       in_run: optional(yes),
     },
-    { line: ({ by, sha256 }) => lineOf('plain', `plan edited by ${say(by)} (${short(sha256)})`) },
+    {
+      line: ({ by, sha256 }) => lineOf('plain', `plan edited by ${say(by)} (${short(sha256)})`),
+      example: { by: 'request', ...aPlan },
+    },
   ),
   plan_approved: entry(
     { plan_sha256: hash, plan: optional(given) },
-    { line: ({ plan_sha256 }) => lineOf('good', `plan approved (${short(plan_sha256)})`) },
-  ),
-  guarded: entry(
-    { mode, guard: z.enum(['mount', 'comparison']), reason: optional(text) },
     {
-      line: ({ guard, reason }) =>
-        guard === 'mount' ? null : lineOf('quiet', `no read-only mounts: ${say(reason)}`),
+      line: ({ plan_sha256 }) => lineOf('good', `plan approved (${short(plan_sha256)})`),
+      example: { plan_sha256: aPlan.sha256 },
     },
   ),
-  agent_started: entry(
-    {
-      mode,
-      /** The words of the command, with `{prompt}` in place of the prompt. */
-      command: z.array(text),
-      version: optional(text),
-      /** A known problem of this version. */
-      warning: optional(text),
-      /** How the agent's own plan mode was set and read back. */
-      plan_mode: optional(text),
-      /** The mode that the agent reports for work. */
-      work_mode: optional(text),
-    },
-    {
-      line: ({ mode, command, version, warning }) => {
-        const [program = ''] = Array.isArray(command) ? command : []
-        const which = version === undefined ? say(program) : `${say(program)} ${say(version)}`
-        const what = mode === 'plan' ? 'plans' : 'works'
-        return warning === undefined
-          ? lineOf('quiet', `${which} ${what}`)
-          : lineOf('warn', `${which} ${what}: ${say(warning)}`)
-      },
-    },
+  ...AGENT_EVENTS,
+  working_folder_changed: entry(
+    { files: z.array(text) },
+    { tone: 'warn', example: { files: ['src/token.js'] } },
   ),
-  agent_session: entry({ agent_session: text }, isNever),
-  agent_plan: entry(
-    { entries: z.array(planEntry) },
-    { line: ({ entries }) => toDoLine(Array.isArray(entries) ? entries : []) },
-  ),
-  agent_usage: entry(
-    {
-      mode,
-      model: optional(text.nullable()),
-      input_tokens: amount,
-      output_tokens: amount,
-      cached_tokens: amount,
-      cost_usd: amount,
-    },
-    {
-      line: (read) => {
-        const used = usageText(readUsage(read))
-        return used === '' ? null : lineOf('quiet', `used ${say(used)}`)
-      },
-    },
-  ),
-  tool_call: entry(
-    { tool: text, kind: optional(text), title: optional(text), status: optional(text) },
-    {
-      line: ({ tool, kind, title, status }) => {
-        // the end of the call has a line too
-        if (status === 'pending' || status === 'in_progress') return null
-        const call = callText({
-          tool: String(tool),
-          ...(typeof kind === 'string' ? { kind } : {}),
-          ...(typeof title === 'string' ? { title } : {}),
-        })
-        return lineOf('quiet', `${say(call)}${status === 'failed' ? ': failed' : ''}`)
-      },
-    },
-  ),
-  agent_retry: entry(
-    {
-      status: z.number().optional(),
-      attempt: z.number().optional(),
-      of: z.number().optional(),
-      reason: text.optional(),
-    },
-    { line: (read) => lineOf('plain', say(retryText(read))) },
-  ),
-  denied: entry(
-    { tool: text, kind: optional(text), title: optional(text), reason: text, pid: optional(count) },
-    {
-      line: ({ tool, title, reason }) =>
-        lineOf('bad', `denied: ${say(title ?? tool)}: ${say(reason)}`),
-    },
-  ),
-  notes_unlisted: entry(
-    {
-      agent_started: optional(count),
-      agent_session: optional(count),
-      agent_plan: optional(count),
-      tool_call: optional(count),
-      agent_retry: optional(count),
-      denied: optional(count),
-    },
-    { tone: 'warn' },
-  ),
-  plan_violation: entry(
-    {
-      copy: optional(z.array(text)),
-      working_folder: optional(z.array(text)),
-      replaced: optional(z.array(text)),
-    },
-    { tone: 'bad' },
-  ),
-  working_folder_changed: entry({ files: z.array(text) }, { tone: 'warn' }),
   changed_during_run: entry(
     {
       changed_case: optional(id),
@@ -277,7 +230,15 @@ export const EVENTS = {
       from: text,
       to: text,
     },
-    { tone: 'bad' },
+    {
+      tone: 'bad',
+      example: {
+        file: 'case.md',
+        what: 'state',
+        from: 'IMPLEMENTING',
+        to: 'BLOCKED',
+      },
+    },
   ),
   diff_taken: entry(
     {
@@ -296,6 +257,12 @@ export const EVENTS = {
         const more = typeof files === 'number' && files > 1 ? ` in ${files} files, most in` : ''
         return lineOf('plain', `changed: +${say(additions)} -${say(deletions)}${more} ${say(file)}`)
       },
+      example: {
+        file: 'src/token.js',
+        additions: 1,
+        deletions: 1,
+        files: 1,
+      },
     },
   ),
   tests_read: entry(
@@ -305,12 +272,28 @@ export const EVENTS = {
         failed === 0
           ? lineOf('good', `${say(passed)} of ${say(run)} tests pass`)
           : lineOf('bad', `${say(failed)} of ${say(run)} tests failed`),
+      example: { run: 23, passed: 23, failed: 0 },
     },
   ),
-  evidence_recorded: entry({ evidence_sha256: hash }, isNever),
-  proof_attached: entry({ proof_id: id, proof_type: given }),
-  renumbered: entry({ from: count, to: count, was_sealed: optional(hash) }, { tone: 'warn' }),
-  session_output: stream(output, isNever),
+  evidence_recorded: entry(
+    { evidence_sha256: hash },
+    { ...isNever, example: { evidence_sha256: aHash } },
+  ),
+  proof_attached: entry({ proof_id: id, proof_type: given }, { example: aProof }),
+  renumbered: entry(
+    { from: count, to: count, was_sealed: optional(hash) },
+    { tone: 'warn', example: { from: 2, to: 3 } },
+  ),
+  session_output: stream(output, {
+    ...isNever,
+    example: {
+      step: 'test',
+      stream: 'stdout',
+      text: 'ok 1 - a token is accepted at once\n',
+      artifact: '1-test.log',
+      offset: 0,
+    },
+  }),
   resync: stream(
     { case_id: optional(id), session_id: optional(id) },
     {
@@ -318,7 +301,10 @@ export const EVENTS = {
         lineOf('bad', 'the session’s audit log was replaced; showing it again from the start'),
     },
   ),
-  ping: stream({ webhook_id: optional(id), case_id: optional(id.nullable()) }, isNever),
+  ping: stream(
+    { webhook_id: optional(id), case_id: optional(id.nullable()) },
+    { ...isNever, example: { case_id: null } },
+  ),
 } as const
 
 type Events = typeof EVENTS

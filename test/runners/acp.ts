@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import t, { type Test } from 'tap'
 import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
-import { outsideReason } from '../../src/runners/acp/allowed-paths.ts'
-import { temporaryFolders } from '../../src/runners/acp/command-reach.ts'
+import { outsideReason, temporaryFolders } from '../../src/runners/acp/allowed-paths.ts'
 import { commandWords } from '../../src/runners/acp/command-words.ts'
 import type { AgentConnection } from '../../src/runners/acp/connection.ts'
 import { tryHandshake } from '../../src/runners/acp/handshake.ts'
@@ -28,6 +27,7 @@ import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
+import { cpuTime } from '../fixtures/cpu-time.ts'
 import { notBrief } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 
@@ -306,7 +306,7 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
   t.jobs = SIDE_BY_SIDE
   const failed: [variant: string, detail: string, spec: object, reason: string][] = [
     ['system-error', '', {}, 'fake failed: scripted 400'],
-    ['says-error', '', { sendsErrorsAsText: true }, 'fake failed: 400 scripted 400'],
+    ['says-error', '', {}, 'fake failed: 400 scripted 400'],
     ['says', 'Error: it broke', {}, 'fake failed: it broke'],
   ]
   for (const [variant, detail, more, message] of failed) {
@@ -325,7 +325,7 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
   })
   t.test('a plan that quotes an error is one', beside, async (t) => {
     const quoted = 'Error: 400 is what users see.\n\n## Plan\n\n1. Raise the limit.'
-    const spec = { ...fake('says', quoted), sendsErrorsAsText: true }
+    const spec = fake('says', quoted)
     t.match(await scene(t, 'says', { spec }).plan(), { plan: '1. Raise the limit.' })
   })
 })
@@ -680,6 +680,9 @@ t.test('what a call names is inside, or is not', async (t) => {
     { rawInput: { path: 'a\0b' } },
     { rawInput: { path: 'sub/../memory/case.md' } },
     { rawInput: { command: 'cd sub; rm -rf memory' } },
+    { rawInput: { command: 'rm -rf ./memory' } },
+    { rawInput: { command: 'cp --target-directory=memory a' } },
+    { rawInput: { command: "python3 -c \"open('memory/case.md', 'w')\"" } },
     { rawInput: { command: ['sh', '-c', `echo x>${workdir}/memory/case.md`] } },
     { rawInput: { a: { b: { c: { d: { e: { f: { path: 'x' } } } } } } } },
   ]
@@ -738,6 +741,9 @@ t.test('the words of a command are looked at', async (t) => {
     'git diff HEAD~1 a..b',
     'PATH=/usr/bin:$PATH make',
     'cd sub && cat ../a && cd ..',
+    'cd -P sub && cat ../a',
+    '(cd sub && cat ../a); cat a',
+    'cd sub; cd -; cat a',
     'echo $(/bin/ls) "$(pwd)/a" $((4 / 2)) # not /etc/hosts',
     'cat > a.html <<\'EOF\'\n<a href="/etc">x</a> </etc>\nEOF\nls',
     'node -e "1 / 2 // of it"',
@@ -781,6 +787,10 @@ t.test('the words of a command are looked at', async (t) => {
     'cat sub/../../a',
     'cd sub && cat ../../a',
     'cd .. && ls',
+    'cd && ls',
+    '(cd sub); cat ../a',
+    '(cd sub; ls); cat ../a',
+    'cd sub && cd - && cat ../a',
     'bash -c "rm -rf /etc/x"',
     "sh -ec 'npm test; cat ~/x'",
     'env sh -c "sh -c \'rm /etc/x\'"',
@@ -828,8 +838,7 @@ t.test('the words of a command are looked at', async (t) => {
 })
 
 t.test('a hostile command is taken apart in no time', notBrief, async (t) => {
-  const began = performance.now()
-  for (const part of [
+  const parts = [
     '$(',
     '"',
     "'",
@@ -842,10 +851,15 @@ t.test('a hostile command is taken apart in no time', notBrief, async (t) => {
     '<',
     '# ',
     'sh -c "',
-  ]) {
-    commandWords(part.repeat(Math.ceil(200_000 / part.length)))
-  }
-  t.ok(performance.now() - began < 10_000)
+    ')(a;',
+  ]
+  const ms = await cpuTime(
+    () => {
+      for (const part of parts) commandWords(part.repeat(Math.ceil(200_000 / part.length)))
+    },
+    { tries: 2, enough: 5_000 },
+  )
+  t.ok(ms < 5_000, `${Math.round(ms)} ms`)
 })
 
 t.test('nothing is offered to it', async (t) => {

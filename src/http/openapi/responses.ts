@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../model/app-error.ts'
 import type { EndpointSpec, ResponseSpec } from '../endpoint.ts'
 import { ERRORS } from '../errors.ts'
 import type { HeaderName } from '../schemas/response-headers.ts'
-import { streamExample } from './examples.ts'
+import { STREAM_EXAMPLE } from './examples.ts'
 import { type Json, type JsonSchemas, withExample } from './json-schemas.ts'
 
 interface Described {
@@ -74,7 +74,7 @@ function contentOf(
     const schema = { type: 'string', contentMediaType: 'text/event-stream' }
     content['text/event-stream'] = {
       schema: { ...schema, ...(events ? { contentSchema } : {}) },
-      ...(events ? { example: streamExample(events) } : {}),
+      ...(events ? { example: STREAM_EXAMPLE } : {}),
     }
   }
   return isEmpty(content) ? {} : { content }

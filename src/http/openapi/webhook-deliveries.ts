@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import type { EventName } from '../../model/events.ts'
 import { signedHeaders } from '../../webhooks/message.ts'
 import { eventName } from '../schemas/event.ts'
-import { EVENT_EXAMPLES } from './examples.ts'
-import { type Json, type JsonSchemas, withExample } from './json-schemas.ts'
+import { eventExample } from './examples.ts'
+import type { Json, JsonSchemas } from './json-schemas.ts'
 
 /** The secret that signs the examples, so that a receiver can be tested with them. */
 const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
@@ -33,13 +34,13 @@ export const DELIVERY_HEADERS = {
 }
 
 /** The delivery of an event of this type. */
-export function deliveryOf(type: string, json: JsonSchemas['json']) {
-  const event = EVENT_EXAMPLES[type]
-  const sent = event ? headersOf(type, event) : {}
+export function deliveryOf(type: EventName, json: JsonSchemas['json']) {
+  const event = eventExample(type)
+  const sent = headersOf(type, event)
   const parameters = Object.keys(DELIVERY_HEADERS).map((name) => {
     const { description, ...schema } = json(`delivery ${name}`)
-    const example = withExample(sent[name])
-    return { name, in: 'header', required: true, description, schema, ...example }
+    const example = sent[name]
+    return { name, in: 'header', required: true, description, schema, example }
   })
   return {
     post: {
@@ -52,7 +53,7 @@ export function deliveryOf(type: string, json: JsonSchemas['json']) {
         content: {
           'application/json': {
             schema: json(`event ${type}`),
-            ...withExample(event),
+            example: event,
           },
         },
       },

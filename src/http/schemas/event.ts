@@ -32,7 +32,7 @@ function payloadOf(of: (typeof EVENTS)[EventName]['of'], fields: z.core.$ZodShap
 }
 
 /** What webhooks are sent: the events that one can register for, and the ping of a test. */
-export const SENT_EVENTS = [...WEBHOOK_EVENTS, 'ping']
+export const SENT_EVENTS: readonly EventName[] = [...WEBHOOK_EVENTS, 'ping']
 /** The event types of each stream, by the component for any event of it. */
 export const STREAMED = {
   LogEvent: [...EVENT_SCHEMAS.keys()],

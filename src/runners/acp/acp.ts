@@ -12,7 +12,7 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { temporaryFolders } from './command-reach.ts'
+import { temporaryFolders } from './allowed-paths.ts'
 import { type AcpRun, runAgent } from './run-agent.ts'
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts'
 
@@ -52,8 +52,16 @@ export function customAcpSpec(
     return { ...known, id, title: id, program, args, named, version }
   }
   const note = 'It is not known what its plan mode prevents.'
-  const planModeStrength = { holds: 'advice', note } as const
-  return acpSpec({ id, title: id, program, args, version: [], planMode: planModeStrength, named })
+  return acpSpec({
+    id,
+    title: id,
+    program,
+    args,
+    version: [],
+    planMode: { holds: 'advice', note },
+    named,
+    sendsErrorsAsText: true,
+  })
 }
 
 /** Finds the known agent that a command runs, also through a wrapper, as in `npx gemini --acp`. */

@@ -50,17 +50,24 @@ interface Place {
 
 /**
  * Splits a command into words, roughly as a shell does, including nested commands in `$(…)` and `sh -c`. Nothing is
- * expanded, and scripts of other languages are not parsed.
+ * expanded, and scripts of other languages are not parsed. The package `shell-quote` would not do: it says neither
+ * which words were quoted nor where a command ends, and knows no here-documents.
  */
 export function commandWords(
   command: string,
   place: Place = { depth: 0, folder: '', isText: false },
 ): CommandWord[] {
-  let { folder } = place
-  return commandsIn(withoutDocuments(command)).flatMap((words) => {
-    const present = { ...place, folder }
-    folder = folderBehind(words, folder)
-    return words.flatMap((_, at) => wordsAt(words, at, present))
+  /** Of the command and of each subshell around the present one: the folder, and the one before that. */
+  const folders = [{ now: place.folder, last: place.folder }]
+  return commandsIn(withoutDocuments(command)).flatMap(({ words, depth }) => {
+    while (folders.length <= depth) folders.push(folders.at(-1)!)
+    folders.length = depth + 1
+    const { now, last } = folders[depth]!
+    const to = changesFolder(words)
+    if (to !== null) folders[depth] = { now: folderBehind(to, { now, last }), last: now }
+    const found = words.flatMap((_, at) => wordsAt(words, at, { ...place, folder: now }))
+    const home = { text: '~', isProgram: false, isTarget: false, isQuoted: false, folder: now }
+    return to === '~' ? [...found, home] : found
   })
 }
 
@@ -123,19 +130,24 @@ function isMessage(before: string, text: string): boolean {
   return /^(?:-[a-z]*m|--message)$/.test(before) || /^--message=/.test(text)
 }
 
-function folderBehind(words: readonly RawWord[], folder: string): string {
+/** Where a `cd` goes; null for another command. */
+function changesFolder(words: readonly RawWord[]): string | null {
   const at = programAt(words)
-  const to = words[at + 1]?.text
-  if (!to || !['cd', 'pushd'].includes(words[at]?.text ?? '')) return folder
-  return /^[/~]/.test(to) ? `${to}/` : `${folder}${to}/`
+  if (!['cd', 'pushd'].includes(words[at]?.text ?? '')) return null
+  return words.slice(at + 1).find(({ text }) => !/^-[LPe@]+$|^--$/.test(text))?.text || '~'
+}
+
+function folderBehind(to: string, { now, last }: { now: string; last: string }): string {
+  if (to === '-') return last
+  return /^[/~]/.test(to) ? `${to}/` : `${now}${to}/`
 }
 
 const PIECES =
   /(?<blank>(?:[ \t\r]|\\\n)+)|(?<end>(?:[;|()\n]|&(?!>))+)|(?<target>\d*(?:&>>?|>>?[|&]?|<<<|<<-?|<[>&]?))|\$?'(?<plain>[^']*)(?:'|$)|\$?"(?<rich>(?:\\[\s\S]|[^"\\])*)(?:"|$)|\$\((?<inner>(?:[^()]|\([^()]*\))*)\)|`(?<ticks>[^`]*)(?:`|$)|\\(?<escaped>[\s\S]?)|(?<comment>(?<![^\s;|&()])#[^\n]*)|(?<bare>[^\s;|&()<>'"`\\$]+|[\s\S])/g
 
-/** Splits a text into simple commands, each as a list of words. */
-function commandsIn(text: string): RawWord[][] {
-  const commands: RawWord[][] = [[]]
+/** Splits a text into simple commands, each as a list of words. `depth` counts the subshells around it. */
+function commandsIn(text: string): { words: RawWord[]; depth: number }[] {
+  const commands: { words: RawWord[]; depth: number }[] = [{ words: [], depth: 0 }]
   let word: RawWord | null = null
   let isTarget = false
   for (const { groups = {} } of text.matchAll(PIECES)) {
@@ -144,16 +156,19 @@ function commandsIn(text: string): RawWord[][] {
       if (word || end !== undefined) isTarget = false
       word = null
       if (target !== undefined) isTarget = true
-      if (end !== undefined) commands.push([])
+      if (end !== undefined) {
+        const opened = end.split('(').length - end.split(')').length
+        commands.push({ words: [], depth: Math.max(0, commands.at(-1)!.depth + opened) })
+      }
       continue
     }
     if (!word) {
       word = { text: '', isQuoted: false, isTarget, inner: [] }
-      commands.at(-1)!.push(word)
+      commands.at(-1)!.words.push(word)
     }
     addPiece(word, groups, inner ?? ticks)
   }
-  return commands.filter((words) => words.length > 0)
+  return commands.filter(({ words }) => words.length > 0)
 }
 
 function addPiece(

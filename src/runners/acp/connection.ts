@@ -3,7 +3,7 @@ import type { ClientConnection, RequestPermissionResponse } from '@agentclientpr
 import { packageVersion } from '../../package-files.ts'
 import { createLines } from '../agents/jsonl.ts'
 import { abortable, withTimeout } from '../agents/timeouts.ts'
-import type { StepOutcome } from '../contract.ts'
+import { RunnerFailure, type StepOutcome } from '../contract.ts'
 import { type Launched, launch } from '../process/launch.ts'
 import { endProcessGroup } from '../process/process-group.ts'
 import type { Sandbox } from '../process/sandbox.ts'
@@ -123,6 +123,26 @@ function createConnection(
       if (endedByService) return { exit: 0, signal: null, endedByService }
       return gone ?? { exit: null, signal: 'SIGKILL' }
     },
+  }
+}
+
+/** Sends a request that needs no model, so it has its own time limit, in milliseconds. */
+export async function requestWithTimeout(
+  ms: number,
+  {
+    connection,
+    title,
+    signal,
+  }: { connection: AgentConnection; title: string; signal: AbortSignal },
+  method: string,
+  params: object,
+): Promise<unknown> {
+  const limit = AbortSignal.timeout(ms)
+  try {
+    return await connection.ask(method, params, AbortSignal.any([signal, limit]))
+  } catch (error) {
+    if (error !== limit.reason) throw error
+    throw new RunnerFailure(`${title} did not answer ${method} within ${ms / 1000} s`)
   }
 }
 

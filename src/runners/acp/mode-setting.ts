@@ -2,9 +2,8 @@ import type { AcpSpec } from '../agents/agent.ts'
 import { withTimeout } from '../agents/timeouts.ts'
 import { asRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
-import type { AgentConnection } from './connection.ts'
+import { type AgentConnection, requestWithTimeout } from './connection.ts'
 import { type ModeOffer, modeIn, planModeOf, workModeOf } from './modes.ts'
-import { requestWithTimeout } from './request-with-timeout.ts'
 import type { TimeLimits } from './time-limits.ts'
 
 /** Tracks the mode of a session, as reported by its agent. */

@@ -1,9 +1,8 @@
 import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
-import { type AgentConnection, clientInfo } from './connection.ts'
+import { type AgentConnection, clientInfo, requestWithTimeout } from './connection.ts'
 import { isLoginMissing, loginHint } from './connection-failure.ts'
 import { type ModeOffer, offerIn } from './modes.ts'
-import { requestWithTimeout } from './request-with-timeout.ts'
 import type { TimeLimits } from './time-limits.ts'
 import { modelIn } from './usage.ts'
 

@@ -122,7 +122,10 @@ export interface AcpSpec extends AgentSpec {
   countsTurn: boolean
   /** It ends its turn at a denied action, and continues without the action only if asked. */
   endsAtDenial: boolean
-  /** It sends errors as message text instead of in the protocol's fields. */
+  /**
+   * It sends errors as message text instead of in the protocol's fields, or may do so: a text that is only an error
+   * then fails the turn.
+   */
   sendsErrorsAsText: boolean
   /** Reads a message that is a report instead of an answer; null for any other text. */
   readText(text: string): OwnReport | null

@@ -1,8 +1,7 @@
 import { plainText } from '../../files/plain-text.ts'
 import type { CommandSpec } from '../agents/agent.ts'
-import { clauseOf, DID_NOTHING, errorText, withoutStack } from '../agents/agent-text.ts'
+import { clauseOf, DID_NOTHING, withoutStack } from '../agents/agent-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
-import { isErrorAlone } from '../agents/plan-text.ts'
 import type { StepProcessResult } from '../process/step-process.ts'
 import type { Heard } from './command-listener.ts'
 
@@ -33,8 +32,8 @@ export function failureReason(end: CommandEnd): string | null {
 }
 
 /**
- * The same for work mode. An agent that only printed an error, or that said and did nothing, has failed. For an
- * unknown program the exit code decides.
+ * The same for work mode. An agent that said and did nothing has failed. For an unknown program the exit code
+ * decides.
  */
 export function workFailureReason(
   { stream: format }: Pick<CommandSpec, 'stream'>,
@@ -44,7 +43,6 @@ export function workFailureReason(
   if (complaint !== null || format === 'plain') return complaint
   const { stream, hasActed, hasDropped } = end
   const said = stream.messages.join('\n\n')
-  if (isErrorAlone(said)) return `failed: ${errorText(said)}`
   const isEmpty = said.trim() === '' && !hasActed && !hasDropped && !stream.overlong
   return isEmpty ? DID_NOTHING : null
 }
