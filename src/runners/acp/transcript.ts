@@ -177,7 +177,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     if (report?.mode !== undefined) onMode(report.mode)
     if (report?.mode !== undefined || !isTurn) return
     const id = asString(messageId)
-    const isError = spec.sendsErrorsAsText && isErrorAlone(text)
+    const isError = spec.errorsAsText === 'chunk' && isErrorAlone(text)
     if (report !== null || isError) message = null
     if (report?.retry) takeReport(report)
     else if (report !== null || isError) shown.message(text.trim())
@@ -216,7 +216,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     const kind = asString(update.sessionUpdate) ?? ''
     takeReport(spec.readUpdate(update))
     if (kind === 'agent_message_chunk') say(update)
-    else if (MODE_KINDS.includes(kind)) tellMode(update)
+    else if (MODE_KINDS.includes(kind)) readMode(update)
     else if (isTurn && !WITHOUT_USE.includes(kind)) {
       // the next chunk starts a new message, even if the agent does not number its messages
       message = null
@@ -242,7 +242,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     }
   }
 
-  function tellMode({ currentModeId, configOptions }: UnknownRecord): void {
+  function readMode({ currentModeId, configOptions }: UnknownRecord): void {
     const mode = asString(currentModeId) ?? modeIn(configOptions)
     if (mode !== null) onMode(mode)
   }
@@ -250,7 +250,9 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   function failure(): string | null {
     const said = messages.join('\n\n')
     const isError =
-      isBroken || (spec.sendsErrorsAsText && (isErrorAlone(lastWords) || isErrorAlone(said)))
+      isBroken ||
+      (spec.errorsAsText === 'chunk' && isErrorAlone(lastWords)) ||
+      (spec.errorsAsText !== 'never' && isErrorAlone(said))
     if (!isError) return null
     const words = errorText(lastWords || said).replace(/^error: /i, '')
     return words === '' ? 'failed without saying why' : `failed: ${words}`
