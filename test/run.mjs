@@ -5,7 +5,8 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { SourceMap } from 'node:module'
+import { basename, dirname, join, relative } from 'node:path'
 import { buildPrograms, ROOT } from './build.mjs'
 import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 
@@ -13,8 +14,12 @@ const JOBS = 4
 const SHORT_LIMIT_MS = 300_000
 const CHECK_LIMIT_MS = 900_000
 const FULL_LIMIT_MS = 3 * 3_600_000
-/** What measures time, and so runs alone. */
-const isAlone = (file) => file.startsWith('test/timed/')
+/** What measures time, and so runs with no other beside it. */
+const isTimed = (file) => file.startsWith('test/timed/')
+/** A browser is a process of its own anyhow, and these files take long. */
+const isLarge = (file) => /^test\/(browser|faults|timed)\//.test(file)
+/** So many bytes of test files of one folder run in one process. */
+const GROUP_BYTES = 60_000
 
 /** What tests start besides test files, by `built()`. */
 const PROGRAMS = [
@@ -40,11 +45,11 @@ await rm(BUILT, { recursive: true, force: true })
 await buildPrograms([...files, ...PROGRAMS], BUILT)
 
 console.log('TAP version 14')
-// the largest first, for they take longest
-const bySize = files.toSorted((a, b) => statSync(join(ROOT, b)).size - statSync(join(ROOT, a)).size)
-const together = bySize.filter((file) => !isAlone(file))
+// the largest first, as they take longest
+const groups = groupFiles(files).sort((a, b) => b.bytes - a.bytes)
+const together = groups.filter((group) => !group.files.some(isTimed))
 await Promise.all(Array.from({ length: JOBS }, () => runFrom(together)).concat(check))
-await runFrom(bySize.filter(isAlone))
+await runFrom(groups.filter((group) => group.files.some(isTimed)))
 console.log(`1..${results.length}`)
 const failed = results.filter(({ isOk }) => !isOk)
 for (const { name } of failed) console.log(`# failed: ${name}`)
@@ -81,9 +86,31 @@ function chosen(words) {
   return { files, isBrief: is('BRIEF'), isFull: is('FULL') }
 }
 
+/** Files of one folder, in their order, as many as fit. */
+function groupFiles(files) {
+  const groups = []
+  for (const file of files) {
+    const bytes = statSync(join(ROOT, file)).size
+    const last = groups.find(({ folder, isOpen }) => folder === dirname(file) && isOpen)
+    if (last && !isLarge(file) && last.bytes + bytes <= GROUP_BYTES) {
+      last.files.push(file)
+      last.bytes += bytes
+      continue
+    }
+    if (last) last.isOpen = false
+    groups.push({ folder: dirname(file), files: [file], bytes, isOpen: true })
+  }
+  return groups
+}
+
 async function runFrom(queue) {
-  for (let file = queue.shift(); file; file = queue.shift()) {
-    await runJob(file, ['node', '--enable-source-maps', join(BUILT, file.replace(/ts$/, 'js'))])
+  for (let group = queue.shift(); group; group = queue.shift()) {
+    const { folder, files } = group
+    const name =
+      files.length === 1
+        ? files[0]
+        : `${folder}: ${files.map((file) => basename(file, '.ts')).join(', ')}`
+    await runJob(name, ['node', 'test/run-files.mjs', BUILT, ...files])
   }
 }
 
@@ -93,16 +120,37 @@ async function runJob(name, command, limit) {
   const { code, signal, output } = await run(command[0], command.slice(1), limit)
   const ms = Math.round(performance.now() - start)
   const plan = /^1\.\.(\d+)(.*)$/m.exec(output)
-  const isTest = name.endsWith('.ts')
+  const isTest = command[0] === 'node'
   const isOk = code === 0 && (plan !== null || !isTest)
   results.push({ name, isOk })
   const skip = plan?.[1] === '0' && isOk ? plan[2].trim() : ''
   const line = `${isOk ? 'ok' : 'not ok'} ${results.length} - ${name} ${skip || `# time=${ms}ms`}`
   if (isOk && process.stdout.isTTY) return console.log(line)
-  const indented = output.replaceAll(/^(?=.)/gm, isTest ? '    ' : '# ')
+  const shown = isOk ? output : mapPlaces(output)
+  const indented = shown.replaceAll(/^(?=.)/gm, isTest ? '    ' : '# ')
   const head = isTest ? `# Subtest: ${name}\n` : ''
   const ending = isOk ? '' : `\n  ---\n  ended: ${signal ?? `exit code ${code}`}\n  ...`
   console.log(`${head}${indented}${line}${ending}`)
+}
+
+/** The places in a stack as places in the source. Node could do so too, at each assertion: that takes half the time. */
+function mapPlaces(text) {
+  const maps = new Map()
+  const mapOf = (path) => {
+    if (!maps.has(path))
+      maps.set(path, new SourceMap(JSON.parse(readFileSync(`${path}.map`, 'utf8'))))
+    return maps.get(path)
+  }
+  return text.replaceAll(
+    /(?:file:\/\/)?[^\s()]*\.tap\/built\/([^\s():]+\.js):(\d+):(\d+)/g,
+    (place, file, line, column) => {
+      const path = join(BUILT, file)
+      const { originalSource, originalLine } = mapOf(path).findEntry(line - 1, column - 1)
+      return originalSource
+        ? `${relative(ROOT, join(dirname(path), originalSource))}:${originalLine + 1}`
+        : place
+    },
+  )
 }
 
 /** What is left of its process group when it ends is killed. */

@@ -1,0 +1,15 @@
+/**
+ * Runs built test files one behind the other in this process: `node test/run-files.mjs <folder of the built files> <file...>`.
+ * Loading tap and the service, and compiling both, then costs once what it would cost for each file.
+ */
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+
+const [, , folder, ...files] = process.argv
+for (const file of files) {
+  // a file can have its folder at the top, where all files share one test
+  t.testdirName = resolve('.tap/fixtures', file.replaceAll('/', '-'))
+  t.comment(file)
+  await import(pathToFileURL(join(folder, file.replace(/ts$/, 'js'))).href)
+}
