@@ -7,6 +7,8 @@ import { pathToFileURL } from 'node:url'
 import t from 'tap'
 
 const [, , folder, ...files] = process.argv
+// each test has the limit, and each file
+t.setTimeout(files.length * Number(process.env.TAP_TIMEOUT) * 1000)
 for (const file of files) {
   // a file can have its folder at the top, where all files share one test
   t.testdirName = resolve('.tap/fixtures', file.replaceAll('/', '-'))

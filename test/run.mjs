@@ -16,8 +16,8 @@ const CHECK_LIMIT_MS = 900_000
 const FULL_LIMIT_MS = 3 * 3_600_000
 /** What measures time, and so runs with no other beside it. */
 const isTimed = (file) => file.startsWith('test/timed/')
-/** A browser is a process of its own anyhow, and these files take long. */
-const isLarge = (file) => /^test\/(browser|faults|timed)\//.test(file)
+/** Has a process to itself: it takes long. */
+const isLarge = (file) => isLong || /^test\/(browser|faults|timed)\//.test(file)
 /** So many bytes of test files of one folder run in one process. */
 const GROUP_BYTES = 60_000
 
@@ -31,7 +31,9 @@ const PROGRAMS = [
 ]
 
 const BUILT = join(ROOT, '.tap/built')
-const { files, isBrief = false, isFull = false, withCheck = false } = chosen(process.argv.slice(2))
+const chosenFiles = chosen(process.argv.slice(2))
+const { files, isBrief = false, isFull = false, isLong = isFull, withCheck = false } = chosenFiles
+const LIMIT_MS = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS
 if (files.length === 0) throw new Error('no test file is chosen')
 
 const began = performance.now()
@@ -75,7 +77,7 @@ function chosen(words) {
     if (unknown) throw new Error(`${unknown} is none of: ${Object.keys(PARTS).join(', ')}`)
     console.log(`# part of the long lane: ${parts.join(', ')}`)
     const isChosen = (file) => partsOf(file).some((name) => parts.includes(name))
-    return { files: all.filter(isChosen), isFull: first === '--long' }
+    return { files: all.filter(isChosen), isFull: first === '--long', isLong: true }
   }
   const paths = words.map((path) => path.replace(/^\.\//, '').replace(/\/$/, ''))
   const isBelow = (file, path) => file === path || file.startsWith(`${path}/`)
@@ -110,7 +112,7 @@ async function runFrom(queue) {
       files.length === 1
         ? files[0]
         : `${folder}: ${files.map((file) => basename(file, '.ts')).join(', ')}`
-    await runJob(name, ['node', 'test/run-files.mjs', BUILT, ...files])
+    await runJob(name, ['node', 'test/run-files.mjs', BUILT, ...files], files.length * LIMIT_MS)
   }
 }
 
@@ -133,7 +135,7 @@ async function runJob(name, command, limit) {
   console.log(`${head}${indented}${line}${ending}`)
 }
 
-/** The places in a stack as places in the source. Node could do so too, at each assertion: that takes half the time. */
+/** Names the places of a stack in the source. If Node did so, it would do it at each assertion, in half of the whole time. */
 function mapPlaces(text) {
   const maps = new Map()
   const mapOf = (path) => {
@@ -154,7 +156,7 @@ function mapPlaces(text) {
 }
 
 /** What is left of its process group when it ends is killed. */
-function run(program, args, limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS) {
+function run(program, args, limit = LIMIT_MS) {
   const child = spawn(program, args, {
     cwd: ROOT,
     detached: true,
@@ -162,7 +164,7 @@ function run(program, args, limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS) {
     env: {
       ...process.env,
       TAP: '1',
-      TAP_TIMEOUT: String(limit / 1000),
+      TAP_TIMEOUT: String(LIMIT_MS / 1000),
       CASEFILE_TEST_BRIEF: isBrief ? '1' : '',
       CASEFILE_TEST_FULL: isFull ? '1' : '',
     },
