@@ -13,6 +13,7 @@ import { eventsSuite } from './events.mjs'
 import { growthSuite } from './growth.mjs'
 import { peersSuite } from './peers.mjs'
 import { readsSuite } from './reads.mjs'
+import { runsSuite } from './runs.mjs'
 import { searchSuite } from './search.mjs'
 import { cliSuite, startsSuite } from './starts.mjs'
 import { machineNow, markdownTable } from './suite.mjs'
@@ -28,6 +29,7 @@ const SUITES = {
   writes: writesSuite,
   growth: growthSuite,
   events: eventsSuite,
+  runs: runsSuite,
   search: searchSuite,
   cli: cliSuite,
   webhooks: webhooksSuite,

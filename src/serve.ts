@@ -20,6 +20,8 @@ export interface ServeOptions {
   dev?: boolean
   trust?: boolean
   mount?: boolean
+  /** By default that of this process. */
+  environment?: NodeJS.ProcessEnv
   /** The service ends with a command. It has no pages, and says so to processes that ask for the owner. */
   short?: boolean
   /** Print the address as JSON. */

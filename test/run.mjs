@@ -16,8 +16,9 @@ const CHECK_LIMIT_MS = 900_000
 const FULL_LIMIT_MS = 3 * 3_600_000
 /** What measures time, and so runs with no other beside it. */
 const isTimed = (file) => file.startsWith('test/timed/')
-/** Has a process to itself: it takes long. */
-const isLarge = (file) => isLong || /^test\/(browser|faults|timed)\//.test(file)
+/** Has a process to itself: it takes long, or stops what other files use until the end, as the parser. */
+const isSeparate = (file) =>
+  isLong || /^test\/((browser|faults|timed)\/|markdown\/odd-files)/.test(file)
 /** So many bytes of test files of one folder run in one process. */
 const GROUP_BYTES = 60_000
 
@@ -92,15 +93,15 @@ function chosen(words) {
 function groupFiles(files) {
   const groups = []
   for (const file of files) {
+    const folder = dirname(file)
     const bytes = statSync(join(ROOT, file)).size
-    const last = groups.find(({ folder, isOpen }) => folder === dirname(file) && isOpen)
-    if (last && !isLarge(file) && last.bytes + bytes <= GROUP_BYTES) {
+    const last = groups.findLast((group) => group.folder === folder && !group.isSeparate)
+    if (last && !isSeparate(file) && last.bytes + bytes <= GROUP_BYTES) {
       last.files.push(file)
       last.bytes += bytes
-      continue
+    } else {
+      groups.push({ folder, files: [file], bytes, isSeparate: isSeparate(file) })
     }
-    if (last) last.isOpen = false
-    groups.push({ folder: dirname(file), files: [file], bytes, isOpen: true })
   }
   return groups
 }

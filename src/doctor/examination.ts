@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
-import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
+import type { Sandbox } from '../runners/process/sandbox.ts'
 import { allStatuses, type ProviderStatus, providerOf } from '../sessions/providers.ts'
 import { planSandbox } from '../sessions/sandbox-policy.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/start-checks.ts'
@@ -62,9 +62,7 @@ async function sandboxFor(
   try {
     const needs = { layout: layoutOf(root, memoryRoot), state, environment, mount: true }
     const { signal } = new AbortController()
-    const sandbox = await planSandbox(needs, { workdir: root, runFolder: folder.path, signal })
-    closeSandbox(sandbox)
-    return sandbox
+    return await planSandbox(needs, { workdir: root, runFolder: folder.path, signal })
   } finally {
     await folder.close()
   }

@@ -1,6 +1,6 @@
 /** Reads the mounts of this process, for the sandbox of runs. */
 
-import { lstatSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { hasCode } from './errno.ts'
 
@@ -26,17 +26,6 @@ export function mountPoints(): MountPoint[] {
 export async function existingPaths(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(paths.map(realPathIfAny))
   return [...new Set(found.filter((path) => path !== null))]
-}
-
-/** Returns device and inode of a path; empty if it does not exist. */
-export function identityOf(path: string): string {
-  try {
-    const { dev, ino } = lstatSync(path, { bigint: true })
-    return `${dev} ${ino}`
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return ''
-    throw error
-  }
 }
 
 /** The kernel escapes spaces, line ends and backslashes as three octal digits. */

@@ -1,7 +1,6 @@
 import { readPlan } from '../markdown/plan-steps.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import type { Runner, StepOutcome, WorkRequest, WorkResult } from './contract.ts'
-import { createPipeSupply, type PipeSupply } from './output/output-pipe.ts'
 import { runStepProcess } from './process/step-process.ts'
 import { planRunbook } from './runbook-plan.ts'
 
@@ -30,20 +29,10 @@ async function executeSteps(
   const [error] = errors
   if (error)
     return { ok: false, reason: `the plan is invalid at line ${error.line}: ${error.message}` }
-  const wanted = steps.filter(isWanted)
-  const pipes = createPipeSupply(request.scratch, wanted.length)
-  try {
-    return await executeAll(wanted, request, pipes)
-  } finally {
-    pipes.close()
-  }
+  return executeAll(steps.filter(isWanted), request)
 }
 
-async function executeAll(
-  steps: readonly PlanStep[],
-  request: WorkRequest,
-  pipes: PipeSupply,
-): Promise<WorkResult> {
+async function executeAll(steps: readonly PlanStep[], request: WorkRequest): Promise<WorkResult> {
   /** Disk writes of the previous step, still pending while the next one is prepared. */
   let before: Promise<void> = Promise.resolve()
   for (const step of steps) {
@@ -51,7 +40,7 @@ async function executeAll(
       await before
       return { ok: false, reason: `stopped before step ${step.id}` }
     }
-    const outcome = await runStep(step, request, { before, pipes })
+    const outcome = await runStep(step, request, before)
     before = request.report.stepFinished(outcome)
     const reason = request.signal.aborted
       ? `stopped during step ${step.id}`
@@ -74,7 +63,7 @@ async function executeAll(
 async function runStep(
   step: PlanStep,
   request: WorkRequest,
-  { before, pipes }: { before: Promise<void>; pipes: PipeSupply },
+  before: Promise<void>,
 ): Promise<StepOutcome> {
   const { report, workdir, env, signal } = request
   const timeoutMs = step.timeoutMs ?? request.stepTimeoutMs
@@ -86,7 +75,6 @@ async function runStep(
     timeoutMs,
     signal,
     scratch: request.scratch,
-    pipes,
     sandbox: request.sandbox,
     async onStart(pid) {
       await Promise.all([recorded, report.processStarted(pid)])

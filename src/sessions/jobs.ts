@@ -105,7 +105,6 @@ export function createJobs({ running, isOver, onChange, onFailure, log }: JobDep
     if (entry?.job !== job) return
     jobs.delete(job.session_id)
     running.delete(job.session_id)
-    for (const process of job.processes) process.release()
     onChange(job.case_id)
     entry.onClosed()
   }

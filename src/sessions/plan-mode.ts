@@ -9,7 +9,7 @@ import { abortable } from '../runners/agents/timeouts.ts'
 import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
+import type { Sandbox } from '../runners/process/sandbox.ts'
 import { hypothesisOf } from '../runners/runbook-plan.ts'
 import { openPlanFolders, type PlanFolders } from '../snapshots/plan-folders.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -175,20 +175,16 @@ async function planWithAgent(
   try {
     const { workdir, signal } = planning.request
     const sandbox = await planSandbox(deps, { workdir, runFolder: run.path, signal })
+    const folders = await openPlanFolders(workdir, {
+      folder: await run.inner('project'),
+      exclude: [deps.layout.memoryRoot, deps.state.root],
+      ignoredToo: sandbox.kind === 'none',
+      signal,
+    })
     try {
-      const folders = await openPlanFolders(workdir, {
-        folder: await run.inner('project'),
-        exclude: [deps.layout.memoryRoot, deps.state.root],
-        ignoredToo: sandbox.kind === 'none',
-        signal,
-      })
-      try {
-        return await planInSandbox(deps, job, planning, { prepared, run, folders, sandbox })
-      } finally {
-        await folders.close()
-      }
+      return await planInSandbox(deps, job, planning, { prepared, run, folders, sandbox })
     } finally {
-      closeSandbox(sandbox)
+      await folders.close()
     }
   } finally {
     await run.close()

@@ -11,7 +11,6 @@ import {
   type RunProcess,
   runProcess,
 } from '../runners/process/run-processes.ts'
-import { closeSandbox, NO_SANDBOX, type Sandbox } from '../runners/process/sandbox.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
@@ -87,7 +86,6 @@ export function createProviders(deps: RunDeps): Providers {
       throw error
     } finally {
       active.delete(run)
-      for (const process of run.processes) process.release()
     }
   }
 
@@ -131,16 +129,13 @@ async function runPrompt(deps: RunDeps, run: Active, runRequest: RunRequest): Pr
     run.processes.push(process)
     await runs.write({ ...record, process: { pid, start: process.start, boot: bootId() } })
   })
-  let sandbox: Sandbox = NO_SANDBOX
   try {
     const request = await planRequestFor(deps, runRequest, { runId, folder })
-    sandbox = request.agent.sandbox
     const agent = { ...request.agent, report }
     const { hypothesis, plan } = await runRequest.provider.runner.plan({ ...request, agent })
     return { hypothesis: clean(deps, hypothesis), plan: clean(deps, plan) }
   } finally {
     report.end()
-    closeSandbox(sandbox)
     await killRun(run)
     await folder.close()
     await runs.remove(runId)

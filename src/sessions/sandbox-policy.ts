@@ -17,7 +17,7 @@ export interface Scene {
 /** The sandbox for planning: the workspace, the working folder and its repository are read-only. */
 export async function planSandbox(deps: SandboxDeps, scene: Scene): Promise<Sandbox> {
   const { root, memoryRoot } = deps.layout
-  const repository = await repositoryFolders(scene.workdir, scene.signal)
+  const repository = await repositoryFolders(scene.workdir)
   return sandboxFor(
     deps,
     scene,
@@ -75,7 +75,7 @@ async function sandboxFor(
   const around = home && readOnly.find((folder) => isWithin(folder, home))
   // the agent stores its login and conversations in the home folder and could not start
   if (around) return { kind: 'none', reason: `the home folder lies within ${around}` }
-  const hidden = [deps.state.root]
+  const hidden = deps.state.root
   return openSandbox({ readOnly, hidden, open: [scene.runFolder] }, scene.signal, prefer)
 }
 

@@ -9,7 +9,7 @@ import { lastOf } from '../model/trail.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import { endProcessGroup } from '../runners/process/process-group.ts'
 import { bootId, processStart } from '../runners/process/procfs.ts'
-import { earlierRunProcess } from '../runners/process/run-processes.ts'
+import { runProcess } from '../runners/process/run-processes.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
@@ -160,7 +160,7 @@ async function endSession(deps: SessionDeps, record: RunRecord): Promise<void> {
 async function endProcesses({ mark: runId, session_id, process }: RunRecord): Promise<void> {
   const same = process?.boot === bootId() && process?.start === processStart(process?.pid ?? -1)
   const group = process && process.start !== null && same ? process.pid : null
-  const processes = group === null ? [] : [earlierRunProcess(group)]
+  const processes = group === null ? [] : [runProcess(group)]
   await Promise.all([
     group === null ? null : endProcessGroup(group, GRACE_MS),
     killRun({ runId, processes, folderId: session_id }, GRACE_MS),

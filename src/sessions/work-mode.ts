@@ -13,7 +13,6 @@ import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import { closeSandbox, NO_SANDBOX, type Sandbox } from '../runners/process/sandbox.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
@@ -98,10 +97,9 @@ async function work(
   const signal = AbortSignal.any([job.signal, limit])
   const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
   const report = openRunReport(deps, job)
-  let sandbox: Sandbox = NO_SANDBOX
   try {
     const workdir = job.folder!
-    sandbox = await workSandbox(deps, { workdir, runFolder: run.path, signal })
+    const sandbox = await workSandbox(deps, { workdir, runFolder: run.path, signal })
     await appendLine(deps, job, sandboxLine('work', sandbox))
     if (sandbox.kind === 'none') await deps.runGuard.begin(job)
     const request: WorkRequest = {
@@ -121,7 +119,6 @@ async function work(
     if (limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(deps, result)), missing }
   } finally {
-    closeSandbox(sandbox)
     await report.close()
     await run.close()
   }

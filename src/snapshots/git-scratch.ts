@@ -1,10 +1,9 @@
 /** Creates scratch repositories that borrow the user's objects, without the user's configuration and hooks. */
 
-import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { copyFile, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { type GitCommandOptions, gitText } from '../workspace/git/git-command.ts'
-import type { GitRepository } from '../workspace/git/git-repository.ts'
+import type { GitCommandOptions } from '../workspace/git/git-command.ts'
 
 export type GitLimits = Pick<GitCommandOptions, 'timeoutMs' | 'signal'>
 
@@ -16,43 +15,72 @@ export function gitLimits({ timeoutMs, signal }: GitLimits): GitLimits {
 }
 
 /** Attributes for exact bytes: no line-end conversion, filter, keyword, encoding or diff driver. */
-export const EXACT = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff\n'
+const EXACT = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff\n'
 
-/**
- * Creates a scratch repository in an empty folder, over the user's working tree, with access to the user's objects
- * and those in `borrow`. Returns the options for running git there. It has the user's current exclude rules, and
- * nothing else of the user's configuration.
- */
-export async function createScratchRepository(
-  repository: GitRepository,
-  folder: string,
-  limits: GitLimits,
-  borrowed: readonly string[] = [],
-): Promise<GitCommandOptions> {
-  const { top, objects, exclude, excludesFile, objectFormat } = repository
-  const config = excludesFile === null ? {} : { 'core.excludesFile': excludesFile }
-  const git = isolatedGit(folder, top, limits, config)
-  await initRepository(folder, ['--bare'], objectFormat, limits)
-  await mkdir(join(folder, 'info'))
-  await writeFile(join(folder, 'info', 'attributes'), EXACT)
-  if (await isRegular(exclude)) await copyFile(exclude, join(folder, 'info', 'exclude'))
-  await borrowObjects(folder, [...(objects === null ? [] : [objects]), ...borrowed])
-  return git
+export interface ScratchOptions extends GitLimits {
+  /** `sha1` if not given. */
+  objectFormat?: string
+  /** A file of exclude rules to copy; it need not exist. */
+  exclude?: string
+  /** The user's `core.excludesFile`. */
+  excludesFile?: string | null
+  /** Object folders to read from. */
+  borrow?: readonly string[]
 }
 
-/** Like `git init`, without the user's configuration and templates. */
+/**
+ * Creates a scratch repository in an empty folder, over the working tree `top`. Returns the options for running git
+ * there. It has the given exclude rules, and nothing of the user's configuration.
+ */
+export async function createScratchRepository(
+  gitDir: string,
+  top: string,
+  options: ScratchOptions,
+): Promise<GitCommandOptions> {
+  const { objectFormat = 'sha1', exclude, excludesFile, borrow = [] } = options
+  await initRepository(gitDir, objectFormat)
+  if (exclude !== undefined && (await isRegular(exclude)))
+    await copyFile(exclude, join(gitDir, 'info', 'exclude'))
+  await borrowObjects(gitDir, borrow)
+  return isolatedGit(
+    gitDir,
+    top,
+    options,
+    excludesFile ? { 'core.excludesFile': excludesFile } : {},
+  )
+}
+
+/** Creates a scratch folder with an unpredictable name. */
+export async function openScratchFolder(folder: string) {
+  const path = await mkdtemp(join(await realpath(folder), 'tree-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/**
+ * Writes what `git init` writes, without starting git: an empty repository on the branch `main`, whose attributes keep
+ * every byte.
+ */
 export async function initRepository(
-  folder: string,
-  how: readonly string[],
+  gitDir: string,
   objectFormat: string,
-  limits: GitLimits,
+  config = '',
 ): Promise<void> {
-  const init = ['init', '--quiet', '--template=', `--object-format=${objectFormat}`, ...how]
-  await gitText([...init, folder], { ...limits, cwd: dirname(folder), env: NO_CONFIG })
+  await mkdir(gitDir, { recursive: true, mode: 0o700 })
+  for (const folder of ['objects', 'refs', 'info']) await mkdir(join(gitDir, folder))
+  const extensions =
+    objectFormat === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${objectFormat}\n`
+  const version = objectFormat === 'sha1' ? 0 : 1
+  await writeFile(
+    join(gitDir, 'config'),
+    `[core]\n\trepositoryformatversion = ${version}\n${config}${extensions}`,
+  )
+  await writeFile(join(gitDir, 'info', 'attributes'), EXACT)
+  await writeFile(join(gitDir, 'HEAD'), 'ref: refs/heads/main\n')
 }
 
 /** Lets a repository read the objects of others, which stay in place. */
 export async function borrowObjects(gitDir: string, objects: readonly string[]): Promise<void> {
+  if (objects.length === 0) return
   const info = join(gitDir, 'objects', 'info')
   await mkdir(info, { recursive: true })
   await writeFile(join(info, 'alternates'), objects.map((path) => `${alternate(path)}\n`).join(''))
@@ -81,7 +109,7 @@ export function isolatedGit(
   top: string,
   limits: GitLimits,
   more: Record<string, string>,
-): GitCommandOptions {
+): GitCommandOptions & { env: Record<string, string> } {
   const config: Record<string, string> = {
     'core.bare': 'false',
     'core.quotePath': 'false',
@@ -106,4 +134,25 @@ export function isolatedGit(
     env[`GIT_CONFIG_VALUE_${index}`] = value
   })
   return { cwd: top, env, ...gitLimits(limits) }
+}
+
+/**
+ * Returns the options for listing files in the user's repository, by the user's exclude rules. Naming the git folder
+ * skips git's check of its owner, so run nothing there that could start a program.
+ */
+export function userGit(
+  gitDir: string,
+  top: string,
+  limits: GitLimits,
+): GitCommandOptions & { env: Record<string, string> } {
+  // the cache in the user's index could hide files
+  const git = isolatedGit(gitDir, top, limits, { 'core.untrackedCache': 'false' })
+  const { GIT_CONFIG_GLOBAL: _global, GIT_CONFIG_NOSYSTEM: _system, ...env } = git.env
+  return { ...git, env }
+}
+
+/** Rethrows the error of a git that could not be started. */
+export function missingGit(error: unknown): never {
+  if (!hasCode(error, 'ENOENT')) throw error
+  throw new Error('git was not found on the PATH', { cause: error })
 }

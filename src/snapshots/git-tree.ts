@@ -2,8 +2,8 @@
 
 import { gitText, runGit } from '../workspace/git/git-command.ts'
 import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
+import { type FolderIndex, type FolderIndexOptions, openFolderIndex } from './folder-index.ts'
 import { parseTreeDiff, type TreeDiff } from './git-diff.ts'
-import { type FolderIndex, type FolderIndexOptions, openFolderIndex } from './git-folder-index.ts'
 
 export type TreeSnapshotOptions = FolderIndexOptions
 

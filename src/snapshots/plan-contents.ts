@@ -69,6 +69,11 @@ export async function contentAt(
   }
 }
 
+/** Returns the git object id of an existing file. */
+export async function idAt(place: Buffer, objectFormat: string): Promise<string> {
+  return idOf(place, await lstat(place), { objectFormat })
+}
+
 type HashOptions = Pick<ContentsOptions, 'objectFormat' | 'signal'>
 
 /** Returns the git object id of this content. */

@@ -3,20 +3,15 @@
  * in the working folder.
  */
 
-import { appendFile, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode } from '../files/errno.ts'
 import { isOpenFolder } from '../files/folder-names.ts'
 import { plainText } from '../files/plain-text.ts'
 import { removeStubborn } from '../files/remove-stubborn.ts'
 import { AppError } from '../model/app-error.ts'
-import { gitText, runGit } from '../workspace/git/git-command.ts'
-import type { GitRepository } from '../workspace/git/git-repository.ts'
-import type { FolderIndex } from './git-folder-index.ts'
-import { listIndex } from './git-index.ts'
+import { gitText } from '../workspace/git/git-command.ts'
 import {
   borrowObjects,
-  EXACT,
   type GitLimits,
   gitLimits,
   initRepository,
@@ -24,8 +19,12 @@ import {
 } from './git-scratch.ts'
 import { contentsBelow } from './plan-contents.ts'
 import { differences } from './plan-differences.ts'
-import { shownPath, walkedPath } from './plan-walk.ts'
-import { type WorkingFolderOptions, watchWorkingFolder } from './plan-working-folder.ts'
+import { shownPath } from './plan-walk.ts'
+import {
+  type WatchedFolder,
+  type WorkingFolderOptions,
+  watchWorkingFolder,
+} from './plan-working-folder.ts'
 import { repositoryState } from './repository-state.ts'
 
 const MOST_NAMES = 100
@@ -64,7 +63,6 @@ export async function openPlanFolders(
     await removeStubborn(options.folder)
   }
   try {
-    await mustHaveGit(options.folder, gitLimits(options))
     const folders = await openFolders(workdir, options)
     const copyChanges = () =>
       folders.copyChanges().catch(failWith('What changed in the copy is unknown'))
@@ -74,15 +72,6 @@ export async function openPlanFolders(
   } catch (error) {
     await close()
     return failWith('The working folder cannot be copied to plan in')(error)
-  }
-}
-
-async function mustHaveGit(cwd: string, limits: GitLimits): Promise<void> {
-  try {
-    await runGit(['version'], { ...limits, cwd })
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error
-    throw new Error('git was not found on the PATH', { cause: error })
   }
 }
 
@@ -101,9 +90,12 @@ async function openFolders(
   options: PlanFoldersOptions,
 ): Promise<Omit<PlanFolders, 'close'>> {
   const copy = join(options.folder, 'copy')
-  const working = await watchWorkingFolder(workdir, options)
-  const ids = await makePlanCopy(copy, working.index, working.repository, gitLimits(options))
-  const inCopy = copyLooks(copy, working.repository.objectFormat, options.signal)
+  await mkdir(copy, { mode: 0o700 })
+  const working = await watchWorkingFolder(workdir, copy, options)
+  await commitCopy(copy, working, gitLimits(options))
+  const inCopy = copyLooks(copy, working.objectFormat, options.signal)
+  const idOf = (value: string) => value.slice(value.indexOf(' ') + 1)
+  const ids = new Map([...working.files].map(([path, value]) => [path, idOf(value)]))
   const before = await inCopy(ids)
   return {
     copy,
@@ -148,8 +140,7 @@ const IDENTITY = {
 }
 
 /** Disables programs that the user's global configuration could start or leave running. */
-const QUIET_CONFIG = `[core]
-	fsmonitor = false
+const QUIET_CONFIG = `	fsmonitor = false
 	untrackedCache = false
 	hooksPath = /dev/null
 [gc]
@@ -159,34 +150,20 @@ const QUIET_CONFIG = `[core]
 `
 
 /**
- * Checks out the service's index of the working folder to a new folder, byte for byte, as the single commit of a
- * repository that borrows the objects. Git attributes are ignored, also later, so that `git status` is clean whatever
- * is configured. Returns the object ids of the files by path.
+ * Makes the copied files the single commit of a repository that borrows the user's objects. Git attributes are ignored,
+ * also later, so that `git status` is clean whatever is configured.
  */
-async function makePlanCopy(
+async function commitCopy(
   copy: string,
-  index: FolderIndex,
-  { prefix, objectFormat }: Pick<GitRepository, 'prefix' | 'objectFormat'>,
+  { objectFormat, objects }: Pick<WatchedFolder, 'objectFormat' | 'objects'>,
   limits: GitLimits,
-): Promise<Map<string, string>> {
-  await mkdir(copy, { mode: 0o700 })
-  await initRepository(copy, ['--initial-branch=main'], objectFormat, limits)
+): Promise<void> {
   const gitDir = join(copy, '.git')
-  await borrowObjects(gitDir, [index.objects])
-  await appendFile(join(gitDir, 'config'), QUIET_CONFIG)
-  await mkdir(join(gitDir, 'info'))
-  await writeFile(join(gitDir, 'info', 'attributes'), EXACT)
-
+  await initRepository(gitDir, objectFormat, QUIET_CONFIG)
+  await borrowObjects(gitDir, objects === null ? [] : [objects])
   const isolated = isolatedGit(gitDir, copy, limits, {})
   const git = { ...isolated, env: { ...isolated.env, ...IDENTITY } }
-  const of = prefix === '' ? [] : [`--prefix=${prefix}/`]
-  const written = await runGit(['write-tree', ...of], index.git)
-  // git trees do not contain folders without files
-  const tree = written.exit === 0 ? written.stdout.toString() : await gitText(['mktree'], git)
+  await gitText(['add', '--all', '--force', '--', '.'], git)
   const message = 'The working folder as it was when the planning began'
-  const commit = await gitText(['commit-tree', '-m', message, tree.trim()], git)
-  await gitText(['update-ref', 'HEAD', commit.trim()], git)
-  await gitText(['read-tree', 'HEAD'], git)
-  await gitText(['checkout-index', '--all', '--index', '--quiet'], git)
-  return new Map((await listIndex(git)).map(({ path, id }) => [walkedPath(path), id]))
+  await gitText(['commit', '--quiet', '--allow-empty', '--no-verify', '-m', message], git)
 }

@@ -1,13 +1,12 @@
 /** Compares a folder before and after planning: tracked files by git, other files by stamps. */
 
 import { join } from 'node:path'
-import type { GitRepository } from '../workspace/git/git-repository.ts'
+import { type FileList, type ListedFolder, listFiles, listUntracked } from './file-list.ts'
 import { excludedPaths } from './git-excluded.ts'
-import { type FolderIndex, openFolderIndex } from './git-folder-index.ts'
-import type { IndexEntry } from './git-index.ts'
-import { type GitLimits, gitLimits } from './git-scratch.ts'
+import type { GitLimits } from './git-scratch.ts'
 import { MOST_STAMPS, type Stamps, stampsBelow } from './ignored-files.ts'
 import { differences } from './plan-differences.ts'
+import { type Files, readFiles } from './plan-files.ts'
 import { walkedPath } from './plan-walk.ts'
 
 export interface WatchOptions extends GitLimits {
@@ -25,35 +24,38 @@ export interface Watch {
   changes(): Promise<string[]>
 }
 
-export interface IndexedWatch extends Watch {
-  /** Index of all files except ignored ones. */
-  index: FolderIndex
-  /** Nested repositories, of which the index contains only a commit. */
-  submodules: string[]
+export interface FilesWatch extends Watch {
+  /** All files except ignored ones. */
+  list: FileList
+  files: Files
 }
 
-/** By path, in the form of plan-walk.ts. */
-type Files = Map<string, string>
-
-/** Records the files of a repository below its prefix. */
+/** Records the files of a folder except ignored ones, and copies them to `copyTo` if given. */
 export async function watchFiles(
-  repository: GitRepository,
+  folder: ListedFolder,
   options: WatchOptions,
-): Promise<IndexedWatch> {
-  const top = join(repository.top, repository.prefix)
-  const index = await indexOf(repository, options)
-  const entries = await index.read()
-  const files = valuesOf(entries, repository)
+  copyTo?: string,
+): Promise<FilesWatch> {
+  const top = join(folder.top, folder.prefix)
+  const { signal } = options
+  const list = await listFiles(folder, options)
+  const { objectFormat } = list
+  const read = (paths: readonly string[], more: { copyTo?: string } = {}) =>
+    readFiles(top, paths, { objectFormat, ...(signal ? { signal } : {}), ...more })
+  const { files, warnings } = await read(list.paths, copyTo === undefined ? {} : { copyTo })
   const known = (path: string) => files.has(path)
   const look = (before?: Stamps) => stampsOf(top, options, { known, leaveOut: ['.git'], before })
   const stamps = options.ignoredToo ? await look() : null
-  const submodules = entries.filter(({ mode }) => mode === '160000')
   return {
-    index,
-    submodules: submodules.map(({ path }) => below(path, repository)),
-    warnings: [...index.warnings(), ...unstamped(stamps)],
+    list,
+    files,
+    warnings: [...list.warnings, ...warnings, ...unstamped(stamps)],
     async changes() {
-      const again = () => readAgain(repository, index, entries, options)
+      // files that were seen count even if they are ignored now
+      const again = async () => {
+        const { paths } = await listUntracked(folder, options)
+        return (await read([...new Set([...files.keys(), ...paths])])).files
+      }
       if (stamps === null) return differences(files, await again())
       const now = await look(stamps)
       if (now.blocksGit) return differences(stamps.byPath, now.byPath)
@@ -80,47 +82,6 @@ export async function watchStamps(top: string, options: WatchOptions): Promise<W
 
 function joinedMap(files: Files, stamps: Files): Files {
   return new Map([...files, ...stamps])
-}
-
-async function indexOf(
-  repository: GitRepository,
-  { folder, exclude, ...limits }: WatchOptions,
-  borrow: string[] = [],
-): Promise<FolderIndex> {
-  const options = { scratch: folder, exclude, borrow, ...gitLimits(limits) }
-  const index = await openFolderIndex(repository, options)
-  if ('reason' in index) throw new Error(index.reason)
-  return index
-}
-
-/**
- * Reads the files again in a new scratch repository, as an agent could have changed the first one. File times are
- * ignored, since git compares whole seconds, and the user's index is not used.
- */
-async function readAgain(
-  repository: GitRepository,
-  { objects }: FolderIndex,
-  seen: readonly IndexEntry[],
-  options: WatchOptions,
-): Promise<Files> {
-  const borrow = [objects, ...(repository.objects === null ? [] : [repository.objects])]
-  const index = await indexOf({ ...repository, objects: null }, options, borrow)
-  try {
-    const entries = await index.read(seen.map(({ path }) => path))
-    return valuesOf(entries, repository)
-  } finally {
-    await index.close()
-  }
-}
-
-function valuesOf(entries: readonly IndexEntry[], repository: GitRepository): Files {
-  return new Map(
-    entries.map(({ mode, id, path }) => [walkedPath(below(path, repository)), `${mode} ${id}`]),
-  )
-}
-
-function below(path: string, { prefix }: GitRepository): string {
-  return prefix === '' ? path : path.slice(prefix.length + 1)
 }
 
 interface StampsDeps {

@@ -3,19 +3,15 @@
 import { realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isOpenFolder } from '../files/folder-names.ts'
-import {
-  findRepository,
-  type GitRepository,
-  noRepository,
-} from '../workspace/git/git-repository.ts'
+import { isIgnored, type ListedFolder } from './file-list.ts'
 import { excludedPaths } from './git-excluded.ts'
-import type { FolderIndex } from './git-folder-index.ts'
 import { gitLimits } from './git-scratch.ts'
 import { differences } from './plan-differences.ts'
+import type { Files } from './plan-files.ts'
 import { shownPath } from './plan-walk.ts'
 import { type Watch, type WatchOptions, watchFiles, watchStamps } from './plan-watch.ts'
 import { countMissing, storedObjects } from './repository-objects.ts'
-import { objectsFolder, repositoryState } from './repository-state.ts'
+import { findRepositoryFolders, repositoryState } from './repository-state.ts'
 
 export interface WorkingFolderOptions extends WatchOptions {
   /**
@@ -26,35 +22,44 @@ export interface WorkingFolderOptions extends WatchOptions {
 }
 
 export interface WatchedFolder {
-  repository: GitRepository
-  /** Index of all files except ignored ones. */
-  index: FolderIndex
+  /** All files except ignored ones. */
+  files: Files
+  objectFormat: string
+  /** The object folder of the repository; null without one that git can use. */
+  objects: string | null
   warnings: string[]
   /** Returns what changed since, in no particular order; names are relative to the folder. */
   changes(): Promise<string[]>
 }
 
 /**
- * Records the state of a working folder, to report changes later; with ignored files, also the rest of its
- * repository.
+ * Records the state of a working folder, to report changes later, and copies its files to the folder `copy`; with
+ * ignored files, also records the rest of its repository.
  */
 export async function watchWorkingFolder(
   workdir: string,
+  copy: string,
   options: WorkingFolderOptions,
 ): Promise<WatchedFolder> {
   const top = await realpath(workdir)
-  const found = await findRepository(top, gitLimits(options))
-  const repository = 'reason' in found ? noRepository(top) : found
-  const files = await watchFiles(repository, options)
-  const around = options.ignoredToo ? await watchAround(top, repository, options) : []
-  const inRepository = await watchRepository(top, options)
+  const found = await findRepositoryFolders(top)
+  const isUsed = found !== null && !(await isIgnored(found, top, options))
+  const folder = isUsed
+    ? { top: found.top, prefix: relative(found.top, top), repository: found }
+    : { top, prefix: '', repository: null }
+  const files = await watchFiles(folder, options, copy)
+  const around = options.ignoredToo ? await watchAround(top, folder, options) : []
+  const { entries, nested, objectFormat } = files.list
+  const isWhole = isUsed && folder.prefix === '' && entries.length > 0
+  const inRepository = await watchRepository(top, options, isWhole ? { entries } : {})
   return {
-    repository,
-    index: files.index,
+    files: files.files,
+    objectFormat,
+    objects: isUsed && entries.length > 0 ? join(found.common, 'objects') : null,
     warnings: [files, ...around]
       .flatMap(({ warnings }) => warnings)
       .concat(
-        files.submodules.map((path) => `${path} is a separate repository and not in the copy`),
+        nested.map((path) => `${shownPath(path)} is a separate repository and not in the copy`),
       ),
     async changes() {
       if (!(await isOpenFolder(top))) return ['./']
@@ -75,22 +80,22 @@ export async function watchWorkingFolder(
 /** Records what surrounds the working folder, by names relative to it. */
 async function watchAround(
   workdir: string,
-  repository: GitRepository,
+  folder: ListedFolder,
   options: WorkingFolderOptions,
 ): Promise<Watch[]> {
   const watches: Watch[] = []
-  const { top } = repository
-  if (repository.prefix !== '') {
+  const { top } = folder
+  if (folder.prefix !== '') {
     const exclude = [...options.exclude, workdir]
-    const whole = await watchFiles({ ...repository, prefix: '' }, { ...options, exclude })
+    const whole = await watchFiles({ ...folder, prefix: '' }, { ...options, exclude })
     watches.push(named(whole, workdir, top))
   }
   const exclude = [...options.exclude, top]
   for (const path of options.alsoWatch ?? []) {
-    const folder = await realpath(path)
-    const isLeftOut = (await excludedPaths({ top: folder, prefix: '' }, exclude)) === null
+    const other = await realpath(path)
+    const isLeftOut = (await excludedPaths({ top: other, prefix: '' }, exclude)) === null
     if (isLeftOut) continue
-    watches.push(named(await watchStamps(folder, { ...options, exclude }), workdir, folder))
+    watches.push(named(await watchStamps(other, { ...options, exclude }), workdir, other))
   }
   return watches
 }
@@ -105,9 +110,11 @@ function named(watch: Watch, workdir: string, top: string): Watch {
 async function watchRepository(
   top: string,
   options: WorkingFolderOptions,
+  known: { entries?: readonly string[] },
 ): Promise<() => Promise<string[]>> {
-  const state = await repositoryState(top, options)
-  const objects = await objectsFolder(top)
+  const state = await repositoryState(top, { ...options, ...known })
+  const found = await findRepositoryFolders(top)
+  const objects = found && join(found.common, 'objects')
   const stored = objects === null ? new Map() : await storedObjects(objects)
   return async () => {
     const changed = differences(state, await repositoryState(top, options))

@@ -1,11 +1,10 @@
 /** Finds objects that disappeared from the user's repository while an agent planned. */
 
-import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
 import { runGit } from '../workspace/git/git-command.ts'
-import { noRepository } from '../workspace/git/git-repository.ts'
-import { createScratchRepository, type GitLimits } from './git-scratch.ts'
+import { createScratchRepository, type GitLimits, openScratchFolder } from './git-scratch.ts'
 
 /** Object ids by file, such as `ab/cdef…` or `pack/pack-….idx`. */
 export type StoredObjects = Map<string, string[]>
@@ -57,11 +56,14 @@ async function missingOf(
   scratch: string,
   limits: GitLimits,
 ): Promise<Set<string>> {
-  const folder = await mkdtemp(join(scratch, 'objects-'))
+  const folder = await openScratchFolder(scratch)
   try {
     const objectFormat = ids[0]?.length === 64 ? 'sha256' : 'sha1'
-    const repository = { ...noRepository(folder), objectFormat }
-    const git = await createScratchRepository(repository, folder, limits, [objects])
+    const git = await createScratchRepository(folder.path, folder.path, {
+      ...limits,
+      objectFormat,
+      borrow: [objects],
+    })
     const input = ids.map((id) => `${id}\n`).join('')
     const { exit, stdout } = await runGit(['cat-file', '--batch-check'], { ...git, input })
     if (exit !== 0) return new Set(ids)
@@ -70,7 +72,7 @@ async function missingOf(
       lines.filter((line) => line.endsWith(' missing')).map((line) => line.split(' ')[0] ?? ''),
     )
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await folder.remove()
   }
 }
 

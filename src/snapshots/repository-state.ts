@@ -10,7 +10,7 @@ import { readRegular } from '../files/safe-read.ts'
 import { asPath, type DotGit, findDotGit } from '../workspace/git/dot-git.ts'
 import { runGit } from '../workspace/git/git-command.ts'
 import { excludedPaths } from './git-excluded.ts'
-import { type GitLimits, isolatedGit } from './git-scratch.ts'
+import { type GitLimits, isolatedGit, missingGit } from './git-scratch.ts'
 import { contentAt, contentsBelow, UNREADABLE } from './plan-contents.ts'
 import { shownPath } from './plan-walk.ts'
 
@@ -19,6 +19,20 @@ const MAX_BYTES = 64 * 1024 * 1024
 export interface RepositoryStateOptions extends GitLimits {
   /** Absolute paths whose index entries are ignored; null ignores the whole index and the reflogs. */
   exclude: string[] | null
+  /** The entries of the index without those of `exclude`, if they were just listed. */
+  entries?: readonly string[]
+}
+
+/** A repository by its folders. */
+export interface FoundRepository extends DotGit {
+  /** The git folder with objects and refs; another one than `gitDir` in a linked worktree. */
+  common: string
+}
+
+/** Finds the repository of a folder without asking git, so also one that git would not use. */
+export async function findRepositoryFolders(folder: string): Promise<FoundRepository | null> {
+  const found = await findDotGit(folder, ignoreUnreadable)
+  return found && { ...found, common: await commonOf(found.gitDir) }
 }
 
 /**
@@ -31,10 +45,9 @@ export async function repositoryState(
   options: RepositoryStateOptions,
 ): Promise<Map<string, string>> {
   const state = new Map<string, string>()
-  const found = await findDotGit(folder, ignoreUnreadable)
+  const found = await findRepositoryFolders(folder)
   if (found === null) return state
-  const { gitDir } = found
-  const common = await commonOf(gitDir)
+  const { gitDir, common } = found
   const dirs = [...new Set([common, gitDir])]
 
   state.set('.git', `${gitDir} ${common}`)
@@ -50,17 +63,16 @@ export async function repositoryState(
   }
   await addFile(state, '.git (alternates)', join(common, 'objects', 'info', 'alternates'))
   await addWorktrees(state, common)
-  if (options.exclude) await addIndex(state, found, options.exclude, options)
+  if (options.exclude) {
+    const index = options.entries
+      ? hashOf(options.entries)
+      : await indexHash(found, options.exclude, options)
+    state.set('.git (index)', index)
+  }
   // for dumb transports only; git rewrites it at every repack
   state.delete('.git (info): refs')
   state.delete('.git (logs): refs/stash')
   return state
-}
-
-/** Returns the object folder of a folder's repository, even if git would not use that repository. */
-export async function objectsFolder(folder: string): Promise<string | null> {
-  const found = await findDotGit(folder, ignoreUnreadable)
-  return found && join(await commonOf(found.gitDir), 'objects')
 }
 
 async function commonOf(gitDir: string): Promise<string> {
@@ -138,37 +150,37 @@ async function addWorktrees(state: State, common: string): Promise<void> {
   }
 }
 
-/** Adds staged entries with their flags, without the times that `git status` updates. */
-async function addIndex(
-  state: State,
+/** Hashes staged entries with their flags, without the times that `git status` updates. */
+async function indexHash(
   { top, gitDir }: DotGit,
   exclude: string[],
   limits: GitLimits,
-): Promise<void> {
+): Promise<string> {
   const excluded = (await excludedPaths({ top, prefix: '' }, exclude)) ?? []
   const git = isolatedGit(gitDir, top, limits, {})
-  const { exit, stdout, stderr } = await runGit(['ls-files', '--stage', '-v', '-z'], git)
-  const entries = stdout.toString('latin1').split('\0')
-  const hash = createHash('sha256').update(exit === 0 ? '' : stderr)
-  for (const entry of entries) {
+  const { exit, stdout, stderr } = await runGit(['ls-files', '--stage', '-v', '-z'], git).catch(
+    missingGit,
+  )
+  if (exit !== 0) return hashOf([stderr])
+  const isCounted = (entry: string) => {
     const path = Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString()
-    if (!excluded.some((folder) => isWithin(folder, path))) hash.update(`${entry}\0`)
+    return entry !== '' && !excluded.some((folder) => isWithin(folder, path))
   }
-  state.set('.git (index)', hash.digest('hex'))
+  return hashOf(stdout.toString('latin1').split('\0').filter(isCounted))
 }
 
-/**
- * Returns the real paths of a repository's working tree and git folders, also of a linked worktree; empty without a
- * repository or git.
- */
-export async function repositoryFolders(folder: string, signal?: AbortSignal): Promise<string[]> {
-  const options = { cwd: folder, ...(signal ? { signal } : {}) }
-  const found = await runGit(['rev-parse', '--git-common-dir', '--show-toplevel'], options).catch(
-    (error: unknown) => {
-      if (hasCode(error, 'ENOENT')) return null
-      throw error
-    },
+function hashOf(entries: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const entry of entries) hash.update(`${entry}\0`)
+  return hash.digest('hex')
+}
+
+/** Returns the real paths of a repository's working tree and git folders, also of a linked worktree. */
+export async function repositoryFolders(folder: string): Promise<string[]> {
+  const found = await findRepositoryFolders(await realpath(folder))
+  if (found === null) return []
+  const paths = [found.top, found.gitDir, found.common].map((path) =>
+    realpath(path).catch(ignoreUnreadable),
   )
-  const lines = found?.exit === 0 ? found.stdout.toString().split('\n').filter(Boolean) : []
-  return Promise.all(lines.map((path) => realpath(resolve(folder, path))))
+  return (await Promise.all(paths)).filter((path) => path !== null)
 }

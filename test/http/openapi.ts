@@ -87,7 +87,7 @@ function template(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}').replace(/(?<=.)\/$/, '')
 }
 
-t.test('it tells of every event that a webhook may be sent, and each has one name', async (t) => {
+t.test('it has every event that a webhook can get, and each has one name', async (t) => {
   const { request } = await openTestService(t)
   const { webhooks, paths, components } = (await request('GET', '/openapi.json')).json
   t.strictSame(Object.keys(webhooks), [...DEFAULT_EVENTS, ...FURTHER_EVENTS, 'ping'])
@@ -140,7 +140,7 @@ function exampleRequest(template: string, parameters: Json[]): { path: string; q
   return { path, query: query.size > 0 ? `?${query}` : '' }
 }
 
-t.test('every request, every answer with a body, and every refusal has an example', async (t) => {
+t.test('every request, every response with a body and every error has an example', async (t) => {
   const { paths, components } = described({ dev: true })
   for (const [path, methods] of Object.entries<Json>(paths)) {
     for (const { operationId, parameters, requestBody, responses } of Object.values<Json>(
@@ -243,7 +243,7 @@ t.test('the curl line of an example can be pasted', async (t) => {
   t.equal(line, "curl -sS 'http://127.0.0.1:1/search?q=it'\\''s%20type:bug'")
 })
 
-t.test('every answer that it describes is given, and is as described', async (t) => {
+t.test('every response that it describes is given, and is as described', async (t) => {
   const app = await openTestService(t, { dev: true, gitTimeoutMs: 50 })
   const document = (await app.request('GET', '/openapi.json')).json
   const contract = contractOf(document)

@@ -8,6 +8,7 @@ import t from 'tap'
 import { findProgram } from '../../src/runners/process/find-program.ts'
 import { type Launched, type LaunchOptions, launch } from '../../src/runners/process/launch.ts'
 import { processStart, processStat } from '../../src/runners/process/procfs.ts'
+import type { Sandbox } from '../../src/runners/process/sandbox.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { built } from '../fixtures/built.ts'
 
@@ -19,6 +20,17 @@ async function held(script: string, options: Partial<LaunchOptions>): Promise<La
   const started = await launch({ argv, cwd: '/', env: { PATH }, stdin: 'none', ...options })
   if ('startError' in started) throw new Error(started.startError)
   return started
+}
+
+/** A sandbox whose launcher is this script. */
+function sandboxOf(script: string, onStart = () => {}): Sandbox {
+  return {
+    kind: 'mount',
+    async wrap() {
+      onStart()
+      return { words: ['/bin/sh', '-c', script], table: null }
+    },
+  }
 }
 
 t.test('a program is held until it may begin', async (t) => {
@@ -104,8 +116,7 @@ t.test('a conversation over both standard streams', async (t) => {
 })
 
 t.test('a launcher that fails is an error to start', async (t) => {
-  const wrap = () => ['/bin/sh', '-c', 'echo "mount: no\nway" >&2; exit 32']
-  const sandbox = { kind: 'mount', wrap, close() {} } as const
+  const sandbox = sandboxOf('echo "mount: no\nway" >&2; exit 32')
   const argv = ['/bin/true']
   const failed = await launch({ argv, cwd: '/', env: { PATH }, stdin: 'pipe', sandbox })
   t.strictSame(failed, { startError: 'ELAUNCH: mount: no way' })
@@ -115,7 +126,7 @@ t.test('a launcher that is never ready is not waited for once it is stopped', as
   const stop = new AbortController()
   const signal = stop.signal
   const made = (script: string) => {
-    const sandbox = { kind: 'mount', wrap: () => ['/bin/sh', '-c', script], close() {} } as const
+    const sandbox = sandboxOf(script)
     return launch({ argv: ['/bin/true'], cwd: '/', env: { PATH }, stdin: 'none', sandbox, signal })
   }
   const started = made('exec sleep 60')
@@ -126,12 +137,8 @@ t.test('a launcher that is never ready is not waited for once it is stopped', as
   })
   const options = { cwd: '/', env: { PATH }, timeoutMs: 60_000, onOutput() {} }
   const late = new AbortController()
-  const wrap = () => {
-    setImmediate(() => late.abort())
-    return ['/bin/sh', '-c', 'exec sleep 60']
-  }
   const argv = ['/bin/true']
-  const sandbox = { kind: 'mount', wrap, close() {} } as const
+  const sandbox = sandboxOf('exec sleep 60', () => setImmediate(() => late.abort()))
   const step = await runStepProcess({ ...options, argv, sandbox, signal: late.signal })
   t.match(step, { aborted: true, exit: null, startError: undefined })
 })

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { runProcess } from '../../src/runners/process/run-processes.ts'
@@ -14,6 +15,7 @@ const rootOnly = mounts ? {} : { skip: 'needs the right to make mounts, on Linux
 const MARK = 'the-mark-of-this-test'
 const marked = { CASEFILE_RUN: MARK }
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const FOLDER_ID = '0b1e2d3c-0000-4000-8000-00000000abcd'
 const NOBODY = 65_534
 
 /** Connects, says hello, and lives as long as the connection; leaves it, if it is to, when answered. */
@@ -57,7 +59,9 @@ async function judged(t: Test, scene: Scene) {
   })
   const exited = once(leader, 'exit')
   await once(leader.stdout, 'data')
-  const runs = [{ runId: MARK, processes: isNoted ? [runProcess(leader.pid!)] : [] }]
+  const runs = [
+    { runId: MARK, processes: isNoted ? [runProcess(leader.pid!)] : [], folderId: FOLDER_ID },
+  ]
   leader.stdin.end('go\n')
   const [socket] = await connected
   socket.on('error', () => {})
@@ -88,7 +92,6 @@ const ended = async (socket: Socket) => {
 }
 
 const isOwn = { kind: 'run', run: { runId: MARK } }
-const hasMounts = { through: ['unshare', '--mount'] }
 
 const scenes: [name: string, scene: Scene, expected: object][] = [
   ['a process with the mark', { script: '$CLIENT', env: marked }, isOwn],
@@ -185,7 +188,10 @@ t.test('where /proc shows processes alone', rootOnly, async (t) => {
 
 t.test('in the mount namespace of the run', rootOnly, async (t) => {
   const lost = { script: '(env -i setsid $CLIENT &) & wait', until: exited }
-  const { sender } = await judged(t, { ...lost, ...hasMounts, isNoted: true })
+  const folder = join(t.testdir({ [`work-${FOLDER_ID}`]: {} }), `work-${FOLDER_ID}`)
+  const mounted = `mount --bind "${folder}" "${folder}" && exec "$@"`
+  const through = ['unshare', '--mount', 'sh', '-c', mounted, 'sh']
+  const { sender } = await judged(t, { ...lost, through, isNoted: true })
   t.match(sender, isOwn)
   t.match((await judged(t, { ...lost, isNoted: true })).sender, { kind: 'other' }, 'without one')
 })

@@ -24,6 +24,8 @@ import {
 } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
+t.jobs = 2
+
 const isLinux = process.platform === 'linux'
 const linuxOnly = isLinux ? {} : { skip: 'needs /proc' }
 
@@ -33,23 +35,27 @@ const WITH_PROOF = `## Hypothesis\n\nh\n\n## Plan\n\n1. Write made.txt\n\n\`\`\`
 async function serviceWith(
   t: Test,
   agents: Record<string, PlainAgent>,
-  { more = '', ...options }: { more?: string; mount?: boolean } = {},
-): Promise<TestService> {
+  { more = '', ...options }: { more?: string; mount?: boolean; variables?: Variables } = {},
+): Promise<TestService & { environment: Variables }> {
   const files = { ...agentFiles(agents, more), 'code.txt': 'one\n' }
-  const service = await openTestService(t, { files, trust: true, ...options })
+  const { variables, ...others } = options
+  // an own environment: the tests run side by side
+  const environment = { ...process.env, ...variables }
+  const service = await openTestService(t, { files, trust: true, environment, ...others })
   committed(service.root)
-  return service
+  return Object.assign(service, { environment })
 }
 
+type Variables = Record<string, string | undefined>
+
 /** A home folder for the agents, where they may leave things. */
-function ownHome(t: Test, { stateDir }: TestService): string {
-  const before = process.env.HOME
+function ownHome({
+  stateDir,
+  environment,
+}: Pick<TestService, 'stateDir'> & { environment: Variables }): string {
   const home = join(stateDir, '..', 'home')
   mkdirSync(home)
-  process.env.HOME = home
-  t.teardown(() => {
-    process.env.HOME = before
-  })
+  environment.HOME = home
   return home
 }
 
@@ -142,7 +148,7 @@ for (const mount of [true, false]) {
       },
       { mount, more: 'env: [WORKSPACE]\n' },
     )
-    process.env.WORKSPACE = service.root
+    service.environment.WORKSPACE = service.root
     await service.newCase()
     const before = readFileSync(join(service.memory, '.gitignore'), 'utf8')
     for (const name of ['there', 'ignored', 'ref']) {
@@ -165,7 +171,6 @@ for (const mount of [true, false]) {
         t.equal(readFileSync(join(service.memory, '.gitignore'), 'utf8'), before)
       }
     }
-    delete process.env.WORKSPACE
   })
 }
 
@@ -177,7 +182,7 @@ t.test(
         plan: `echo begun; while [ ! -e "$HOME/go-on" ]; do sleep 0.05; done\n${says(LIST_PLAN)}`,
       },
     })
-    const home = ownHome(t, service)
+    const home = ownHome(service)
     const { id: case_id } = await service.newCase()
     const { id } = await must(service, 'POST', `/cases/${case_id}/sessions`, {
       type: 'implementing',
@@ -264,7 +269,7 @@ t.test('approval binds', async (t) => {
       work: 'true',
     },
   })
-  const home = ownHome(t, service)
+  const home = ownHome(service)
   const { ref, session } = await plannedBy(service, 'again')
   t.equal(session.plan, '1. One')
   writeFileSync(join(home, 'second'), '')
@@ -290,10 +295,6 @@ t.test('approval binds', async (t) => {
 
 t.test('secrets of the environment are in no record', async (t) => {
   const secret = 'sk-live-0123456789abcdef'
-  process.env.MY_API_KEY = secret
-  t.teardown(() => {
-    delete process.env.MY_API_KEY
-  })
   const service = await serviceWith(
     t,
     {
@@ -302,7 +303,7 @@ t.test('secrets of the environment are in no record', async (t) => {
         work: 'printf "%s" "$MY_API_KEY" | cut -c1-9 | tr -d "\\n"; printf "%s" "$MY_API_KEY" | cut -c10-; exit 1',
       },
     },
-    { more: 'env: [MY_API_KEY]\n' },
+    { more: 'env: [MY_API_KEY]\n', variables: { MY_API_KEY: secret } },
   )
   const { ref, session } = await plannedBy(service, 'leaks', {
     description: `It is ${'x'.repeat(9)}`,
@@ -339,10 +340,7 @@ for (const mount of [true, false]) {
         { opens: { plan: says(LIST_PLAN), work: OPENS_THE_GATE } },
         { mount, more: 'env: [RECORDS]\n' },
       )
-      process.env.RECORDS = service.memory
-      t.teardown(() => {
-        delete process.env.RECORDS
-      })
+      service.environment.RECORDS = service.memory
       const { id } = await service.newCase()
       const proof = await must(service, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
       const item = { description: 'another proof', type: 'trace', required: true }
@@ -385,10 +383,7 @@ t.test('records that change while an agent plans without mounts do not count', a
     { opens: { plan: `${OPENS_THE_GATE} >&2\n${says(LIST_PLAN)}`, work: 'true' } },
     { mount: false, more: 'env: [RECORDS]\n' },
   )
-  process.env.RECORDS = service.memory
-  t.teardown(() => {
-    delete process.env.RECORDS
-  })
+  service.environment.RECORDS = service.memory
   const { id } = await service.newCase()
   await must(service, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
   const { session } = await plannedOn(service, id, 'opens')
@@ -414,11 +409,7 @@ t.test(
       { mount: false, more: 'env: [RECORDS, OTHER]\n' },
     )
     const { ref } = await plannedBy(service, 'waits')
-    Object.assign(process.env, { RECORDS: service.memory, OTHER: ref.case_id })
-    t.teardown(() => {
-      delete process.env.RECORDS
-      delete process.env.OTHER
-    })
+    Object.assign(service.environment, { RECORDS: service.memory, OTHER: ref.case_id })
     const other = await plannedBy(service, 'edits')
     await finished(service, other.ref)
     const { plan, plan_sha256 } = await must(service, 'GET', ref.path)
@@ -480,11 +471,7 @@ t.test('a conversation that stands in the file alone is not gone on with', async
     'claude',
     `#!/bin/sh\ncat > /dev/null\necho "$@" >&2\nfor w; do [ "$p" = --session-id ] && id=$w; p=$w; done\necho '{"type":"system","subtype":"init","session_id":"'"\${id:-other}"'"}'\necho '${text('## Plan\\n\\n1. One')}'\n`,
   )
-  const before = process.env.PATH
-  process.env.PATH = `${bin}:${before}`
-  t.teardown(() => {
-    process.env.PATH = before
-  })
+  service.environment.PATH = `${bin}:${process.env.PATH}`
   const { ref } = await plannedBy(service, 'claude')
   const again = async (number: number) => {
     await must(service, 'POST', `${ref.path}/revise`, { note: 'again' })

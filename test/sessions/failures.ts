@@ -32,10 +32,11 @@ const ARTIFACTS = 'memory/cases/$CASEFILE_CASE/artifacts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
+t.jobs = 2
+
 t.test('how a run ends', async (t) => {
-  process.env.SECRET_FOR_TEST = 'hidden'
-  t.teardown(() => delete process.env.SECRET_FOR_TEST)
-  const service = await openTestService(t, { files: { sub: { here: '' } } })
+  const environment = { ...process.env, SECRET_FOR_TEST: 'hidden' }
+  const service = await openTestService(t, { files: { sub: { here: '' } }, environment })
   const after = step('echo after', 'sh run id=after')
   const runs: [
     name: string,
@@ -148,12 +149,9 @@ t.test('how a run ends', async (t) => {
 })
 
 t.test('a missing interpreter is told', async (t) => {
-  const path = process.env.PATH
-  t.teardown(() => {
-    process.env.PATH = path
-  })
-  const service = await openTestService(t)
-  process.env.PATH = '/nowhere'
+  const environment: NodeJS.ProcessEnv = { ...process.env }
+  const service = await openTestService(t, { environment })
+  environment.PATH = '/nowhere'
   const { session } = await ran(service, step('echo x', 'bash run'))
   t.match(session, { state: 'failed', output: /could not be started[\s\S]*bash/ })
 })

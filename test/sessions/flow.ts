@@ -35,6 +35,8 @@ const project = {
   empty: { 'README.md': 'nothing\n' },
 }
 
+t.jobs = 2
+
 t.test('where the plan comes from', async (t) => {
   const service = await openTestService(t, { files: project })
   const { root } = service

@@ -7,7 +7,7 @@ import { openSandbox } from '../../src/runners/process/sandbox.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { type Client, must, planned, says, step, stream } from '../fixtures/session-client.ts'
 
-const probe = await openSandbox({ readOnly: [tmpdir()], hidden: [], open: [] })
+const probe = await openSandbox({ readOnly: [tmpdir()], hidden: null, open: [] })
 const here = probe.kind === 'none' ? { skip: `no guard on this machine: ${probe.reason}` } : {}
 
 /** Leaves a process behind that has neither run id nor session nor parent of the run. */

@@ -30,6 +30,8 @@ async function ended(client: Client, ref: Ref) {
 const run = (script: string) => `\`\`\`sh run id=a\n${script}\n\`\`\``
 const NOW = '2026-11-20T10:00:00.000Z'
 
+t.jobs = 2
+
 t.test(
   'a plan that changes while it is approved runs only if it is the approved one',
   async (t) => {

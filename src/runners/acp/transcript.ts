@@ -216,7 +216,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     const kind = asString(update.sessionUpdate) ?? ''
     takeReport(spec.readUpdate(update))
     if (kind === 'agent_message_chunk') say(update)
-    else if (MODE_KINDS.includes(kind)) tellMode(update)
+    else if (MODE_KINDS.includes(kind)) readMode(update)
     else if (isTurn && !WITHOUT_USE.includes(kind)) {
       // the next chunk starts a new message, even if the agent does not number its messages
       message = null
@@ -242,7 +242,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     }
   }
 
-  function tellMode({ currentModeId, configOptions }: UnknownRecord): void {
+  function readMode({ currentModeId, configOptions }: UnknownRecord): void {
     const mode = asString(currentModeId) ?? modeIn(configOptions)
     if (mode !== null) onMode(mode)
   }

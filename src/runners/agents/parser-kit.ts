@@ -82,7 +82,7 @@ export interface Messages {
   /** Completes the current message. */
   close(): void
   /** Discards the current message, because a chunk of it is missing. */
-  spoil(): void
+  discard(): void
   end(): { messages: string[]; overlong: boolean }
 }
 
@@ -91,7 +91,7 @@ export function createMessages(): Messages {
   const messages: string[] = []
   let parts = ''
   let total = 0
-  let isSpoilt = false
+  let isDiscarded = false
   let overlong = false
 
   function add(text: string): void {
@@ -106,15 +106,15 @@ export function createMessages(): Messages {
   }
 
   function close(): void {
-    if (isSpoilt) overlong = true
+    if (isDiscarded) overlong = true
     else add(parts)
     parts = ''
-    isSpoilt = false
+    isDiscarded = false
   }
 
-  function spoil(): void {
+  function discard(): void {
     parts = ''
-    isSpoilt = true
+    isDiscarded = true
   }
 
   return {
@@ -123,12 +123,12 @@ export function createMessages(): Messages {
       add(text)
     },
     append(text) {
-      if (isSpoilt) return
+      if (isDiscarded) return
       parts += text
-      if (parts.length > MAX_CHARACTERS) spoil()
+      if (parts.length > MAX_CHARACTERS) discard()
     },
     close,
-    spoil,
+    discard,
     end() {
       close()
       return { messages, overlong }
@@ -137,7 +137,7 @@ export function createMessages(): Messages {
 }
 
 /** Inputs that best describe a tool call to a person; the first existing one is used. */
-const TELLING = [
+const SUBJECTS = [
   'command',
   'cmd',
   'file_path',
@@ -168,7 +168,7 @@ export function toolFacts(tool: string, input: unknown): ToolFacts {
 
 function titleOf(input: unknown): string {
   const fields = asRecord(input)
-  const reported = TELLING.map((name) => asString(fields[name])).find((text) => text)
+  const reported = SUBJECTS.map((name) => asString(fields[name])).find((text) => text)
   if (reported) return beginningOf(reported, MAX_TITLE)
   return Object.keys(fields).length === 0 ? '' : beginningOf(JSON.stringify(fields), MAX_TITLE)
 }

@@ -10,7 +10,7 @@ export function createPlainParser(): OutputParser {
       messages.append(`${text}\n`)
       return []
     },
-    dropped: messages.spoil,
+    dropped: messages.discard,
     end() {
       const ended = messages.end()
       const text = ended.messages.join('')

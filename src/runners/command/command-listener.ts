@@ -75,9 +75,9 @@ export function createListener(deps: ListenerDeps): Listener {
   let errors = ''
   let hasActed = false
   let hasDropped = false
-  let isDropTold = false
+  let hasReportedDrop = false
 
-  function tell(notes: readonly ParsedNote[]): void {
+  function addNotes(notes: readonly ParsedNote[]): void {
     for (const note of notes.filter(isNew)) {
       if (note.event === 'agent_session') conversation = note.fields.agent_session
       if (ACTIONS.includes(note.event)) hasActed = true
@@ -89,8 +89,8 @@ export function createListener(deps: ListenerDeps): Listener {
   }
 
   function dropped(): void {
-    if (isDropTold) return
-    isDropTold = true
+    if (hasReportedDrop) return
+    hasReportedDrop = true
     const note = '[casefile: a line of this output was too long and was skipped]\n'
     report.output('stderr', Buffer.from(note))
   }
@@ -98,7 +98,7 @@ export function createListener(deps: ListenerDeps): Listener {
   const raw = createRaw(report)
   const lines = {
     stdout: createLines({
-      line: (text) => tell(stream.line(text)),
+      line: (text) => addNotes(stream.line(text)),
       dropped() {
         dropped()
         hasDropped = true
@@ -112,7 +112,7 @@ export function createListener(deps: ListenerDeps): Listener {
         if (!isOfLog) errors = `${errors}${text}\n`.slice(-MAX_TAIL)
         if (isMadeReadable && isOfLog) raw.line(JSON.stringify({ stderr: text }))
         else if (isMadeReadable) report.output('stderr', Buffer.from(`${text}\n`))
-        tell(notes ?? [])
+        addNotes(notes ?? [])
       },
       dropped,
     }),
@@ -132,7 +132,7 @@ export function createListener(deps: ListenerDeps): Listener {
       raw.end()
       const record = conversation === null ? null : await readRecord(conversation)
       if (record === 'too_large') shown.line(RECORD_TOO_LARGE)
-      tell(stream.unsent?.(record === 'too_large' ? null : record) ?? [])
+      addNotes(stream.unsent?.(record === 'too_large' ? null : record) ?? [])
       await queue.idle()
       const retries = limit.reached()
       return { stream: stream.end(), denials, hasActed, hasDropped, errors, retries }

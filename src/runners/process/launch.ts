@@ -1,30 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import type { Duplex } from 'node:stream'
-import type { PipeSupply } from '../output/output-pipe.ts'
+import type { Duplex, Readable } from 'node:stream'
+import {
+  openStandardPipes,
+  type StandardInput,
+  type StandardStreams,
+} from '../output/standard-pipes.ts'
 import { findProgram, whyNotFound } from './find-program.ts'
 import { signalGroup } from './process-group.ts'
-import type { Sandbox } from './sandbox.ts'
-import { openStandardPipes, type StandardInput, type StandardStreams } from './standard-pipes.ts'
+import type { Sandbox, SandboxCommand } from './sandbox.ts'
 
 /** The launcher needs a few milliseconds, but a mount on a dead file server may hang forever. */
 const READY_WITHIN_MS = 30_000
 const READY = 'ready\n'
 
-/** Sends the launcher's own messages to descriptor 3, which only this service reads. */
-const ASIDE = 'exec 4>&2 2>&3'
-
 /**
- * The start barrier: waits for a line on descriptor 3 before it executes the program, which does not inherit the
- * descriptor. If this service is gone, the read ends and the program never runs. The script enters the folder
- * itself, because one entered before the mounts were made would not be below them.
+ * The start barrier: says on standard error, which only this service reads until then, that it is ready. Then waits for
+ * a line on descriptor 3 before it executes the program with descriptor 4 as standard error; the program inherits neither
+ * of the two. If this service is gone, the read ends and the program never runs. The script enters the folder itself,
+ * because one entered before the mounts were made would not be below them.
  */
 const START_BARRIER = `
 cd -P -- "$1" || exit
 shift
 unset OLDPWD
-echo ready >&3
+echo ready >&2
 read -r _ <&3 || exit
 exec 2>&4 3<&- 4>&-
 exec "$@"`
@@ -39,7 +40,6 @@ export interface LaunchOptions {
   stdin: StandardInput
   /** An existing folder of the service, see `openStandardPipes`. */
   scratch?: string
-  pipes?: PipeSupply
   /** Aborts the wait for the launcher; then nothing runs. */
   signal?: AbortSignal
 }
@@ -68,30 +68,36 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
   const program = await findProgram(name, where)
   if (program === null) return { startError: await whyNotFound(name, where) }
 
-  const started = await start(wordsFor([program, ...args], options), options)
+  const started = await start([program, ...args], options)
   return 'startError' in started ? started : waitUntilReady(started, options.signal)
 }
 
-function wordsFor(argv: string[], { cwd, sandbox }: LaunchOptions): string[] {
-  const shell = (script: string, ...args: string[]) => [
-    '/bin/sh',
-    '-c',
-    script,
-    'launcher',
-    ...args,
-  ]
-  if (sandbox?.kind !== 'mount') return shell(`${ASIDE}${START_BARRIER}`, resolve(cwd), ...argv)
-  return shell(`${ASIDE}; exec "$@"`, ...sandbox.wrap(shell(START_BARRIER, resolve(cwd), ...argv)))
+function commandFor(
+  argv: string[],
+  { cwd, sandbox }: LaunchOptions,
+): Promise<SandboxCommand> | SandboxCommand {
+  const folder = resolve(cwd)
+  if (sandbox?.kind === 'mount') return sandbox.wrap(START_BARRIER, [folder], argv)
+  return { words: ['/bin/sh', '-c', START_BARRIER, 'launcher', folder, ...argv], table: null }
 }
 
 type Started = Omit<Launched, 'begin'>
 
-async function start(words: string[], options: LaunchOptions): Promise<Started | NotLaunched> {
-  const [file = '', ...args] = words
+async function start(argv: string[], options: LaunchOptions): Promise<Started | NotLaunched> {
   const { cwd, env } = options
-  const pipes = await openStandardPipes(options.stdin, options.scratch, options.pipes)
+  const [{ words, table }, pipes] = await Promise.all([
+    commandFor(argv, options),
+    openStandardPipes(options.stdin, options.scratch),
+  ])
+  const [file = '', ...args] = words
   try {
-    const child = spawn(file, args, { cwd, env, detached: true, stdio: [...pipes.stdio, 'pipe'] })
+    const [input, output, errors] = pipes.stdio
+    const child: ChildProcess = spawn(file, args, {
+      cwd,
+      env,
+      detached: true,
+      stdio: [input, output, 'pipe', 'pipe', errors, ...(table === null ? [] : [table.descriptor])],
+    })
     const streams = pipes.streamsOf(child)
     if (child.pid !== undefined && streams) return { child, pid: child.pid, ...streams }
     const [error] = await once(child, 'error')
@@ -101,6 +107,7 @@ async function start(words: string[], options: LaunchOptions): Promise<Started |
     return { startError: startErrorCode(error) }
   } finally {
     pipes.closeTheirs()
+    table?.close()
   }
 }
 
@@ -118,18 +125,21 @@ async function waitUntilReady(
   signal?: AbortSignal,
 ): Promise<Launched | NotLaunched> {
   const { pid, child, stdin, stdout, stderr } = started
+  const messages = child.stdio[2] as Readable
   const barrier = child.stdio[3] as Duplex
-  // a process killed while it waits closes this pipe
-  barrier.on('error', () => {})
-  const said = await readLauncherOutput(barrier, pid, signal)
-  if (said.endsWith(READY)) return { ...started, begin: () => void barrier.end('\n') }
-
-  for (const stream of [barrier, stdin, stdout, stderr]) stream?.destroy()
+  // a process killed while it waits closes both
+  for (const stream of [messages, barrier]) stream.on('error', () => {})
+  const said = await readMessages(messages, pid, signal)
+  if (said.endsWith(READY)) {
+    messages.destroy()
+    return { ...started, begin: () => void barrier.end('\n') }
+  }
+  for (const stream of [messages, barrier, stdin, stdout, stderr]) stream?.destroy()
   return { startError: `ELAUNCH: ${said.trim().replace(/\s+/g, ' ')}` }
 }
 
 /** The launcher's output up to its ready message, or until it ends or times out. */
-function readLauncherOutput(barrier: Duplex, pid: number, signal?: AbortSignal): Promise<string> {
+function readMessages(messages: Readable, pid: number, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     let said = ''
     const done = () => {
@@ -147,8 +157,8 @@ function readLauncherOutput(barrier: Duplex, pid: number, signal?: AbortSignal):
     const timer = setTimeout(() => end(late), READY_WITHIN_MS)
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
-    barrier.once('close', done)
-    barrier.on('data', (bytes: Buffer) => {
+    messages.once('close', done)
+    messages.on('data', (bytes: Buffer) => {
       said += bytes
       if (said.endsWith(READY)) done()
     })

@@ -1,4 +1,4 @@
-import { closeSync, opendirSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { opendirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 /**
  * When a process started, in clock ticks since boot. Together with the boot id it distinguishes a process from a
@@ -55,47 +55,10 @@ export function mountNamespace(pid: number | 'self'): string | null {
   return unlessBarred(() => readlinkSync(`/proc/${pid}/ns/mnt`))
 }
 
-export interface NamespacePin {
-  name: string
-  /** A path in our own /proc, valid while the namespace is pinned. */
-  path: string
-  /** Call this once. */
-  release(): void
-}
-
-/** Keeps a namespace of a process alive until `release`, so that its name is not reused; null if not readable. */
-export function pinNamespace(pid: number, kind: 'mnt' | 'user'): NamespacePin | null {
-  const descriptor = unlessBarred(() => openSync(`/proc/${pid}/ns/${kind}`, 'r'))
-  if (descriptor === null) return null
-  return {
-    name: readlinkSync(`/proc/self/fd/${descriptor}`),
-    path: `/proc/${process.pid}/fd/${descriptor}`,
-    release: () => closeSync(descriptor),
-  }
-}
-
 /** The mount points it sees, in the notation of proc_pid_mountinfo(5); empty if not readable. */
 export function mountPathsOf(pid: number): string[] {
   const lines = readProc(`/proc/${pid}/mountinfo`)?.split('\n') ?? []
   return lines.map((line) => line.split(' ', 5)[4] ?? '')
-}
-
-/** This process's mount table; the text changes with every change of a mount. */
-export function mountTable(): string {
-  return readProc('/proc/self/mountinfo') ?? ''
-}
-
-/** How many processes and threads were created since boot; NaN if /proc does not say. */
-export function forkCount(): number {
-  return Number(/^processes (\d+)$/m.exec(readProc('/proc/stat') ?? '')?.[1])
-}
-
-/**
- * The number of process ids; NaN if /proc does not say. Ids are given out in ascending order and start over when
- * used up.
- */
-export function processIdLimit(): number {
-  return Number(readProc('/proc/sys/kernel/pid_max') ?? Number.NaN)
 }
 
 /** Processes with more open descriptors are not searched, since that would block the service. */

@@ -1,49 +1,30 @@
 import {
-  forkCount,
   mountNamespace,
+  mountPathsOf,
   type ProcessStat,
-  pinNamespace,
   processEnvironment,
-  processIdLimit,
   processIds,
   processStart,
   processStat,
 } from './procfs.ts'
-import { findInNamespaces, type RunNamespaces } from './run-namespaces.ts'
 
 /** A process started for a run, distinguishable from a later one with the same id. */
 export interface RunProcess {
   pid: number
   start: string | null
-  /** The mount namespace of its sandbox; null if it shares ours. The name stays valid until `release`. */
-  namespace: string | null
-  /** How many processes the machine had created at that time; NaN if unknown. */
-  forks: number
-  /** Call this once, when the run is no longer needed. */
-  release(): void
 }
 
-export interface IdentifiedRun extends RunNamespaces {
+export interface IdentifiedRun {
   /** The value of CASEFILE_RUN in its processes' environment. */
   runId: string
   /** The processes started for it, each the leader of its own session, including ended ones. */
   processes: readonly RunProcess[]
+  /** A UUID at the end of the name of the folder that only the run's sandbox shows. */
+  folderId?: string
 }
 
-/** Call this while the program is held: it is in its sandbox's namespace then. */
 export function runProcess(pid: number): RunProcess {
-  const pin = process.platform === 'linux' ? pinNamespace(pid, 'mnt') : null
-  if (pin?.name !== mountNamespace('self')) {
-    return { ...earlierRunProcess(pid), ...(pin && { namespace: pin.name, release: pin.release }) }
-  }
-  pin?.release()
-  return earlierRunProcess(pid)
-}
-
-/** For a process recorded earlier: by now it may have entered a namespace that others use, too. */
-export function earlierRunProcess(pid: number): RunProcess {
-  const forks = process.platform === 'linux' ? forkCount() : 0
-  return { pid, start: processStart(pid), namespace: null, forks, release() {} }
+  return { pid, start: processStart(pid) }
 }
 
 type Table = ReadonlyMap<number, ProcessStat>
@@ -89,19 +70,14 @@ function liveProcesses(): Table {
 /**
  * Maps each run's leader pid to the run, including leaders that have exited: the kernel does not reuse an id while
  * its session or group has members. If another process has the id now, the run's session is empty. If no process
- * has it, members of that session belong to the run, unless the id was reused and its new owner has exited, too.
+ * has it, members of that session belong to the run.
  */
 function findLeaders<R extends IdentifiedRun>(runs: readonly R[]): Map<number, R> {
   const leaders = new Map<number, R>()
-  if (runs.every(({ processes }) => processes.length === 0)) return leaders
-  // ids are reused only after most others were used; if the count is unknown (NaN), no exited leader's id is
-  // trusted
-  const safeSince = forkCount() - processIdLimit() / 2
   for (const run of runs) {
-    for (const { pid, start, forks } of run.processes) {
+    for (const { pid, start } of run.processes) {
       const present = processStart(pid)
-      const isOurs = present === null ? forks > safeSince : present === start
-      if (isOurs) leaders.set(pid, run)
+      if (present === null || present === start) leaders.set(pid, run)
     }
   }
   return leaders
@@ -122,6 +98,45 @@ function inherited<R>(pid: number, table: Table, members: ReadonlyMap<number, R>
     const run = members.get(at)
     if (run) return run
     at = table.get(at)?.parent
+  }
+  return undefined
+}
+
+/**
+ * Finds the processes in a run's mount namespaces: those in which the run's own folder is mounted, as every sandbox does.
+ * This also finds nested namespaces, and processes that a dead service left.
+ */
+function findInNamespaces<R extends IdentifiedRun>(
+  runs: readonly R[],
+  pids: Iterable<number>,
+): Map<number, R> {
+  const folders = new Map<string, R>()
+  for (const run of runs) if (run.folderId) folders.set(run.folderId, run)
+  const found = new Map<number, R>()
+  if (folders.size === 0) return found
+
+  const own = mountNamespace('self')
+  const known = new Map<string, R>()
+  const elsewhere: [pid: number, namespace: string][] = []
+  for (const pid of pids) {
+    const namespace = mountNamespace(pid)
+    if (namespace === null || namespace === own) continue
+    elsewhere.push([pid, namespace])
+    // check every process: one with another root folder sees few of the mounts
+    const run = known.has(namespace) ? undefined : runOfMounts(pid, folders)
+    if (run) known.set(namespace, run)
+  }
+  for (const [pid, namespace] of elsewhere) {
+    const run = known.get(namespace)
+    if (run) found.set(pid, run)
+  }
+  return found
+}
+
+/** The run whose folder is mounted where this process sees it. */
+function runOfMounts<R>(pid: number, folders: ReadonlyMap<string, R>): R | undefined {
+  for (const path of mountPathsOf(pid)) {
+    for (const [id, run] of folders) if (path.endsWith(`-${id}`)) return run
   }
   return undefined
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { PipeSupply } from '../output/output-pipe.ts'
 import { launch } from './launch.ts'
 import { endProcessGroup } from './process-group.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -21,8 +20,6 @@ export interface StepProcessOptions {
   signal: AbortSignal
   /** A folder of the service for named pipes. Without it, output goes through sockets. */
   scratch?: string
-  /** Pipes prepared for several processes. */
-  pipes?: PipeSupply
   sandbox?: Sandbox
   /** Whether its background processes in the group end when it exits. */
   endsGroup?: boolean

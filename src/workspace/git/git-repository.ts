@@ -1,7 +1,7 @@
 /** Asks git for a repository's top folder, objects and exclude files. */
 
 import { realpath } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { type GitCommandOptions, runGit } from './git-command.ts'
 
 export interface GitRepository {
@@ -9,8 +9,7 @@ export interface GitRepository {
   top: string
   /** The folder asked for, relative to `top`; empty if it is `top`. */
   prefix: string
-  /** Null if no repository of the user is used. */
-  objects: string | null
+  objects: string
   /** `info/exclude`, which need not exist. */
   exclude: string
   /** The user's `core.excludesFile`, if one is configured. */
@@ -38,7 +37,8 @@ export async function findRepository(
     answers = await Promise.all(each)
   }
   const [top = '', objectFormat = '', objects = '', exclude = ''] = answers
-  if ((await ask('check-ignore', '--quiet', cwd)).exit === 0) {
+  // a repository cannot ignore its own top
+  if (top !== cwd && (await ask('check-ignore', '--quiet', cwd)).exit === 0) {
     return { reason: `the folder is ignored by the git repository ${top}` }
   }
   const excludesFile = await ask('config', '--type=path', '--get', 'core.excludesFile')
@@ -59,18 +59,6 @@ const QUESTIONS = [
   ['--git-path', 'objects'],
   ['--git-path', 'info/exclude'],
 ]
-
-/** Stand-in for a folder without a repository: it is its own top, and its `.gitignore` files apply. */
-export function noRepository(top: string): GitRepository {
-  return {
-    top,
-    prefix: '',
-    objects: null,
-    exclude: join(top, '.git', 'info', 'exclude'),
-    excludesFile: null,
-    objectFormat: 'sha1',
-  }
-}
 
 function missingGit(error: NodeJS.ErrnoException) {
   if (error.code !== 'ENOENT') throw error
