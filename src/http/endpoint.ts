@@ -160,8 +160,13 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
       : []),
     ...(each.notWhilePlanning ? [notWhilePlanning(service, each.notWhilePlanning)] : []),
   ]
-  if (!mountAt) app.on(method, [path], ...checks, handler)
-  else app.on(method, [mountAt], (c, next) => (c.req.path.endsWith(literal) ? handler(c) : next()))
+  if (!mountAt) {
+    app.on(method, [path], ...checks, handler)
+    return
+  }
+  for (const part of [...checks, handler]) {
+    app.on(method, [mountAt], (c, next) => (c.req.path.endsWith(literal) ? part(c, next) : next()))
+  }
 }
 
 /** The errors of any change to the files of a case. */

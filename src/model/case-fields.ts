@@ -178,6 +178,7 @@ export const CASE_FIELDS = {
     example: 'https://github.com/ada/shop/issues/12',
     max: 1000,
     whenNew: false,
+    shownIn: 'head',
   },
 } as const satisfies Record<string, CaseFieldRow>
 

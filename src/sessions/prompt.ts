@@ -80,7 +80,7 @@ const AIMS: Record<SessionType, string> = {
   implementing: 'Plan how to make the change that this case asks for, and how to prove it.',
   investigating:
     'Plan how to find the cause of what this case describes: what to look at, what to run, and what each result would mean. Do not repair it yet.',
-  verifying: 'Plan how to check that what this case asks for is true of the present code.',
+  verifying: 'Plan how to check that the code does what this case asks for.',
 }
 
 function aimSection(type: SessionType): string {

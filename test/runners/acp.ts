@@ -306,7 +306,7 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
   t.jobs = SIDE_BY_SIDE
   const failed: [variant: string, detail: string, spec: object, reason: string][] = [
     ['system-error', '', {}, 'fake failed: scripted 400'],
-    ['says-error', '', {}, 'fake failed: 400 scripted 400'],
+    ['says-error', '', { errorsAsText: 'chunk' }, 'fake failed: 400 scripted 400'],
     ['says', 'Error: it broke', {}, 'fake failed: it broke'],
   ]
   for (const [variant, detail, more, message] of failed) {
@@ -325,7 +325,7 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
   })
   t.test('a plan that quotes an error is one', beside, async (t) => {
     const quoted = 'Error: 400 is what users see.\n\n## Plan\n\n1. Raise the limit.'
-    const spec = fake('says', quoted)
+    const spec: AcpSpec = { ...fake('says', quoted), errorsAsText: 'chunk' }
     t.match(await scene(t, 'says', { spec }).plan(), { plan: '1. Raise the limit.' })
   })
 })

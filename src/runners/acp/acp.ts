@@ -60,7 +60,7 @@ export function customAcpSpec(
     version: [],
     planMode: { holds: 'advice', note },
     named,
-    sendsErrorsAsText: true,
+    errorsAsText: 'answer',
   })
 }
 

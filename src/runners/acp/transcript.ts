@@ -177,7 +177,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     if (report?.mode !== undefined) onMode(report.mode)
     if (report?.mode !== undefined || !isTurn) return
     const id = asString(messageId)
-    const isError = spec.sendsErrorsAsText && isErrorAlone(text)
+    const isError = spec.errorsAsText === 'chunk' && isErrorAlone(text)
     if (report !== null || isError) message = null
     if (report?.retry) takeReport(report)
     else if (report !== null || isError) shown.message(text.trim())
@@ -250,7 +250,9 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   function failure(): string | null {
     const said = messages.join('\n\n')
     const isError =
-      isBroken || (spec.sendsErrorsAsText && (isErrorAlone(lastWords) || isErrorAlone(said)))
+      isBroken ||
+      (spec.errorsAsText === 'chunk' && isErrorAlone(lastWords)) ||
+      (spec.errorsAsText !== 'never' && isErrorAlone(said))
     if (!isError) return null
     const words = errorText(lastWords || said).replace(/^error: /i, '')
     return words === '' ? 'failed without saying why' : `failed: ${words}`

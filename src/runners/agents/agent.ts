@@ -123,10 +123,10 @@ export interface AcpSpec extends AgentSpec {
   /** It ends its turn at a denied action, and continues without the action only if asked. */
   endsAtDenial: boolean
   /**
-   * It sends errors as message text instead of in the protocol's fields, or may do so: a text that is only an error
-   * then fails the turn.
+   * Whether a text that is only an error fails the turn: a `chunk` of the answer, the whole `answer`, or never, because
+   * the agent reports errors in the protocol's fields.
    */
-  sendsErrorsAsText: boolean
+  errorsAsText: 'chunk' | 'answer' | 'never'
   /** Reads a message that is a report instead of an answer; null for any other text. */
   readText(text: string): OwnReport | null
   /** Reads fields of its own in an update, and notifications of its own; null if there is nothing to report. */
@@ -213,7 +213,7 @@ export function acpSpec(
     meta: { plan: null, work: null, unbounded: null },
     countsTurn: true,
     endsAtDenial: false,
-    sendsErrorsAsText: false,
+    errorsAsText: 'never',
     readText: () => null,
     readUpdate: () => null,
     readNotification: () => null,

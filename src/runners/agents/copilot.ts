@@ -94,7 +94,7 @@ export const copilot: Agent = {
     fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
     // it ends its turn after any negative answer: reject_once, cancelled, an error
     endsAtDenial: true,
-    sendsErrorsAsText: true,
+    errorsAsText: 'chunk',
     readText,
     readDenial({ rawOutput }) {
       const reason = denialIn(asRecord(rawOutput))

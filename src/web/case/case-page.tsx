@@ -41,7 +41,7 @@ interface CasePageProps {
 export function CasePage({ data, similar, assets }: CasePageProps) {
   const { id, json, broken } = data
   return (
-    <Page title={json.title} assets={assets} kind="case" live={changesOf(id)}>
+    <Page title={json.title} assets={assets} live={changesOf(id)}>
       <CaseHead data={data} />
       <Question data={data} />
       <WaitingPlans data={data} />

@@ -8,7 +8,6 @@ import { StateBadge } from '../shell/badges.tsx'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
 import type { CasePageData, RelatedCase } from './case-data.ts'
 
@@ -165,7 +164,7 @@ export function DetailsCard({ data }: { data: CasePageData }) {
             text && (
               <>
                 <dt>{label}</dt>
-                <dd dir="auto">{name === 'source' ? <SourceLink source={text} /> : text}</dd>
+                <dd dir="auto">{text}</dd>
               </>
             )
           )

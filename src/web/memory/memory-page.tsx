@@ -24,7 +24,7 @@ export function MemoryPage({ assets, folder, data, isSource }: MemoryPageProps) 
   const { url, name, file, filename, sealed, path, session, problems } = data
   const canEdit = sealed === null && filename !== null
   return (
-    <Page title={`${name}: ${title}`} assets={assets} kind="memory" live={changesOf(id)}>
+    <Page title={`${name}: ${title}`} assets={assets} live={changesOf(id)}>
       <div class="record-head" id="memory-head">
         <Breadcrumbs above={pathTo(id, title)} current={name} />
         <h1>{name}</h1>

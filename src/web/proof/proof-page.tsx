@@ -41,7 +41,7 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
   const objection = objectionTo(proof, folder.sessions)
   const problems = folder.problems.filter(({ file }) => file === `proof/${proof.id}.md`)
   return (
-    <Page title={`${proof.type}: ${title}`} assets={assets} kind="proof" live={changesOf(id)}>
+    <Page title={`${proof.type}: ${title}`} assets={assets} live={changesOf(id)}>
       <div class="record-head" id="proof-head">
         <Breadcrumbs above={pathTo(id, title)} current="Proof" />
         <h1 tabindex={-1}>{proof.type}</h1>

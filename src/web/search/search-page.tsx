@@ -23,7 +23,7 @@ interface SearchPageProps {
 /** The search page, with the best results first. */
 export function SearchPage({ assets, q, outcome }: SearchPageProps) {
   return (
-    <Page title={q === '' ? 'Search' : `${q} · Search`} assets={assets} kind="search">
+    <Page title={q === '' ? 'Search' : `${q} · Search`} assets={assets}>
       <Breadcrumbs above={[{ href: CASES, text: 'Cases' }]} current="Search" />
       <h1>Search</h1>
       <search class="search-box">

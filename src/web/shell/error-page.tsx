@@ -26,7 +26,7 @@ function errorPage(
   const heading = status === 404 ? 'Page not found' : String(title)
   const text = String(detail).replace(UNKNOWN_ROUTE, 'There is no page at $1.')
   const page = (
-    <Page title={heading} assets={assets} kind="error">
+    <Page title={heading} assets={assets}>
       <h1>{heading}</h1>
       <p class="lead">{text}</p>
       {retryUrl ? (

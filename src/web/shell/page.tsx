@@ -13,17 +13,8 @@ export interface PageProps {
   assets: Pick<Assets, 'href' | 'workspace'>
   /** The address of `GET /events` with the events that change this page; without it the page stays as it is. */
   live?: string
-  /** Marks the page's kind for the style sheet and the script. */
-  kind:
-    | 'cases'
-    | 'search'
-    | 'new-case'
-    | 'case'
-    | 'session'
-    | 'memory'
-    | 'proof'
-    | 'reference'
-    | 'error'
+  /** For pages that the navigation marks, or that have their own styles or script. */
+  kind?: 'cases' | 'new-case' | 'session' | 'reference'
   children: Child
 }
 
