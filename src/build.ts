@@ -16,7 +16,7 @@ async function commitOf(folder: string): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)('git', args, { timeout: 5000 })
     const [prefix, commit] = stdout.split('\n')
-    return prefix === '' && commit ? commit : null // a checkout of something else holds us: not ours
+    return prefix === '' && commit ? commit : null // else the commit is of a repository that contains this folder
   } catch {
     return null // there is no commit: installed from a package, no git, or an empty repository
   }

@@ -2,31 +2,22 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The parts of the long lane: what takes long, or needs programs that are seldom there. `paths` are files, and folders that
- * end with a slash; `short` are those of them that `npm test` runs too, with smaller numbers. In full a part takes at most
- * 30 minutes on two cores, `soak` an hour; with the numbers of CI it takes 4. `node test/long-lane.mjs` prints the part
- * that CI runs at this commit.
+ * The parts of the long lane: what takes long, or needs programs that are seldom there. `npm test` runs the files of `both`
+ * too, with smaller numbers. A path is a file, or a folder if it ends with a slash. In full a part takes at most 30 minutes
+ * on two cores, `soak` an hour; with the numbers of CI it takes 4. `node test/long-lane.mjs` prints the part that CI runs
+ * at this commit.
  */
 export const PARTS = {
   browser: {
-    paths: ['test/browser/'],
-    short: [
+    both: [
       'test/browser/approve-held.ts',
       'test/browser/every-page.ts',
       'test/browser/whole-flow.ts',
     ],
+    long: ['test/browser/'],
   },
   faults: {
-    paths: [
-      'test/faults/',
-      'test/events/event-log.ts',
-      'test/events/kills.ts',
-      'test/sessions/agent-kills.ts',
-      'test/sessions/restart.ts',
-      'test/webhooks/kills.ts',
-      'test/workspace/ownership.ts',
-    ],
-    short: [
+    both: [
       'test/events/event-log.ts',
       'test/faults/damaged-state.ts',
       'test/faults/replace-seen.ts',
@@ -34,35 +25,25 @@ export const PARTS = {
       'test/sessions/restart.ts',
       'test/workspace/ownership.ts',
     ],
+    long: [
+      'test/faults/',
+      'test/events/kills.ts',
+      'test/sessions/agent-kills.ts',
+      'test/webhooks/kills.ts',
+    ],
   },
   random: {
-    paths: [
-      'test/histories.ts',
-      'test/http/fuzz.ts',
-      'test/markdown/reading-again.ts',
-      'test/markdown/sections.ts',
-      'test/workspace/byte-edits.ts',
-      'test/workspace/lost-update.ts',
-    ],
-    short: [
+    both: [
       'test/workspace/lost-update.ts',
       'test/histories.ts',
       'test/http/fuzz.ts',
       'test/markdown/sections.ts',
       'test/workspace/byte-edits.ts',
     ],
+    long: ['test/markdown/reading-again.ts'],
   },
   files: {
-    paths: [
-      'test/check/two-clones.ts',
-      'test/events/editors.ts',
-      'test/events/git.ts',
-      'test/events/old-buffers.ts',
-      'test/timed/',
-      'test/workspace/files.ts',
-      'test/workspace/plan-folders.ts',
-    ],
-    short: [
+    both: [
       'test/events/git.ts',
       'test/events/editors.ts',
       'test/events/old-buffers.ts',
@@ -70,35 +51,24 @@ export const PARTS = {
       'test/workspace/files.ts',
       'test/workspace/plan-folders.ts',
     ],
+    long: ['test/check/two-clones.ts', 'test/timed/'],
   },
   agents: {
-    paths: [
-      'test/cli/mcp-clients.ts',
+    both: [
       'test/http/self-approval.ts',
       'test/runners/contract.ts',
+      'test/sessions/hostile-texts.ts',
+    ],
+    long: [
+      'test/cli/mcp-clients.ts',
       'test/runners/real-agents.ts',
       'test/sessions/hostile-projects.ts',
-      'test/sessions/hostile-texts.ts',
       'test/sessions/project-instructions.ts',
       'test/sessions/real-agents.ts',
     ],
-    short: [
-      'test/http/self-approval.ts',
-      'test/runners/contract.ts',
-      'test/sessions/hostile-texts.ts',
-    ],
   },
   runs: {
-    paths: [
-      'test/runners/acp.ts',
-      'test/runners/agent-version.ts',
-      'test/runners/command.ts',
-      'test/sessions/agents.ts',
-      'test/sessions/failures.ts',
-      'test/sessions/secrets.ts',
-      'test/sessions/stream.ts',
-    ],
-    short: [
+    both: [
       'test/runners/acp.ts',
       'test/runners/agent-version.ts',
       'test/runners/command.ts',
@@ -109,23 +79,7 @@ export const PARTS = {
     ],
   },
   requests: {
-    paths: [
-      'test/events/hand-edits.ts',
-      'test/http/events.ts',
-      'test/http/hostile.ts',
-      'test/http/lists.ts',
-      'test/http/proof.ts',
-      'test/http/triage.ts',
-      'test/markdown/odd-files.ts',
-      'test/markdown/work-limit.ts',
-      'test/search/database.ts',
-      'test/webhooks/secrets.ts',
-      'test/webhooks/sending.ts',
-      'test/webhooks/troubles.ts',
-      'test/workspace/case-rows.ts',
-      'test/workspace/store.ts',
-    ],
-    short: [
+    both: [
       'test/events/hand-edits.ts',
       'test/http/events.ts',
       'test/http/hostile.ts',
@@ -143,16 +97,7 @@ export const PARTS = {
     ],
   },
   commands: {
-    paths: [
-      'test/cli/commands.ts',
-      'test/cli/console.ts',
-      'test/cli/exchange.ts',
-      'test/cli/large-proofs.ts',
-      'test/cli/reading.ts',
-      'test/demo/sample-copy.ts',
-      'test/sample-workspace.ts',
-    ],
-    short: [
+    both: [
       'test/cli/commands.ts',
       'test/cli/console.ts',
       'test/cli/exchange.ts',
@@ -160,41 +105,37 @@ export const PARTS = {
       'test/demo/sample-copy.ts',
       'test/sample-workspace.ts',
     ],
+    long: ['test/cli/large-proofs.ts'],
   },
   documents: {
-    paths: [
+    both: ['test/docs.ts', 'test/readme.ts'],
+    long: [
       'test/case-fields.ts',
       'test/cli/terminal.ts',
       'test/demo/demo.ts',
-      'test/docs.ts',
       'test/http/api-tools.ts',
       'test/package.ts',
-      'test/readme.ts',
       'test/webhooks/docs.ts',
     ],
-    short: ['test/docs.ts', 'test/readme.ts'],
   },
   soak: {
-    paths: [
-      'test/http/event-stream.ts',
-      'test/http/large-bodies.ts',
-      'test/http/server.ts',
-      'test/soak.ts',
-    ],
-    short: ['test/http/event-stream.ts', 'test/http/large-bodies.ts', 'test/http/server.ts'],
+    both: ['test/http/event-stream.ts', 'test/http/large-bodies.ts', 'test/http/server.ts'],
+    long: ['test/soak.ts'],
   },
 }
 
 const isBelow = (file, paths) =>
   paths.some((path) => path === file || (path.endsWith('/') && file.startsWith(path)))
 
+const pathsOf = ({ both = [], long = [] }) => [...both, ...long]
+
 /** The names of the parts that a file is in. */
 export const partsOf = (file) =>
-  Object.keys(PARTS).filter((name) => isBelow(file, PARTS[name].paths))
+  Object.keys(PARTS).filter((name) => isBelow(file, pathsOf(PARTS[name])))
 
 /** What is wrong in the parts; empty where nothing is. */
 export function faultsOf(files, textOf) {
-  const named = Object.values(PARTS).flatMap(({ paths, short }) => [...paths, ...short])
+  const named = Object.values(PARTS).flatMap(pathsOf)
   const gone = named.filter((path) => !files.some((file) => isBelow(file, [path])))
   const lost = files.filter(
     (file) => partsOf(file).length === 0 && /\b(isBrief|notBrief|isFull)\b/.test(textOf(file)),
@@ -206,7 +147,8 @@ export function faultsOf(files, textOf) {
 }
 
 /** Whether `npm test` runs the file. */
-export const isShort = (file) => partsOf(file).every((name) => isBelow(file, PARTS[name].short))
+export const isShort = (file) =>
+  partsOf(file).every((name) => isBelow(file, PARTS[name].both ?? []))
 
 /** By the time of the commit, which a clone without its history has too. */
 function partOfCommit() {

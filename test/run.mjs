@@ -5,7 +5,8 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { SourceMap } from 'node:module'
+import { basename, dirname, join, relative } from 'node:path'
 import { buildPrograms, ROOT } from './build.mjs'
 import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 
@@ -13,8 +14,13 @@ const JOBS = 4
 const SHORT_LIMIT_MS = 300_000
 const CHECK_LIMIT_MS = 900_000
 const FULL_LIMIT_MS = 3 * 3_600_000
-/** What measures time, and so runs alone. */
-const isAlone = (file) => file.startsWith('test/timed/')
+/** What measures time, and so runs with no other beside it. */
+const isTimed = (file) => file.startsWith('test/timed/')
+/** Has a process to itself: it takes long, or stops what other files use until the end, as the parser. */
+const isSeparate = (file) =>
+  isLong || /^test\/((browser|faults|timed)\/|markdown\/odd-files)/.test(file)
+/** So many bytes of test files of one folder run in one process. */
+const GROUP_BYTES = 60_000
 
 /** What tests start besides test files, by `built()`. */
 const PROGRAMS = [
@@ -26,7 +32,9 @@ const PROGRAMS = [
 ]
 
 const BUILT = join(ROOT, '.tap/built')
-const { files, isBrief = false, isFull = false, withCheck = false } = chosen(process.argv.slice(2))
+const chosenFiles = chosen(process.argv.slice(2))
+const { files, isBrief = false, isFull = false, isLong = isFull, withCheck = false } = chosenFiles
+const LIMIT_MS = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS
 if (files.length === 0) throw new Error('no test file is chosen')
 
 const began = performance.now()
@@ -40,11 +48,11 @@ await rm(BUILT, { recursive: true, force: true })
 await buildPrograms([...files, ...PROGRAMS], BUILT)
 
 console.log('TAP version 14')
-// the largest first, for they take longest
-const bySize = files.toSorted((a, b) => statSync(join(ROOT, b)).size - statSync(join(ROOT, a)).size)
-const together = bySize.filter((file) => !isAlone(file))
+// the largest first, as they take longest
+const groups = groupFiles(files).sort((a, b) => b.bytes - a.bytes)
+const together = groups.filter((group) => !group.files.some(isTimed))
 await Promise.all(Array.from({ length: JOBS }, () => runFrom(together)).concat(check))
-await runFrom(bySize.filter(isAlone))
+await runFrom(groups.filter((group) => group.files.some(isTimed)))
 console.log(`1..${results.length}`)
 const failed = results.filter(({ isOk }) => !isOk)
 for (const { name } of failed) console.log(`# failed: ${name}`)
@@ -70,7 +78,7 @@ function chosen(words) {
     if (unknown) throw new Error(`${unknown} is none of: ${Object.keys(PARTS).join(', ')}`)
     console.log(`# part of the long lane: ${parts.join(', ')}`)
     const isChosen = (file) => partsOf(file).some((name) => parts.includes(name))
-    return { files: all.filter(isChosen), isFull: first === '--long' }
+    return { files: all.filter(isChosen), isFull: first === '--long', isLong: true }
   }
   const paths = words.map((path) => path.replace(/^\.\//, '').replace(/\/$/, ''))
   const isBelow = (file, path) => file === path || file.startsWith(`${path}/`)
@@ -81,9 +89,31 @@ function chosen(words) {
   return { files, isBrief: is('BRIEF'), isFull: is('FULL') }
 }
 
+/** Files of one folder, in their order, as many as fit. */
+function groupFiles(files) {
+  const groups = []
+  for (const file of files) {
+    const folder = dirname(file)
+    const bytes = statSync(join(ROOT, file)).size
+    const last = groups.findLast((group) => group.folder === folder && !group.isSeparate)
+    if (last && !isSeparate(file) && last.bytes + bytes <= GROUP_BYTES) {
+      last.files.push(file)
+      last.bytes += bytes
+    } else {
+      groups.push({ folder, files: [file], bytes, isSeparate: isSeparate(file) })
+    }
+  }
+  return groups
+}
+
 async function runFrom(queue) {
-  for (let file = queue.shift(); file; file = queue.shift()) {
-    await runJob(file, ['node', '--enable-source-maps', join(BUILT, file.replace(/ts$/, 'js'))])
+  for (let group = queue.shift(); group; group = queue.shift()) {
+    const { folder, files } = group
+    const name =
+      files.length === 1
+        ? files[0]
+        : `${folder}: ${files.map((file) => basename(file, '.ts')).join(', ')}`
+    await runJob(name, ['node', 'test/run-files.mjs', BUILT, ...files], files.length * LIMIT_MS)
   }
 }
 
@@ -93,20 +123,41 @@ async function runJob(name, command, limit) {
   const { code, signal, output } = await run(command[0], command.slice(1), limit)
   const ms = Math.round(performance.now() - start)
   const plan = /^1\.\.(\d+)(.*)$/m.exec(output)
-  const isTest = name.endsWith('.ts')
+  const isTest = command[0] === 'node'
   const isOk = code === 0 && (plan !== null || !isTest)
   results.push({ name, isOk })
   const skip = plan?.[1] === '0' && isOk ? plan[2].trim() : ''
   const line = `${isOk ? 'ok' : 'not ok'} ${results.length} - ${name} ${skip || `# time=${ms}ms`}`
   if (isOk && process.stdout.isTTY) return console.log(line)
-  const indented = output.replaceAll(/^(?=.)/gm, isTest ? '    ' : '# ')
+  const shown = isOk ? output : mapPlaces(output)
+  const indented = shown.replaceAll(/^(?=.)/gm, isTest ? '    ' : '# ')
   const head = isTest ? `# Subtest: ${name}\n` : ''
   const ending = isOk ? '' : `\n  ---\n  ended: ${signal ?? `exit code ${code}`}\n  ...`
   console.log(`${head}${indented}${line}${ending}`)
 }
 
+/** Names the places of a stack in the source. If Node did so, it would do it at each assertion, in half of the whole time. */
+function mapPlaces(text) {
+  const maps = new Map()
+  const mapOf = (path) => {
+    if (!maps.has(path))
+      maps.set(path, new SourceMap(JSON.parse(readFileSync(`${path}.map`, 'utf8'))))
+    return maps.get(path)
+  }
+  return text.replaceAll(
+    /(?:file:\/\/)?[^\s()]*\.tap\/built\/([^\s():]+\.js):(\d+):(\d+)/g,
+    (place, file, line, column) => {
+      const path = join(BUILT, file)
+      const { originalSource, originalLine } = mapOf(path).findEntry(line - 1, column - 1)
+      return originalSource
+        ? `${relative(ROOT, join(dirname(path), originalSource))}:${originalLine + 1}`
+        : place
+    },
+  )
+}
+
 /** What is left of its process group when it ends is killed. */
-function run(program, args, limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS) {
+function run(program, args, limit = LIMIT_MS) {
   const child = spawn(program, args, {
     cwd: ROOT,
     detached: true,
@@ -114,7 +165,7 @@ function run(program, args, limit = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS) {
     env: {
       ...process.env,
       TAP: '1',
-      TAP_TIMEOUT: String(limit / 1000),
+      TAP_TIMEOUT: String(LIMIT_MS / 1000),
       CASEFILE_TEST_BRIEF: isBrief ? '1' : '',
       CASEFILE_TEST_FULL: isFull ? '1' : '',
     },

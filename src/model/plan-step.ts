@@ -1,7 +1,10 @@
+import { REPORT_NAMES, type ReportFormat } from './report-formats.ts'
+
 export const STEP_LANGUAGES = ['sh', 'bash', 'js'] as const
 export type StepLanguage = (typeof STEP_LANGUAGES)[number]
-export const STEP_PROOFS = ['tap', 'junit', 'go', 'log'] as const
-export type StepProof = (typeof STEP_PROOFS)[number]
+/** What a step proves by: a test report, or its output as it is. */
+export type StepProof = ReportFormat | 'log'
+export const STEP_PROOFS: readonly StepProof[] = [...REPORT_NAMES, 'log']
 
 /** A fenced block marked `run` in a plan. It is executed once the plan is approved. */
 export interface PlanStep {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
+import type { ReportFormat } from '../model/report-formats.ts'
 
 export interface ProjectTests {
   /** A step id. */
@@ -7,13 +8,13 @@ export interface ProjectTests {
   command: string
   /** The file with the test command. */
   source: string
-  /** Whether the command is known to print TAP. */
-  tap: boolean
+  /** The report that the command is known to print. */
+  report: ReportFormat | null
 }
 
 type Detect = (text: string) => Omit<ProjectTests, 'source'> | null
 
-const plain = (id: string, command: string) => ({ id, command, tap: false })
+const plain = (id: string, command: string) => ({ id, command, report: null })
 
 /** The files that may name a project's test command, in order of preference. */
 const SOURCES: [file: string, detect: Detect][] = [
@@ -38,8 +39,8 @@ export async function detectTests(folder: string): Promise<ProjectTests | null> 
 function npmTest(text: string): ReturnType<Detect> {
   const script = testScript(text)
   if (script === null || /no test specified/.test(script)) return null
-  const tap = /--test-reporter[= ]tap\b|(?:^|[\s;&])tap(?:\s|$).*-R[ =]?tap/.test(script)
-  return { id: 'npm-test', command: 'npm test --silent', tap }
+  const isTap = /--test-reporter[= ]tap\b|(?:^|[\s;&])tap(?:\s|$).*-R[ =]?tap/.test(script)
+  return { id: 'npm-test', command: 'npm test --silent', report: isTap ? 'tap' : null }
 }
 
 function testScript(text: string): string | null {

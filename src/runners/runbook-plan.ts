@@ -40,7 +40,7 @@ function stepsPlan(steps: readonly string[]): string | null {
 async function testsPlan(workdir: string): Promise<string | null> {
   const tests = await detectTests(workdir)
   if (!tests) return null
-  const proof = tests.tap ? 'tap' : 'log'
+  const proof = tests.report ?? 'log'
   return [
     `Run the project's own tests (${tests.source}).`,
     block(`sh run id=${tests.id} proof=${proof}`, tests.command),

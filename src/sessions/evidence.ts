@@ -3,6 +3,7 @@ import { AppError } from '../model/app-error.ts'
 import type { FieldsRead } from '../model/events.ts'
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { PlanStep, StepProof } from '../model/plan-step.ts'
+import { reportFacts } from '../model/report-formats.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
 import type { LineWith, NewTrailLine, TrailLine } from '../model/trail.ts'
 import { artifactPath, makeArtifacts, readArtifact } from '../runners/output/artifacts.ts'
@@ -108,15 +109,9 @@ function stepText(step: TrailStep, output: Excerpt, reported: Excerpt): string {
 function noteOf(step: TrailStep, reading: ReportReading): string {
   if (reading.results) return testNote(reading.results)
   if (reading.reason !== undefined) return `${reading.reason}, ${endOf(step)}`
-  const missing = step.proof && REPORT_NAMES.get(step.proof)
+  const missing = reportFacts(step.proof)?.content
   return missing ? `no ${missing} in the output, ${endOf(step)}` : endOf(step)
 }
-
-const REPORT_NAMES: ReadonlyMap<StepProof, string> = new Map([
-  ['tap', 'TAP'],
-  ['junit', 'JUnit XML'],
-  ['go', 'go test -json events'],
-])
 
 /** Test results come from a test report, never from prose. */
 async function resultsOf(
@@ -295,15 +290,9 @@ interface StepArtifacts {
 /** The preferred names; a number is added if one is taken. */
 export function stepArtifacts(number: number, step: Pick<PlanStep, 'id' | 'proof'>) {
   const stem = `${number}-${step.id}`
-  const ending = step.proof && REPORT_ENDINGS.get(step.proof)
-  return { log: `${stem}.log`, report: ending ? stem + ending : null }
+  const report = reportFacts(step.proof)
+  return { log: `${stem}.log`, report: report && stem + report.extension }
 }
-
-const REPORT_ENDINGS: ReadonlyMap<StepProof, string> = new Map([
-  ['tap', '.tap'],
-  ['junit', '.xml'],
-  ['go', '.jsonl'],
-])
 
 /** The artifact with an agent's original output, next to the readable log made from it. */
 export function rawName(log: string): string {

@@ -2,6 +2,7 @@ import { fenceFor } from '../markdown/sections.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
+import { REPORT_NAMES, reportFacts } from '../model/report-formats.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import { PLAN_MARKS } from '../runners/agents/plan-text.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
@@ -80,7 +81,7 @@ const AIMS: Record<SessionType, string> = {
   implementing: 'Plan how to make the change that this case asks for, and how to prove it.',
   investigating:
     'Plan how to find the cause of what this case describes: what to look at, what to run, and what each result would mean. Do not repair it yet.',
-  verifying: 'Plan how to check that what this case asks for is true of the present code.',
+  verifying: 'Plan how to check that the code does what this case asks for.',
 }
 
 function aimSection(type: SessionType): string {
@@ -222,6 +223,15 @@ export function cutText(text: string, maxBytes: number): { text: string; isCut: 
   return { text: whole + mark, isCut: true }
 }
 
+/** Such as: tap or go for a step that prints such a report, where go is the output of go test -json */
+const REPORT_WORDS = [
+  `${REPORT_NAMES.slice(0, -1).join(', ')} or ${REPORT_NAMES.at(-1)} for a step that prints such a report`,
+  ...REPORT_NAMES.flatMap((name) => {
+    const hint = reportFacts(name)?.hint
+    return hint ? [`where ${name} is ${hint}`] : []
+  }),
+].join(', ')
+
 const STEP_EXAMPLE = '```sh run id=test timeout=5m proof=tap\nnpm test -- --test-reporter=tap\n```'
 
 const PLAN_TASK = `You plan a piece of work on a software project. Only plan: nothing runs until a person has read your plan and approved it.
@@ -246,7 +256,7 @@ Prefer a plan that runs exactly as written, without an agent: every step is a fe
 
 ${STEP_EXAMPLE}
 
-The languages are sh, bash and js (a module for node). The keys, all optional: id (a word), timeout (such as 90s or 10m), cwd (a folder inside the working folder), expect (exit codes, such as 0,1), continue=true (go on after another exit), proof (tap, junit or go for a step that prints such a report, where go is the output of go test -json; log for other evidence). Steps run in order, each in a separate process without input; the first unexpected exit stops the run. To write a file, use a step as well, for example with a here-document. Such a plan must have no list and no other fenced block outside of the steps.
+The languages are sh, bash and js (a module for node). The keys, all optional: id (a word), timeout (such as 90s or 10m), cwd (a folder inside the working folder), expect (exit codes, such as 0,1), continue=true (go on after another exit), proof (${REPORT_WORDS}; log for other evidence). Steps run in order, each in a separate process without input; the first unexpected exit stops the run. To write a file, use a step as well, for example with a here-document. Such a plan must have no list and no other fenced block outside of the steps.
 
 If the work needs decisions that a script cannot make, write a numbered list of what an agent should do. Then add each command that proves the work as a \`run\` block with \`proof=\`: the service runs those itself after the agent has ended.`
 

@@ -117,7 +117,7 @@ export function executionSummary(
     const text =
       steps.length === 0
         ? 'This plan has no steps to run. Approving it completes the session without running anything.'
-        : `Casefile runs ${steps.length === 1 ? 'this one step' : `these ${steps.length} steps in order`}; no agent takes part.`
+        : `Casefile runs ${steps.length === 1 ? 'this one step' : `these ${steps.length} steps in order`}; no agent is involved.`
     return { text, willRun: () => true, objection: null }
   }
   if (!executesAny) {

@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { CLI, type Cli, cliOn } from '../fixtures/cli.ts'
+import { CLI } from '../fixtures/cli.ts'
+import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
 
 /** A workspace with two cases, and a program `casefile` on the PATH. */
-async function scene(): Promise<{ cli: Cli; env: NodeJS.ProcessEnv }> {
-  const cli = cliOn(t)
+async function scene(): Promise<{ cli: CliHere; env: NodeJS.ProcessEnv }> {
+  const cli = cliHere(t)
   await cli.run('new', 'Sign-in fails')
   await cli.run('new', 'Red door')
   const bin = join(cli.root, '..', 'bin')

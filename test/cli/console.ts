@@ -346,7 +346,7 @@ t.test('a checklist item, and the end of a case', async (t) => {
     '## Proof checklist\n\n- [ ] It opens (test-log, required)\n- [ ] Seen (screenshot)\n',
   )
   t.match(await cli.run('item', 'window', 'x'), { code: 3 })
-  t.match(await cli.run('delete', 'door'), { code: 2, stderr: /no terminal to ask on.*--yes/ })
+  t.match(await cli.run('delete', 'door'), { code: 2, stderr: /which needs a terminal.*--yes/ })
   t.match(await cli.run('delete', 'door', '--json'), { code: 2 })
   t.match(await cli.run('list'), { stdout: /Door/ })
   t.match(await cli.run('delete', 'door', '--yes'), {

@@ -63,18 +63,14 @@ t.test('a question without a service is answered as with one, and writes nothing
   const before = tree(root)
   const asked = questions(cases, ids)
   const answers = []
-  for (const question of asked) answers.push(await cli.apart.run(...question))
+  for (const question of asked) answers.push(await cli.run(...question))
   t.strictSame(tree(root), before)
   t.strictSame(tree(stateDir), [])
 
   const service = cli.apart.start('serve', '--port', '0')
   await service.says(/listening/)
   for (const [index, question] of asked.entries()) {
-    t.strictSame(
-      heard(answers[index]!),
-      heard(await cli.apart.run(...question)),
-      question.join(' '),
-    )
+    t.strictSame(heard(answers[index]!), heard(await cli.run(...question)), question.join(' '))
   }
   t.ok(existsSync(join(stateDir, 'casefile.db')), 'the service did write')
 })

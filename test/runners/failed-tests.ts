@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { FailedTest } from '../../src/model/failed-test.ts'
+import type { ReportFormat } from '../../src/model/report-formats.ts'
 import { readReport } from '../../src/runners/reports/read-report.ts'
-import type { ReportFormat, TestResults } from '../../src/runners/reports/test-results.ts'
+import type { TestResults } from '../../src/runners/reports/test-results.ts'
 
 /** Reports as the programs printed them; those of Go are written as `go doc test2json` describes them. */
 const recorded = (name: string) =>

@@ -4,8 +4,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { killRunById } from '../../src/runners/process/kill-run.ts'
+import { GRACE_MS } from '../../src/runners/process/process-group.ts'
 import { bootId, processStart } from '../../src/runners/process/procfs.ts'
-import { runStepProcess, type StepProcessOptions } from '../../src/runners/process/step-process.ts'
+import {
+  DRAIN_MS,
+  runStepProcess,
+  type StepProcessOptions,
+} from '../../src/runners/process/step-process.ts'
 import { built } from '../fixtures/built.ts'
 
 const cwd = t.testdir({ plain: 'text', scratch: {} })
@@ -96,6 +101,13 @@ t.test('a process that cannot be started is a result, not an error', async (t) =
   await t.rejects(sh('', { argv: [] }), { message: /argv is empty/ }, 'no argv is our mistake')
 })
 
+t.test(
+  'a program has two seconds between TERM and KILL, and its output a quarter of one',
+  async (t) => {
+    t.strictSame({ GRACE_MS, DRAIN_MS }, { GRACE_MS: 2000, DRAIN_MS: 250 })
+  },
+)
+
 t.test('a time-out ends the group', async (t) => {
   t.test('TERM is enough for most', async (t) => {
     const result = await sh('sleep 60', { timeoutMs: 100 })
@@ -114,10 +126,10 @@ t.test('a time-out ends the group', async (t) => {
     const ignorer = `trap "" TERM; while :; do sleep 1; done`
     const result = await sh(
       `trap "" TERM; for i in $(seq 20); do sh -c '${ignorer}' & echo $!; done; ${ignorer}`,
-      { timeoutMs: 1000 },
+      { timeoutMs: 1000, graceMs: 200 },
     )
     t.match(result, { signal: 'SIGKILL', timedOut: true })
-    t.ok(result.durationMs >= 2000 && result.durationMs < 5500, `${result.durationMs} ms`)
+    t.ok(result.durationMs >= 1200 && result.durationMs < 4500, `${result.durationMs} ms`)
     const grandchildren = result.stdout.trim().split('\n').map(Number)
     t.equal(grandchildren.length, 20)
     t.strictSame(grandchildren.filter(isAlive), [], 'none is left')
@@ -126,6 +138,7 @@ t.test('a time-out ends the group', async (t) => {
   t.test('KILL for a grandchild that ignores TERM when its parent did not', async (t) => {
     const result = await sh(`sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done'`, {
       timeoutMs: 2000,
+      graceMs: 200,
     })
     t.notOk(isAlive(Number(result.stdout)))
     t.equal(result.timedOut, true)

@@ -53,7 +53,7 @@ t.test('a plan that waits', async (t) => {
   t.equal(status, 200)
   t.match(headers['content-security-policy'], /script-src 'self'/)
   t.match(text, /This plan needs your approval\. Nothing runs until you approve it\./)
-  t.match(text, /Casefile runs these 2 steps in order; no agent takes part\./)
+  t.match(text, /Casefile runs these 2 steps in order; no agent is involved\./)
   t.match(html, /<figure class="step" id="step-look"/, 'what will run is marked')
   t.match(text, /look will run sh .*test will run sh · at most 90 s · proves: test report \(TAP\)/)
   t.equal(hidden(html, 'plan_sha256'), session.plan_sha256, 'the hash that the API gives')

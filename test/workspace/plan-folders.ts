@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -143,6 +144,22 @@ t.test('the copy is the folder as it is now', async (t) => {
   fs.writeFileSync(join(folders.copy, 'a'), '3\n')
   t.match(git(folders.copy, 'diff'), /\n-2\n\+3\n/)
   t.notOk(fs.existsSync(join(folders.copy, '.git/hooks')))
+})
+
+t.test('a copy takes three calls of git, a comparison two', async (t) => {
+  const repo = repository(t, FILES)
+  write(repo, { untracked: '' })
+  let started = 0
+  const count = () => {
+    started += 1
+  }
+  subscribe('child_process', count)
+  t.teardown(() => unsubscribe('child_process', count))
+  const folders = await open(t, repo)
+  t.equal(started, 3)
+  await folders.copyChanges()
+  await folders.folderChanges()
+  t.equal(started, 5)
 })
 
 t.test('what changed in the copy', async (t) => {

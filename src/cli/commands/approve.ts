@@ -118,7 +118,7 @@ async function decide(
 function requireAnswer({ terminal, json }: CommandContext, { yes, sha }: Options): void {
   if (yes || sha !== undefined || (terminal.canAsk && !json)) return
   throw usageError(
-    'Approving needs an answer, and there is no terminal to ask on. Use --yes for the current plan, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
+    'Approving asks first, which needs a terminal. Without one, use --yes for the current plan, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
   )
 }
 

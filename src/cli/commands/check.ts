@@ -15,7 +15,7 @@ export function command(): Command {
     })
   return explain(check, {
     examples: [['casefile check --fix', 'Fix what can be fixed, then list the rest.']],
-    more: 'It has special exit codes: 0 no problems, 1 there are problems, 2 it could not check.',
+    more: 'Exit codes: 0 no problems, 1 there are problems, 2 it could not check.',
     shared: [
       rootOption(),
       memoryRootOption(),

@@ -35,7 +35,7 @@ async function run(
   { yes }: Options,
 ): Promise<ExitCode> {
   if (!yes && (json || !terminal.canAsk)) {
-    throw usageError('Deleting needs an answer, and there is no terminal to ask on. Use --yes.')
+    throw usageError('Deleting asks first, which needs a terminal. Without one, use --yes.')
   }
   const id = await resolveCase(client, name)
   const { title } = (await client.request('GET', `/cases/${id}`)).body

@@ -19,7 +19,7 @@ export function command(): Command {
       process.exitCode = await run(options)
     })
   return explain(doctor, {
-    examples: [['casefile doctor', 'Ends with 1 if new sessions could not be planned.']],
+    examples: [['casefile doctor', 'Exits with 1 if no provider can plan.']],
     shared: setupOptions(),
   })
 }

@@ -46,7 +46,7 @@ function addCommand(): Command {
       `Type of proof: ${KNOWN_PROOF_TYPES.join(', ')}, or another word.`,
       'test-log',
     )
-    .option('--artifact <name>', 'A file that a session left, instead of your own file.')
+    .option('--artifact <name>', 'Attach output of a session instead of a file.')
     .option('--text <text>', 'The proof itself, instead of a file.')
     .option('--session <session>', 'The session it comes from: its number, id, or latest.')
     .option('--verify', 'Verify it too, if it supports its claim.')
@@ -86,8 +86,8 @@ function verifyCommand(): Command {
     .description('Mark a proof as verified.')
     .addArgument(caseArgument())
     .argument('[proof]', 'Its id, or the start of it.')
-    .option('--all', 'All that are not verified yet and support their claim.')
-    .option('--accept <reason>', 'Why it counts although it does not support its claim.')
+    .option('--all', 'All that count and are not verified yet.')
+    .option('--accept <reason>', 'Why it counts in spite of what speaks against it.')
     .action((name: string, word: string | undefined, options: VerifyOptions) =>
       withService(options, (context) => verifyProof(context, name, word, options)),
     )

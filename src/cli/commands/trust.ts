@@ -11,7 +11,7 @@ interface Options extends TrustOptions {
 
 export function command(): Command {
   const trust = new Command('trust')
-    .description('Show what a project may do only once you trust it, and trust it.')
+    .description('Show what needs your trust, and trust it.')
     .option('--yes', 'Trust without asking.')
     .action(async (options: Options) => {
       process.exitCode = await run(options)

@@ -68,7 +68,7 @@ function add(): Command {
       ],
     ],
     exits: UNKNOWN,
-    more: 'Webhooks are sent while a service runs. docs/events.md lists the events and describes the signature.',
+    more: 'Webhooks are sent while a service runs. docs/webhooks.md lists the events and describes the signature.',
   })
 }
 

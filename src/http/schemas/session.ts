@@ -136,7 +136,7 @@ export const session = z
     number: lineNumber.describe('1 for the first session of the case.'),
     state: sessionState,
     type: sessionType,
-    hypothesis: z.string().describe('What the agent takes to be the cause, in markdown.'),
+    hypothesis: z.string().describe('What the agent thinks the cause is, in markdown.'),
     plan: z.string().describe('What it wants to do, in markdown, with the steps to run.'),
     output: z.string().describe('What the steps or the agent printed.'),
     diff: diff.nullable(),

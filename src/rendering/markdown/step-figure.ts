@@ -1,5 +1,6 @@
 import type { Element, ElementContent } from 'hast'
 import type { StepProof } from '../../model/plan-step.ts'
+import { reportFacts } from '../../model/report-formats.ts'
 import { element, text } from './hast.ts'
 import type { MarkedStep } from './markdown.ts'
 
@@ -25,15 +26,13 @@ export function stepFacts(step: MarkedStep): string[] {
   if (step.cwd !== '.') facts.push(`in ${step.cwd}`)
   if (step.expect.join() !== '0') facts.push(`expects exit ${step.expect.join(' or ')}`)
   if (step.continue) facts.push('continues if it fails')
-  if (step.proof !== null) facts.push(PROOFS[step.proof])
+  if (step.proof !== null) facts.push(proofFact(step.proof))
   return facts
 }
 
-const PROOFS: Record<StepProof, string> = {
-  tap: 'proves: test report (TAP)',
-  junit: 'proves: test report (JUnit)',
-  go: 'proves: test report (Go)',
-  log: 'proves: its output',
+function proofFact(proof: StepProof): string {
+  const report = reportFacts(proof)
+  return report ? `proves: test report (${report.label})` : 'proves: its output'
 }
 
 function durationText(ms: number): string {

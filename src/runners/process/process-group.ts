@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { processIds, processStat } from './procfs.ts'
 
-const GRACE_MS = 2_000
+/** How long a program may take to end after SIGTERM. */
+export const GRACE_MS = 2_000
 /** After SIGKILL only a process in an uninterruptible system call is left. */
 const KILL_WAIT_MS = 500
 const POLL_MS = 20

@@ -6,7 +6,7 @@ import { endProcessGroup } from './process-group.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** How long to wait for remaining output after the process exits. */
-const DRAIN_MS = 250
+export const DRAIN_MS = 250
 /** A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -23,6 +23,10 @@ export interface StepProcessOptions {
   sandbox?: Sandbox
   /** Whether its background processes in the group end when it exits. */
   endsGroup?: boolean
+  /** The time between SIGTERM and SIGKILL; `GRACE_MS` if not given. */
+  graceMs?: number
+  /** How long to wait for remaining output after the process exits; `DRAIN_MS` if not given. */
+  drainMs?: number
   /** Its standard input; empty if not given. */
   input?: string
   /** The program runs once this resolves. If it fails, nothing runs and the error is rethrown. */
@@ -90,7 +94,7 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
 
   const [exit, signal] = await exited
   const why = await end.settled()
-  await drain(closed)
+  await drain(closed, options.drainMs)
   listening = false
   for (const stream of [started.stdin, stdout, stderr]) stream?.destroy()
   await onStart
@@ -104,7 +108,7 @@ type EndReason = 'timedOut' | 'aborted' | 'failed'
 /** Ends the group for the first reason; later ones are ignored. */
 function endOnDemand(
   pid: number,
-  options: Pick<StepProcessOptions, 'timeoutMs' | 'signal' | 'endsGroup'>,
+  options: Pick<StepProcessOptions, 'timeoutMs' | 'signal' | 'endsGroup' | 'graceMs'>,
 ) {
   let settled = false
   let reason: EndReason | undefined
@@ -112,7 +116,7 @@ function endOnDemand(
   const now = (why: EndReason) => {
     if (settled || reason !== undefined) return
     reason = why
-    ending = endProcessGroup(pid)
+    ending = endProcessGroup(pid, options.graceMs)
   }
   const onAbort = () => now('aborted')
   const timer = setTimeout(() => now('timedOut'), Math.min(options.timeoutMs, LONGEST_TIMER_MS))
@@ -125,7 +129,7 @@ function endOnDemand(
       settled = true
       clearTimeout(timer)
       options.signal.removeEventListener('abort', onAbort)
-      if (options.endsGroup) ending ??= endProcessGroup(pid)
+      if (options.endsGroup) ending ??= endProcessGroup(pid, options.graceMs)
       await ending
       return reason
     },
@@ -138,9 +142,9 @@ function closeOf(stream: Readable): Promise<void> {
 }
 
 /** The extra turn reads output that had arrived when a busy event loop delayed the timer. */
-async function drain(closed: Promise<unknown>): Promise<void> {
+async function drain(closed: Promise<unknown>, withinMs = DRAIN_MS): Promise<void> {
   const timer = new AbortController()
-  const late = delay(DRAIN_MS, undefined, { signal: timer.signal }).catch(ignoreAbort)
+  const late = delay(withinMs, undefined, { signal: timer.signal }).catch(ignoreAbort)
   await Promise.race([closed, late])
   timer.abort()
   await nextTurn()

@@ -1,35 +1,36 @@
+import type { ReportFormat } from '../../model/report-formats.ts'
 import { findGoTest, readGoTest } from './go-test.ts'
 import { findJunit, readJunit } from './junit.ts'
 import type { ReportReading } from './report-reader.ts'
 import { findTap, readTap, tapObstacle } from './tap.ts'
-import type { ReportFormat, TestResults } from './test-results.ts'
+import type { TestResults } from './test-results.ts'
 
 interface Reader {
-  format: ReportFormat
   find(text: string): number
   obstacle?(text: string): string | null
   read(text: string): TestResults | null
 }
 
-const READERS: readonly Reader[] = [
-  { format: 'go', find: findGoTest, read: readGoTest },
-  { format: 'junit', find: findJunit, read: readJunit },
-  { format: 'tap', find: findTap, obstacle: tapObstacle, read: readTap },
-]
+const READERS: Record<ReportFormat, Reader> = {
+  go: { find: findGoTest, read: readGoTest },
+  junit: { find: findJunit, read: readJunit },
+  tap: { find: findTap, obstacle: tapObstacle, read: readTap },
+}
 
 /**
  * Reads the test report in a text, in any supported format. The report that begins first decides the format; a
  * later one in another format is output of a test.
  */
 export function readReport(text: string): ReportReading {
-  const found = READERS.map((reader) => ({ reader, at: reader.find(text) }))
+  const found = Object.entries(READERS)
+    .map(([format, reader]) => ({ format: format as ReportFormat, reader, at: reader.find(text) }))
     .filter(({ at }) => at >= 0)
     .sort((a, b) => a.at - b.at)
-  for (const { reader } of found) {
+  for (const { format, reader } of found) {
     const reason = reader.obstacle?.(text) ?? null
     if (reason !== null) return { results: null, reason }
     const results = reader.read(text)
-    if (results) return { format: reader.format, results }
+    if (results) return { format, results }
   }
   return { results: null }
 }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import type { ReportFormat } from '../../model/report-formats.ts'
 import { workerFile } from '../../package-files.ts'
-import type { ReportFormat, TestResults } from './test-results.ts'
+import type { TestResults } from './test-results.ts'
 
 /** The time limit for all reports of a run together, since the operator is waiting. */
 const BUDGET_MS = 10_000

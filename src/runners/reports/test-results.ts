@@ -1,7 +1,5 @@
 import type { FailedTest } from '../../model/failed-test.ts'
 
-export type ReportFormat = 'tap' | 'junit' | 'go'
-
 /**
  * The result of a test report. A test that only groups its subtests is not counted. `run` is `passed + failed`;
  * skipped and todo tests are only in `skipped`. `ok` is false if a test failed or the report is incomplete: a

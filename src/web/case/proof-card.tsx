@@ -44,7 +44,7 @@ export function ProofCard({ data }: { data: CasePageData }) {
       )}
       {proofs.length === 0 ? (
         <p class="muted">
-          None yet. Resolving a case takes proof: a test report, a log, a diff or a note.
+          None yet. Resolving a case needs proof: a test report, a log, a diff or a note.
         </p>
       ) : (
         <ShowMore

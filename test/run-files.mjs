@@ -1,0 +1,17 @@
+/**
+ * Runs built test files one behind the other in this process: `node test/run-files.mjs <folder of the built files> <file...>`.
+ * Loading tap and the service, and compiling both, then costs once what it would cost for each file.
+ */
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+
+const [, , folder, ...files] = process.argv
+// each test has the limit, and each file
+t.setTimeout(files.length * Number(process.env.TAP_TIMEOUT) * 1000)
+for (const file of files) {
+  // a file can have its folder at the top, where all files share one test
+  t.testdirName = resolve('.tap/fixtures', file.replaceAll('/', '-'))
+  t.comment(file)
+  await import(pathToFileURL(join(folder, file.replace(/ts$/, 'js'))).href)
+}
