@@ -82,7 +82,7 @@ t.test('a query is words and filters', async (t) => {
   )
   t.strictSame(filters, { type: ['bug'], state: ['RESOLVED'], tag: ['a', 'b', 'c'] })
   t.match(parseQuery('type:"bug" tag:"a","b" "say no'), {
-    wanted: [{ whole: 'say' }],
+    terms: [{ text: 'say' }],
     filters: { type: ['bug'], tag: ['a', 'b'] },
   })
   t.strictSame(
