@@ -33,7 +33,7 @@ export const runsSuite = {
     const times = { plan: [], start: [], step: [], shell: [] }
     for (let round = 0; round < ROUNDS; round++) {
       options.say(`runs, round ${round + 1}`)
-      times.plan.push(await planTime(casefile, root))
+      times.plan.push(await planTime(casefile))
       const [first, ...rest] = await workTimes(casefile, root)
       times.start.push(Number(first))
       times.step.push(...rest)
@@ -81,8 +81,8 @@ function makeProject(root) {
   git('commit', '--quiet', '-m', 'first')
 }
 
-/** @param {Casefile} casefile @param {string} root */
-async function planTime(casefile, root) {
+/** @param {Casefile} casefile */
+async function planTime(casefile) {
   const { path, began } = await newSession(casefile, 'mine')
   await untilState(casefile, path, 'plan_ready')
   const file = `/tmp/stamp-${path.split('/').at(-1)}`

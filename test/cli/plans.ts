@@ -94,7 +94,12 @@ t.test('below a plan stands what approving it starts:', async (t) => {
       { provider: 'claude' },
       /Casefile runs this one step; no agent is involved\.\n/,
     ],
-    ['no agent, where one only plans', RUNBOOK, { provider: 'planner' }, /no agent is involved\.\n/],
+    [
+      'no agent, where one only plans',
+      RUNBOOK,
+      { provider: 'planner' },
+      /no agent is involved\.\n/,
+    ],
     [
       'nothing, where one only plans and this is no runbook',
       '1. Mend it.\n',
