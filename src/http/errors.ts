@@ -259,7 +259,7 @@ export const ERRORS = {
     title: 'Working folder not trusted',
     example: {
       detail:
-        'The case\'s workdir ".." is outside the workspace, so sessions cannot use it until the operator trusts it. Review and trust it with: casefile trust. Or use a folder inside the workspace.',
+        'The case\'s workdir ".." is outside the workspace, so sessions cannot use it until it is trusted. Review and trust it with: casefile trust. Or use a folder inside the workspace.',
     },
   },
   untrusted_agent_files: {

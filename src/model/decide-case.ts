@@ -27,7 +27,13 @@ export function newCase(
   }
 }
 
+/** Throws `bad_request` if the case would be its own parent. */
 export function updateCase(folder: CaseFolder, wanted: CaseFields): Edit[] {
+  if (wanted.parent === folder.case.id) {
+    const message = 'expected another case; a case cannot be its own parent'
+    const errors = [{ path: 'parent', message }]
+    throw new AppError('bad_request', `parent: ${message}.`, { errors })
+  }
   const fields = changedFields(folder.case, wanted)
   return fields ? [{ file: 'case', edit: { fields } }] : []
 }

@@ -279,7 +279,13 @@ export const EVENTS = {
     { evidence_sha256: hash },
     { ...isNever, example: { evidence_sha256: aHash } },
   ),
-  proof_attached: entry({ proof_id: id, proof_type: given }, { example: aProof }),
+  proof_attached: entry(
+    { proof_id: id, proof_type: given },
+    {
+      line: ({ proof_type }) => lineOf('plain', `proof attached: ${say(proof_type)}`),
+      example: aProof,
+    },
+  ),
   renumbered: entry(
     { from: count, to: count, was_sealed: optional(hash) },
     { tone: 'warn', example: { from: 2, to: 3 } },

@@ -34,6 +34,44 @@ inBrowser('two who edit one plan: the second chooses, and nothing is lost', asyn
   t.match(await must(service, 'GET', ref.path), { hypothesis, state: 'plan_ready' })
 })
 
+inBrowser('an answer is not sent to another question', async (t, visitor) => {
+  const service = await serveSample(t)
+  const { id } = await must(service, 'POST', '/cases', { title: 'Asked twice' })
+  const ask = (reason: string) =>
+    must(service, 'PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason })
+  await ask('May I rename the file?')
+  const page = await visitor.open(`${service.url}/case/${id}`)
+  await isLive(page)
+  await page.getByLabel('Your answer').fill('yes')
+  await must(service, 'POST', `/cases/${id}/answer`, { text: 'no' })
+  await ask('May I delete the data?')
+  const panel = page.locator('#answer-form .conflict')
+  await panel.getByText('The question changed while you were editing.').waitFor()
+  await panel.getByText('May I delete the data?').waitFor()
+  t.equal(await page.getByLabel('Your answer').inputValue(), 'yes')
+  t.match(await must(service, 'GET', `/cases/${id}`), { state: 'NEEDS_USER_INPUT' })
+  await panel.getByRole('button', { name: 'Keep editing' }).click()
+  await page.getByLabel('Your answer').fill('no, never')
+  await page.getByRole('button', { name: 'Answer' }).click()
+  await page.locator('#history').getByText('no, never').waitFor()
+})
+
+inBrowser('a state that a colleague set is not overwritten unseen', async (t, visitor) => {
+  const service = await serveSample(t)
+  const { id } = await must(service, 'POST', '/cases', { title: 'Closed by another' })
+  const page = await visitor.open(`${service.url}/case/${id}`)
+  await isLive(page)
+  await page.locator('#set-state > summary').click()
+  await page.locator('#new-state').selectOption('BLOCKED')
+  const reason = 'closed by a colleague'
+  await must(service, 'PUT', `/cases/${id}/state`, { state: 'WONT_FIX', reason })
+  const panel = page.locator('#set-state-form .conflict')
+  await panel.getByText('The state changed while you were editing.').waitFor()
+  t.match(await must(service, 'GET', `/cases/${id}`), { state: 'WONT_FIX', reason })
+  await panel.getByRole('button', { name: 'Use theirs' }).click()
+  t.equal(await page.locator('#new-state').inputValue(), 'WONT_FIX')
+})
+
 inBrowser('a form without a text area asks too before it is left', async (t, visitor) => {
   visitor.expect(/dialog: beforeunload/)
   const service = await serveSample(t)

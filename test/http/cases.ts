@@ -575,6 +575,13 @@ t.test('a PUT that names none of the fields is 400', async (t) => {
   }
 })
 
+t.test('a case cannot be its own parent', async (t) => {
+  const { id } = await newCase()
+  const reply = await request('PUT', `/cases/${id}`, { parent: id })
+  t.match(reply, { status: 400, json: { errors: [{ path: 'parent', message: /its own parent/ }] } })
+  t.equal((await request('GET', `/cases/${id}`)).json.parent, null)
+})
+
 t.test('a change that changes nothing leaves the file alone', async (t) => {
   const { id } = await newCase(everything)
   const before = await stat(app.file(id, 'case.md'))

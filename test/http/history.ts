@@ -97,6 +97,8 @@ t.test('a question is answered once, and stays', async (t) => {
   await must(app, 'PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason: 'How long?' })
   t.equal((await app.request('POST', path, { text: ' \n' })).status, 400)
   t.equal((await app.request('POST', path, {})).status, 400)
+  const other = { 'if-match': '"of another question"' }
+  t.equal((await app.request('POST', path, { text: 'No' }, other)).status, 412)
   const reply = await app.request('POST', path, { text: '30 days' }, ADA)
   t.match(reply.json, { state: 'PLANNING', reason: null })
   t.strictSame(

@@ -42,12 +42,12 @@ async function run(context: CommandContext, name: string, words: string[]): Prom
     return EXIT.done
   }
   const { client, terminal, signal } = context
-  const { reason } = (await client.request('GET', `/cases/${id}`)).body
-  if (reason) terminal.say(shownLine(reason))
+  const { body, etag } = await client.request('GET', `/cases/${id}`)
+  if (body.reason) terminal.say(shownLine(body.reason))
   const onSaved = (file: string) => terminal.warn(`your text was saved in ${file}`)
   await withEdited('', { name: 'answer.md', signal, onSaved }, async (text) => {
     if (text.trim() === '') terminal.warn('the answer is blank; nothing was sent')
-    else await send(context, id, text)
+    else await send(context, id, text, etag)
   })
   return EXIT.done
 }
@@ -56,9 +56,12 @@ async function send(
   { client, terminal, json }: CommandContext,
   id: string,
   text: string,
+  /** Of the case with the question that the person read. */
+  etag: string | null = null,
 ): Promise<void> {
   const { body } = await client.request('POST', `/cases/${id}/answer`, {
     body: { text: text.trim() },
+    headers: etag === null ? {} : { 'if-match': etag },
   })
   terminal.print(json ? jsonText(body) : `${id.slice(0, 8)}  ${body.state}  answered\n`)
 }

@@ -95,7 +95,7 @@ async function decide(
     return (await client.request('POST', path, { body: { plan_sha256 } })).body
   }
   if (sha !== undefined) return approveText(first, sha)
-  if (!json) await printPlan(context, first)
+  if (!json) requireNoObjection(await printPlan(context, first), yes)
   for (let shown = first; ; ) {
     const question = `\nApprove this plan of session ${shown.number}? [y/N] `
     if (!yes && !(await confirm(question, signal))) return null
@@ -106,7 +106,7 @@ async function decide(
       const present = await reread(context, shown)
       requireWaiting(present)
       terminal.print(`\n${changeText(terminal, shown.plan, present.plan)}\n`)
-      await printPlan(context, present)
+      requireNoObjection(await printPlan(context, present))
       terminal.warn(
         'the plan changed while you read it, so it was not approved; this is the new one',
       )
@@ -119,6 +119,15 @@ function requireAnswer({ terminal, json }: CommandContext, { yes, sha }: Options
   if (yes || sha !== undefined || (terminal.canAsk && !json)) return
   throw usageError(
     'Approving asks first, which needs a terminal. Without one, use --yes for the current plan, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
+  )
+}
+
+/** Throws if the approval would be rejected for lack of trust; with `--yes` the service says so. */
+function requireNoObjection(objection: string | null, yes?: boolean): void {
+  if (objection === null || yes) return
+  throw new AppError(
+    'untrusted_provider',
+    'This plan cannot be approved yet, for the reason above.',
   )
 }
 

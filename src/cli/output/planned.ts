@@ -1,6 +1,7 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { ReadContext } from '../context.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -57,9 +58,11 @@ export function sayFailed(
  * Prints hypothesis and plan, with marks on the steps that will run. Returns which missing trust prevents an approval.
  */
 export async function printPlan(console: Speaking, session: SessionJson): Promise<string | null> {
-  const { terminal } = console
+  const { client, terminal } = console
   const { color } = terminal
-  const { number, provider, hypothesis, plan } = session
+  const { number, provider, hypothesis, plan, case_id } = session
+  const { title } = (await client.request('GET', `/cases/${case_id}`)).body
+  terminal.print(`${color.cyan(case_id.slice(0, 8))}  ${visibleText(title)}\n`)
   terminal.print(`${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(provider)}\n`)
   if (hypothesis.trim() !== '') {
     const lines = hypothesis

@@ -194,6 +194,7 @@ export const caseEndpoints = [
       'The case must be in NEEDS_USER_INPUT; its reason is the question. It returns to its previous state. Question and answer stay in its history.',
     params,
     body: answerSchema,
+    isConditional: true,
     responses: updated,
     errors: [...FILE_ERRORS, 'wrong_state'],
     example: {
@@ -205,7 +206,10 @@ export const caseEndpoints = [
     operatorOnly: 'answer',
     async handle({ c, service, params, body }) {
       const options = { history: true, by: await actorOf(service, c) }
-      const answer = (present: CaseFolder) => answerQuestion(present, body.text)
+      const answer = (present: CaseFolder) => {
+        mustMatch(c, service, present)
+        return answerQuestion(present, body.text)
+      }
       return answerCase(c, service, await service.store.update(params.id, answer, options))
     },
   }),

@@ -158,7 +158,7 @@ function CaseForm({ data: { id, json, etag, providers } }: { data: CasePageData 
 }
 
 /** The question of a case that needs the operator's input, and the box to answer it. */
-function Question({ data: { id, json, broken } }: { data: CasePageData }) {
+function Question({ data: { id, json, etag, broken } }: { data: CasePageData }) {
   if (json.state !== 'NEEDS_USER_INPUT' || broken) return null
   return (
     <section
@@ -175,6 +175,9 @@ function Question({ data: { id, json, broken } }: { data: CasePageData }) {
         data-send="POST"
         data-focus="#state-title"
         action={`/cases/${id}/answer`}
+        data-if-match={etag}
+        data-conflict="The question"
+        data-about={json.reason ?? ''}
       >
         <Field
           id="answer-text"

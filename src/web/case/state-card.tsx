@@ -35,10 +35,17 @@ export function StateCard({ data }: { data: CasePageData }) {
   )
 }
 
-function StateForm({ data: { id, json, gate } }: { data: CasePageData }) {
+function StateForm({ data: { id, json, etag, gate } }: { data: CasePageData }) {
   return (
     <FormDisclosure id="set-state" label="Change state" shortcut="t" isSmall>
-      <form class="form" id="set-state-form" data-send="PUT" action={`/cases/${id}/state`}>
+      <form
+        class="form"
+        id="set-state-form"
+        data-send="PUT"
+        action={`/cases/${id}/state`}
+        data-if-match={etag}
+        data-conflict="The state"
+      >
         <Field id="new-state" label="State">
           <select id="new-state" name="state">
             {CASE_STATES.map((state) => (
@@ -65,7 +72,7 @@ function StateForm({ data: { id, json, gate } }: { data: CasePageData }) {
   )
 }
 
-function ResolveForm({ data: { id, json } }: { data: CasePageData }) {
+function ResolveForm({ data: { id, json, etag } }: { data: CasePageData }) {
   return (
     <form
       class="form needs-script"
@@ -73,6 +80,8 @@ function ResolveForm({ data: { id, json } }: { data: CasePageData }) {
       data-focus="#state-title"
       data-send="PUT"
       action={`/cases/${id}/state`}
+      data-if-match={etag}
+      data-conflict="The case"
     >
       <input type="hidden" name="state" value="RESOLVED" />
       <CaseFields

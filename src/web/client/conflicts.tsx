@@ -20,15 +20,18 @@ interface ConflictPanelProps {
   /** Instead of "changed". */
   what?: string
   changes: readonly Change[]
+  /** The label of the button that calls `onOverwrite`. */
+  overwrite?: string
   onOverwrite(): void
   /** Missing if theirs can't be used. */
-  onUseTheirs?: () => void
+  onUseTheirs?: (() => void) | undefined
   onKeepEditing(): void
 }
 
 /** Shows what somebody else changed while the operator was editing, and lets them choose. */
 export function conflictPanel(props: ConflictPanelProps): HTMLElement {
-  const { subject, what = 'changed', changes, onOverwrite, onUseTheirs, onKeepEditing } = props
+  const { subject, what = 'changed', changes, overwrite = 'Overwrite with mine' } = props
+  const { onOverwrite, onUseTheirs, onKeepEditing } = props
   return element(
     <div class="notice conflict" data-tone="warn" data-own="" role="alert">
       <p>
@@ -42,7 +45,7 @@ export function conflictPanel(props: ConflictPanelProps): HTMLElement {
       ))}
       <div class="actions">
         <button type="button" onClick={onOverwrite}>
-          Overwrite with mine
+          {overwrite}
         </button>
         {onUseTheirs && (
           <button type="button" onClick={onUseTheirs}>
@@ -131,7 +134,9 @@ export function startConflicts(): void {
   })
 
   function update(form: HTMLFormElement, current: HTMLFormElement): void {
-    const ifMatch = current.dataset.ifMatch ?? ''
+    const { ifMatch = '', about } = current.dataset
+    const wasAbout = form.dataset.about
+    const isAboutOther = about !== undefined && wasAbout !== undefined && about !== wasAbout
     const conflicts: { control: Control; theirs: string }[] = []
     for (const control of controlsOf(form)) {
       const other = current.elements.namedItem(control.name)
@@ -145,10 +150,11 @@ export function startConflicts(): void {
     const rebase = () => {
       for (const { control, theirs } of conflicts) setDefault(control, theirs)
       form.dataset.ifMatch = ifMatch
+      if (about !== undefined) form.dataset.about = about
       clear(form)
       changed(form)
     }
-    if (conflicts.length === 0) {
+    if (conflicts.length === 0 && !isAboutOther) {
       rebase()
       return
     }
@@ -156,29 +162,35 @@ export function startConflicts(): void {
       form,
       conflictPanel({
         subject: form.dataset.conflict!,
-        changes: conflicts.map(({ control, theirs }) => ({
-          label: labelOf(control),
-          theirs,
-          mine: control.value,
-        })),
+        changes: [
+          ...(isAboutOther ? [{ label: 'Question', theirs: about, mine: wasAbout }] : []),
+          ...conflicts.map(({ control, theirs }) => ({
+            label: labelOf(control),
+            theirs,
+            mine: control.value,
+          })),
+        ],
+        overwrite: isAboutOther ? 'Send my answer anyway' : 'Overwrite with mine',
         onOverwrite() {
           rebase()
           form.requestSubmit()
         },
-        onUseTheirs() {
-          const mine = conflicts.map(({ control }) => ({ control, value: control.value }))
-          for (const { control, theirs } of conflicts) control.value = theirs
-          rebase()
-          show(
-            form,
-            restorePanel(() => {
-              for (const { control, value } of mine) control.value = value
-              clear(form)
-              changed(form)
-              mine[0]?.control.focus()
-            }),
-          )
-        },
+        onUseTheirs: isAboutOther
+          ? undefined
+          : () => {
+              const mine = conflicts.map(({ control }) => ({ control, value: control.value }))
+              for (const { control, theirs } of conflicts) control.value = theirs
+              rebase()
+              show(
+                form,
+                restorePanel(() => {
+                  for (const { control, value } of mine) control.value = value
+                  clear(form)
+                  changed(form)
+                  mine[0]?.control.focus()
+                }),
+              )
+            },
         onKeepEditing() {
           rebase()
           conflicts[0]?.control.focus()

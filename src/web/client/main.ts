@@ -26,6 +26,7 @@ import { startTimes } from './times.ts'
  *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
  *   data-focus         what gets the focus after a success: a selector with `{name}` from the answer
  *   data-conflict      the form follows the page while it is open; the value names what it edits (conflicts.tsx)
+ *   data-about         what the form answers; if that changes meanwhile, it is a conflict
  *   data-barred        Approve is not possible whatever the plan says (plan-approval.tsx)
  *   data-dirty         set by the script: it has unsaved changes
  *   data-busy          set by the script: it is being sent

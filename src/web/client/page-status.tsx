@@ -35,7 +35,7 @@ export function showDeleted(): void {
   const hasText = document.querySelector('form[data-dirty]') !== null
   const banner = element(
     <div id="gone" class="notice" data-tone="bad" data-own="" role="alert">
-      <strong>This page's subject no longer exists.</strong> It was deleted, or git removed its
+      <strong>What this page shows no longer exists.</strong> It was deleted, or git removed its
       files. If it comes back, this page shows it again.
       {hasText && ' Your unsaved text is still here to copy.'}
     </div>,
