@@ -22,17 +22,17 @@ function openSynchronizer(t: Test, scan: object = {}) {
   const read: string[] = []
   const synchronizer = createSynchronizer({
     layout: { cases, caseFolder: (id: string) => join(cases, id) },
-    catalog: { ids: () => [ID], known: () => undefined, size: () => 1 },
+    catalog: { ids: () => [ID], stamps: () => undefined, size: () => 1 },
     scan: {
-      one(id: string) {
+      readCase(id: string) {
         read.push(id)
         return new Promise((resolve) => {
           if (isFree) resolve(done)
           else reads.push(resolve)
         })
       },
-      names: async () => {},
-      all: async () => {},
+      compareNames: async () => {},
+      readAll: async () => {},
       unknownEntries: () => [],
       canList: () => true,
       ...scan,
@@ -133,7 +133,7 @@ t.test('while git changes files nothing is read, and then all of it', async (t) 
 t.test('who asks for a rescan while one is under way shares the next', async (t) => {
   const listings: (() => void)[] = []
   const { synchronizer } = openSynchronizer(t, {
-    names: () => new Promise<void>((resolve) => listings.push(resolve)),
+    compareNames: () => new Promise<void>((resolve) => listings.push(resolve)),
   })
   const turn = () => new Promise(setImmediate)
   const first = synchronizer.rescan()
@@ -161,7 +161,7 @@ t.test('what cannot be read is queued again, and keeps nothing else from being r
   const synchronizer = createSynchronizer({
     layout: { cases, caseFolder: (id: string) => join(cases, id) },
     scan: {
-      async one(id: string) {
+      async readCase(id: string) {
         if (id === bad) throw new Error('EIO')
         read.push(id)
         return done
