@@ -16,7 +16,7 @@ const CHECK_LIMIT_MS = 900_000
 const FULL_LIMIT_MS = 3 * 3_600_000
 /** What measures time, and so runs with no other beside it. */
 const isTimed = (file) => file.startsWith('test/timed/')
-/** Has a process to itself: it takes long, or shares with others what a process has once: the parser, an agent. */
+/** Has a process to itself: it takes long, or uses what a process has once: the parser of markdown, `process.env.PATH`. */
 const isSeparate = (file) =>
   isLong || /^test\/((browser|faults|timed)\/|markdown\/odd-files|sessions\/usage)/.test(file)
 /** So many bytes of test files of one folder run in one process. */
