@@ -27,6 +27,8 @@ import {
 import { createPlanTexts } from './state/plans.ts'
 import { createSearchTables, type IndexedCase, type SearchedWords } from './state/search-tables.ts'
 import { TRAILS_FOLDER } from './state/state-folder.ts'
+import { createWebhookStore } from './state/webhooks.ts'
+import { readWebhooks } from './webhooks/read-webhooks.ts'
 import { createCatalog } from './workspace/catalog.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { layoutOf } from './workspace/layout.ts'
@@ -140,7 +142,7 @@ export async function openReadingApp(
     outputs: createBus(ignore),
     running: new Set<string>(),
     sessions: only<HttpDeps['sessions']>({}),
-    webhooks: only<HttpDeps['webhooks']>({}),
+    webhooks: only<HttpDeps['webhooks']>(readWebhooks(createWebhookStore(readOnly(database)))),
     now: () => new Date().toISOString(),
     newId: randomUUID,
     log,

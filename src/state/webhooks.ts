@@ -139,7 +139,7 @@ export function createWebhookStore(database: Database): WebhookStore {
         'SELECT min(next_at) AS next FROM deliveries WHERE webhook_id = ? AND next_at > ?'
       return database.get<{ next: string | null }>(query, id, after)?.next ?? null
     },
-    flushed: database.flushed,
+    flushed: () => database.flushed(),
     get failure() {
       return database.failure
     },

@@ -12,6 +12,7 @@ import {
 import type { WebhookRecord, WebhookStore } from '../state/webhooks.ts'
 import type { Clock } from './clock.ts'
 import { newSecret } from './message.ts'
+import { webhookNotFound } from './not-found.ts'
 import type { Receiver } from './receiver.ts'
 import { checkTarget, parseTarget } from './targets.ts'
 
@@ -67,8 +68,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
   function find(id: string): Receiver {
     const receiver = receivers.get(id)
     if (receiver && receiver.webhook.ends_after === null) return receiver
-    const message = `There is no webhook ${id}. GET /webhooks lists all webhooks.`
-    throw new AppError('not_found', message)
+    throw webhookNotFound(id)
   }
 
   function mustBeWritable(): void {

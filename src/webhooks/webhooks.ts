@@ -9,6 +9,7 @@ import type { Database } from '../state/database.ts'
 import { createWebhookStore, type DeliveryQuery, type WebhookRecord } from '../state/webhooks.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Message, signedHeaders } from './message.ts'
+import { deliveryNotFound } from './not-found.ts'
 import { createReceiver, type Receiver } from './receiver.ts'
 import { createRegistrations, type NewWebhook } from './registrations.ts'
 import { createRetryLimits } from './retry-limits.ts'
@@ -216,14 +217,20 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
 
   async function delivery(id: string, deliveryId: string): Promise<Delivery> {
     await findSaved(id)
-    return store.delivery(id, deliveryId) ?? deliveryNotFound(id, deliveryId)
+    const found = store.delivery(id, deliveryId)
+    if (!found) throw deliveryNotFound(id, deliveryId)
+    return found
   }
 
   async function redeliver(id: string, deliveryId: string): Promise<Delivery> {
     await delivery(id, deliveryId)
     const receiver = find(id)
     const { active, disabled } = receiver.webhook
-    if (active) return (await receiver.redeliver(deliveryId)) ?? deliveryNotFound(id, deliveryId)
+    if (active) {
+      const queued = await receiver.redeliver(deliveryId)
+      if (!queued) throw deliveryNotFound(id, deliveryId)
+      return queued
+    }
     const state = disabled ? `was disabled (${WHY_DISABLED[disabled.reason]})` : 'is paused'
     const message = `Webhook ${id} ${state}, so nothing is sent to it. Resume it first with PATCH /webhooks/${id} and {"active": true}.`
     throw new AppError('wrong_state', message)
@@ -299,9 +306,4 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
       sender.close()
     },
   }
-}
-
-function deliveryNotFound(id: string, deliveryId: string): never {
-  const message = `Webhook ${id} has no delivery ${deliveryId.slice(0, 80)}; it may have been removed since. GET /webhooks/${id}/deliveries lists the stored ones.`
-  throw new AppError('not_found', message)
 }

@@ -158,6 +158,8 @@ t.test('what only reads writes nothing, and owns nothing', async (t) => {
   const cli = cliHere(t, {})
   await cli.run('new', 'Door', '-d', step('echo fine', 'sh run id=say'))
   await cli.run('start', 'door')
+  const url = 'http://127.0.0.1:9999/hook'
+  const name = (await cli.run('webhook', 'add', url, '--json')).json.id.slice(0, 8)
   const before = readdirSync(cli.env.CASEFILE_STATE_DIR, { recursive: true }).map(String).sort()
   const fresh = join(cli.root, 'fresh')
   const env = { CASEFILE_STATE_DIR: fresh }
@@ -168,12 +170,17 @@ t.test('what only reads writes nothing, and owns nothing', async (t) => {
     ['open', 'door', '--folder'],
     ['history', 'door'],
     ['export'],
+    ['webhook', 'list'],
   ]) {
     const said = await cli.runWith({ env }, ...args)
     t.match(said, { code: 0 }, args.join(' '))
     t.notOk(existsSync(fresh), `${args.join(' ')} makes no state folder`)
     t.match(await cli.run(...args), { code: 0 }, args.join(' '))
   }
+  const shown = { code: 0, stdout: /^url +http:\/\/127\.0\.0\.1:9999\/hook$/m }
+  t.match(await cli.run('webhook', 'show', name), shown)
+  t.match(await cli.run('webhook', 'deliveries', name), { code: 0, stderr: /nothing was sent yet/ })
+  t.match(await cli.run('webhook', 'show', 'ffff'), { code: 3 })
   t.match(await cli.run('search', 'fine'), { stdout: /Door\n {2}memory\/cases\/.*fine/ })
   t.strictSame(
     readdirSync(cli.env.CASEFILE_STATE_DIR, { recursive: true }).map(String).sort(),

@@ -9,7 +9,7 @@ import type {
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain, listOption } from '../command.ts'
-import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { type CommandOptions, type ReadContext, withReader, withService } from '../context.ts'
 import { EXIT, type ExitCode, exiting } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { table } from '../output/table.ts'
@@ -74,7 +74,7 @@ function add(): Command {
 
 function list(): Command {
   const command = subcommand('list', 'List webhooks.').action((options: Options) =>
-    withService(options, async (context) => {
+    withReader(options, async (context) => {
       const { client, terminal, json } = context
       const webhooks: WebhookJson[] = (
         await client.request('GET', await listPath(context, options))
@@ -98,7 +98,7 @@ function show(): Command {
   const command = subcommand('show', 'Show a webhook and what it has delivered.')
     .argument(...idArgument)
     .action((idPrefix: string, options: Options) =>
-      withService(options, async (context) =>
+      withReader(options, async (context) =>
         printWebhook(context, await findWebhook(context, idPrefix, options)),
       ),
     )
@@ -178,7 +178,7 @@ function deliveries(): Command {
   const command = subcommand('deliveries', 'List what was sent to a webhook, newest first.')
     .argument(...idArgument)
     .action((idPrefix: string, options: Options) =>
-      withService(options, async (context) => {
+      withReader(options, async (context) => {
         const { client, terminal, json } = context
         const path = `${await webhookPath(context, idPrefix, options)}/deliveries?limit=50`
         const sent: DeliveryJson[] = (await client.request('GET', path)).body
@@ -203,13 +203,13 @@ function deliveries(): Command {
   })
 }
 
-async function listPath({ client }: CommandContext, options: Options): Promise<string> {
+async function listPath({ client }: ReadContext, options: Options): Promise<string> {
   if (options.case === undefined) return '/webhooks'
   return `/cases/${await resolveCase(client, options.case)}/webhooks`
 }
 
 async function webhookPath(
-  context: CommandContext,
+  context: ReadContext,
   idPrefix: string,
   options: Options,
 ): Promise<string> {
@@ -218,7 +218,7 @@ async function webhookPath(
 }
 
 async function findWebhook(
-  context: CommandContext,
+  context: ReadContext,
   idPrefix: string,
   options: Options,
 ): Promise<WebhookJson> {
@@ -240,7 +240,7 @@ async function readSecret(option: string | undefined): Promise<string | null | u
 }
 
 function printWebhook(
-  { terminal, json }: CommandContext,
+  { terminal, json }: ReadContext,
   webhook: WebhookJson | WebhookWithSecretJson,
 ): ExitCode {
   if (json) {
@@ -275,7 +275,7 @@ function statusText({ active, disabled }: WebhookJson): string {
 
 function webhookTable(
   webhooks: readonly WebhookJson[],
-  { terminal }: Pick<CommandContext, 'terminal'>,
+  { terminal }: Pick<ReadContext, 'terminal'>,
 ): string {
   const rows = webhooks.map((webhook) => [
     { text: webhook.id.slice(0, 8), paint: terminal.color.cyan },
