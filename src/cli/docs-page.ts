@@ -21,8 +21,8 @@ upwards with \`casefile.md\` or \`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\
 
 **With and without a service.** If \`casefile serve\` runs for the workspace, the commands use it.
 Without a service, \`list\`, \`search\`, \`show\`, \`history\`, \`plan\`, \`gate\`, \`open\`, \`proof list\`,
-\`proof show\`, \`webhook list|show|deliveries\` and \`export\` only read the files, and write nothing, unless a service that was killed left
-something to clean up. Other commands own the workspace while they run, and the sessions that they run stop
+\`proof show\`, \`webhook list|show|deliveries\` and \`export\` only read the files, and write nothing,
+unless a service that was killed left something to clean up. Other commands own the workspace while they run, and the sessions that they run stop
 when they end. Keep a service running for work that should continue without a command: \`--detach\` needs one.
 If another command owns the workspace, a command waits for it or sends its requests to it.
 
