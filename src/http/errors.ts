@@ -88,11 +88,11 @@ export const ERRORS = {
     status: 400,
     title: 'Unknown provider',
     example: {
-      detail: 'There is no provider "nobody".',
+      detail: 'There is no provider "aider".',
       errors: [
         {
           path: 'provider',
-          message: 'got "nobody", expected runbook, claude, codex, or one that casefile.md defines',
+          message: 'got "aider", expected runbook, claude, codex, or one that casefile.md defines',
         },
       ],
     },

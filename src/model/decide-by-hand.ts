@@ -59,7 +59,7 @@ function abandoned(session: Session, now: string): SessionEditOrNone {
   return sessionMove({ ...session, state }, { trigger: 'abandon', now, reason })
 }
 
-/** Seals a complete session once a proof file names it, whoever wrote the file. */
+/** Seals a complete session once a proof file names it, no matter who wrote the file. */
 function sealed(folder: CaseFolder, session: Session, now: string): SessionEditOrNone {
   if (session.state !== 'complete' || isSealed(session)) return null
   if (!hasProof(session, folder.proofs)) return null

@@ -25,7 +25,7 @@ export function lineOf(tone: Tone, text: string): EventLine {
   return { tone, sign: SIGNS[tone], text }
 }
 
-/** The line of an event that has no text of its own: its name and its fields. */
+/** The line of an event without its own text: its name and its fields. */
 export function plainLine(tone: Tone, event: string, fields: Fields): EventLine {
   return lineOf(tone, `${visibleText(event.replaceAll('_', ' '))}${details(fields)}`)
 }

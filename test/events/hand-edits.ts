@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { notBrief } from '../fixtures/full.ts'
 import { listen } from '../fixtures/published-events.ts'
@@ -427,7 +428,12 @@ t.test('a session file deleted by hand is a problem until the case goes on', asy
     const { state, problems } = (await app.request('GET', `/cases/${ref.case_id}`)).json
     return [state, ...problems.map((each: Record<string, string>) => `${each.code} ${each.file}`)]
   }
+  /** The file of a session that still runs is written again. */
+  const notRunning = async () => {
+    while (app.service.running.size > 0) await setImmediate()
+  }
   const problem = 'session_missing sessions/1.md'
+  await notRunning()
   await published.newEvents()
   rmSync(file)
   const found = await published.next(({ event_type }) => event_type === 'problem_found')
@@ -454,6 +460,7 @@ t.test('a session file deleted by hand is a problem until the case goes on', asy
   t.strictSame(await shown(), ['BLOCKED'])
 
   await reaches(app, await newSession(app, ref.case_id, {}), 'plan_ready')
+  await notRunning()
   const other = listen(t, app)
   rmSync(app.file(ref.case_id, 'sessions', '2.md'))
   await other.next(({ event_type }) => event_type === 'problem_found')

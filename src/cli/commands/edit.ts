@@ -41,7 +41,7 @@ async function run(context: CommandContext, name: string, options: Options): Pro
   return EXIT.done
 }
 
-/** Sends the edited text only if nobody changed the case in between. */
+/** Sends the edited text only if the case has not changed in between. */
 async function editDescription(
   context: CommandContext,
   id: string,

@@ -214,7 +214,7 @@ export const session = z
         state: 'complete',
         type: 'implementing',
         hypothesis: 'All passwords are hashed with one salt.',
-        plan: 'Give every password a salt of its own.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
+        plan: 'Give every password its own salt.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
         output:
           '$ step test\nTAP version 13\nok 1 - two users with one password have different hashes\n1..1\n[exit 0 after 1.6 s]',
         diff: {
