@@ -15,7 +15,7 @@ const REPLACED = {
 
 /** The copy is there first: a service that writes meanwhile would make the folder again before all is copied. */
 const swapped = (folder: string) =>
-  `cd / && cp -a "${folder}" "${folder}.new" && mv "${folder}" "${folder}.was" && mv -T "${folder}.new" "${folder}"\n`
+  `cd / && { cp -a "${folder}" "${folder}.new" || test -d "${folder}.new"; } && mv "${folder}" "${folder}.was" && mv -T "${folder}.new" "${folder}"\n`
 
 async function serviceWith(t: Test, mount: boolean): Promise<TestService> {
   const agents = Object.values(REPLACED).map(({ folder }, index) => {

@@ -16,14 +16,15 @@ import { wrapped } from './wrapped.ts'
 
 /** The plan of a session as text, and which missing trust prevents an approval. */
 export async function viewPlan(
-  { client, terminal, workspace }: Pick<ReadContext, 'client' | 'terminal' | 'workspace'>,
+  { terminal, workspace }: Pick<ReadContext, 'terminal' | 'workspace'>,
   session: SessionJson,
+  /** Of its case. */
+  workdir: string | null,
 ): Promise<{ text: string; objection: string | null }> {
   const settings = await placesIn(workspace, terminal.warn).settings()
   let objection: string | null = null
   if (session.state === 'plan_ready') {
-    const { body } = await client.request('GET', `/cases/${session.case_id}`)
-    const place = { root: workspace.root, workdir: body.workdir, settings }
+    const place = { root: workspace.root, workdir, settings }
     const { isRunbook } = await readPlan(session.plan)
     objection = await startObjection(session.provider, place, { isRunbook })
   }

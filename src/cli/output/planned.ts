@@ -1,3 +1,4 @@
+import type { CaseJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
@@ -61,7 +62,7 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
   const { client, terminal } = console
   const { color } = terminal
   const { number, provider, hypothesis, plan, case_id } = session
-  const { title } = (await client.request('GET', `/cases/${case_id}`)).body
+  const { title, workdir }: CaseJson = (await client.request('GET', `/cases/${case_id}`)).body
   terminal.print(`${color.cyan(case_id.slice(0, 8))}  ${visibleText(title)}\n`)
   terminal.print(`${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(provider)}\n`)
   if (hypothesis.trim() !== '') {
@@ -77,7 +78,7 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
   }
   // loaded only when a plan is shown, because it loads all agents
   const { viewPlan } = await import('./plan-view.ts')
-  const { text, objection } = await viewPlan(console, session)
+  const { text, objection } = await viewPlan(console, session, workdir)
   terminal.print(`\n${color.bold('Plan')}\n${text}`)
   return objection
 }
