@@ -6,6 +6,7 @@ import { requestListener } from './http/request-listener.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
 import { ATTENTION_KINDS } from './model/attention.ts'
+import type { TimeLimits } from './runners/time-limits.ts'
 import { openService, type Service } from './service.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { createOwnerTimeouts, isService } from './state/owner/owner-timeouts.ts'
@@ -31,7 +32,7 @@ export interface ServeOptions {
   log?: (line: string) => void
   /** For tests. */
   gitTimeoutMs?: number
-  abandonPatienceMs?: number
+  limits?: Partial<TimeLimits>
 }
 
 export interface Served {

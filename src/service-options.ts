@@ -1,4 +1,5 @@
 import type { Build } from './http/deps.ts'
+import type { TimeLimits } from './runners/time-limits.ts'
 import type { WebhooksDeps } from './webhooks/webhooks.ts'
 
 /** Options for opening a workspace; tests also set what is not deterministic. */
@@ -20,6 +21,6 @@ export interface ServiceOptions {
   newId?: () => string
   log?: (line: string) => void
   gitTimeoutMs?: number
-  abandonPatienceMs?: number
+  limits?: Partial<TimeLimits>
   webhookParts?: Pick<WebhooksDeps, 'clock' | 'random' | 'sender'>
 }

@@ -20,6 +20,7 @@ import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
 import type { Problem } from './model/problem.ts'
 import type { Session } from './model/session.ts'
+import { TIME_LIMITS } from './runners/time-limits.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { createHandEditHistory } from './sessions/hand-edit-history.ts'
@@ -246,7 +247,7 @@ async function open(
     search,
     texts,
     mount: options.mount ?? true,
-    abandonPatienceMs: options.abandonPatienceMs,
+    limits: { ...TIME_LIMITS, ...options.limits },
     operator,
   })
   const problems = async () => {

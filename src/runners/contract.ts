@@ -4,6 +4,7 @@ import type { PlanStep } from '../model/plan-step.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { UsageCounts } from '../model/usage.ts'
 import type { Sandbox } from './process/sandbox.ts'
+import type { TimeLimits } from './time-limits.ts'
 
 /**
  * Plans and executes sessions. The service owns states and files; a runner only reports. Aborting a request's
@@ -66,6 +67,7 @@ export interface AgentRun {
   sandbox: Sandbox
   /** Real paths of folders that the agent may never touch, such as the memory root. */
   closed?: readonly string[]
+  limits: TimeLimits
   /** When the request's signal will abort, for the audit trail. */
   timeoutMs?: number
   /** How long it may do nothing but retry its model request. */
@@ -89,6 +91,7 @@ export interface WorkRequest {
   workdir: string
   env: Record<string, string>
   stepTimeoutMs: number
+  limits: TimeLimits
   /** An existing folder for temporary files. */
   scratch: string
   sandbox: Sandbox

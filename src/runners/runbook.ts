@@ -75,6 +75,7 @@ async function runStep(
     timeoutMs,
     signal,
     scratch: request.scratch,
+    limits: request.limits,
     sandbox: request.sandbox,
     async onStart(pid) {
       await Promise.all([recorded, report.processStarted(pid)])

@@ -1,6 +1,7 @@
 import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
+import type { TimeLimits } from '../runners/time-limits.ts'
 import type { Search } from '../search/search.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { RunRecords } from '../state/runs.ts'
@@ -42,8 +43,7 @@ export interface SessionDeps {
   touchedInRun: Set<string>
   /** Whether to protect files with read-only mounts where these work. */
   mount: boolean
-  /** How long `abandon` waits for a session to end; by default longer than an end should take. */
-  abandonPatienceMs?: number | undefined
+  limits: TimeLimits
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
   /** The current time, ISO 8601 UTC with milliseconds. */
   now: () => string

@@ -94,7 +94,7 @@ async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise
     return abortable(signal, provider.runner.plan(request))
   }
   const agents = planWithAgent(deps, job, { provider, request, settings, folder })
-  const result = await abortable(signal, agents, AGENT_ENDS_MS)
+  const result = await abortable(signal, agents, deps.limits.endPlanning)
   const hypothesis = result.hypothesis || (await hypothesisOf(folder.case))
   return { ...result, hypothesis }
 }
@@ -112,12 +112,6 @@ function readable({ redactor }: SessionDeps, { hypothesis, plan }: PlanResult): 
   const clean = (text: string) => redactor.text(plainText(text).replace(BIDI, ''))
   return { hypothesis: clean(hypothesis), plan: clean(plan) }
 }
-
-/**
- * How long to wait for an agent to stop: cancel, SIGTERM, SIGKILL, and cleanup. After that planning ends without
- * it.
- */
-const AGENT_ENDS_MS = 20_000
 
 /** What an agent printed, followed by why planning failed. */
 async function planOutputOf(
@@ -249,7 +243,7 @@ async function planInSandbox(
   const places = await rememberRunFolders(deps, planning.request.workdir)
   try {
     const [outcome] = await Promise.allSettled([runPlanner(deps, job, planning, place)])
-    await killRun(job)
+    await killRun(job, deps.limits.endRun)
     await deps.runGuard.end(job.session_id)
     planning.request.signal.throwIfAborted()
     await mustBeInPlace(deps, job, await places.replaced())
@@ -271,7 +265,7 @@ async function runPlanner(
   const { env } = stepEnvironment(deps.environment, job, settings, provider.spec?.env)
   const report = openRunReport(deps, job)
   const restartFresh = async () => {
-    await killRun(job)
+    await killRun(job, deps.limits.endRun)
     return run.inner(`files-${deps.newId()}`)
   }
   try {
@@ -284,6 +278,7 @@ async function runPlanner(
       report,
       timeoutMs: settings.timeout.plan,
       retriesMs: settings.timeout.retries,
+      limits: deps.limits,
     }
     const { prompt, resume: session } = prepared
     const resume = session === null ? null : { session, restartFresh }

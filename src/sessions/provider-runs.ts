@@ -136,7 +136,7 @@ async function runPrompt(deps: RunDeps, run: Active, runRequest: RunRequest): Pr
     return { hypothesis: clean(deps, hypothesis), plan: clean(deps, plan) }
   } finally {
     report.end()
-    await killRun(run)
+    await killRun(run, deps.limits.endRun)
     await folder.close()
     await runs.remove(runId)
   }
@@ -163,6 +163,7 @@ async function planRequestFor(
     folder: files,
     sandbox,
     retriesMs: settings.timeout.retries,
+    limits: deps.limits,
   }
   return {
     case: newCase({ title: 'A prompt without a case' }, runId, deps.now()),

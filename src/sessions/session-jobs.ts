@@ -102,7 +102,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
    */
   async function failed(job: Job, error: unknown): Promise<void> {
     deps.log(failureLine(job, error))
-    await killRun(job)
+    await killRun(job, deps.limits.endRun)
     const why = error instanceof AppError ? error.message : String(error)
     try {
       await retryWhileUnwritable(job, () => deps.runGuard.end(job.session_id))
@@ -123,16 +123,15 @@ function failureLine(job: Job, error: unknown): string {
   return `session ${job.number} of case ${job.case_id} could not record its ${job.kind}: ${what}`
 }
 
-/** Shorter than for a step: the service should answer within 2 s after its start. */
-const GRACE_MS = 800
-
 /**
  * Cleans up after a service that died: ends its processes and marks its sessions as `failed`, with the output they
  * had. Runs before the address is printed.
  */
 export async function recover(deps: SessionDeps): Promise<void> {
   const records = deps.runs.all()
-  const endings = await Promise.allSettled(records.map(endProcesses))
+  const endings = await Promise.allSettled(
+    records.map((record) => endProcesses(record, deps.limits.endCrashed)),
+  )
   await deps.runGuard.recover()
   for (const [index, record] of records.entries()) {
     try {
@@ -157,13 +156,16 @@ async function endSession(deps: SessionDeps, record: RunRecord): Promise<void> {
   }
 }
 
-async function endProcesses({ mark: runId, session_id, process }: RunRecord): Promise<void> {
+async function endProcesses(
+  { mark: runId, session_id, process }: RunRecord,
+  graceMs: number,
+): Promise<void> {
   const same = process?.boot === bootId() && process?.start === processStart(process?.pid ?? -1)
   const group = process && process.start !== null && same ? process.pid : null
   const processes = group === null ? [] : [runProcess(group)]
   await Promise.all([
-    group === null ? null : endProcessGroup(group, GRACE_MS),
-    killRun({ runId, processes, folderId: session_id }, GRACE_MS),
+    group === null ? null : endProcessGroup(group, graceMs),
+    killRun({ runId, processes, folderId: session_id }, graceMs),
   ])
 }
 

@@ -111,7 +111,7 @@ export interface Sessions {
 type Allow = (folder: CaseFolder, session: Session) => void
 
 function createSessions(deps: SessionDeps): Sessions {
-  const { store, state, layout, now, newId, abandonPatienceMs = ABANDON_MS } = deps
+  const { store, state, layout, now, newId, limits } = deps
   const { jobs, start, begin } = createSessionJobs(deps)
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
@@ -235,9 +235,9 @@ function createSessions(deps: SessionDeps): Sessions {
     async abandon(caseId, id, { reason, by }) {
       const session = decide.liveSession(await store.read(caseId), id)
       nextState(session.state, 'abandon')
-      const late = delay(abandonPatienceMs, 'late' as const, { ref: false })
+      const late = delay(limits.recordEnd, 'late' as const, { ref: false })
       if ((await Promise.race([jobs.end(id, 'abandon', { reason, by }), late])) === 'late') {
-        throw stillOpen(session, abandonPatienceMs)
+        throw stillOpen(session, limits.recordEnd)
       }
       const folder = await store.read(caseId)
       if (sessionOf(folder, id).state === 'abandoned') return folder
@@ -254,9 +254,6 @@ function createSessions(deps: SessionDeps): Sessions {
     close: () => jobs.endAll('stop'),
   }
 }
-
-/** Longer than ending the processes and collecting the evidence should take. */
-const ABANDON_MS = 25_000
 
 function stillOpen({ number }: Session, ms: number): AppError {
   return new AppError(

@@ -29,9 +29,6 @@ import { appendLine, openRunReport } from './run-recorder.ts'
 import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
 import { notStarted, whyUntrusted } from './start-checks.ts'
 
-/** The step itself already had its grace period, and an operator who stops a run is waiting. */
-const ABANDONED_GRACE_MS = 500
-
 /** Work mode: runs the approved plan, collects the evidence, and moves the session and its case. */
 export async function execute(
   deps: SessionDeps,
@@ -54,7 +51,7 @@ export async function execute(
   })
   try {
     const outcome = await work(deps, job, provider, plan)
-    await killRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
+    await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
     const replaced = replacedReason(await places.replaced())
     const folderDiff = await diffRun.finish()
@@ -67,6 +64,10 @@ export async function execute(
     await places.close()
   }
   await deps.runs.remove(session_id)
+}
+
+function killLeftovers({ limits }: SessionDeps, job: Job): Promise<number> {
+  return killRun(job, job.signal.aborted ? limits.endAbandoned : limits.endRun)
 }
 
 /** Moves the session from approved to executing. */
@@ -111,6 +112,7 @@ async function work(
       report,
       agent: null,
       stepTimeoutMs: timeout.step,
+      limits: deps.limits,
       scratch: state.scratch,
     }
     const result = agents
@@ -167,6 +169,7 @@ async function runAgentWork(
     closed: [deps.layout.memoryRoot],
     timeoutMs: settings.timeout.work,
     retriesMs: settings.timeout.retries,
+    limits: deps.limits,
     prompt: text,
     newId: deps.newId(),
     resume: null,
@@ -181,7 +184,7 @@ async function runAgentWork(
   const why = provider.spec && (await whyUntrusted(provider.spec, place, trusted))
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
   const result = await provider.runner.execute({ ...request, agent })
-  await killRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
+  await killLeftovers(deps, job)
   return result.ok ? runProofSteps(request) : result
 }
 

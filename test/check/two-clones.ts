@@ -37,7 +37,7 @@ async function openClone(t: Test, dir: string, name: string): Promise<Clone> {
     stateDir,
     port: 0,
     log: () => {},
-    abandonPatienceMs: 3000, // one of them is abandoned in vain
+    limits: { recordEnd: 3000 }, // one of them is abandoned in vain
   })
   t.teardown(() => served.close())
   const file = (...names: string[]) => join(root, 'memory', 'cases', ...names)

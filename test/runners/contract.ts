@@ -11,9 +11,10 @@ import {
   type Trial,
 } from '../fixtures/agents/contract-subjects.ts'
 import { isBrief, isFull } from '../fixtures/full.ts'
+import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'the sweep works on Linux only' }
-/** The longest way to end: an agent is asked (5 s), then TERM (2 s), then KILL. */
+/** Long after all limits of `SHORT_LIMITS`. */
 const PROMPTLY_MS = 12_000
 
 /** How it went, in one shape for both modes: a reason, or what came of it. */
@@ -133,25 +134,30 @@ const CLAUSES: Clause[] = [
     name: 'is stopped in the middle, with no process left',
     deed: 'never ends',
     ofProcess: true,
-    proves: isStopped,
+    async proves(t, trial, mode) {
+      await isStopped(t, trial, mode, 0)
+    },
   },
   {
-    name: 'is stopped though it ignores TERM',
+    name: 'is stopped though it ignores TERM, with the children of its group',
     deed: 'ignores TERM',
     ofProcess: true,
-    proves: isStopped,
+    async proves(t, trial, mode) {
+      const { recorder } = await isStopped(t, trial, mode, 1)
+      t.equal(recorder.outcome?.signal, 'SIGKILL')
+    },
   },
   {
-    name: 'what it leaves behind holds nothing up, and is found by its mark',
-    deed: 'leaves a process',
+    name: 'what it leaves behind holds nothing up; what its end did not end is found by the mark',
+    deed: 'leaves processes',
     ofProcess: true,
     async proves(t, trial, mode) {
       const here = scene(t, trial)
       const began = performance.now()
       await outcome(here.run(mode))
       t.ok(performance.now() - began < 30_000)
-      t.ok((await killRunById(here.runId)) <= 1)
-      t.equal(await killRunById(here.runId), 0)
+      // the group of a step lives on until the end of the run
+      await endsLeftovers(t, here.runId, agent(trial) ? 1 : 2)
     },
   },
   {
@@ -264,7 +270,15 @@ const CLAUSES: Clause[] = [
   },
 ]
 
-async function isStopped(t: Test, trial: Trial, mode: Mode): Promise<void> {
+const agent = ({ runner }: Trial) => runner.capabilities.isAgent
+
+/** All that the runner did not end ignore SIGTERM. */
+async function endsLeftovers(t: Test, runId: string, count: number): Promise<void> {
+  t.equal(await killRunById(runId, SHORT_LIMITS.endRun), count, 'what has left its group')
+  t.equal(await killRunById(runId, 0), 0, 'nothing remains')
+}
+
+async function isStopped(t: Test, trial: Trial, mode: Mode, leftovers: number) {
   const abort = new AbortController()
   const here = scene(t, trial, { signal: abort.signal })
   const goesOn = here.recorder.saying(trial.saying ?? 'I go on and on.')
@@ -275,8 +289,9 @@ async function isStopped(t: Test, trial: Trial, mode: Mode): Promise<void> {
   isReason(t, await run, /stopped/)
   const ms = Math.round(performance.now() - began)
   t.ok(ms < PROMPTLY_MS, `within ${ms} ms`)
-  t.equal(await killRunById(here.runId), 0, 'the sweep finds nothing more to end')
+  await endsLeftovers(t, here.runId, leftovers)
   t.equal(here.recorder.events.at(-1), 'finished', 'and its end is told')
+  return here
 }
 
 t.test('every runner keeps the contract', linuxOnly, async (t) => {

@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { killRun } from '../../src/runners/process/kill-run.ts'
+import { killRun, killRunById } from '../../src/runners/process/kill-run.ts'
 import { bootId, processStat } from '../../src/runners/process/procfs.ts'
 import {
   findRunProcesses,
@@ -15,14 +15,17 @@ import {
 } from '../../src/runners/process/run-processes.ts'
 import { NO_SANDBOX, openSandbox, type Sandbox } from '../../src/runners/process/sandbox.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
+import { built } from '../fixtures/built.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { planned, step } from '../fixtures/session-client.ts'
+import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 import { changeState, PUT_RUN, runsIn } from '../fixtures/state-rows.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const isLinux = process.platform === 'linux'
 const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const { endRun } = SHORT_LIMITS
 const ID = '0b1e2d3c-0000-4000-8000-00000000abcd'
 
 const guarded = await guardWith(ID)
@@ -103,9 +106,9 @@ t.test('what has shed its run id under a guard', here, async (t) => {
       const { orphan, processes } = await leftBehind(t, words, sandbox)
       const run = runOf(processes)
       t.ok(isAlive(orphan))
-      t.equal(await killRun(run), 1)
+      t.equal(await killRun(run, endRun), 1)
       t.ok(await isGone(orphan))
-      t.equal(await killRun(run), 0)
+      t.equal(await killRun(run, endRun), 0)
     })
   }
 })
@@ -119,22 +122,81 @@ t.test('strangers live on', here, async (t) => {
     await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, NO_SANDBOX),
   ]
   const run = { runId: 'another-mark', processes: [], folderId: ID }
-  t.equal(await killRun(run), 0)
+  t.equal(await killRun(run, endRun), 0)
   for (const { orphan } of others) t.ok(isAlive(orphan))
 })
 
 t.test('without a guard', linuxOnly, async (t) => {
   await t.test('what stays in its session is found', async (t) => {
     const { orphan, processes } = await leftBehind(t, 'env -i', NO_SANDBOX)
-    t.equal(await killRun({ runId: 'the-mark', processes }), 1)
+    t.equal(await killRun({ runId: 'the-mark', processes }, endRun), 1)
     t.ok(await isGone(orphan))
   })
 
   await t.test('what has shed its run id, session and parents is not: a known limit', async (t) => {
     const { orphan, processes } = await leftBehind(t, SHED, NO_SANDBOX)
     const run = { runId: 'the-mark', processes, folderId: ID }
-    t.equal(await killRun(run), 0)
+    t.equal(await killRun(run, endRun), 0)
     t.ok(isAlive(orphan))
+  })
+})
+
+t.test('what has the run id', linuxOnly, async (t) => {
+  const runId = `m-${process.pid}-${Date.now()}`
+  const marked = async (script: string, value = runId): Promise<ChildProcess> => {
+    const child = spawn('/bin/sh', ['-c', `${script} & echo $!; wait`], {
+      env: { PATH, CASEFILE_RUN: value },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    await once(child.stdout, 'data')
+    return child
+  }
+
+  t.test('is ended, and no other', async (t) => {
+    await marked('sleep 60')
+    const other = await marked('sleep 60', `${runId}-not`)
+    t.teardown(() => killRunById(`${runId}-not`))
+    t.equal(await killRunById(runId), 2, 'a shell and its child')
+    t.ok(isAlive(other.pid ?? 0), 'a run id that only begins alike is another one')
+  })
+
+  t.test('is not ended if it is the one that ends the others', async (t) => {
+    // Node started with the run id sweeps for it: /proc shows the environment a process began with.
+    const script = `
+      const { killRunById } = await import(process.env.SWEEP)
+      const { spawn } = await import('node:child_process')
+      spawn('sleep', ['60'])
+      console.log(await killRunById(process.env.CASEFILE_RUN))`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: {
+        ...process.env,
+        CASEFILE_RUN: `${runId}-self`,
+        SWEEP: built('src/runners/process/kill-run.ts'),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let said = ''
+    child.stdout.on('data', (bytes) => {
+      said += bytes
+    })
+    const [exit] = await once(child, 'close')
+    t.equal(exit, 0)
+    t.match(said, /^[1-9]/)
+  })
+
+  t.test('is not waited for if it is a zombie', async (t) => {
+    // The shell becomes a program that never reaps the child it was left with.
+    const child = spawn('/bin/sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60'], {
+      env: { PATH, CASEFILE_RUN: `${runId}-child` },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    const [bytes] = await once(child.stdout, 'data')
+    const zombie = Number(String(bytes))
+    while (processStat(zombie)?.state !== 'Z') await delay(10)
+    const began = performance.now()
+    t.equal(await killRunById(`${runId}-child`), 1, 'only its parent was alive')
+    t.ok(performance.now() - began < 1400) // or it would be 1.5 s
   })
 })
 
@@ -161,9 +223,9 @@ t.test('a sweep that finds nothing is short', here, async (t) => {
   t.teardown(() => process.kill(-crowd.pid!, 'SIGKILL'))
   await once(crowd.stdout, 'data')
   const { processes } = await leftBehind(t, '', guarded.sandbox)
-  await killRun({ runId: 'the-mark', processes, folderId: ID })
+  await killRun({ runId: 'the-mark', processes, folderId: ID }, endRun)
   const sweep = async () =>
-    t.equal(await killRun({ runId: 'the-mark', processes, folderId: ID }), 0)
+    t.equal(await killRun({ runId: 'the-mark', processes, folderId: ID }, endRun), 0)
   const took = await cpuTime(sweep, { tries: 9, enough: 250 })
   t.ok(took < 250, `${took.toFixed(1)} ms`)
 })

@@ -7,6 +7,7 @@ import { commandRunner } from '../../src/runners/command/command.ts'
 import type { AgentRun, Runner } from '../../src/runners/contract.ts'
 import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
 import {
   drivenProviders,
   homeEnvironment,
@@ -59,6 +60,7 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
     folder: `${folder}/files`,
     sandbox: NO_SANDBOX,
     timeoutMs: TIMEOUT_MS,
+    limits: TIME_LIMITS,
     report,
   }
   return {
@@ -85,6 +87,7 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
         plan: PLAN.plan,
 
         stepTimeoutMs: TIMEOUT_MS,
+        limits: TIME_LIMITS,
         scratch: `${folder}/files`,
         sandbox: NO_SANDBOX,
       }),

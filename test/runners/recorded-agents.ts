@@ -5,6 +5,7 @@ import { acpRunner } from '../../src/runners/acp/acp.ts'
 import { ACP_AGENTS } from '../../src/runners/agents/registry.ts'
 import type { AgentNote, AgentRun } from '../../src/runners/contract.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
 import {
   type TranscriptLine,
@@ -44,6 +45,7 @@ async function replayed(t: Test, provider: string, scene: string) {
 
     folder: `${folder}/files`,
     sandbox: NO_SANDBOX,
+    limits: TIME_LIMITS,
     report,
   }
   const shared = { agent, workdir, signal }
@@ -59,6 +61,7 @@ async function replayed(t: Test, provider: string, scene: string) {
           sandbox: NO_SANDBOX,
 
           stepTimeoutMs: 60_000,
+          limits: TIME_LIMITS,
           scratch: `${folder}/files`,
         })
   const outcome = await ended.catch((error: Error) => {

@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
-import { notBrief } from '../fixtures/full.ts'
 import {
   agentFiles,
   committed,
@@ -22,7 +21,12 @@ import {
   reaches,
   stream,
 } from '../fixtures/session-client.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
+import {
+  openTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../fixtures/workspace.ts'
 
 t.jobs = 2
 
@@ -35,7 +39,7 @@ const WITH_PROOF = `## Hypothesis\n\nh\n\n## Plan\n\n1. Write made.txt\n\n\`\`\`
 async function serviceWith(
   t: Test,
   agents: Record<string, PlainAgent>,
-  { more = '', ...options }: { more?: string; mount?: boolean; variables?: Variables } = {},
+  { more = '', ...options }: AgentOptions = {},
 ): Promise<TestService & { environment: Variables }> {
   const files = { ...agentFiles(agents, more), 'code.txt': 'one\n' }
   const { variables, ...others } = options
@@ -44,6 +48,11 @@ async function serviceWith(
   const service = await openTestService(t, { files, trust: true, environment, ...others })
   committed(service.root)
   return Object.assign(service, { environment })
+}
+
+interface AgentOptions extends Pick<TestServiceOptions, 'mount' | 'limits'> {
+  more?: string
+  variables?: Variables
 }
 
 type Variables = Record<string, string | undefined>
@@ -502,11 +511,11 @@ t.test('a conversation that stands in the file alone is not gone on with', async
   t.notMatch(words, /--resume|dangerously/)
 })
 
-t.test('an agent that never ends', { ...linuxOnly, ...notBrief }, async (t) => {
+t.test('an agent that plans without end', linuxOnly, async (t) => {
   const stay = 'trap "" TERM; setsid sleep 3600 & echo begun; while :; do sleep 0.1; done'
-  const agents = { plans: { plan: stay }, works: { plan: says(LIST_PLAN), work: stay } }
-  await t.test('while it plans: abandoned', async (t) => {
-    const service = await serviceWith(t, agents)
+  const agents = { plans: { plan: stay } }
+  await t.test('is abandoned', async (t) => {
+    const service = await serviceWith(t, agents, { limits: SHORT_LIMITS })
     const { id: case_id } = await service.newCase()
     const wanted = { type: 'implementing', provider: 'plans' }
     const { id } = await must(service, 'POST', `/cases/${case_id}/sessions`, wanted)
@@ -518,22 +527,13 @@ t.test('an agent that never ends', { ...linuxOnly, ...notBrief }, async (t) => {
     t.strictSame(marked(id), [])
     t.strictSame(readdirSync(join(service.stateDir, 'scratch')), [])
   })
-  await t.test('while it plans: its time is over', async (t) => {
-    const service = await serviceWith(t, agents, { more: 'timeout: { plan: 2s }\n' })
+  await t.test('reaches its time limit', async (t) => {
+    const more = 'timeout: { plan: 1s }\n'
+    const service = await serviceWith(t, agents, { more, limits: SHORT_LIMITS })
     const { ref, session } = await plannedBy(service, 'plans')
     t.equal(session.state, 'failed')
     t.match(trailOf(service, ref), /reached its time limit/)
     t.strictSame(marked(session.id), [])
-  })
-  await t.test('while it works: abandoned', async (t) => {
-    const service = await serviceWith(t, agents)
-    const { ref } = await plannedBy(service, 'works')
-    const events = await stream(service, ref)
-    await must(service, 'POST', `${ref.path}/approve`)
-    await events.next(({ event, data }) => event === 'session_output' && data.includes('begun'))
-    await must(service, 'POST', `${ref.path}/abandon`, { reason: 'enough' })
-    t.match(await must(service, 'GET', ref.path), { state: 'abandoned', output: /begun/ })
-    t.strictSame(marked(ref.id), [])
   })
 })
 

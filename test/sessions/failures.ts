@@ -26,6 +26,8 @@ import {
   step,
   stream,
 } from '../fixtures/session-client.ts'
+import { orphanIn, SHED } from '../fixtures/shed-process.ts'
+import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const ARTIFACTS = 'memory/cases/$CASEFILE_CASE/artifacts'
@@ -157,23 +159,20 @@ t.test('a missing interpreter is told', async (t) => {
 })
 
 t.test('what a step leaves running ends with the run', linuxOnly, async (t) => {
-  const service = await openTestService(t)
-  const scripts = [
-    ['a child in the background', 'sleep 60 & echo $!'],
-    ['one in a session of its own', 'setsid sleep 60 & echo x'],
-    ['one that ignores TERM', 'setsid sh -c "trap \'\' TERM; sleep 60; sleep 60" & echo x'],
-  ] as const
-  for (const [name, script] of scripts) {
-    await t.test(name, async (t) => {
-      const { ref, session } = await ran(service, step(script))
-      t.equal(session.state, 'complete')
-      t.strictSame(processesOf(ref.id), [])
-    })
-  }
+  const service = await openTestService(t, { limits: SHORT_LIMITS })
+  const left = `sleep 60 & setsid sh -c "trap '' TERM; sleep 60; sleep 60" &`
+  const { ref, session } = await ran(service, step('mkfifo said') + step(`${left}\n${SHED}`))
+  t.equal(session.state, 'complete')
+  t.strictSame(processesOf(ref.id), [])
+  const orphan = orphanIn(session.output)
+  t.teardown(() => orphan.end())
+  const trail = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+  const hasMounts = trail.includes('guard=mount')
+  t.equal(orphan.isAlive(), !hasMounts, 'one that has shed its run id is found by its mounts')
 })
 
 t.test('abandon while it runs', linuxOnly, async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestService(t, { limits: SHORT_LIMITS })
   const script =
     "setsid sh -c \"trap '' TERM; sleep 60; sleep 60\" &\ntrap '' TERM\necho begun\nwhile :; do sleep 0.1; done"
   const ref = await planned(service, {
@@ -742,6 +741,7 @@ function planningNeeds(service: TestService) {
     touchedInRun: new Set<string>(),
     running: new Set<string>(),
     mount: true,
+    limits: SHORT_LIMITS,
     state: { root: service.stateDir } as StateFolder,
     runs: createRunRecords(service.service.database, (line) => service.log.push(line)),
   }

@@ -22,6 +22,7 @@ import {
   step,
   stream,
 } from '../fixtures/session-client.ts'
+import { orphanIn, SHED } from '../fixtures/shed-process.ts'
 import { changeState, PUT_RUN, runsIn } from '../fixtures/state-rows.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
@@ -59,7 +60,7 @@ t.test('kill -9 while it executes', linuxOnly, async (t) => {
   const script =
     "setsid sh -c \"trap '' TERM; sleep 60; sleep 60\" &\ntrap '' TERM\necho begun\nwhile :; do sleep 0.1; done"
   const ref = await planned(service, {
-    runbook: step('echo first', 'sh run id=a') + step(script, 'sh run id=b'),
+    runbook: step(`mkfifo said; ${SHED}`, 'sh run id=a') + step(script, 'sh run id=b'),
   })
   const events = await stream(service, ref)
   await must(service, 'POST', `${ref.path}/approve`)
@@ -72,13 +73,18 @@ t.test('kill -9 while it executes', linuxOnly, async (t) => {
   t.match(session, {
     state: 'failed',
     output:
-      /first\n\[exit 0[\s\S]*begun\n\[not finished\][\s\S]*service died while the session was executing/,
+      /orphan=\d+\.\n\[exit 0[\s\S]*begun\n\[not finished\][\s\S]*service died while the session was executing/,
   })
   t.match(session.candidates, [
     { artifact: '1-a.log' },
     { artifact: '1-b.log', note: 'not finished' },
   ])
   await mustBeWhole(t, service, ref)
+  const orphan = orphanIn(session.output)
+  t.teardown(() => orphan.end())
+  const file = join(service.root, 'memory/cases', ref.case_id, 'sessions/1.md')
+  const hasMounts = readFileSync(file, 'utf8').includes('guard=mount')
+  t.equal(orphan.isAlive(), !hasMounts, 'one that has shed its run id is found by its mounts')
   t.strictSame(runsIn(service.stateDir), [])
   const last = Number(events.received.findLast(({ id }) => id)?.id)
   const again = await stream(service, ref, { 'last-event-id': String(last) })

@@ -14,19 +14,14 @@ import {
 } from '../contract.ts'
 import { temporaryFolders } from './allowed-paths.ts'
 import { type AcpRun, runAgent } from './run-agent.ts'
-import { TIME_LIMITS, type TimeLimits } from './time-limits.ts'
 
 /**
  * Runs an agent that speaks the Agent Client Protocol (ACP), version 1, over its standard streams. `args` are added
  * to the arguments that turn the protocol on. The agent gets no file or terminal access from the client: it works
  * on the disk itself, and the service looks at the result there.
  */
-export function acpRunner(
-  spec: AcpSpec,
-  args: readonly string[] = [],
-  limits: TimeLimits = TIME_LIMITS,
-): Runner {
-  const started = { spec, argv: [spec.program, ...spec.args, ...args], limits }
+export function acpRunner(spec: AcpSpec, args: readonly string[] = []): Runner {
+  const started = { spec, argv: [spec.program, ...spec.args, ...args] }
   return {
     kind: 'acp',
     capabilities: { isAgent: true, executesAny: true },
@@ -78,9 +73,9 @@ function programName(word: string): string {
   return basename(word).replace(/(?<=.)@[^@]*$|\.(?:cmd|exe|ps1|[cm]?js)$/, '')
 }
 
-type Started = Pick<AcpRun, 'spec' | 'argv' | 'limits'>
+type Started = Pick<AcpRun, 'spec' | 'argv'>
 
-async function plan({ spec, argv, limits }: Started, request: PlanRequest): Promise<PlanResult> {
+async function plan({ spec, argv }: Started, request: PlanRequest): Promise<PlanResult> {
   const agent = agentOf(request)
   const { workdir, signal } = request
   const timeoutMs = agent.timeoutMs ?? 0
@@ -88,7 +83,6 @@ async function plan({ spec, argv, limits }: Started, request: PlanRequest): Prom
   const conversation = {
     spec,
     argv: planArgv,
-    limits,
     allowedPaths: null,
     workdir,
     timeoutMs,
@@ -102,7 +96,7 @@ async function plan({ spec, argv, limits }: Started, request: PlanRequest): Prom
 }
 
 /** Succeeds if the agent says so. Denied actions are in the audit trail and do not make the run fail. */
-async function execute({ spec, argv, limits }: Started, request: WorkRequest): Promise<WorkResult> {
+async function execute({ spec, argv }: Started, request: WorkRequest): Promise<WorkResult> {
   const agent = agentOf(request)
   const { workdir, signal } = request
   const temporary = await temporaryFolders(agent.env.TMPDIR)
@@ -116,7 +110,6 @@ async function execute({ spec, argv, limits }: Started, request: WorkRequest): P
     await runAgent({
       spec: allowed,
       argv: words,
-      limits,
       allowedPaths,
       workdir,
       timeoutMs,

@@ -7,12 +7,10 @@ import { RunnerFailure, type StepOutcome } from '../contract.ts'
 import { type Launched, launch } from '../process/launch.ts'
 import { endProcessGroup } from '../process/process-group.ts'
 import type { Sandbox } from '../process/sandbox.ts'
+import type { TimeLimits } from '../time-limits.ts'
 import { type ConnectionExit, type ConnectionFacts, failureOf } from './connection-failure.ts'
 import { openMessageStream } from './message-stream.ts'
-import type { TimeLimits } from './time-limits.ts'
 
-/** How long to wait for remaining output after the process exits. */
-const DRAIN_MS = 250
 /**
  * The limit for a process that exited by itself, whose output is processed slowly because notes are written to
  * disk.
@@ -117,7 +115,7 @@ function createConnection(
       if (!hasExited(launched)) await facts.endGroup()
       const gone = await withTimeout(KILLED_MS, facts.exited)
       if (gone) await facts.ended
-      await withTimeout(DRAIN_MS, connection.closed)
+      await withTimeout(facts.limits.drain, connection.closed)
       connection.close()
       for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream?.destroy()
       if (endedByService) return { exit: 0, signal: null, endedByService }

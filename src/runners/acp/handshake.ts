@@ -1,12 +1,12 @@
 import type { AcpSpec } from '../agents/agent.ts'
 import { RunnerFailure } from '../contract.ts'
 import { NO_SANDBOX } from '../process/sandbox.ts'
+import { TIME_LIMITS } from '../time-limits.ts'
 import { openConnection } from './connection.ts'
 import { planModeOf } from './modes.ts'
 import { CANCELLED } from './permission.ts'
 import { environmentOf, notStarted } from './run-agent.ts'
 import { openSession } from './session.ts'
-import { TIME_LIMITS } from './time-limits.ts'
 
 const LIMIT_MS = 20_000
 

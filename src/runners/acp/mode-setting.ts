@@ -2,9 +2,9 @@ import type { AcpSpec } from '../agents/agent.ts'
 import { withTimeout } from '../agents/timeouts.ts'
 import { asRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
+import type { TimeLimits } from '../time-limits.ts'
 import { type AgentConnection, requestWithTimeout } from './connection.ts'
 import { type ModeOffer, modeIn, planModeOf, workModeOf } from './modes.ts'
-import type { TimeLimits } from './time-limits.ts'
 
 /** Tracks the mode of a session, as reported by its agent. */
 export interface ModeWatch {

@@ -18,13 +18,11 @@ import { type AgentConnection, openConnection } from './connection.ts'
 import { toPlanMode, toWorkMode } from './mode-setting.ts'
 import { isUnbounded } from './modes.ts'
 import { openSession } from './session.ts'
-import type { TimeLimits } from './time-limits.ts'
 import { createTurn, type Turn, type TurnEnd } from './turn.ts'
 
 export interface AcpRun {
   spec: AcpSpec
   argv: readonly string[]
-  limits: TimeLimits
   /** Where it may work; null in plan mode. */
   allowedPaths: AllowedPaths | null
   workdir: string
@@ -130,7 +128,7 @@ function createShownOutput(
 }
 
 function createRunTurn(
-  { spec, limits, allowedPaths, workdir, agent, signal }: AcpRun,
+  { spec, allowedPaths, workdir, agent, signal }: AcpRun,
   queue: NoteQueue,
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
@@ -138,7 +136,7 @@ function createRunTurn(
   const env = environmentOf(spec, agent.env, allowedPaths !== null)
   return createTurn({
     spec,
-    cancelMs: limits.cancel,
+    cancelMs: agent.limits.cancel,
     allowedPaths,
     signal,
     shown,
@@ -151,12 +149,12 @@ function createRunTurn(
 }
 
 function connectAgent(
-  { spec, argv, limits, allowedPaths, workdir, agent, signal }: AcpRun,
+  { spec, argv, allowedPaths, workdir, agent, signal }: AcpRun,
   turn: Turn,
   queue: NoteQueue,
   onNoise: (line: string) => void,
 ) {
-  const { report, sandbox, env } = agent
+  const { report, sandbox, env, limits } = agent
   return openConnection({
     title: spec.title,
     argv,
@@ -193,7 +191,8 @@ async function runPrompt(
   turn: Turn,
   acpRun: AcpRun,
 ): Promise<TurnEnd> {
-  const { spec, argv, limits, allowedPaths, agent, workdir, signal } = acpRun
+  const { spec, argv, allowedPaths, agent, workdir, signal } = acpRun
+  const { limits } = agent
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, limits, cwd: workdir, resume, signal }
   const session = await openSession(connection, { ...asked, meta: sessionMeta(acpRun) })

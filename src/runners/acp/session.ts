@@ -1,9 +1,9 @@
 import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
+import type { TimeLimits } from '../time-limits.ts'
 import { type AgentConnection, clientInfo, requestWithTimeout } from './connection.ts'
 import { isLoginMissing, loginHint } from './connection-failure.ts'
 import { type ModeOffer, offerIn } from './modes.ts'
-import type { TimeLimits } from './time-limits.ts'
 import { modelIn } from './usage.ts'
 
 const PROTOCOL_VERSION = 1

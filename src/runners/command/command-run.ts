@@ -67,6 +67,7 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
     endsGroup: true,
     // the signal has the time limit
     timeoutMs: Number.POSITIVE_INFINITY,
+    limits: agent.limits,
     signal: AbortSignal.any([run.signal, listener.broken]),
     onStart: (pid) => report.processStarted(pid),
     onOutput: listener.output,

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { TIME_LIMITS } from '../time-limits.ts'
 import { processStart } from './procfs.ts'
 import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
-const GRACE_MS = 1_500
 const TOTAL_MS = 5_000
 const POLL_MS = 50
 
 /**
  * Ends every process of a run that `findRunProcesses` finds, including those that started their own session or cleared
- * their environment: SIGTERM, then SIGKILL, repeated until none is left, for at most 5 s. Returns how many were
+ * their environment: SIGTERM, then SIGKILL after `graceMs`, repeated until none is left, for at most 5 s. Returns how many were
  * ended. Never ends this process, and ignores zombies and processes of other users. Linux only: elsewhere it does
  * nothing and returns 0, because the environment of a process cannot be read portably.
  */
-export async function killRun(run: IdentifiedRun, graceMs = GRACE_MS): Promise<number> {
+export async function killRun(run: IdentifiedRun, graceMs: number): Promise<number> {
   if (process.platform !== 'linux') return 0
   const began = performance.now()
   const signalled = new Map<string, NodeJS.Signals>()
@@ -31,7 +31,7 @@ export async function killRun(run: IdentifiedRun, graceMs = GRACE_MS): Promise<n
 }
 
 /** Ends the processes of a run by its id alone. */
-export function killRunById(runId: string, graceMs = GRACE_MS): Promise<number> {
+export function killRunById(runId: string, graceMs = TIME_LIMITS.endRun): Promise<number> {
   return killRun({ runId, processes: [] }, graceMs)
 }
 

@@ -1,18 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { processIds, processStat } from './procfs.ts'
 
-/** How long a program may take to end after SIGTERM. */
-export const GRACE_MS = 2_000
 /** After SIGKILL only a process in an uninterruptible system call is left. */
 const KILL_WAIT_MS = 500
 const POLL_MS = 20
 
 /**
- * Ends every process of a group: SIGTERM, then SIGKILL for the rest. Resolves when none is left, at the latest half
+ * Ends every process of a group: SIGTERM, then SIGKILL after `graceMs` for the rest. Resolves when none is left, at the latest half
  * a second after SIGKILL. Children that started their own session or group are not included. Call this while the
  * group's leader lives or right after it exited, since the id can be reused later.
  */
-export async function endProcessGroup(group: number, graceMs = GRACE_MS): Promise<void> {
+export async function endProcessGroup(group: number, graceMs: number): Promise<void> {
   if (!signalGroup(group, 'SIGTERM')) return
   await isGone(group, graceMs)
   // always, because the look at /proc can miss a process that keeps forking

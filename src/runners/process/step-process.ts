@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { TIME_LIMITS, type TimeLimits } from '../time-limits.ts'
 import { launch } from './launch.ts'
 import { endProcessGroup } from './process-group.ts'
 import type { Sandbox } from './sandbox.ts'
 
-/** How long to wait for remaining output after the process exits. */
-export const DRAIN_MS = 250
 /** A longer timer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -23,10 +22,7 @@ export interface StepProcessOptions {
   sandbox?: Sandbox
   /** Whether its background processes in the group end when it exits. */
   endsGroup?: boolean
-  /** The time between SIGTERM and SIGKILL; `GRACE_MS` if not given. */
-  graceMs?: number
-  /** How long to wait for remaining output after the process exits; `DRAIN_MS` if not given. */
-  drainMs?: number
+  limits?: Pick<TimeLimits, 'terminate' | 'drain'>
   /** Its standard input; empty if not given. */
   input?: string
   /** The program runs once this resolves. If it fails, nothing runs and the error is rethrown. */
@@ -46,8 +42,7 @@ export interface StepProcessResult {
 }
 
 /**
- * Runs one program in its own process group. A timeout or an abort ends the whole group: SIGTERM, 2 s of grace,
- * SIGKILL. Otherwise background processes stay alive unless `endsGroup` is set, and their output is no longer read
+ * Runs one program in its own process group. A timeout or an abort ends the whole group: SIGTERM, then SIGKILL. Otherwise background processes stay alive unless `endsGroup` is set, and their output is no longer read
  * (`killRun` ends them later). Nothing the program does makes this reject; only `onStart` and `onOutput` can.
  */
 export async function runStepProcess(options: StepProcessOptions): Promise<StepProcessResult> {
@@ -65,7 +60,8 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
   const { child, pid, stdout, stderr } = started
   const streams = { stdout, stderr }
 
-  const end = endOnDemand(pid, options)
+  const { limits = TIME_LIMITS } = options
+  const end = endOnDemand(pid, options, limits.terminate)
   const failures: unknown[] = []
   const fail = (error: unknown) => {
     failures.push(error)
@@ -94,7 +90,7 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
 
   const [exit, signal] = await exited
   const why = await end.settled()
-  await drain(closed, options.drainMs)
+  await drain(closed, limits.drain)
   listening = false
   for (const stream of [started.stdin, stdout, stderr]) stream?.destroy()
   await onStart
@@ -108,7 +104,8 @@ type EndReason = 'timedOut' | 'aborted' | 'failed'
 /** Ends the group for the first reason; later ones are ignored. */
 function endOnDemand(
   pid: number,
-  options: Pick<StepProcessOptions, 'timeoutMs' | 'signal' | 'endsGroup' | 'graceMs'>,
+  options: Pick<StepProcessOptions, 'timeoutMs' | 'signal' | 'endsGroup'>,
+  graceMs: number,
 ) {
   let settled = false
   let reason: EndReason | undefined
@@ -116,7 +113,7 @@ function endOnDemand(
   const now = (why: EndReason) => {
     if (settled || reason !== undefined) return
     reason = why
-    ending = endProcessGroup(pid, options.graceMs)
+    ending = endProcessGroup(pid, graceMs)
   }
   const onAbort = () => now('aborted')
   const timer = setTimeout(() => now('timedOut'), Math.min(options.timeoutMs, LONGEST_TIMER_MS))
@@ -129,7 +126,7 @@ function endOnDemand(
       settled = true
       clearTimeout(timer)
       options.signal.removeEventListener('abort', onAbort)
-      if (options.endsGroup) ending ??= endProcessGroup(pid, options.graceMs)
+      if (options.endsGroup) ending ??= endProcessGroup(pid, graceMs)
       await ending
       return reason
     },
@@ -142,7 +139,7 @@ function closeOf(stream: Readable): Promise<void> {
 }
 
 /** The extra turn reads output that had arrived when a busy event loop delayed the timer. */
-async function drain(closed: Promise<unknown>, withinMs = DRAIN_MS): Promise<void> {
+async function drain(closed: Promise<unknown>, withinMs: number): Promise<void> {
   const timer = new AbortController()
   const late = delay(withinMs, undefined, { signal: timer.signal }).catch(ignoreAbort)
   await Promise.race([closed, late])
