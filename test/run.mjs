@@ -16,9 +16,9 @@ const CHECK_LIMIT_MS = 900_000
 const FULL_LIMIT_MS = 3 * 3_600_000
 /** What measures time, and so runs with no other beside it. */
 const isTimed = (file) => file.startsWith('test/timed/')
-/** Has a process to itself: it takes long, or uses what a process has once: the parser of markdown, `process.env.PATH`. */
+/** Has a process to itself: it takes long, or uses what a process has once: the parser of markdown. */
 const isSeparate = (file) =>
-  isLong || /^test\/((browser|faults|timed)\/|markdown\/odd-files|sessions\/usage)/.test(file)
+  isLong || /^test\/((browser|faults|timed)\/|markdown\/odd-files)/.test(file)
 /** So many bytes of test files of one folder run in one process. */
 const GROUP_BYTES = 60_000
 

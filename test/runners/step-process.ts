@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { bootId, processStart } from '../../src/runners/process/procfs.ts'
 import { runStepProcess, type StepProcessOptions } from '../../src/runners/process/step-process.ts'
+import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
 const cwd = t.testdir({ plain: 'text', scratch: {} })
 const scratch = `${cwd}/scratch`
@@ -99,6 +100,19 @@ t.test('a time-out ends the group', async (t) => {
     })
     t.match(result, { exit: 7, stdout: 'bye\n', timedOut: true })
   })
+})
+
+t.test('KILL ends a step that ignores its time limit, with its 20 children', async (t) => {
+  const ignorer = `trap "" TERM; while :; do sleep 1; done`
+  const result = await sh(
+    `trap "" TERM; for i in $(seq 20); do sh -c '${ignorer}' & echo $!; done; ${ignorer}`,
+    { timeoutMs: 1000, limits: SHORT_LIMITS },
+  )
+  t.match(result, { signal: 'SIGKILL', timedOut: true })
+  t.ok(result.durationMs >= 1200 && result.durationMs < 4500, `${result.durationMs} ms`)
+  const children = result.stdout.trim().split('\n').map(Number)
+  t.equal(children.length, 20)
+  t.strictSame(children.filter(isAlive), [], 'none is left')
 })
 
 t.test('a child in the background does not hold up the end', async (t) => {

@@ -32,16 +32,13 @@ printf '%s\\n' '{"type":"result","subtype":"success","is_error":false,"result":"
 `
 
 async function serviceWith(t: Test): Promise<TestService & { bin: string }> {
-  const service = await openTestService(t, { files: { 'code.txt': 'one\n' } })
+  const environment = { ...process.env }
+  const service = await openTestService(t, { files: { 'code.txt': 'one\n' }, environment })
   committed(service.root)
   const bin = join(service.stateDir, '..', 'bin')
   program(bin, 'codex', CODEX)
   program(bin, 'claude', CLAUDE)
-  const before = process.env.PATH
-  process.env.PATH = `${bin}:${before}`
-  t.teardown(() => {
-    process.env.PATH = before
-  })
+  environment.PATH = `${bin}:${environment.PATH}`
   return Object.assign(service, { bin })
 }
 

@@ -28,12 +28,8 @@ const HOOK = '{"version":1,"hooks":{"sessionStart":[{"bash":"touch owned"}]}}'
 
 /** A service with the fake agents on its PATH. */
 async function serviceWith(t: Test, files: Record<string, string>): Promise<TestService> {
-  const before = process.env.PATH
-  process.env.PATH = `${AGENTS}:${before}`
-  t.teardown(() => {
-    process.env.PATH = before
-  })
-  const service = await openTestService(t, {})
+  const environment = { ...process.env, PATH: `${AGENTS}:${process.env.PATH}` }
+  const service = await openTestService(t, { environment })
   for (const [name, text] of Object.entries(files)) write(service.root, name, text)
   return service
 }

@@ -28,15 +28,17 @@ const needsScript =
     ? {}
     : { skip: 'script (util-linux) is not installed' }
 
+const environment = { ...process.env, ASKED_FOR_TEST: 'the value' }
 const settingsText = (...lines: string[]) => `---\n${lines.join('\n')}\n---\n`
 const healthProblems = async (service: TestService) =>
   (await must(service, 'GET', '/health')).problems
 
 t.test('a variable that casefile.md asks for is passed on once it is trusted', async (t) => {
-  process.env.ASKED_FOR_TEST = 'the value'
-  t.teardown(() => delete process.env.ASKED_FOR_TEST)
   const asks = (...names: string[]) => settingsText('steps: [x]', `env: [${names.join(', ')}]`)
-  const service = await openTestService(t, { files: { 'casefile.md': asks('ASKED_FOR_TEST') } })
+  const service = await openTestService(t, {
+    files: { 'casefile.md': asks('ASKED_FOR_TEST') },
+    environment,
+  })
   const file = join(service.root, 'casefile.md')
   const runbook = step('echo "[$(env | grep _FOR_TEST)]"; exit 1')
   const outputOf = async () => (await ran(service, runbook)).session.output
@@ -93,13 +95,15 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
       '  same: { preset: claude }',
       '  broken: { kind: command, plan: touch owned, work: [x] }',
     )
-  const files = { 'casefile.md': providers('touch, owned') }
-  const service = await openTestService(t, { files })
-  const path = process.env.PATH
-  process.env.PATH = '/usr/bin:/bin' // no agent that somebody has installed
-  t.teardown(() => {
-    process.env.PATH = path
+  const environment = { ...process.env }
+  const service = await openTestService(t, {
+    files: {
+      'casefile.md': providers('touch, owned'),
+      bin: { touch: t.fixture('symlink', '/usr/bin/touch') },
+    },
+    environment,
   })
+  environment.PATH = join(service.root, 'bin') // no agent that somebody has installed
   const { id } = await service.newCase()
   const answered = async (provider?: string) => {
     const body = { type: 'planning', ...(provider === undefined ? {} : { provider }) }
@@ -202,10 +206,8 @@ t.test('what casefile.md says otherwise since the plan was read is refused', asy
 })
 
 t.test('a variable that is asked for since the plan was read is not passed on', async (t) => {
-  process.env.ASKED_FOR_TEST = 'the value'
-  t.teardown(() => delete process.env.ASKED_FOR_TEST)
   const files = { 'casefile.md': settingsText('env: [LATER_FOR_TEST]') }
-  const service = await openTestService(t, { files, trust: true })
+  const service = await openTestService(t, { files, trust: true, environment })
   const ref = await planned(service, { runbook: step('echo "[$(env | grep _FOR_TEST)]"') })
   writeFileSync(join(service.root, 'casefile.md'), settingsText('env: [ASKED_FOR_TEST]'))
   const { session } = await finished(service, ref)
@@ -250,10 +252,8 @@ t.test('a folder outside of the workspace is worked in once it is trusted', asyn
 })
 
 t.test('a damaged trust file trusts nothing, and says so', async (t) => {
-  process.env.ASKED_FOR_TEST = 'the value'
-  t.teardown(() => delete process.env.ASKED_FOR_TEST)
   const files = { 'casefile.md': settingsText('env: [ASKED_FOR_TEST]') }
-  const service = await openTestService(t, { files })
+  const service = await openTestService(t, { files, environment })
   const file = join(service.stateDir, 'trust.json')
   await trusted(service)
   t.equal(statSync(file).mode & 0o777, 0o600)
