@@ -132,16 +132,13 @@ interface RecorderDeps {
   case_id: string
   number: number
   append(line: NewTrailLine): Promise<void>
-  publish(output: StepOutput): void
+  publish(output: Pick<SessionOutput, 'step' | 'stream' | 'text' | 'artifact' | 'offset'>): void
   onProcess(pid: number): Promise<void>
   onNote(note: AgentNote): Promise<void>
   /** Called after the last note of a step. */
   endNotes(): Promise<void>
   redactor: Redactor
 }
-
-/** A piece of a step's output, and its position in the artifact with all output. */
-type StepOutput = Pick<SessionOutput, 'step' | 'stream' | 'text' | 'artifact' | 'offset'>
 
 type Stream = SessionOutput['stream']
 
