@@ -27,8 +27,6 @@ import { createSessionJobs, recover } from './session-jobs.ts'
 import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
 import { execute } from './work-mode.ts'
 
-type OwnParts = 'runs' | 'plans' | 'conversations' | 'touchedInRun'
-
 interface SessionParts {
   sessions: Sessions
   providers: Providers
@@ -38,7 +36,7 @@ interface SessionParts {
 
 /** Creates the parts that plan, execute and record sessions. */
 export function createSessionParts(
-  deps: Omit<SessionDeps, OwnParts> &
+  deps: Omit<SessionDeps, 'runs' | 'plans' | 'conversations' | 'touchedInRun'> &
     Pick<HandEditDeps, 'runGuard' | 'texts' | 'operator'> & { database: Database },
 ): SessionParts {
   const { database, log } = deps
