@@ -206,6 +206,14 @@ export const EVENTS = {
       example: aPlan,
     },
   ),
+  scope_unreadable: entry(
+    { line: count, message: text },
+    {
+      line: ({ line, message }) =>
+        lineOf('warn', `the scope of the plan cannot be read: line ${say(line)}: ${say(message)}`),
+      example: { line: 2, message: 'paths: "../x": expected a path inside the working folder' },
+    },
+  ),
   plan_edited: entry(
     {
       by: z.enum(['request', 'hand']),
@@ -271,14 +279,6 @@ export const EVENTS = {
         deletions: 1,
         files: 1,
       },
-    },
-  ),
-  scope_unreadable: entry(
-    { line: count, message: text },
-    {
-      line: ({ line, message }) =>
-        lineOf('warn', `the scope of the plan cannot be read: line ${say(line)}: ${say(message)}`),
-      example: { line: 2, message: 'paths: "../x": expected a path inside the working folder' },
     },
   ),
   out_of_scope: entry(
