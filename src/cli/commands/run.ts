@@ -35,7 +35,7 @@ export function command(): Command {
   return explain(run, {
     examples: [
       ['casefile run claude --case "sign-in"', 'Work on a case in Claude Code.'],
-      ['casefile run codex -- --model gpt-5.5', 'With arguments of its own.'],
+      ['casefile run codex -- resume', 'With arguments of its own.'],
     ],
     exits: [EXIT.unknown],
     more: 'Exits with the code of the agent. Needs a running service. Other agents need casefile hooks install.',

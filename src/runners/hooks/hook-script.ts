@@ -64,11 +64,12 @@ if [ -n "$user" ]; then
   is_here || { [ -n "$CLAUDE_PROJECT_DIR" ] && cd -P "$CLAUDE_PROJECT_DIR" && is_here; } || exit 0
 fi
 
+# in a subshell only, which it ends
 post() {
   url=
   { read -r url < "\${0%/*}/url"; } 2> /dev/null
-  [ -n "$url" ] || return 7
-  curl -q -sSf -m "$1" --connect-timeout 5 --noproxy '*' -H Expect: \\
+  [ -n "$url" ] || exit 7
+  exec curl -q -sSf -m "$1" --connect-timeout 5 --noproxy '*' -H Expect: \\
     -H 'Content-Type: application/json' -H "X-Casefile-Root: $root" -H "X-Casefile-Case: $CASEFILE_CASE" \\
     -H "X-Casefile-Session: $CASEFILE_SESSION" -H "X-Casefile-Pid: $pid" -H "X-Casefile-Strict: $strict" \\
     --data-binary @- "$url/hooks/$agent$query" 2> /dev/null
@@ -87,6 +88,15 @@ decision() {
     sleep 1
   done
 }
+
+# the call of a tool is what must be fast, and these two present a plan in another way
+case $kind$agent in
+  gateclaude | gatecodex)
+    answer=$(post 5) || exit 1
+    printf '%s' "$answer"
+    exit 0
+    ;;
+esac
 
 body=$(cat)
 case $kind$body in
