@@ -227,7 +227,7 @@ async function open(
     baselines,
     files: baselineStore,
   })
-  const { sessions, providers, handEdits, plans } = createSessionParts({
+  const { sessions, conversations, providers, handEdits, plans } = createSessionParts({
     layout,
     state,
     database,
@@ -347,6 +347,7 @@ async function open(
     settings,
     plans,
     sessions,
+    conversations,
     running,
     changes,
     outputs,
