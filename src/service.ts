@@ -101,6 +101,7 @@ async function open(
   const environment = options.environment ?? process.env
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
+  const limits = { ...TIME_LIMITS, ...options.limits }
   const build = options.build ?? { version: '0.0.0', commit: null }
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
 
@@ -211,6 +212,7 @@ async function open(
     journal: history,
     operator,
     isGits: git.touched,
+    limits,
     now,
     log,
     isInGit: (names) => isInGit(memoryRoot, names),
@@ -247,7 +249,7 @@ async function open(
     search,
     texts,
     mount: options.mount ?? true,
-    limits: { ...TIME_LIMITS, ...options.limits },
+    limits,
     operator,
   })
   const problems = async () => {

@@ -1,8 +1,14 @@
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
-import type { EventFields } from './events.ts'
 import { byCreation } from './proof.ts'
 import { hasProof, isSealed, type Session, type SessionEdit, sessionMove } from './session.ts'
-import { lastOf, type NewTrailLine, numbered, stateInTrail, type TrailLine } from './trail.ts'
+import {
+  lastOf,
+  type NewTrailLine,
+  newLine,
+  numbered,
+  stateInTrail,
+  type TrailLine,
+} from './trail.ts'
 
 /**
  * Decides what the service writes after an edit by a person: carry out `state: abandoned`, seal a session that has
@@ -90,13 +96,13 @@ function planEdited(
   const hypothesis = knownHypothesis(trail)
   const otherHypothesis = hypothesis !== undefined && hypothesis !== texts.hypothesis
   if (plan === undefined || (plan === texts.plan && !otherHypothesis)) return null
-  const fields: EventFields<'plan_edited'> = {
+  const line = newLine('plan_edited', {
     by: 'hand',
     sha256: texts.plan,
-    ...(otherHypothesis ? { hypothesis_sha256: texts.hypothesis } : {}),
-    ...(inRun ? { in_run: true } : {}),
-  }
-  return { lines: numbered(trail, [{ event: 'plan_edited', fields }], now) }
+    hypothesis_sha256: otherHypothesis ? texts.hypothesis : undefined,
+    in_run: inRun || undefined,
+  })
+  return { lines: numbered(trail, [line], now) }
 }
 
 /** Returns undefined if the audit trail does not say, as older ones have no hash of the hypothesis. */

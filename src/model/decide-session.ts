@@ -4,7 +4,7 @@ import { type SessionMilestone, type SessionType, stateAfter } from './case-stat
 import type { Place } from './history.ts'
 import { hasEnded, type Session, type SessionTexts, sessionMove } from './session.ts'
 import { nextState } from './session-state.ts'
-import { type LineWith, lastOf, type NewTrailLine, numbered } from './trail.ts'
+import { type LineWith, lastOf, type NewTrailLine, newLine, numbered } from './trail.ts'
 
 /** Returns the edit that moves the case after a session's milestone; empty if the case keeps its state. */
 export function caseMove(
@@ -35,17 +35,14 @@ export interface NewSession {
 
 export function createSession(folder: CaseFolder, wanted: NewSession, now: string): Edit[] {
   const { note, ...named } = wanted
-  const line: NewTrailLine = {
-    event: 'session_created',
-    fields: {
-      type: wanted.type,
-      provider: wanted.provider,
-      ...(wanted.origin ? { origin: wanted.origin } : {}),
-      ...(note ? { note } : {}),
-      // identifies the session even if its frontmatter is changed
-      session_id: wanted.id,
-    },
-  }
+  const line = newLine('session_created', {
+    type: wanted.type,
+    provider: wanted.provider,
+    origin: wanted.origin,
+    note: note || undefined,
+    // identifies the session even if its frontmatter is changed
+    session_id: wanted.id,
+  })
   const session: Session = {
     ...named,
     case_id: folder.case.id,
@@ -90,10 +87,7 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
     )
   }
   const { sha256, hypothesis_sha256 } = edit
-  const line: NewTrailLine = {
-    event: 'plan_edited',
-    fields: { by: 'request', sha256, ...(hypothesis_sha256 ? { hypothesis_sha256 } : {}) },
-  }
+  const line = newLine('plan_edited', { by: 'request', sha256, hypothesis_sha256 })
   const hypothesis = edit.hypothesis === undefined ? {} : { hypothesis: edit.hypothesis }
   return [
     {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type EventLine, plainLine } from './event-line.ts'
 import { type EventRow, given, plainSchema } from './event-row.ts'
 import { EVENTS, type EventName } from './events.ts'
+import { hash, id } from './schemas.ts'
 
 const NAMES = Object.keys(EVENTS) as EventName[]
 export const ENTRY_EVENTS = NAMES.filter((name) => EVENTS[name].of === 'entry')
@@ -35,15 +36,15 @@ export function eventLine(
   return line ? line(fields, step) : plainLine(tone, event, fields)
 }
 
-/** Whether this field of an entry has a name or text that the operator gave. */
-export function isGiven(event: string, field: string): boolean {
+/**
+ * Whether a field of an entry may hold anybody's words: not if the table of events says that it has a word of a list,
+ * an id, a hash or a name, and it has.
+ */
+export function isFreeText(event: string, field: string, value: unknown): boolean {
   const schema = rowOf(event)?.fields[field]
-  return schema !== undefined && plainSchema(schema) === given
+  return !schema || !isOwnForm(plainSchema(schema)) || !z.safeParse(schema, value).success
 }
 
-/** All words that fields with a fixed set of values can have, in the entries of audit trails. */
-export const CLOSED_WORDS: ReadonlySet<unknown> = new Set(
-  ENTRY_EVENTS.flatMap((name) => Object.values(rowOf(name)!.fields))
-    .map(plainSchema)
-    .flatMap((schema) => (schema instanceof z.ZodEnum ? schema.options : [])),
-)
+function isOwnForm(schema: z.core.$ZodType): boolean {
+  return schema instanceof z.ZodEnum || schema === id || schema === hash || schema === given
+}

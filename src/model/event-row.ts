@@ -44,7 +44,7 @@ export const stream = row('stream')
 
 /** Text of anybody; the redactor removes secrets from it. */
 export const text = z.string()
-/** A name or text that the operator gave, by which others find it. The redactor leaves it as it is. */
+/** A name or text that the operator gave or the service made, by which others find it. */
 export const given = z.string()
 /** The types say `true`, as these are only written if they are. */
 export const yes = z.literal(true)

@@ -2,7 +2,7 @@ import type { CaseState, SessionType } from './case-state.ts'
 import type { FailedTest } from './failed-test.ts'
 import type { Proof } from './proof.ts'
 import { isEnded, isOver, nextState, type SessionState, type Trigger } from './session-state.ts'
-import { type NewTrailLine, numbered, type TrailLine } from './trail.ts'
+import { type NewTrailLine, newLine, numbered, type TrailLine } from './trail.ts'
 
 export interface FileChange {
   file: string
@@ -115,15 +115,12 @@ export interface Move {
 export function sessionMove(session: Session, move: Move): SessionEdit {
   const state = nextState(session.state, move.trigger)
   const over = isOver(state)
-  const change: NewTrailLine = {
-    event: 'session_state_changed',
-    fields: {
-      old_state: session.state,
-      new_state: state,
-      ...(move.reason === undefined ? {} : { reason: move.reason }),
-      ...(move.caseState === undefined || state !== 'failed' ? {} : { case_state: move.caseState }),
-    },
-  }
+  const change = newLine('session_state_changed', {
+    old_state: session.state,
+    new_state: state,
+    reason: move.reason,
+    case_state: state === 'failed' ? move.caseState : undefined,
+  })
   const lines = [...(move.before ?? []), change, ...(move.after ?? [])]
   return {
     fields: {

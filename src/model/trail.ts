@@ -15,6 +15,22 @@ export type NewTrailLine<Names extends EntryName = EntryName> = {
   [Name in Names]: { event: Name; fields: EventFields<Name> }
 }[Names]
 
+/** The same, but optional fields may also be undefined. */
+type WithUndefined<Fields> = {
+  [Key in keyof Fields]:
+    | Fields[Key]
+    | (Partial<Fields> extends Pick<Fields, Key> ? undefined : never)
+}
+
+/** A new line, without the fields that are undefined. A literal with a field that the event does not have is an error. */
+export function newLine<Name extends EntryName>(
+  event: Name,
+  fields: WithUndefined<EventFields<Name>>,
+): NewTrailLine<Name> {
+  const defined = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return { event, fields: Object.fromEntries(defined) } as NewTrailLine<Name>
+}
+
 export type LineWith<Name extends EntryName> = Extract<TrailLine, { event: Name }>
 
 /** Returns the next line number: the highest plus one, so that a removed line leaves a gap and no duplicate. */

@@ -1,4 +1,4 @@
-/** How long the service waits for the programs of its runs, in milliseconds. */
+/** How long sessions wait, in milliseconds, mostly for the programs of a run. */
 export interface TimeLimits {
   /** Between SIGTERM and SIGKILL, for the process group of a step or an agent. */
   terminate: number
@@ -14,6 +14,12 @@ export interface TimeLimits {
   endPlanning: number
   /** For an abandoned session to record its end: longer than ending it and collecting the evidence should take. */
   recordEnd: number
+  /** For the search for similar cases, else the prompt has none. Building the index of 10,000 cases takes seconds. */
+  similarCases: number
+  /** Between a person's save of a file and a write of the service to its case: they may save again. */
+  handEdit: number
+  /** For the person to resume a conversation with an agent in a terminal, before its session ends. */
+  resume: number
 
   // of the Agent Client Protocol
   initialize: number
@@ -36,6 +42,9 @@ export const TIME_LIMITS: TimeLimits = {
   endCrashed: 800,
   endPlanning: 20_000,
   recordEnd: 25_000,
+  similarCases: 20_000,
+  handEdit: 2_000,
+  resume: 120_000,
   initialize: 30_000,
   session: 60_000,
   mode: 30_000,

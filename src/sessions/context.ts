@@ -58,8 +58,6 @@ const EARLIER_SESSIONS = 8
 const SIMILAR_CASES = 3
 /** The newest history entries, and every question with its answer, fit into this. */
 const MAX_HISTORY_BYTES = 8 * 1024
-/** Building the index of 10,000 cases takes a few seconds. */
-const SIMILAR_WAIT_MS = 20_000
 
 /** The case.md and notes of a case by name, most recently changed first. */
 export async function memoryOf(
@@ -81,11 +79,7 @@ export async function memoryOf(
   return texts
 }
 
-type ContextDeps = SimilarCaseDeps &
-  Pick<SessionDeps, 'redactor' | 'log' | 'layout'> & {
-    /** How long a prompt waits for the search for similar cases. */
-    similarWaitMs?: number
-  }
+type ContextDeps = SimilarCaseDeps & Pick<SessionDeps, 'redactor' | 'log' | 'layout' | 'limits'>
 
 interface ContextParts {
   memory: ReadonlyMap<string, string>
@@ -132,14 +126,14 @@ export async function promptContext(
 
 /** The similar cases, or none if the search fails or takes too long: planning goes on without them. */
 async function similarOf(deps: ContextDeps, id: string): Promise<ResolvedCase[]> {
-  const { similarWaitMs = SIMILAR_WAIT_MS } = deps
+  const waitMs = deps.limits.similarCases
   const enough = new AbortController()
   const { signal } = enough
   try {
     return await Promise.race([
       similarResolvedCases(deps, id, SIMILAR_CASES),
-      delay(similarWaitMs, null, { signal }).then(() => {
-        throw new Error(`the index took more than ${similarWaitMs / 1000} s`)
+      delay(waitMs, null, { signal }).then(() => {
+        throw new Error(`the index took more than ${waitMs / 1000} s`)
       }),
     ])
   } catch (error) {

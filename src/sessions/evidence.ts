@@ -5,7 +5,7 @@ import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { PlanStep, StepProof } from '../model/plan-step.ts'
 import { reportFacts } from '../model/report-formats.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
-import type { LineWith, NewTrailLine, TrailLine } from '../model/trail.ts'
+import { type LineWith, type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
 import { artifactPath, makeArtifacts, readArtifact } from '../runners/output/artifacts.ts'
 import { headAndTail } from '../runners/output/output-excerpt.ts'
 import { headAndTailOfFile, type OutputLog, openOutputLog } from '../runners/output/output-log.ts'
@@ -197,16 +197,16 @@ export function evidenceLines(
     const { file, additions, deletions, files } = diff.diff
     const { warnings } = diff
     const count = files?.length ?? (file === '' ? 0 : 1)
-    lines.push({
-      event: 'diff_taken',
-      fields: {
+    lines.push(
+      newLine('diff_taken', {
         file,
         additions,
         deletions,
         files: count,
-        ...(warnings.length === 0 ? {} : { warnings: warnings.length, first: shown(warnings) }),
-      },
-    })
+        warnings: warnings.length || undefined,
+        first: warnings.length === 0 ? undefined : shown(warnings),
+      }),
+    )
   } else {
     lines.push({ event: 'diff_taken', fields: { diff: null, reason: diff.reason } })
   }

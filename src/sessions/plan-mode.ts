@@ -4,7 +4,7 @@ import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
 import { MAX_PLAN_BYTES, type Move, sessionMove } from '../model/session.ts'
-import type { NewTrailLine } from '../model/trail.ts'
+import { type NewTrailLine, newLine } from '../model/trail.ts'
 import { abortable } from '../runners/agents/timeouts.ts'
 import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
@@ -329,11 +329,11 @@ async function mustBeUnchanged(
     ...(isHeld ? [] : inFolder.map((file) => `${file} (in the working folder)`)),
   ]
   if (found.length === 0) return
-  const fields = {
-    ...(inCopy.length > 0 ? { copy: inCopy } : {}),
-    ...(isHeld || inFolder.length === 0 ? {} : { working_folder: inFolder }),
-  }
-  await appendLine(deps, job, { event: 'plan_violation', fields })
+  const line = newLine('plan_violation', {
+    copy: inCopy.length > 0 ? inCopy : undefined,
+    working_folder: isHeld || inFolder.length === 0 ? undefined : inFolder,
+  })
+  await appendLine(deps, job, line)
   throw new RunnerFailure(violation(found, !isHeld && inFolder.length > 0))
 }
 

@@ -3,7 +3,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
 import { REPORT_NAMES, reportFacts } from '../model/report-formats.ts'
-import type { NewTrailLine } from '../model/trail.ts'
+import { type NewTrailLine, newLine } from '../model/trail.ts'
 import { PLAN_MARKS } from '../runners/agents/plan-text.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
 import type { ProjectInstructions } from '../workspace/settings/project-instructions.ts'
@@ -296,12 +296,12 @@ export async function recordPrompt(
     await createArtifact(layout, case_id, name, prompt)
     return name
   })
-  const fields = {
+  const line = newLine('context_loaded', {
     files,
-    ...(leftOut.length > 0 ? { left_out: leftOut } : {}),
+    left_out: leftOut.length > 0 ? leftOut : undefined,
     prompt: name,
     prompt_bytes: Buffer.byteLength(prompt),
     prompt_sha256: sha256(prompt),
-  }
-  return { text: prompt, line: { event: 'context_loaded', fields } }
+  })
+  return { text: prompt, line }
 }

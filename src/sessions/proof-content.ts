@@ -22,7 +22,7 @@ import { stepsOf, type TrailStep } from './evidence.ts'
 
 export const MAX_PROOF_CONTENT_BYTES = 10 * 1024 * 1024
 
-interface CandidateDeps {
+interface ProofDeps {
   layout: Layout
   catalog: Catalog
   store: Store
@@ -43,7 +43,7 @@ interface CandidateContent {
  * or if the file is not on this machine.
  */
 export async function candidateContent(
-  { layout, catalog, store, texts }: CandidateDeps,
+  { layout, catalog, store, texts }: ProofDeps,
   id: string,
   artifact: string,
   wanted: string | null | undefined,
@@ -111,12 +111,6 @@ function notOnThisMachine(artifact: string, number: number): AppError {
   )
 }
 
-interface CountDeps {
-  store: Store
-  catalog: Catalog
-  texts: Texts
-}
-
 /** The hash of a content, and the test counts if it is a test report. */
 export async function countContent(content: string): Promise<Counted> {
   const sha256 = contentHash(content)
@@ -177,7 +171,7 @@ const ATTEMPTS = 20
  * it counts again.
  */
 export async function updateCounted(
-  { store, catalog, texts }: CountDeps,
+  { store, catalog, texts }: Omit<ProofDeps, 'layout'>,
   caseId: string,
   proofId: string,
   decide: (folder: CaseFolder, counted: Counted) => Edit[],

@@ -1,8 +1,7 @@
 import type { Edit } from '../model/case-folder.ts'
-import { CLOSED_WORDS, isGiven } from '../model/event-lookup.ts'
-import type { SessionEdit } from '../model/session.ts'
+import { isFreeText } from '../model/event-lookup.ts'
+import type { SessionEdit, SessionFields } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
-import { TIME, UUID } from '../model/words.ts'
 import type { Store } from '../workspace/store.ts'
 import { markOf, type Secret, secretsIn } from './secrets.ts'
 
@@ -198,7 +197,7 @@ function redactedSession(redactor: Redactor, edit: SessionEdit): SessionEdit {
   const { output, candidates } = texts ?? {}
   return {
     ...edit,
-    ...(fields ? { fields: redactedRecord(redactor, fields) } : {}),
+    ...(fields ? { fields: redactedFields(redactor, fields) } : {}),
     ...(texts
       ? {
           texts: {
@@ -220,28 +219,26 @@ function redactedSession(redactor: Redactor, edit: SessionEdit): SessionEdit {
   }
 }
 
+/** The others are a state, a time, a hash and counts. */
+function redactedFields(redactor: Redactor, fields: SessionFields): SessionFields {
+  const { diff, failed_tests } = fields
+  return {
+    ...fields,
+    ...(diff === undefined ? {} : { diff: redactor.value(diff) }),
+    ...(failed_tests === undefined ? {} : { failed_tests: redactor.value(failed_tests) }),
+  }
+}
+
+/**
+ * Names, ids, hashes and words of lists stay as they are, even if a secret has the same text: the trail would become
+ * unreadable, and a session could not be found by them.
+ */
 function redactedLines(redactor: Redactor, lines: readonly TrailLine[]): TrailLine[] {
   return lines.map((line) => {
     const fields = Object.entries(line.fields).map(([key, value]) => [
       key,
-      isGiven(line.event, key) ? value : redactedRecord(redactor, value),
+      isFreeText(line.event, key, value) ? redactor.value(value) : value,
     ])
     return { ...line, fields: Object.fromEntries(fields) }
-  })
-}
-
-/** Matches a hash, an id or a time. */
-const SHAPED = new RegExp(`^[0-9a-f]{64}$|${UUID.source}|${TIME.source}`)
-
-/**
- * Words from closed lists stay: they reveal nothing, even if a password is the same word, and the audit trail would
- * become unreadable. A short secret may match part of a hash or an id by chance: such a value is replaced only if it
- * equals the secret.
- */
-function redactedRecord<T>(redactor: Redactor, value: T): T {
-  return mapTexts(value, (text) => {
-    if (CLOSED_WORDS.has(text)) return text
-    const redacted = redactor.text(text)
-    return SHAPED.test(text) && !/^\[redacted [^\]]*\]$/.test(redacted) ? text : redacted
   })
 }

@@ -5,7 +5,7 @@ import { sessionOf } from '../model/case-folder.ts'
 import { isSealed } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { addedSince, conversationUsage } from '../model/session-usage.ts'
-import { type NewTrailLine, numbered } from '../model/trail.ts'
+import { type NewTrailLine, newLine, numbered } from '../model/trail.ts'
 import { dollarCount } from '../model/usage.ts'
 import type { AgentNote, RunReport, StepOutcome, StepStart } from '../runners/contract.ts'
 import { dropArtifact } from '../runners/output/artifacts.ts'
@@ -135,16 +135,13 @@ interface RecorderDeps {
   case_id: string
   number: number
   append(line: NewTrailLine): Promise<void>
-  publish(output: StepOutput): void
+  publish(output: Pick<SessionOutput, 'step' | 'stream' | 'text' | 'artifact' | 'offset'>): void
   onProcess(pid: number): Promise<void>
   onNote(note: AgentNote): Promise<void>
   /** Called after the last note of a step. */
   endNotes(): Promise<void>
   redactor: Redactor
 }
-
-/** A piece of a step's output, and its position in the artifact with all output. */
-type StepOutput = Pick<SessionOutput, 'step' | 'stream' | 'text' | 'artifact' | 'offset'>
 
 type Stream = SessionOutput['stream']
 
@@ -197,18 +194,16 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
         open.raw = { log: rawLog, redacted: deps.redactor.stream() }
       }
       const { report } = open
-      await append({
-        event: 'step_started',
-        fields: {
-          step: id,
-          ...(language ? { language } : {}),
-          cwd,
-          timeout_ms: timeoutMs,
-          ...(proof ? { proof } : {}),
-          ...(log.name === names.log ? {} : { log: log.name }),
-          ...(report === null || report.name === names.report ? {} : { report: report.name }),
-        },
+      const started = newLine('step_started', {
+        step: id,
+        language,
+        cwd,
+        timeout_ms: timeoutMs,
+        proof: proof ?? undefined,
+        log: log.name === names.log ? undefined : log.name,
+        report: report?.name === names.report ? undefined : report?.name,
       })
+      await append(started)
     },
     clean: (text) => deps.redactor.text(text),
     note: deps.onNote,
@@ -255,22 +250,19 @@ async function lineOfEnd(
   if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
   await closeRaw(ended, layout, case_id)
   const { exit, signal, timedOut, endedByService, startError, durationMs } = outcome
-  return {
-    event: 'step_finished',
-    fields: {
-      step: step.id,
-      exit,
-      ...(signal === null ? {} : { signal }),
-      ...(timedOut ? { timed_out: true } : {}),
-      ...(endedByService ? { ended_by_service: true } : {}),
-      ...(startError === undefined ? {} : { start_error: startError }),
-      duration_ms: durationMs,
-      output_bytes: kept.bytes,
-      ...(kept.bytes > 0 && reported?.bytes === 0 ? { report_bytes: 0 } : {}),
-      ...(kept.truncated ? { truncated: true } : {}),
-      tail: lastLines(redactor.text(plainText(tail + rest))),
-    },
-  }
+  return newLine('step_finished', {
+    step: step.id,
+    exit,
+    signal: signal ?? undefined,
+    timed_out: timedOut || undefined,
+    ended_by_service: endedByService || undefined,
+    start_error: startError,
+    duration_ms: durationMs,
+    output_bytes: kept.bytes,
+    report_bytes: kept.bytes > 0 && reported?.bytes === 0 ? 0 : undefined,
+    truncated: kept.truncated || undefined,
+    tail: lastLines(redactor.text(plainText(tail + rest))),
+  })
 }
 
 async function closeRaw({ raw }: OpenStep, layout: Layout, case_id: string): Promise<void> {

@@ -8,9 +8,7 @@ import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
-import { isRunning, nextState } from '../model/session-state.ts'
-import { type NewTrailLine, numbered, type TrailLine } from '../model/trail.ts'
-import type { IdentifiedRun } from '../runners/process/run-processes.ts'
+import { nextState } from '../model/session-state.ts'
 import { type ConversationRecords, createConversationRecords } from '../state/conversations.ts'
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
@@ -19,9 +17,10 @@ import { nextSessionNumber, rememberNumber } from '../workspace/session-number.t
 import { workingFolder } from '../workspace/workdir.ts'
 import { type Conversations, createConversations } from './conversations/conversations.ts'
 import { planInTerminal } from './conversations/terminal-plan.ts'
+import { type DeniedRequest, noteDenied } from './denied-request.ts'
 import type { SessionDeps } from './deps.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
-import { type Job, updateWithRetry } from './jobs.ts'
+import type { Job, SessionRun } from './jobs.ts'
 import { mustHaveFailed, planAgainNote } from './plan-history.ts'
 import { plan } from './plan-mode.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
@@ -29,8 +28,6 @@ import { mustBeInstalled, providerOf } from './providers.ts'
 import { createSessionJobs, recover } from './session-jobs.ts'
 import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
 import { execute, type Worker } from './work-mode.ts'
-
-type OwnParts = 'runs' | 'plans' | 'conversations' | 'touchedInRun'
 
 interface SessionParts {
   sessions: Sessions
@@ -42,7 +39,7 @@ interface SessionParts {
 
 /** Creates the parts that plan, execute and record sessions. */
 export function createSessionParts(
-  deps: Omit<SessionDeps, OwnParts> &
+  deps: Omit<SessionDeps, 'runs' | 'plans' | 'conversations' | 'touchedInRun'> &
     Pick<HandEditDeps, 'runGuard' | 'texts' | 'operator'> & { database: Database },
 ): SessionParts {
   const { database, log } = deps
@@ -367,45 +364,3 @@ const named = (case_id: string, session_id: string, number: number) => ({
   session_id,
   number,
 })
-
-/** A running session, as needed to recognize requests that its own processes send to this service. */
-export interface SessionRun extends IdentifiedRun {
-  session_id: string
-  case_id: string
-  kind: Job['kind']
-}
-
-export interface DeniedRequest {
-  /** The denied action, in a word or two. */
-  tool: string
-  /** The HTTP method and path of the request. */
-  title: string
-  reason: string
-  /** The process that sent it; absent if it had exited. */
-  pid?: number
-}
-
-/** A session that sends requests in a loop must not fill its own audit trail. */
-const MAX_LINES = 20
-
-/**
- * Appends a `denied` line to the audit trail of the session whose own run sent a request that only the operator may
- * send.
- */
-async function noteDenied(
-  { store, now }: Pick<SessionDeps, 'store' | 'now'>,
-  job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
-  denied: DeniedRequest,
-): Promise<void> {
-  await updateWithRetry(store, job, (folder) => {
-    const session = sessionOf(folder, job.session_id)
-    const known = session.trail.filter(isOwnRequest).length
-    if (!isRunning(session.state) || known >= MAX_LINES) return []
-    const line: NewTrailLine = { event: 'denied', fields: { ...denied, kind: 'request' } }
-    const lines = numbered(session.trail, [line], now())
-    return [{ file: 'session', number: session.number, edit: { lines } }]
-  })
-}
-
-const isOwnRequest = ({ event, fields }: TrailLine) =>
-  event === 'denied' && fields.kind === 'request'

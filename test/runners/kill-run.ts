@@ -154,9 +154,10 @@ t.test('what has the run id', linuxOnly, async (t) => {
 
   t.test('is ended, and no other', async (t) => {
     await marked('sleep 60')
+    await marked('setsid sh -c "trap \'\' TERM; exec sleep 60"')
     const other = await marked('sleep 60', `${runId}-not`)
     t.teardown(() => killRunById(`${runId}-not`))
-    t.equal(await killRunById(runId), 2, 'a shell and its child')
+    t.equal(await killRunById(runId, endRun), 4, 'two shells and their children')
     t.ok(isAlive(other.pid ?? 0), 'a run id that only begins alike is another one')
   })
 

@@ -9,7 +9,7 @@ t.test('an agent waits only so long for similar cases, and then works without th
   const context = await promptContext(
     {
       search: { similar: () => new Promise(() => {}) },
-      similarWaitMs: 100,
+      limits: { similarCases: 100 },
       catalog: { folder: () => undefined },
       sessionTexts: () => Promise.reject(new Error('there is no session')),
       redactor: createRedactor({}),

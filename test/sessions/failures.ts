@@ -205,7 +205,7 @@ t.test('abandon while it runs', linuxOnly, async (t) => {
 
 t.test('limits of casefile.md', async (t) => {
   const service = await openTestService(t, {
-    files: { 'casefile.md': '---\ntimeout: { work: 5s, step: 200ms }\n---\n' },
+    files: { 'casefile.md': '---\ntimeout: { work: 3s, step: 200ms }\n---\n' },
   })
   const slow = await ran(service, step('sleep 20'))
   t.match(slow.session, {

@@ -307,6 +307,11 @@ t.test('a line of the trail is redacted by what it says, whatever the key', asyn
     },
   ]
   for (const line of kept) t.strictSame(await written(line), line.fields, line.event)
+  const forged = { mode: 'hunter2-0123', guard: 'mount' }
+  t.strictSame(await written({ event: 'guarded', fields: forged } as unknown as NewTrailLine), {
+    mode: '[redacted A_TOKEN]',
+    guard: 'mount',
+  })
   const whole = { a: hash.replace('a', 'b'), b: id, c: 'is executing', d: 'deploy-1' }
   t.strictSame(await written({ event: 'tool_call', fields: whole } as unknown as NewTrailLine), {
     a: '[redacted E_SECRET]',

@@ -1,6 +1,8 @@
+import { relative } from 'node:path'
 import * as z from 'zod'
+import { isWithin } from '../../files/real-path.ts'
 import type { Conversation } from '../../model/conversation.ts'
-import { endpoint, FILE_ERRORS } from '../endpoint.ts'
+import { type EndpointDeps, endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
 import {
   adoptionSchema,
@@ -23,7 +25,11 @@ export const conversationEndpoints = [
     responses: {
       200: { description: 'The conversations.', json: z.array(conversation) },
     },
-    handle: ({ c, service }) => answerJson(c, service.conversations.list().map(toJson)),
+    handle: ({ c, service }) =>
+      answerJson(
+        c,
+        service.conversations.list().map((each) => toJson(service, each)),
+      ),
   }),
 
   endpoint({
@@ -38,7 +44,7 @@ export const conversationEndpoints = [
     errors: ['bad_request'],
     operatorOnly: 'announce conversation',
     async handle({ c, service, body }) {
-      return answerJson(c, toJson(await service.conversations.expect(body)), 201)
+      return answerJson(c, toJson(service, await service.conversations.expect(body)), 201)
     },
   }),
 
@@ -48,14 +54,14 @@ export const conversationEndpoints = [
     tag: 'Conversations',
     summary: 'Bind a conversation to a case',
     description:
-      'From then on it is recorded as a session of the case, and its agent may change nothing before a plan is approved.',
+      'From its next prompt or call on, it is recorded as a session of the case, and its agent may change nothing before a plan is approved.',
     params: { id: conversationIdParam },
     body: adoptionSchema,
     responses: { 200: { description: 'The conversation.', json: conversation } },
-    errors: [...FILE_ERRORS, 'wrong_state'],
+    errors: ['wrong_state'],
     operatorOnly: 'adopt conversation',
     async handle({ c, service, params: { id }, body }) {
-      return answerJson(c, toJson(await service.conversations.adopt(id, body.case_id)))
+      return answerJson(c, toJson(service, await service.conversations.adopt(id, body.case_id)))
     },
   }),
 
@@ -70,7 +76,8 @@ export const conversationEndpoints = [
     responses: { 200: { description: 'The folder and its case.', json: currentCaseSchema } },
     errors: ['bad_request'],
     async handle({ c, service, query: { folder } }) {
-      return answerJson(c, await service.conversations.currentCase(folder))
+      const current = await service.conversations.currentCase(folder)
+      return answerJson(c, { ...current, folder: shownFolder(service.layout.root, current.folder) })
     },
   }),
 
@@ -85,12 +92,19 @@ export const conversationEndpoints = [
     errors: ['bad_request', 'not_found'],
     operatorOnly: 'set current case',
     async handle({ c, service, body: { folder, case_id } }) {
-      return answerJson(c, await service.conversations.setCurrentCase(folder, case_id))
+      const current = await service.conversations.setCurrentCase(folder, case_id)
+      return answerJson(c, { ...current, folder: shownFolder(service.layout.root, current.folder) })
     },
   }),
 ]
 
-function toJson(found: Conversation): ConversationJson {
+function toJson({ layout: { root } }: EndpointDeps, found: Conversation): ConversationJson {
   const { pid: _, process_start: __, transcript: ___, message: ____, ...shown } = found
-  return { ...shown, is_running: found.agent_session !== null && found.ended_at === null }
+  const is_running = found.agent_session !== null && found.ended_at === null
+  return { ...shown, folder: shownFolder(root, found.folder), is_running }
+}
+
+/** Relative to the workspace where it lies in it: an answer does not tell where that is. */
+function shownFolder(root: string, folder: string): string {
+  return isWithin(root, folder) ? relative(root, folder) || '.' : folder
 }

@@ -1,6 +1,6 @@
 import { HOOK_DIALECTS } from '../../runners/hooks/dialects.ts'
 import type { HookAnswer, HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
-import type { HookRequest } from '../../sessions/conversations/conversations.ts'
+import type { HookRequest } from '../../sessions/conversations/known-conversations.ts'
 import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
@@ -18,19 +18,22 @@ export const hookEndpoints = [
     tag: 'Conversations',
     summary: 'Report an event of an agent in a terminal',
     description:
-      "For the hooks that `casefile hooks install` writes: takes the agent's own JSON, and answers in the agent's own words. An empty body is no opinion. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; whoever closes the connection withdraws the plan.",
+      "For the hooks that `casefile hooks install` writes: takes the agent's own JSON, and answers in the agent's own words. Status 204 is no opinion. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; whoever closes the connection withdraws the plan.",
     params: { agent: hookAgentParam },
     body: hookSchema,
     maxBodyBytes: MAX_BYTES,
-    responses: { 200: { description: 'What the hook prints.', json: hookAnswerSchema } },
+    responses: {
+      200: { description: 'What the hook prints.', json: hookAnswerSchema },
+      204: { description: 'No opinion: the hook prints nothing.' },
+    },
     errors: ['not_found'],
     async handle({ c, service, params: { agent }, body }) {
       const dialect = HOOK_DIALECTS[agent]
       const event = dialect?.read(body)
-      if (!dialect || !event) return c.body(null, 200)
+      if (!dialect || !event) return c.body(null, 204)
       const answer = await answerTo(c, service, dialect, event)
       const json = dialect.answer(event, answer)
-      return json === null ? c.body(null, 200) : answerJson(c, json)
+      return json === null ? c.body(null, 204) : answerJson(c, json)
     },
   }),
 ]

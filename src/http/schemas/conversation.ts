@@ -3,7 +3,7 @@ import { conversationSchema, HOOK_AGENTS } from '../../model/conversation.ts'
 import { caseIdParam } from './params.ts'
 import { exampleOf, type JsonOf, sentId } from './primitives.ts'
 
-const { id, agent, folder, branch, started_at } = conversationSchema.shape
+const { id, agent, branch, started_at } = conversationSchema.shape
 
 /** A conversation as clients see it. */
 export const conversation = z
@@ -14,7 +14,11 @@ export const conversation = z
       .string()
       .nullable()
       .describe("The agent's own id of it; null until its first hook is heard."),
-    folder: folder.describe('The top folder of the git working tree that the agent works in.'),
+    folder: z
+      .string()
+      .describe(
+        'The top folder of the git working tree that the agent works in, relative to the workspace if it lies there.',
+      ),
     branch,
     case_id: z.string().nullable().describe('The case it belongs to; null if it is not bound.'),
     session_id: z
@@ -42,7 +46,7 @@ export const conversation = z
         id: '0d0ad1cc-3a4b-4a04-a2c8-5b4a3f1c8b16',
         agent: 'claude',
         agent_session: '949b1c1e-6f0a-4b55-9d0f-0f6f4f4f2f11',
-        folder: '/home/ada/shop',
+        folder: '.',
         branch: 'main',
         case_id: exampleOf(caseIdParam),
         session_id: null,
@@ -65,13 +69,15 @@ const path = z.string().min(1).max(4096)
 export const announcedSchema = z
   .object({
     agent: z.enum(HOOK_AGENTS),
-    cwd: path.describe('The folder that the agent works in.'),
+    cwd: path.describe(
+      'The folder that the agent works in, relative to the workspace or absolute.',
+    ),
     case_id: sentId.nullable().default(null),
     pid: z.int().min(2).describe("The agent's process."),
   })
   .meta({
     id: 'AnnouncedConversation',
-    examples: [{ agent: 'claude', cwd: '/home/ada/shop', case_id: null, pid: 4711 }],
+    examples: [{ agent: 'claude', cwd: '.', case_id: null, pid: 4711 }],
   })
 
 export const adoptionSchema = z
@@ -80,14 +86,16 @@ export const adoptionSchema = z
 
 export const currentCaseSchema = z
   .object({
-    folder: path.describe(
-      'A folder of the workspace, or of another working tree of its repository.',
-    ),
+    folder: path.meta({
+      description:
+        'A folder of the workspace, relative to it or absolute, or of another working tree of its repository.',
+      examples: ['.'],
+    }),
     case_id: sentId.nullable().describe('Null: no case is current there.'),
   })
   .meta({
     id: 'CurrentCase',
-    examples: [{ folder: '/home/ada/shop', case_id: exampleOf(caseIdParam) }],
+    examples: [{ folder: '.', case_id: exampleOf(caseIdParam) }],
   })
 
 /** What an agent's hook sends is the agent's own. */

@@ -1,18 +1,13 @@
 import { writeDurable } from '../../files/durable-write.ts'
 import { retryText } from '../../model/agent-retry.ts'
+import { newLine } from '../../model/trail.ts'
 import type { AcpSpec } from '../agents/agent.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, createRepeatFilter, type NoteQueue } from '../agents/note-queue.ts'
 import { createReadableOutput, type ReadableOutput } from '../agents/readable-output.ts'
 import { createRetryLimit, type RetryLimit } from '../agents/retry-limit.ts'
-import {
-  type AgentFacts,
-  type AgentNote,
-  type AgentRun,
-  RunnerFailure,
-  type StepOutcome,
-} from '../contract.ts'
+import { type AgentNote, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
 import type { AllowedPaths } from './allowed-paths.ts'
 import { type AgentConnection, openConnection } from './connection.ts'
 import { toPlanMode, toWorkMode } from './mode-setting.ts'
@@ -202,15 +197,15 @@ async function runPrompt(
   const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)
   if (mode !== null) turn.requireMode(mode)
   const { note } = agent.report
-  const fields: AgentFacts = {
+  const started = newLine('agent_started', {
     mode: allowedPaths ? 'work' : 'plan',
     command: [...argv],
-    ...(session.version === null ? {} : { version: session.version }),
-    ...warningAbout(spec, session.version),
-    ...(planMode ? { plan_mode: planMode.how } : {}),
-    ...(planMode || mode === null ? {} : { work_mode: mode }),
-  }
-  await note({ event: 'agent_started', fields })
+    version: session.version ?? undefined,
+    warning: warningAbout(spec, session.version).warning,
+    plan_mode: planMode?.how,
+    work_mode: planMode ? undefined : (mode ?? undefined),
+  })
+  await note(started)
   await note({ event: 'agent_session', fields: { agent_session: session.sessionId } })
   return turn.run(connection, session.sessionId, agent.prompt)
 }

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { writeDurable } from '../../files/durable-write.ts'
+import { newLine } from '../../model/trail.ts'
 import type { CommandLine, CommandSpec } from '../agents/agent.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
@@ -37,13 +38,13 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
   const { spec, line, mode, agent } = run
   const { report, sandbox, prompt } = agent
   const env = { ...line.defaultEnv, ...agent.env, ...line.env }
-  const facts = await startFacts(run, env)
+  const started = await startLine(run, env)
   await writeFiles(run)
 
   const id = mode === 'plan' ? 'plan-agent' : 'agent'
   const hasRaw = spec.stream !== 'plain'
   await report.stepStarted({ id, cwd: '.', proof: null, hasRaw }, run.timeoutMs)
-  await report.note({ event: 'agent_started', fields: facts })
+  await report.note(started)
   const session = knownSession(run)
   if (session !== null) {
     await report.note({ event: 'agent_session', fields: { agent_session: session } })
@@ -95,18 +96,18 @@ async function withUserPlaces(run: CommandRun): Promise<CommandRun> {
   return { ...run, line: { ...line, argv: [...line.argv, ...args], env: { ...line.env, ...env } } }
 }
 
-async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {
+async function startLine(run: CommandRun, env: Record<string, string>) {
   const { spec, mode, agent, signal } = run
   const path = await programOf(run, env.PATH)
   const { folder: cwd, sandbox } = agent
   const { version, warning } = await agentVersion(spec, { path, env, cwd, sandbox, signal })
-  return {
+  return newLine('agent_started', {
     mode,
     command: commandOf(run, '{prompt}'),
-    ...(version === null ? {} : { version }),
-    ...(warning === undefined ? {} : { warning }),
-    ...(mode === 'plan' ? { plan_mode: spec.planMode.note } : {}),
-  }
+    version: version ?? undefined,
+    warning,
+    plan_mode: mode === 'plan' ? spec.planMode.note : undefined,
+  })
 }
 
 async function programOf(run: CommandRun, path: string | undefined): Promise<string> {

@@ -53,7 +53,7 @@ export interface HookDialect {
   agent: HookAgent
   /** Null for a body that no known version sends. */
   read(body: Record<string, unknown>): HookEvent | null
-  /** The JSON to answer; null for an empty body, which is no opinion. */
+  /** The JSON to answer; null for no opinion. */
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
   /** The plan that the agent wrote in the turn that ended, where no hook presents it. */
   planOfTurn?(event: HookEvent): Promise<string | null>

@@ -1,6 +1,6 @@
-import { realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { hasCode } from '../../files/errno.ts'
-import { isWithin } from '../../files/real-path.ts'
+import { isWithin, realPathOf } from '../../files/real-path.ts'
 import { runGit } from '../../workspace/git/git-command.ts'
 
 /** Where an agent works. */
@@ -15,7 +15,7 @@ export interface WorkPlace {
  * `root` nor in a working tree of the same repository.
  */
 export async function placeOf(cwd: string, root: string): Promise<WorkPlace | null> {
-  const real = await realFolder(cwd)
+  const real = await reachable(resolve(root, cwd))
   if (real === null) return null
   const found = await workingTree(real)
   if (isWithin(root, real)) {
@@ -39,11 +39,12 @@ export function casesOfBranch(branch: string, ids: Iterable<string>): string[] {
   return [...ids].filter((id) => words.some((word) => id.startsWith(word)))
 }
 
-async function realFolder(path: string): Promise<string | null> {
+async function reachable(path: string): Promise<string | null> {
   try {
-    return await realpath(path)
+    return await realPathOf(path)
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG')) return null
+    if (hasCode(error, 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'))
+      return null
     throw error
   }
 }

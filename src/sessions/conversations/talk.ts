@@ -24,6 +24,9 @@ export interface Talk {
   readonly number: number
   /** The state of the working folder when the session began; null without a repository. */
   start: { snapshots: TreeSnapshots; tree: string; told: Set<string> } | null
+  /** Resolves once `start` is known. */
+  readonly begun: Promise<void>
+  setBegun(): void
   note(note: AgentNote): void
   /** For the planning job. Null if the conversation ended, or `signal` aborted. */
   nextPlan(signal: AbortSignal): Promise<string | null>
@@ -49,6 +52,10 @@ export function createTalk(number: number, note: (note: AgentNote) => void): Tal
   const questions = new Set<Question>()
   let wake = () => {}
   let held: ((answer: HookAnswer) => void) | null = null
+  let setBegun = () => {}
+  const begun = new Promise<void>((resolve) => {
+    setBegun = resolve
+  })
 
   function add(turn: Turn): void {
     turns.push(turn)
@@ -69,6 +76,8 @@ export function createTalk(number: number, note: (note: AgentNote) => void): Tal
   const self: Talk = {
     number,
     start: null,
+    begun,
+    setBegun,
     note,
     async nextPlan(signal) {
       for (;;) {

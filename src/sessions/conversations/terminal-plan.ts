@@ -31,7 +31,7 @@ export async function planInTerminal(
   const present = await store.read(case_id)
   const { provider, state } = sessionOf(present, session_id)
   if (state === 'created') await beginPlanning(deps, job)
-  await rememberStart(deps, talk, folder, job.signal)
+  await rememberStart(deps, talk, folder, job.signal).finally(talk.setBegun)
   const plan = await talk.nextPlan(job.signal)
   const end: RunEnd = { mode: 'plan', state: 'abandoned' }
   if (plan !== null) {
