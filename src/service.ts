@@ -15,6 +15,7 @@ import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import { forEachInTurn } from './files/yielding.ts'
+import { createServiceHooks, type ServiceHooks } from './hook-settings/service-hooks.ts'
 import type { HttpDeps, StartStage } from './http/deps.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
@@ -63,6 +64,8 @@ export interface Service extends HttpDeps {
   synchronizer: Synchronizer
   runGuard: RunGuard
   webhooks: OpenWebhooks
+  /** What the hooks of agents read, which people run themselves. */
+  hooks: ServiceHooks
   /** Resolves when the file watcher is ready, after the start. */
   watched(): Promise<void>
   /** Announces the address to processes that ask for the owner. Webhooks are sent once the start is over. */
@@ -374,6 +377,7 @@ async function open(
     startedAt: now(),
     build,
     webhooks,
+    hooks: createServiceHooks({ root, stateDir: state.root }, log),
     providers,
     agents: readers,
     close: undo.close,

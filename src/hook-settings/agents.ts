@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { findProgram } from '../runners/process/find-program.ts'
+import type { AgentHooks } from './agent-hooks.ts'
+import { claudeHooks } from './claude.ts'
+import { codexHooks } from './codex.ts'
+import { copilotHooks } from './copilot.ts'
+import { geminiHooks } from './gemini.ts'
+import { opencodeHooks } from './opencode.ts'
+
+/** The agents whose hooks can be installed. */
+export const HOOK_AGENTS: readonly AgentHooks[] = [
+  claudeHooks,
+  codexHooks,
+  geminiHooks,
+  opencodeHooks,
+  copilotHooks,
+]
+
+/** Those on the PATH. */
+export async function installedAgents(
+  environment: NodeJS.ProcessEnv,
+  cwd: string,
+): Promise<AgentHooks[]> {
+  const found: AgentHooks[] = []
+  for (const agent of HOOK_AGENTS) {
+    if (await findProgram(agent.program, { path: environment.PATH, cwd })) found.push(agent)
+  }
+  return found
+}
+
+/** Part of a file name that tells workspaces apart. */
+export function workspaceKey(stateDir: string): string {
+  return createHash('sha256').update(stateDir).digest('hex').slice(0, 8)
+}
