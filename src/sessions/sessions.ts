@@ -337,6 +337,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
   ): Promise<{ folder: string; worker: Worker }> {
     if (session.origin === 'terminal') {
       const talk = conversations.talkOf(session)
+      talk.scope = (await readPlan(text)).scope
       return { folder: folderInTerminal(session), worker: { is: 'terminal', talk } }
     }
     const settings = await deps.settings()

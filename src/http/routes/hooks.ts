@@ -1,3 +1,4 @@
+import { AppError } from '../../model/app-error.ts'
 import { HOOK_DIALECTS } from '../../runners/hooks/dialects.ts'
 import type { HookAnswer, HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
 import type { HookRequest } from '../../sessions/conversations/known-conversations.ts'
@@ -28,6 +29,7 @@ export const hookEndpoints = [
     },
     errors: ['not_found'],
     async handle({ c, service, params: { agent }, body }) {
+      mustBeOurs(c, service)
       const dialect = HOOK_DIALECTS[agent]
       const event = dialect?.read(body)
       if (!dialect || !event) return c.body(null, 204)
@@ -37,6 +39,13 @@ export const hookEndpoints = [
     },
   }),
 ]
+
+/** The address in the state folder may be an old one, with the service of another workspace behind it now. */
+function mustBeOurs(c: ServiceContext, { layout: { root } }: EndpointDeps): void {
+  const sent = c.req.header('x-casefile-root')
+  if (sent === undefined || Buffer.from(sent, 'latin1').toString() === root) return
+  throw new AppError('bad_request', 'This service has another workspace than the hook.')
+}
 
 /** A tool is denied if the service cannot decide; any other hook gets no opinion then. */
 async function answerTo(

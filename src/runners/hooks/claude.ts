@@ -68,8 +68,8 @@ export function readClaudeEvent(
         isPlanMode: body.permission_mode === 'plan',
       }
     case 'PermissionRequest': {
-      const plan = asString(input.plan)
-      if (name !== 'ExitPlanMode' || plan === null) return { ...common, kind: 'heard' }
+      if (name !== 'ExitPlanMode') return { ...common, kind: 'heard' }
+      const plan = asString(input.plan) ?? ''
       return { ...common, kind: 'planned', plan, input, isHeld: true }
     }
     case 'PostToolUse':

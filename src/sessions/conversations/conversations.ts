@@ -18,7 +18,7 @@ import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
-import { objectionBeforeApproval } from './gate.ts'
+import { objectionBeforeApproval, scopeObjection } from './gate.ts'
 import {
   createKnownConversations,
   type HookRequest,
@@ -65,6 +65,8 @@ export interface ConversationDeps extends SessionDeps {
   approve(session: Session, plan: string, by: Actor): Promise<void>
 }
 
+const NO_PLAN =
+  'Casefile: there is no plan to approve. Write the plan to your plan file first, then present it.'
 /** A hook that decides on a call must be answered within 5 s. */
 const START_MS = 3_000
 const PASS: HookAnswer = { is: 'pass' }
@@ -114,23 +116,20 @@ export function createConversations(deps: ConversationDeps): Conversations {
   function hearCall(conversation: Conversation, { tool, isPlanMode }: Calling): HookAnswer {
     const session = liveSession(conversation)
     const state = session?.state ?? null
-    if (state === 'approved' || state === 'executing') return PASS
-    const title = catalog.row(conversation.case_id!)?.title ?? conversation.case_id!
+    const isWork = state === 'approved' || state === 'executing'
+    const scope = session && isWork ? talks.of(session).scope : null
+    const outside = scope && scopeObjection(scope, tool, conversation.folder)
+    if (isWork && !outside) return PASS
+    const caseTitle = catalog.row(conversation.case_id!)?.title ?? conversation.case_id!
     const howToPlan = HOW_TO_PLAN[conversation.agent]
-    const reason = objectionBeforeApproval({
-      tool,
-      isPlanMode,
-      state,
-      caseTitle: title,
-      howToPlan,
-    })
+    const reason = outside
+      ? `Casefile: ${outside}. Stay inside the approved plan, or present a new one once this work is done.`
+      : objectionBeforeApproval({ tool, isPlanMode, state, caseTitle, howToPlan })
     if (reason === null) return PASS
     if (session) {
-      const why = 'no plan is approved yet'
-      talks.of(session).note({
-        event: 'denied',
-        fields: { tool: tool.name, ...titleOf(tool, conversation.folder), reason: why },
-      })
+      const denied = { tool: tool.name, ...titleOf(tool, conversation.folder) }
+      const fields = { ...denied, reason: outside ?? 'no plan is approved yet' }
+      talks.of(session).note({ event: 'denied', fields })
     }
     return { is: 'denied', reason }
   }
@@ -195,6 +194,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         return PASS
       }
       case 'planned':
+        if (event.plan.trim() === '') return { is: 'sentBack', message: NO_PLAN }
         return event.isSubagent ? PASS : questions.hearPlan(conversation, event, request.signal)
       case 'approved':
         await questions.hearApproval(conversation, event.plan)

@@ -1,5 +1,8 @@
+import { relative, resolve } from 'node:path'
+import type { PlanScope } from '../../model/scope.ts'
 import type { SessionState } from '../../model/session-state.ts'
 import type { HookTool } from '../../runners/hooks/hook-event.ts'
+import { outsideScope } from '../../runners/scope.ts'
 import { isReadOnlyCommand } from './read-only-command.ts'
 
 interface GatedCall {
@@ -30,4 +33,17 @@ export function objectionBeforeApproval({
       ? 'Its plan waits for the operator to approve it in Casefile.'
       : `It has no approved plan. ${howToPlan}`
   return `Casefile records this work as the case "${caseTitle}", and ${what} yet. ${why}`
+}
+
+/** Why the approved plan's scope does not allow a call, as a clause; null if it does. */
+export function scopeObjection(scope: PlanScope, tool: HookTool, folder: string): string | null {
+  if (tool.kind === 'execute' && tool.command !== null) {
+    return outsideScope(scope, { command: tool.command, workdir: folder })
+  }
+  if (tool.kind !== 'write') return null
+  for (const path of tool.paths) {
+    const objection = outsideScope(scope, { path: relative(folder, resolve(folder, path)) })
+    if (objection !== null) return objection
+  }
+  return null
 }

@@ -1,3 +1,4 @@
+import type { PlanScope } from '../../model/scope.ts'
 import type { AgentNote, WorkResult } from '../../runners/contract.ts'
 import type { HookAnswer } from '../../runners/hooks/hook-event.ts'
 import type { TreeSnapshots } from '../../snapshots/git-tree.ts'
@@ -24,6 +25,8 @@ export interface Talk {
   readonly number: number
   /** The state of the working folder when the session began; null without a repository. */
   start: { snapshots: TreeSnapshots; tree: string; told: Set<string> } | null
+  /** What the approved plan limits the work to; null before. */
+  scope: PlanScope | null
   /** Resolves once `start` is known. */
   readonly begun: Promise<void>
   setBegun(): void
@@ -76,6 +79,7 @@ export function createTalk(number: number, note: (note: AgentNote) => void): Tal
   const self: Talk = {
     number,
     start: null,
+    scope: null,
     begun,
     setBegun,
     note,
