@@ -377,7 +377,7 @@ async function open(
     startedAt: now(),
     build,
     webhooks,
-    hooks: createServiceHooks({ root, stateDir: state.root }, log),
+    hooks: createServiceHooks({ root, stateDir: state.root, environment }, log),
     providers,
     agents: readers,
     close: undo.close,
