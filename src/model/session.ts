@@ -55,6 +55,17 @@ export interface SessionTexts {
   candidates: Candidate[]
 }
 
+/** Who works in a session, such as `claude in a terminal`. */
+export function providerText({
+  provider,
+  origin,
+}: {
+  provider: string
+  origin?: string | undefined
+}): string {
+  return origin === 'terminal' ? `${provider} in a terminal` : provider
+}
+
 /** The frontmatter keys of a session, in file order. */
 export const SESSION_KEYS = [
   'id',

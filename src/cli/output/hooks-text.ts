@@ -1,5 +1,6 @@
 import type { HooksReport } from '../../hook-settings/status.ts'
 import { hookLines, INSTALLED } from '../../hook-settings/status-text.ts'
+import { isUngated } from '../../model/ungated-conversation.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { ConversationJson } from './conversation-table.ts'
 import { table } from './table.ts'
@@ -43,11 +44,6 @@ function lastHeard(agent: string, conversations: readonly ConversationJson[]): s
   )
   const newest = times.sort().at(-1)
   return newest === undefined ? 'never heard' : `heard ${ago(newest)}`
-}
-
-/** A conversation that should be gated, and of which no hook that can deny was heard. */
-function isUngated({ is_gated, ended_at, last_heard_at, prompts }: ConversationJson): boolean {
-  return !is_gated && ended_at === null && (last_heard_at === null || prompts > 1)
 }
 
 function ungatedText({ id, agent, started_at, last_heard_at }: ConversationJson): string {

@@ -76,7 +76,8 @@ function TrailPages({ base, page, last, shown }: TrailPagesProps) {
 }
 
 function TrailRow({ line }: { line: TrailLine }) {
-  const { number, time, event, fields } = line
+  const { number, time, event } = line
+  const { sentence, fields } = shownDetails(line)
   return (
     <tr id={`trail-${number}`} class={toneOf(line)}>
       <td class="line-number">{number}</td>
@@ -85,6 +86,7 @@ function TrailRow({ line }: { line: TrailLine }) {
       </td>
       <td class="event">{visibleText(event.replaceAll('_', ' '))}</td>
       <td>
+        {sentence !== null && <p>{sentence}</p>}
         <dl class="fields">
           {Object.entries(fields).map(([name, value]) => (
             <Field name={name} value={value} />
@@ -95,6 +97,17 @@ function TrailRow({ line }: { line: TrailLine }) {
   )
 }
 
+/** A tool call as a sentence, with the fields that the sentence leaves out; other entries as they are. */
+function shownDetails({ event, fields }: TrailLine): {
+  sentence: string | null
+  fields: TrailLine['fields']
+} {
+  const sentence = event === 'tool_call' ? (eventLine(event, fields)?.text ?? null) : null
+  if (sentence === null) return { sentence, fields }
+  const { tool: _, title: __, kind: ___, status: ____, ...rest } = fields
+  return { sentence, fields: rest }
+}
+
 /** Only what an operator must not overlook has a colour. */
 function toneOf({ event, fields }: TrailLine): 'bad' | 'warn' | undefined {
   const tone = eventLine(event, fields)?.tone
@@ -102,7 +115,7 @@ function toneOf({ event, fields }: TrailLine): 'bad' | 'warn' | undefined {
 }
 
 function Field({ name, value }: { name: string; value: unknown }) {
-  const fullText = typeof value === 'string' ? value : JSON.stringify(value, null, 1)
+  const fullText = textOf(value)
   const text = visibleText(fullText.slice(0, MAX_VALUE).toWellFormed())
   const isLong = text.length > MAX_INLINE || text.includes('\n')
   return (
@@ -123,4 +136,11 @@ function Field({ name, value }: { name: string; value: unknown }) {
       </dd>
     </div>
   )
+}
+
+/** A list of names on one line; anything else that is no text as JSON. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const isList = Array.isArray(value) && value.every((each) => typeof each === 'string')
+  return isList ? value.join(', ') : JSON.stringify(value, null, 1)
 }
