@@ -33,6 +33,10 @@ interface QuestionDeps extends SessionDeps {
 export interface PlanQuestions {
   /** Records a plan, and waits until it is decided here or in the agent's own dialog. */
   hearPlan(conversation: Conversation, event: Planned, signal: AbortSignal): Promise<HookAnswer>
+  /** A plan that an agent wrote, and whose decision comes as a prompt. */
+  hearPlanOfTurn(conversation: Conversation, plan: string): Promise<HookAnswer>
+  /** A prompt that says that a person approved the plan in the agent's own dialog. */
+  hearPrompt(conversation: Conversation, signal: AbortSignal): Promise<HookAnswer>
   /** A person approved a plan in the agent's own dialog. */
   hearApproval(conversation: Conversation, plan: string | null): Promise<void>
   /** The agent goes on: a person answered in its dialog, if a question is still open here. */
@@ -95,7 +99,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const asked = await mutex.run(conversation.id, async (): Promise<HookAnswer | Session> => {
       const live = liveSession(conversation)
       if (live && (live.state === 'approved' || live.state === 'executing')) {
-        if (live.plan_sha256 === sha256(plan)) return { is: 'approved', plan: event.plan }
+        if (live.plan_sha256 === sha256(plan)) return unchanged(event)
         return {
           is: 'sentBack',
           message:
@@ -119,8 +123,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const answer = await talk.ask(plan, AbortSignal.any([signal, closing]))
     if (closing.aborted) throw stoppingError()
     // an edited plan is the operator's; otherwise the agent's own bytes come back
-    if (answer.is === 'approved' && answer.plan === plan)
-      return { is: 'approved', plan: event.plan }
+    if (answer.is === 'approved' && answer.plan === plan) return unchanged(event)
     if (signal.aborted && !talk.isAsking()) {
       await withdraw(conversation, 'The plan was withdrawn in the dialog of the agent.')
     }
@@ -170,5 +173,25 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     })
   }
 
-  return { hearPlan, hearApproval, answeredElsewhere }
+  async function hearPlanOfTurn(conversation: Conversation, plan: string): Promise<HookAnswer> {
+    await mutex.run(conversation.id, () => present(conversation, plan))
+    return PASS
+  }
+
+  async function hearPrompt(conversation: Conversation, signal: AbortSignal): Promise<HookAnswer> {
+    if (!conversation.is_strict) {
+      await hearApproval(conversation, null)
+      return PASS
+    }
+    const session = liveSession(conversation)
+    if (session?.state !== 'plan_ready') return PASS
+    const plan = await planIn(session)
+    const answer = await talks.of(session).ask(plan, AbortSignal.any([signal, closing]))
+    if (closing.aborted) throw stoppingError()
+    return answer
+  }
+
+  return { hearPlan, hearPlanOfTurn, hearPrompt, hearApproval, answeredElsewhere }
 }
+
+const unchanged = ({ plan }: Planned): HookAnswer => ({ is: 'approved', plan, isEdited: false })
