@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { readRegular } from '../../files/safe-read.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
 import { answerClaude, readClaudeEvent } from './claude.ts'
 import { type HookDialect, type HookEvent, type HookTool, inputHash } from './hook-event.ts'
 
 const APPROVAL = /^Implement the plan\b/
 const SEND_MS = 20_000
+const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
 
 /**
  * The hooks of Codex, measured with 0.169.0 and 0.171.0: Claude's words, with two tools. No hook presents its plan; it is
@@ -54,17 +54,14 @@ function pathsOfPatch(patch: string): string[] {
 /** The last plan of the turn that ended. */
 async function planOfTurn(event: HookEvent): Promise<string | null> {
   if (event.kind !== 'stopped' || event.turn === null || event.transcript === null) return null
-  const file = createReadStream(event.transcript)
+  const read = await readRegular(event.transcript, { maxBytes: MAX_TRANSCRIPT_BYTES })
+  if (!read.ok) return null
   let plan: string | null = null
-  try {
-    for await (const line of createInterface({ input: file })) {
-      if (!line.includes('"item_completed"') || !line.includes(event.turn)) continue
-      const payload = asRecord(asRecord(parsed(line)).payload)
-      const item = asRecord(payload.item)
-      if (payload.turn_id === event.turn && item.type === 'Plan') plan = asString(item.text) ?? plan
-    }
-  } finally {
-    file.destroy()
+  for (const line of read.bytes.toString().split('\n')) {
+    if (!line.includes('"item_completed"') || !line.includes(event.turn)) continue
+    const payload = asRecord(asRecord(parsed(line)).payload)
+    const item = asRecord(payload.item)
+    if (payload.turn_id === event.turn && item.type === 'Plan') plan = asString(item.text) ?? plan
   }
   return plan
 }

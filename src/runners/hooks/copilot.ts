@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
-import { codeOf } from '../../files/errno.ts'
+import { readRegular } from '../../files/safe-read.ts'
+import { MAX_PLAN_BYTES } from '../../model/session.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
 import type { HookAnswer, HookDialect, HookEvent } from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
@@ -78,12 +78,9 @@ async function read(
 /** The plan that the agent wrote into its own folder; null if it did not. */
 async function planOf(agentSession: string): Promise<string | null> {
   const home = process.env.COPILOT_HOME || join(homedir(), '.copilot')
-  try {
-    return await readFile(join(home, 'session-state', basename(agentSession), 'plan.md'), 'utf8')
-  } catch (error) {
-    if (codeOf(error) === '') throw error
-    return null
-  }
+  const path = join(home, 'session-state', basename(agentSession), 'plan.md')
+  const read = await readRegular(path, { maxBytes: MAX_PLAN_BYTES })
+  return read.ok ? read.bytes.toString() : null
 }
 
 function answer(_: HookEvent, answer: HookAnswer): Record<string, unknown> | null {

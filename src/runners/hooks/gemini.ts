@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { codeOf } from '../../files/errno.ts'
+import { readRegular } from '../../files/safe-read.ts'
+import { MAX_PLAN_BYTES } from '../../model/session.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
 import type { HookAnswer, HookDialect, HookEvent } from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
@@ -87,12 +87,9 @@ async function planIn(
 ): Promise<string | null> {
   if (transcript === null || name === null) return null
   const folder = join(dirname(dirname(transcript)), agentSession, 'plans')
-  try {
-    return await readFile(join(folder, basename(name)), 'utf8')
-  } catch (error) {
-    if (codeOf(error) === '') throw error
-    return null
-  }
+  const path = join(folder, basename(name))
+  const read = await readRegular(path, { maxBytes: MAX_PLAN_BYTES })
+  return read.ok ? read.bytes.toString() : null
 }
 
 function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null {

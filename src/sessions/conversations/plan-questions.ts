@@ -4,7 +4,7 @@ import { sha256 } from '../../markdown/session-file.ts'
 import { AppError, stoppingError } from '../../model/app-error.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
-import type { Session } from '../../model/session.ts'
+import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import type { SessionState } from '../../model/session-state.ts'
 import type { HookAnswer, HookEvent } from '../../runners/hooks/hook-event.ts'
 import type { SessionDeps } from '../deps.ts'
@@ -105,6 +105,11 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
           message:
             'Casefile: an approved plan is being carried out. Finish it, or have the operator abandon its session, before you present another one.',
         }
+      }
+      if (Buffer.byteLength(plan) > MAX_PLAN_BYTES) {
+        const message =
+          'Casefile: the plan is larger than 256 KiB. Make it shorter, and present it again.'
+        return { is: 'sentBack', message }
       }
       const steps = await readPlan(plan)
       const [error] = steps.errors
