@@ -51,7 +51,12 @@ const program = await build({
 /** What src/package-files.ts loads at its first use. */
 const lazy = await build({
   absWorkingDir: ROOT,
-  entryPoints: { yaml: 'yaml', 'gray-matter': 'gray-matter' },
+  entryPoints: {
+    yaml: 'yaml',
+    'gray-matter': 'gray-matter',
+    // its main module cannot be bundled
+    'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+  },
   outdir: 'dist',
   outExtension: { '.js': '.cjs' },
   bundle: true,

@@ -20,7 +20,7 @@ const requireHere = createRequire(import.meta.url)
  * Loads a large, rarely needed package at its first use; the bundle has it in a separate file. Plain frontmatter
  * needs neither, and loading them would take a third of a reading command's start.
  */
-export function lazyPackage(name: 'yaml' | 'gray-matter'): unknown {
+export function lazyPackage(name: 'yaml' | 'gray-matter' | 'jsonc-parser'): unknown {
   return requireHere(isBundle ? `./${name}.cjs` : name)
 }
 

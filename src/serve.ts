@@ -87,12 +87,15 @@ async function startServer(options: ServeOptions): Promise<Served> {
     })
     port = server.port
     service.listening(server)
+    // a command's own service ends with it, and gates nobody
+    if (!options.short) await service.hooks.announce(server.url)
     return {
       service,
       url: server.url,
       fetch: app.fetch,
       async close() {
         service.giveUpStart()
+        if (!options.short) await service.hooks.withdraw()
         // first, so that its last events still reach the open streams
         await inTime('a running session', endRuns(service))
         streams.endAll()

@@ -15,6 +15,7 @@ import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import { forEachInTurn } from './files/yielding.ts'
+import { createServiceHooks, type ServiceHooks } from './hook-settings/service-hooks.ts'
 import type { HttpDeps, StartStage } from './http/deps.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
@@ -63,6 +64,8 @@ export interface Service extends HttpDeps {
   synchronizer: Synchronizer
   runGuard: RunGuard
   webhooks: OpenWebhooks
+  /** What the hooks of agents read, which people run themselves. */
+  hooks: ServiceHooks
   /** Resolves when the file watcher is ready, after the start. */
   watched(): Promise<void>
   /** Announces the address to processes that ask for the owner. Webhooks are sent once the start is over. */
@@ -101,6 +104,7 @@ async function open(
   const environment = options.environment ?? process.env
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
+  const limits = { ...TIME_LIMITS, ...options.limits }
   const build = options.build ?? { version: '0.0.0', commit: null }
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
 
@@ -211,6 +215,7 @@ async function open(
     journal: history,
     operator,
     isGits: git.touched,
+    limits,
     now,
     log,
     isInGit: (names) => isInGit(memoryRoot, names),
@@ -247,7 +252,7 @@ async function open(
     search,
     texts,
     mount: options.mount ?? true,
-    limits: { ...TIME_LIMITS, ...options.limits },
+    limits,
     operator,
   })
   const problems = async () => {
@@ -371,6 +376,7 @@ async function open(
     startedAt: now(),
     build,
     webhooks,
+    hooks: createServiceHooks({ root, stateDir: state.root }, log),
     providers,
     agents: readers,
     close: undo.close,

@@ -12,6 +12,7 @@ import { command as editCommand } from './commands/edit.ts'
 import { command as exportCommand } from './commands/export.ts'
 import { command as gateCommand } from './commands/gate.ts'
 import { command as historyCommand } from './commands/history.ts'
+import { command as hooksCommand } from './commands/hooks.ts'
 import { command as importCommand } from './commands/import.ts'
 import { command as initCommand } from './commands/init.ts'
 import { command as itemCommand } from './commands/item.ts'
@@ -61,6 +62,9 @@ const COMMANDS: Record<string, Record<string, Make>> = {
     revise: reviseCommand,
     abandon: abandonCommand,
     tail: tailCommand,
+  },
+  'Your own agents': {
+    hooks: hooksCommand,
   },
   Proof: {
     proof: proofCommand,

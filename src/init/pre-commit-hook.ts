@@ -1,3 +1,4 @@
+import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 import { MEMORY_BRANCH, type MemoryKind } from './git-memory.ts'
 
 export interface HookPlaces {
@@ -20,9 +21,9 @@ export function preCommitHook({ kind, toRoot, toMemory, program }: HookPlaces): 
   return `#!/bin/sh
 # ${HOOK_MARK}: stops a commit while a case of it has a problem. This file is yours now.
 # One commit without it: git commit --no-verify
-${CONDITIONS[kind](toMemory)}top=$(git rev-parse --show-toplevel) && cd "$top"/${quoted(toRoot)} || exit 0
+${CONDITIONS[kind](toMemory)}top=$(git rev-parse --show-toplevel) && cd "$top"/${quoteForShell(toRoot)} || exit 0
 
-program=${quoted(program)}
+program=${quoteForShell(program)}
 if command -v casefile > /dev/null 2>&1; then
   casefile check --root .
 elif [ -f "$program" ] && command -v node > /dev/null 2>&1; then
@@ -40,7 +41,7 @@ echo 'casefile: not found, so the cases in this commit were not checked' >&2
 
 /** The line to add to an existing hook. */
 export function hookLine({ kind, toRoot }: HookPlaces): string {
-  const line = `casefile check --root "$(git rev-parse --show-toplevel)"/${quoted(toRoot)} || exit 1`
+  const line = `casefile check --root "$(git rev-parse --show-toplevel)"/${quoteForShell(toRoot)} || exit 1`
   return kind === 'orphan-worktree' ? `! ${ON_BRANCH} || ${line}` : line
 }
 
@@ -48,11 +49,7 @@ const ON_BRANCH = `[ "$(git symbolic-ref --quiet --short HEAD)" = ${MEMORY_BRANC
 
 const CONDITIONS: Record<MemoryKind, (toMemory: string) => string> = {
   'with-code': (toMemory) =>
-    `git diff --cached --quiet -- ${quoted(`:(top,literal)${toMemory}`)} && exit 0 # no case in it\n`,
+    `git diff --cached --quiet -- ${quoteForShell(`:(top,literal)${toMemory}`)} && exit 0 # no case in it\n`,
   'own-repo': () => '',
   'orphan-worktree': () => `${ON_BRANCH} || exit 0 # a commit of the code\n`,
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -10,8 +10,8 @@ export interface Parsed {
   /** Top-level paragraphs and rows of tables. */
   lines: ParsedLines[]
   fences: ParsedFence[]
-  /** Number of lists at top level: a plan with a list is not a runbook. */
-  topLevelLists: number
+  /** Where each list at top level begins. */
+  topLevelLists: number[]
 }
 
 export interface ParsedHeading {
@@ -60,10 +60,10 @@ export function parseMarkdown(text: string): Parsed {
   const bom = text.startsWith('\ufeff') ? 1 : 0
   const root = processor.parse(text.slice(bom)) as Root
   const at = (offset: number | undefined) => (offset ?? 0) + bom
-  const parsed: Parsed = { headings: [], items: [], lines: [], fences: [], topLevelLists: 0 }
+  const parsed: Parsed = { headings: [], items: [], lines: [], fences: [], topLevelLists: [] }
   for (const node of root.children) {
     if (node.type === 'heading') parsed.headings.push(headingOf(text, node, at))
-    if (node.type === 'list') parsed.topLevelLists++
+    if (node.type === 'list') parsed.topLevelLists.push(at(node.position?.start.offset))
     if (node.type === 'paragraph' || node.type === 'table') {
       const start = at(node.position?.start.offset)
       parsed.lines.push({ text: text.slice(start, at(node.position?.end.offset)), start })

@@ -6,9 +6,17 @@ import {
   type StepLanguage,
   type StepProof,
 } from '../model/plan-step.ts'
+import type { PlanScope } from '../model/scope.ts'
 import { DURATION_RULE, parseDuration } from '../model/words.ts'
-import type { ParsedFence } from './parse.ts'
+import type { Parsed, ParsedFence } from './parse.ts'
 import { parsedMarkdown } from './parser-pool.ts'
+import {
+  combineScope,
+  type ListedScope,
+  mayListScope,
+  readListedScope,
+  readPlanFront,
+} from './plan-scope.ts'
 
 /** A script is passed to its interpreter as one argument, which the kernel limits to 128 KiB. */
 const MAX_SCRIPT_BYTES = 96 * 1024
@@ -21,21 +29,44 @@ export interface PlanReading {
   errors: StepError[]
   /**
    * Whether the plan can be executed without an agent: it has steps, and no top-level list or other fence, which
-   * would describe further work.
+   * would describe further work. The lists of its scope do not count.
    */
   isRunbook: boolean
+  /** What the plan limits its work to (docs/sessions.md#scope). Incomplete if there are errors. */
+  scope: PlanScope
+  scopeErrors: StepError[]
 }
 
 /**
- * Reads the steps of a plan: every fence with `run` as the first word after its language (docs/sessions.md#steps).
- * Anything unclear is an error with its line, never a step that runs differently.
+ * Reads the steps of a plan: every fence with `run` as the first word after its language (docs/sessions.md#steps),
+ * and its scope. Anything unclear is an error with its line, never a step that runs differently.
  */
 export async function readPlan(plan: string): Promise<PlanReading> {
-  if (!/`{3}|~{3}/.test(plan)) return failed([])
-  const parsed = await parsedMarkdown(plan)
+  const front = readPlanFront(plan)
+  const body = withoutFront(plan, front.end)
+  const needsParser = /`{3}|~{3}/.test(body) || mayListScope(body)
+  const parsed = needsParser ? await parsedMarkdown(body) : NOTHING
   if (!parsed) {
-    return failed([{ line: 1, message: 'the plan takes more than 2 s to parse' }])
+    const { scope } = combineScope(front)
+    const errors = [{ line: 1, message: 'the plan takes more than 2 s to parse' }]
+    return { ...failed(errors), scope, scopeErrors: errors }
   }
+  const listed = readListedScope(body, parsed)
+  const { scope, errors: scopeErrors } = combineScope(front, listed)
+  const reading = readSteps(plan, parsed, listed)
+  return { ...reading, errors: [...scopeErrors, ...reading.errors], scope, scopeErrors }
+}
+
+const NOTHING: Parsed = { headings: [], items: [], lines: [], fences: [], topLevelLists: [] }
+
+/** Replaces the frontmatter by blanks, so that offsets and lines stay what they are. */
+function withoutFront(plan: string, end: number): string {
+  return plan.slice(0, end).replace(/[^\r\n]/g, ' ') + plan.slice(end)
+}
+
+type StepReading = Omit<PlanReading, 'scope' | 'scopeErrors'>
+
+function readSteps(plan: string, parsed: Parsed, { sections }: ListedScope): StepReading {
   const fences = parsed.fences.filter(isStep)
   if (fences.length > MAX_STEPS) {
     const message = `the plan has ${fences.length} steps; at most ${MAX_STEPS} are run in one session`
@@ -49,10 +80,13 @@ export async function readPlan(plan: string): Promise<PlanReading> {
   const read = fences.map((fence, index) => readStep(fence, index + 1))
   const steps = read.flatMap((each) => (each.step ? [each.step] : []))
   const others = parsed.fences.some((fence) => fence.topLevel && !isStep(fence))
+  const lists = parsed.topLevelLists.filter(
+    (start) => !sections.some(({ from, to }) => from <= start && start < to),
+  )
   return {
     steps,
     errors: [...read.flatMap((each) => each.errors), ...doubles(steps)],
-    isRunbook: fences.length > 0 && parsed.topLevelLists === 0 && !others,
+    isRunbook: fences.length > 0 && lists.length === 0 && !others,
   }
 }
 
@@ -60,7 +94,7 @@ function isStep({ meta }: ParsedFence): boolean {
   return /^run(?:\s|$)/.test(meta ?? '')
 }
 
-function failed(errors: StepError[]): PlanReading {
+function failed(errors: StepError[]): StepReading {
   return { steps: [], errors, isRunbook: false }
 }
 

@@ -86,3 +86,13 @@ export function toDoLine(entries: readonly unknown[]): EventLine {
   const rest = now ? `: ${say(now.content)}` : ''
   return lineOf('quiet', `to do: ${done.length} of ${items.length} done${rest}`)
 }
+
+export function outOfScopeLine(files: unknown, more: unknown): EventLine {
+  const names = Array.isArray(files) ? files.map(say) : []
+  const others = Math.max(names.length - 5, 0) + (typeof more === 'number' ? more : 0)
+  const rest = others > 0 ? ` and ${others} more` : ''
+  return lineOf(
+    'bad',
+    `changed outside the scope of the plan: ${names.slice(0, 5).join(', ')}${rest}`,
+  )
+}

@@ -1,6 +1,14 @@
 import * as z from 'zod'
 import { AGENT_EVENTS } from './agent-events.ts'
-import { isAgentRun, lineOf, say, short, stateLine, stepEndLine } from './event-line.ts'
+import {
+  isAgentRun,
+  lineOf,
+  outOfScopeLine,
+  say,
+  short,
+  stateLine,
+  stepEndLine,
+} from './event-line.ts'
 import {
   change,
   type EventRow,
@@ -198,6 +206,14 @@ export const EVENTS = {
       example: aPlan,
     },
   ),
+  scope_unreadable: entry(
+    { line: count, message: text },
+    {
+      line: ({ line, message }) =>
+        lineOf('warn', `the scope of the plan cannot be read: line ${say(line)}: ${say(message)}`),
+      example: { line: 2, message: 'paths: "../x": expected a path inside the working folder' },
+    },
+  ),
   plan_edited: entry(
     {
       by: z.enum(['request', 'hand']),
@@ -263,6 +279,13 @@ export const EVENTS = {
         deletions: 1,
         files: 1,
       },
+    },
+  ),
+  out_of_scope: entry(
+    { files: z.array(text), more: optional(count) },
+    {
+      line: ({ files, more }) => outOfScopeLine(files, more),
+      example: { files: ['package.json'] },
     },
   ),
   tests_read: entry(

@@ -1,4 +1,4 @@
-/** How long a session waits, in milliseconds; almost always for the programs of its run. */
+/** How long sessions wait, in milliseconds, mostly for the programs of a run. */
 export interface TimeLimits {
   /** Between SIGTERM and SIGKILL, for the process group of a step or an agent. */
   terminate: number
@@ -16,6 +16,8 @@ export interface TimeLimits {
   recordEnd: number
   /** For the search for similar cases, else the prompt has none. Building the index of 10,000 cases takes seconds. */
   similarCases: number
+  /** Between a person's save of a file and a write of the service to its case: they may save again. */
+  handEdit: number
 
   // of the Agent Client Protocol
   initialize: number
@@ -39,6 +41,7 @@ export const TIME_LIMITS: TimeLimits = {
   endPlanning: 20_000,
   recordEnd: 25_000,
   similarCases: 20_000,
+  handEdit: 2_000,
   initialize: 30_000,
   session: 60_000,
   mode: 30_000,

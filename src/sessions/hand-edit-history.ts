@@ -11,6 +11,7 @@ import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
 import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
 import { proofName } from '../model/history-acts.ts'
+import type { TimeLimits } from '../runners/time-limits.ts'
 import type { CaseChange } from '../workspace/case-entry.ts'
 import { gitNamesOf } from '../workspace/git/git-contents.ts'
 import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
@@ -40,16 +41,15 @@ export interface HandEditHistoryDeps {
   isGits(ctimeMs: number, path: string): boolean
   /** Whether the workspace's repository contains an object with one of these names. */
   isInGit(names: readonly string[]): Promise<boolean>
+  limits: Pick<TimeLimits, 'handEdit'>
   now(): string
   log(line: string): void
 }
 
-/** Wait this long after a person saves before writing to the case. */
-const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
 export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistory {
-  const { store, layout, journal, log } = deps
+  const { store, layout, journal, limits, log } = deps
   const seen = new Map<string, Seen>()
   const timers = new Map<string, NodeJS.Timeout>()
   const writing = new Set<Promise<void>>()
@@ -84,7 +84,7 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
       const at = isOffline || file ? timeOf(path, deps.now()) : deps.now()
       journal.note(caseId, { ...noted, path, at, isOffline })
     }
-    if (journal.noted(caseId).length > 0) arm(caseId, isOffline ? 0 : QUIET_MS)
+    if (journal.noted(caseId).length > 0) arm(caseId, isOffline ? 0 : limits.handEdit)
   }
 
   const pathOf = (caseId: string, file: string) => `${layout.caseFolder(caseId)}/${file}`
@@ -163,7 +163,8 @@ export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistor
       const waiting = [...timers.keys()]
       for (const timer of timers.values()) clearTimeout(timer)
       closed = true
-      for (const caseId of waiting) if (isQuiet(journal.noted(caseId))) write(caseId)
+      for (const caseId of waiting)
+        if (areOlder(journal.noted(caseId), limits.handEdit)) write(caseId)
       while (writing.size > 0) await Promise.race([Promise.allSettled(writing), delay(50)])
     },
   }
@@ -261,6 +262,6 @@ function timeOf(path: string, now: string): string {
   return saved < now ? saved : now
 }
 
-function isQuiet(acts: readonly NotedAct[]): boolean {
-  return acts.every(({ at }) => Date.now() - Date.parse(at) > QUIET_MS)
+function areOlder(acts: readonly NotedAct[], ms: number): boolean {
+  return acts.every(({ at }) => Date.now() - Date.parse(at) > ms)
 }

@@ -24,7 +24,7 @@ export interface HandEdits {
 export interface HandEditDeps
   extends Pick<
     SessionDeps,
-    'store' | 'catalog' | 'layout' | 'plans' | 'now' | 'log' | 'touchedInRun'
+    'store' | 'catalog' | 'layout' | 'plans' | 'now' | 'log' | 'touchedInRun' | 'limits'
   > {
   texts: Texts
   runGuard: Pick<RunGuard, 'isWatching'>
@@ -34,13 +34,12 @@ export interface HandEditDeps
   operator(): Promise<string>
 }
 
-/** The service does not write to a file that a person saved within this time. */
-const QUIET_MS = 2000
 /** The delay before another attempt, for example while git is running. */
 const RETRY_MS = 10_000
 
 export function createHandEdits(deps: HandEditDeps): HandEdits {
   const { store, catalog, layout, running, touchedInRun, now, log } = deps
+  const quietMs = deps.limits.handEdit
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()
   /** By proof id: the hash of the proof file whose test counts were computed from its content. */
@@ -60,7 +59,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     if (deps.runGuard.isWatching()) {
       for (const { id, state } of folder.sessions) if (state === 'plan_ready') touchedInRun.add(id)
     }
-    if (isConcerned(caseId, folder)) arm(caseId, QUIET_MS)
+    if (isConcerned(caseId, folder)) arm(caseId, quietMs)
   }
 
   function isConcerned(caseId: string, folder: CaseFolder): boolean {
@@ -117,12 +116,12 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     const entry = catalog.entry(caseId)!
     for (const session of folder.sessions.filter((each) => isDue(each, folder))) {
       const record = entry.sessions.get(session.number)!
-      const rest = quietIn(record.mtimeMs)
+      const rest = quietIn(record.mtimeMs, quietMs)
       if (rest > 0) arm(caseId, rest)
       else if (record.readable) await orLater(caseId, () => answerIn(caseId, session))
     }
     for (const { proof, mtimeMs } of toBeStamped(caseId)) {
-      const rest = quietIn(mtimeMs)
+      const rest = quietIn(mtimeMs, quietMs)
       if (rest > 0) arm(caseId, rest)
       else await orLater(caseId, () => stamp(caseId, proof.id))
     }
@@ -203,10 +202,10 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   }
 }
 
-/** Milliseconds until the file has gone unsaved for `QUIET_MS`. */
-function quietIn(mtimeMs: number): number {
-  const rest = mtimeMs + QUIET_MS - Date.now()
-  return rest > QUIET_MS ? 0 : Math.max(0, rest)
+/** Milliseconds until the file has gone unsaved for `quietMs`. */
+function quietIn(mtimeMs: number, quietMs: number): number {
+  const rest = mtimeMs + quietMs - Date.now()
+  return rest > quietMs ? 0 : Math.max(0, rest)
 }
 
 function reasonOf(error: unknown): string {

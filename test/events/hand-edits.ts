@@ -278,7 +278,7 @@ t.test('a plan edited by hand gets one line, and is what an approval runs', asyn
 })
 
 t.test('state: abandoned by hand is carried out', async (t) => {
-  const app = await openTestService(t)
+  const app = await openTestService(t, { limits: { handEdit: 500 } })
   const published = listen(t, app)
   await t.test('of a plan that waits', async (t) => {
     const ref = await planned(app)
@@ -324,7 +324,7 @@ t.test('what only a request may do is a problem, and nothing more', async (t) =>
 })
 
 t.test('a proof put there by hand ends its session, which is sealed', async (t) => {
-  const app = await openTestService(t)
+  const app = await openTestService(t, { limits: { handEdit: 500 } })
   const published = listen(t, app)
   const { ref } = await ran(app, step('echo done'))
   await published.newEvents()
@@ -344,7 +344,7 @@ t.test('a proof put there by hand ends its session, which is sealed', async (t) 
 })
 
 t.test('a plain file in place of latest.md is kept as a conflict copy', async (t) => {
-  const app = await openTestService(t)
+  const app = await openTestService(t, { limits: { handEdit: 500 } })
   const published = listen(t, app)
   const ref = await planned(app)
   const sessions = app.file(ref.case_id, 'sessions')

@@ -214,7 +214,7 @@ t.test('a history that cannot be appended to keeps no change from being made', a
 })
 
 t.test('edits by hand are recorded once the files stand still', async (t) => {
-  const app = await openTestService(t)
+  const app = await openTestService(t, { limits: { handEdit: 500 } })
   const { id } = await app.newCase()
   change(app.file(id, 'case.md'), 'state: OPEN', 'state: BLOCKED')
   change(app.file(id, 'case.md'), /^tags:.*$/m, 'tags: [auth]\nreason: No access')
@@ -250,7 +250,7 @@ t.test('an edit while no service runs is recorded at the start, with its time', 
 })
 
 t.test('what git brings is not recorded again', async (t) => {
-  const app = await openTestService(t)
+  const app = await openTestService(t, { limits: { handEdit: 500 } })
   const { id } = await app.newCase()
   git(app.root, 'init', '-q')
   git(app.root, 'add', '.')
@@ -260,7 +260,7 @@ t.test('what git brings is not recorded again', async (t) => {
   git(app.root, 'commit', '-qam', 'two')
   git(app.root, 'checkout', '-q', 'main')
   while ((await must(app, 'GET', `/cases/${id}`)).state !== 'OPEN') await delay(20)
-  await delay(2500) // an edit by hand would be recorded by then
+  await delay(1000) // an edit by hand would be recorded by then
   t.equal(lines(app, id).length, 1, 'a switch of branches is no edit by hand')
   await must(app, 'PUT', `/cases/${id}`, { title: 'On main' })
   git(app.root, 'commit', '-qam', 'three')
@@ -268,7 +268,7 @@ t.test('what git brings is not recorded again', async (t) => {
   const state = async () => (await must(app, 'GET', `/cases/${id}`)).state
   while ((await state()) !== 'BLOCKED') await delay(20)
   await must(app, 'PUT', `/cases/${id}/state`, { state: 'WATCHLIST' })
-  await delay(2500)
+  await delay(1000)
   t.strictSame(
     lines(app, id)
       .map((line) => line.replace(/^.*? · /, ''))

@@ -508,6 +508,7 @@ t.test('the limits of a run that nobody shortens', async (t) => {
     endPlanning: 20_000,
     recordEnd: 25_000,
     similarCases: 20_000,
+    handEdit: 2_000,
     initialize: 30_000,
     session: 60_000,
     mode: 30_000,

@@ -415,7 +415,7 @@ t.test(
           work: 'sed -i "s/^1. Make it bigger\\./1. Give all away./" "$RECORDS"/cases/"$OTHER"/sessions/1.md',
         },
       },
-      { mount: false, more: 'env: [RECORDS, OTHER]\n' },
+      { mount: false, more: 'env: [RECORDS, OTHER]\n', limits: { handEdit: 500 } },
     )
     const { ref } = await plannedBy(service, 'waits')
     Object.assign(service.environment, { RECORDS: service.memory, OTHER: ref.case_id })
@@ -437,7 +437,7 @@ t.test(
   },
 )
 
-/** Waits for a line of the trail: a hand edit is answered after 2 s of quiet. */
+/** Waits for a line of the trail: a hand edit is answered after a while. */
 async function reachesLine(service: TestService, ref: Ref, line: RegExp): Promise<void> {
   while (!line.test(trailOf(service, ref))) await new Promise((resolve) => setTimeout(resolve, 50))
 }

@@ -147,10 +147,7 @@ function PlanErrors({ data: { plan, summary } }: { data: SessionPageData }) {
       {summary.objection !== null && <p>{visibleText(summary.objection)}</p>}
       {plan.errors.length > 0 && (
         <>
-          <p>
-            This plan has mistakes in its steps, so it can't be approved. Edit it, or request
-            changes:
-          </p>
+          <p>This plan has mistakes, so it can't be approved. Edit it, or request changes:</p>
           <ul>
             {plan.errors.map(({ line, message }) => (
               <li>

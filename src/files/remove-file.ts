@@ -1,0 +1,15 @@
+import { unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncFolder } from './durable-write.ts'
+import { hasCode } from './errno.ts'
+import { storageError } from './storage-error.ts'
+
+/** Removes a file durably; does nothing if it does not exist. */
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw storageError(error, path)
+  }
+}

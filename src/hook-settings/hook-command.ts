@@ -1,0 +1,52 @@
+/** The command lines in an agent's settings, and how to recognize them there. */
+
+import { quoteForShell } from '../runners/hooks/shell-quote.ts'
+
+/** What the script does with an event; see `hook-script.ts`. */
+export type HookKind = 'gate' | 'wait' | 'hold' | 'stop' | 'tell'
+
+/** Where the hooks are installed, and what they lead to. */
+export interface HookTarget {
+  /** The workspace. */
+  root: string
+  /** The script in the state folder. */
+  script: string
+  /** In the user's own settings: sessions outside the workspace are left alone. */
+  isUser: boolean
+  isStrict: boolean
+}
+
+interface HookLine {
+  agent: string
+  kind: HookKind
+  /** More words for the script, which the shell expands. */
+  more?: readonly string[]
+  /** What denies the tool if the script says nothing. */
+  denial: string
+}
+
+/**
+ * The line is short, as an agent shows it to its model, and denies by itself: if it fails or is missing, most agents
+ * run the tool.
+ */
+export function hookCommand(
+  { root, script, isUser, isStrict }: HookTarget,
+  { agent, kind, more = [], denial }: HookLine,
+): string {
+  const words = [agent, kind, ...(isStrict ? ['strict'] : []), ...(isUser ? ['user'] : []), ...more]
+  const call = `sh ${quoteForShell(script)} ${words.join(' ')}`
+  if (kind !== 'gate') return `${call} || :`
+  const line = `${call} || printf '%s' ${quoteForShell(denial)}`
+  if (!isUser) return line
+  const isHere = `case $PWD/ in ${quoteForShell(`${root}/`)}*) ;; *) false ;; esac`
+  return `if [ -f ${quoteForShell(script)} ] || ${isHere}; then ${line}; fi`
+}
+
+export function denialReason(root: string): string {
+  return `Casefile does not answer. Start it with: casefile serve (in ${root})`
+}
+
+/** Recognizes the lines that any version of Casefile wrote for an agent. */
+export function isHookCommand(agent: string, command: string): boolean {
+  return new RegExp(`\\bsh '(?:[^']|'\\\\'')*/hooks/hook' ${agent} [a-z]+\\b`).test(command)
+}

@@ -1,0 +1,43 @@
+import { realPathOf } from '../files/real-path.ts'
+import { hookScript } from '../runners/hooks/hook-script.ts'
+import { announceToHooks, withdrawFromHooks, writeHookScript } from '../state/hook-files.ts'
+import { findDotGit } from '../workspace/git/dot-git.ts'
+
+export interface HookPlaces {
+  /** The workspace. */
+  root: string
+  stateDir: string
+}
+
+/** What a service tells the hooks of the agents that people run themselves. */
+export interface ServiceHooks {
+  /** Writes the script and the address that the hooks use. */
+  announce(url: string): Promise<void>
+  /** Call this before the port is free: another program may then listen there. */
+  withdraw(): Promise<void>
+}
+
+export function createServiceHooks(
+  { root, stateDir }: HookPlaces,
+  log: (line: string) => void,
+): ServiceHooks {
+  const logged = (work: Promise<void>) =>
+    work.catch((error: unknown) => log(`hooks of agents: ${String(error)}`))
+  return {
+    announce: (url) =>
+      logged(
+        (async () => {
+          await installHookScript({ root, stateDir })
+          await announceToHooks(stateDir, url)
+        })(),
+      ),
+    withdraw: () => logged(withdrawFromHooks(stateDir)),
+  }
+}
+
+/** Writes the script, so that hooks deny with a reason even before the first start of a service. */
+export async function installHookScript({ root, stateDir }: HookPlaces): Promise<void> {
+  const found = await findDotGit(root, () => null)
+  const gitFolder = found && (await realPathOf(found.gitDir.replace(/\/worktrees\/[^/]+\/?$/, '')))
+  await writeHookScript(stateDir, hookScript({ root, gitFolder }))
+}

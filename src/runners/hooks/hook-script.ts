@@ -1,0 +1,94 @@
+/** The shell script that an agent's hooks run: it sends what the hook reads to the service, and prints the answer. */
+
+import { quoteForShell } from './shell-quote.ts'
+
+export interface HookScriptPlace {
+  /** The workspace. */
+  root: string
+  /** The git folder that its worktrees share; null without a repository. */
+  gitFolder: string | null
+}
+
+/** How long an agent may keep a plan waiting for its decision, in seconds: four days. */
+export const PLAN_WAIT_S = 345_600
+/** How long the checks of a plan may take at the end of a turn, in seconds. */
+export const STOP_WAIT_S = 3600
+
+/**
+ * It uses only what the shell has built in, besides curl, cat and sleep: each program costs a millisecond of every
+ * tool call. The answer is printed only once it is complete: half an answer and the line's own denial would not be
+ * JSON, and an agent runs the tool then. `.curlrc` and proxies of the user do not count.
+ */
+export function hookScript({ root, gitFolder }: HookScriptPlace): string {
+  return `# The hook of Casefile. The service writes this file at each start; it replaces changes.
+# sh hook <agent> <kind> [strict] [user] [<pid of the agent>]
+# kind: gate    exits with 1 without an answer, so that the caller denies the tool
+#       wait    asks until the service decides, also after it was restarted on another port
+#       hold    the same, but says nothing if no service runs when it begins
+#       stop    waits for the checks of the plan
+#       tell    says nothing without an answer
+# user: only sessions in the workspace or in a worktree of its repository count
+root=${quoteForShell(root)}
+git=${quoteForShell(gitFolder ?? '')}
+agent=$1 kind=$2 strict=$CASEFILE_STRICT user= pid=\${CLAUDE_PID:-$PPID}
+shift 2
+for each do
+  case $each in
+    strict) strict=1 ;;
+    user) user=1 ;;
+    *) pid=$each ;;
+  esac
+done
+# the service itself has started this agent, and gates it in its own way
+[ -z "$CASEFILE_RUN" ] || exit 0
+
+is_here() {
+  case $PWD/ in "$root"/*) return 0 ;; esac
+  [ -n "$git" ] || return 1
+  at=$PWD
+  while [ -n "$at" ]; do
+    [ -d "$at/.git" ] && return 1
+    if [ -f "$at/.git" ]; then
+      read -r line < "$at/.git"
+      case $line in "gitdir: $git"/worktrees/*) return 0 ;; esac
+      return 1
+    fi
+    at=\${at%/*}
+  done
+  return 1
+}
+if [ -n "$user" ]; then
+  cd -P .
+  is_here || { [ -n "$CLAUDE_PROJECT_DIR" ] && cd -P "$CLAUDE_PROJECT_DIR" && is_here; } || exit 0
+fi
+
+post() {
+  url=
+  { read -r url < "\${0%/*}/url"; } 2> /dev/null
+  [ -n "$url" ] || return 7
+  curl -q -sSf -m "$1" --connect-timeout 5 --noproxy '*' -H Expect: \\
+    -H 'Content-Type: application/json' -H "X-Casefile-Root: $root" -H "X-Casefile-Case: $CASEFILE_CASE" \\
+    -H "X-Casefile-Session: $CASEFILE_SESSION" -H "X-Casefile-Pid: $pid" -H "X-Casefile-Strict: $strict" \\
+    --data-binary @- "$url/hooks/$agent" 2> /dev/null
+}
+
+case $kind in
+  gate) answer=$(post 5) || exit 1 ;;
+  stop) answer=$(post ${STOP_WAIT_S}) || exit 0 ;;
+  wait | hold)
+    body=$(cat) was_heard= rejected=0
+    until answer=$(printf '%s' "$body" | post ${PLAN_WAIT_S}); do
+      case $? in
+        7) [ $kind = wait ] || [ -n "$was_heard" ] || exit 0 ;;
+        22) rejected=$((rejected + 1)) && [ $rejected -lt 60 ] || exit 0 ;;
+        *) was_heard=1 ;;
+      esac
+      [ -z "$CLAUDE_PID" ] || kill -0 "$CLAUDE_PID" 2> /dev/null || exit 0
+      sleep 1
+    done
+    ;;
+  *) answer=$(post 5) || exit 0 ;;
+esac
+printf '%s' "$answer"
+`
+}

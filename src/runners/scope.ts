@@ -1,0 +1,114 @@
+import { posix } from 'node:path'
+import { Minimatch } from 'minimatch'
+import type { PlanScope } from '../model/scope.ts'
+import { type SimpleCommand, simpleCommands } from './acp/command-words.ts'
+import { quotePath } from './agents/named-path.ts'
+
+/** Every wildcard matches names that begin with a dot, too. */
+const OPTIONS = {
+  dot: true,
+  noext: true,
+  nonegate: true,
+  nocomment: true,
+  braceExpandMax: 1000,
+  platform: 'linux',
+} as const
+
+const globs = new WeakMap<PlanScope, Minimatch[]>()
+
+/** `path` is relative to the working folder. A folder in the scope has all its files in it. */
+export function isPathInScope(scope: PlanScope, path: string): boolean {
+  if (scope.paths === null) return true
+  const normal = posix.normalize(path).replace(/\/$/, '')
+  if (normal.startsWith('/') || normal.split('/')[0] === '..') return false
+  let compiled = globs.get(scope)
+  if (!compiled) {
+    compiled = scope.paths.flatMap(globsOf).map((glob) => new Minimatch(glob, OPTIONS))
+    globs.set(scope, compiled)
+  }
+  return compiled.some((glob) => glob.match(normal))
+}
+
+function globsOf(entry: string): string[] {
+  const glob = entry.replace(/^(?:\.\/+)+/, '').replace(/\/+$/, '')
+  if (glob === '' || glob === '.') return ['**']
+  const isFolder = entry.endsWith('/') || !/[*?[{]/.test(glob)
+  return isFolder ? [glob, `${glob}/**`] : [glob]
+}
+
+/** Whether every program that the shell command runs begins with the words of an allowed command. */
+export function isCommandInScope(scope: PlanScope, command: string): boolean {
+  return commandReason(scope, command) === null
+}
+
+/** A tool call, as far as the scope limits it. */
+export interface ScopedAction {
+  /** A file that it changes, relative to the working folder. */
+  path?: string
+  command?: string
+  /** The working folder, to which absolute paths of the command are compared. */
+  workdir?: string
+}
+
+/** Why the scope does not allow the action, as a clause for the operator and the agent; null if it does. */
+export function outsideScope(
+  scope: PlanScope,
+  { path, command, workdir }: ScopedAction,
+): string | null {
+  if (path !== undefined && !isPathInScope(scope, path)) return pathReason(scope, path)
+  return command === undefined ? null : commandReason(scope, command, workdir)
+}
+
+function pathReason({ paths }: PlanScope, path: string, which = ''): string {
+  return `${quotePath(path)}${which} is outside the scope of the plan (paths: ${listed(paths ?? [])})`
+}
+
+/** Redirections that write no file. */
+const NO_FILE = /^(?:\d+|-|\/dev\/(?:null|tty|std(?:out|err)|fd\/\d+))$/
+
+function commandReason(scope: PlanScope, command: string, workdir?: string): string | null {
+  if (scope.commands === null && scope.paths === null) return null
+  const commands = simpleCommands(command)
+  if (commands === null) {
+    return scope.commands === null
+      ? null
+      : `its command is too complex to compare with the scope of the plan (commands: ${listed(scope.commands)})`
+  }
+  for (const each of commands) {
+    if (scope.commands !== null && !isAllowed(scope.commands, each)) {
+      const shown = shortened(each.words.join(' ')) || 'a redirection without a command'
+      return `"${shown}" is outside the scope of the plan (commands: ${listed(scope.commands)})`
+    }
+    const file = each.written
+      .filter((path) => !NO_FILE.test(path))
+      .flatMap((path) => pathInFolder(path, workdir) ?? [])
+      .find((path) => !isPathInScope(scope, path))
+    if (file !== undefined) return `it writes ${pathReason(scope, file, ', which')}`
+  }
+  return null
+}
+
+/** The path relative to the working folder; null for one outside it, which the scope does not limit. */
+function pathInFolder(path: string, workdir: string | undefined): string | null {
+  if (!posix.isAbsolute(path)) return path
+  const inside = workdir === undefined ? '..' : posix.relative(workdir, path)
+  return inside.split('/')[0] === '..' ? null : inside
+}
+
+function isAllowed(allowed: readonly string[], { words }: SimpleCommand): boolean {
+  return allowed.some((entry) => {
+    const first = simpleCommands(entry)?.[0]?.words ?? []
+    return first.length > 0 && first.every((word, index) => words[index] === word)
+  })
+}
+
+const SHOWN = 5
+
+function listed(entries: readonly string[]): string {
+  const more = entries.length > SHOWN ? ` and ${entries.length - SHOWN} more` : ''
+  return `${entries.slice(0, SHOWN).map(shortened).join(', ') || 'none'}${more}`
+}
+
+function shortened(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 79).toWellFormed()}…` : text
+}

@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { claudeHooks } from '../../src/hook-settings/claude.ts'
+import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
+import { AppError } from '../../src/model/app-error.ts'
+
+const target: HookTarget = {
+  root: '/home/me/it’s "my" \\ project',
+  script: "/home/me/.local/state/casefile/o'neil/hooks/hook",
+  isUser: false,
+  isStrict: false,
+}
+const PATH = '.claude/settings.local.json'
+
+const add = (text: string | null, more: Partial<HookTarget> = {}) =>
+  claudeHooks.add(text, PATH, { ...target, ...more })
+const remove = (text: string, more: Partial<HookTarget> = {}) =>
+  claudeHooks.remove(text, PATH, { ...target, ...more })
+const find = (text: string) => claudeHooks.find(text, PATH, target)
+
+/** Settings as people have them. Their hooks come first in the same events, and stay. */
+const SETTINGS: Record<string, string> = {
+  'two spaces': '{\n  "model": "opus"\n}\n',
+  'no line end': '{\n  "model": "opus"\n}',
+  'CR LF and tabs': '{\r\n\t"model": "opus",\r\n\t"env": {\r\n\t\t"A": "1"\r\n\t}\r\n}\r\n',
+  'a byte order mark': '\uFEFF{\n  "model": "opus"\n}\n',
+  'one line': '{"model":"opus","hooks":{"Stop":[{"hooks":[{"type":"command","command":"say"}]}]}}',
+  'comments everywhere':
+    '// first\n{\n  /* before */ "model": "opus", // after\n  "hooks": { // theirs\n    "PreToolUse": [\n      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "a" }] } // last\n      // end\n    ] // more\n  } // the hooks\n  // nothing\n}\n// bye\n',
+  'trailing commas':
+    '{\n  "hooks": {\n    "Stop": [\n      { "hooks": [{ "type": "command", "command": "a" },], },\n    ],\n  },\n}\n',
+  'hooks of a similar name':
+    '{\n    "hooks": {\n        "PreToolUse": [\n            {\n                "hooks": [\n                    { "type": "command", "command": "sh ~/hooks/hook claude-ish" }\n                ]\n            }\n        ]\n    }\n}\n',
+  'characters beyond ASCII': '{\n  "name": "Zoë 🦊 \\u00e9"\n}\n',
+}
+
+for (const [name, text] of Object.entries(SETTINGS)) {
+  t.test(`${name}: every byte stays, and comes back`, async (t) => {
+    const installed = add(text)
+    t.equal(remove(installed), text, 'removed')
+    for (const line of text.includes('\n') ? text.split('\n') : []) {
+      const kept = line.trim().replace(/,?\s*(?:\/\/.*)?$/, '')
+      t.ok(installed.includes(kept), kept)
+    }
+    t.not(find(installed), null)
+    t.equal(find(text), null)
+    const before = text.includes('\r\n')
+    t.equal(/[^\r]\n/.test(installed) && before, false, 'the line ends are the same everywhere')
+  })
+}
+
+t.test('an empty file, an empty object and no file get the hooks', async (t) => {
+  for (const text of ['', '\n', '{}', '{ }\n', '{\n}\n', '{"hooks":{}}', null]) {
+    const parsed = JSON.parse(add(text))
+    t.match(Object.keys(parsed.hooks), ['SessionStart', 'UserPromptSubmit', 'PreToolUse'])
+    t.equal(parsed.hooks.PreToolUse[0].matcher, '*')
+  }
+})
+
+t.test('an older version of the lines goes, whatever state folder it names', async (t) => {
+  const old = add(SETTINGS['comments everywhere']!, { script: '/elsewhere/hooks/hook' })
+  t.equal(remove(old), SETTINGS['comments everywhere'])
+})
+
+t.test("a user's settings may have the hooks of two workspaces", async (t) => {
+  const other = { isUser: true, script: '/other/hooks/hook', root: '/other-root' }
+  const both = add(add('{}', other), { isUser: true })
+  t.equal(remove(remove(both, other)!, { isUser: true }), '{\n}')
+  t.match(remove(both, { isUser: true }), /\/other\/hooks\/hook/)
+  t.notMatch(remove(both, { isUser: true }), /o'\\\\''neil/)
+})
+
+t.test('one hook in a group of another person goes alone', async (t) => {
+  const { command } = JSON.parse(add(null)).hooks.Stop[0].hooks[0]
+  const theirs = { type: 'command', command: 'say done' }
+  const mixed = { hooks: { Stop: [{ hooks: [theirs, { type: 'command', command }] }] } }
+  const left = JSON.parse(remove(JSON.stringify(mixed, null, 2))!)
+  t.strictSame(left, { hooks: { Stop: [{ hooks: [theirs] }] } })
+})
+
+t.test('what cannot be changed is not, and the message says where', async (t) => {
+  const bad: [text: string, message: RegExp][] = [
+    ['{\n  "a": 1\n  "b": 2\n}', /line 3: comma expected/],
+    ['[]', /should be a JSON object/],
+    ['{"hooks": []}', /"hooks" should be an object/],
+    ['{"hooks": {"Stop": {}}}', /"hooks", "Stop" should be an array/],
+    ['{"hooks": {}, "hooks": {}}', /"hooks" twice/],
+    ['{"model"', /line 1: colon expected/],
+    ['<<<<<<< ours\n{}', /line 1/],
+  ]
+  for (const [text, message] of bad) {
+    t.throws(() => add(text), { code: 'unreadable_file', message })
+    t.throws(() => add(text), AppError)
+  }
+})
+
+t.test('a line denies by itself where the script is missing or broken', async (t) => {
+  const folder = t.testdir()
+  const root = join(folder, 'it’s "my" \\ project')
+  mkdirSync(root)
+  const script = join(folder, 'hook')
+  const lines = (isUser: boolean) => {
+    const settings = JSON.parse(add(null, { root, script: `${script}s/hook`, isUser }))
+    const of = (event: string): string => settings.hooks[event][0].hooks[0].command
+    return { gate: of('PreToolUse'), plan: of('PermissionRequest'), stop: of('Stop') }
+  }
+  const run = (command: string, cwd = root) =>
+    spawnSync('/bin/sh', ['-c', command], { cwd, encoding: 'utf8', input: '{}' })
+
+  for (const text of [null, 'exit 3\n', 'if (\n']) {
+    if (text !== null) {
+      mkdirSync(`${script}s`, { recursive: true })
+      writeFileSync(`${script}s/hook`, text)
+    }
+    const { gate, plan, stop } = lines(false)
+    const { status, stdout } = run(gate)
+    t.equal(status, 0)
+    const { hookSpecificOutput: output } = JSON.parse(stdout)
+    t.match(output, { hookEventName: 'PreToolUse', permissionDecision: 'deny' })
+    t.equal(
+      output.permissionDecisionReason,
+      `Casefile does not answer. Start it with: casefile serve (in ${root})`,
+    )
+    for (const each of [plan, stop]) t.match(run(each), { status: 0, stdout: '' })
+    t.match(run(lines(true).gate).stdout, /"deny"/, "a user's hook in the workspace")
+    if (text === null) t.equal(run(lines(true).gate, folder).stdout, '', 'and outside of it')
+  }
+})

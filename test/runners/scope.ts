@@ -1,0 +1,146 @@
+import t from 'tap'
+import { isCommandInScope, isPathInScope, outsideScope } from '../../src/runners/scope.ts'
+
+const ALL = { paths: null, commands: null }
+const SCOPE = {
+  paths: ['src/**', 'docs', 'lib/', '*.md', './test/{a,b}/*.ts'],
+  commands: ['npm test', 'git diff', 'git commit -m "a b"'],
+}
+
+t.test('paths are in scope by glob', async (t) => {
+  const inside = [
+    'src/a',
+    'src/.hidden/.b',
+    './src/a/../b',
+    'docs',
+    'docs/a/b',
+    'lib/a',
+    'x.md',
+    'test/a/x.ts',
+  ]
+  const outside = [
+    'src',
+    'src/../x',
+    '../src/a',
+    '/src/a',
+    '.',
+    'x/y.md',
+    'test/c/x.ts',
+    'Src/a',
+    'docs2',
+    'libs/a',
+  ]
+  for (const path of inside) t.ok(isPathInScope(SCOPE, path), path)
+  for (const path of outside) t.notOk(isPathInScope(SCOPE, path), path)
+  t.ok(isPathInScope(ALL, 'anything'))
+  t.ok(isPathInScope({ paths: ['.'], commands: null }, 'a/b'))
+  t.notOk(isPathInScope({ paths: [], commands: null }, 'a'))
+  t.notOk(isPathInScope({ paths: ['+(a)', '#b', '!c'], commands: null }, 'a'), 'no other syntax')
+})
+
+t.test('hostile globs and names take no time', async (t) => {
+  const paths = Array(100).fill('**/*a*b/**/*a*b/**/x')
+  const began = performance.now()
+  t.notOk(isPathInScope({ paths, commands: null }, `${'a'.repeat(250)}/`.repeat(16)))
+  t.notOk(isPathInScope({ paths, commands: null }, 'a/'.repeat(2000)))
+  t.ok(performance.now() - began < 3000)
+})
+
+t.test('every simple command begins with the words of an allowed one', async (t) => {
+  const allowed = [
+    'npm test',
+    'npm  test -- --x',
+    'npm "test"',
+    'npm test | git diff',
+    'npm test && git diff; npm test || git diff &',
+    'npm test\ngit diff',
+    'npm test \\\n  --x',
+    'npm test # rm -rf .',
+    '(npm test)',
+    'npm test "a; b && c" \'$(rm)\'',
+    'npm test $(git diff)',
+    'npm test `git diff`',
+    'npm test 2>&1 >/dev/null',
+    'npm test > src/out.txt',
+    "git commit -m 'a b' --amend",
+    "bash -lc 'npm test'",
+    `sh -c "npm test; sh -c 'git diff'"`,
+  ]
+  const denied = [
+    'npm',
+    'npm testx',
+    'npm run test',
+    'rm -rf .',
+    'npm test && rm -rf .',
+    'npm test; rm x',
+    'npm test | rm x',
+    'npm test & rm x',
+    'npm test\nrm x',
+    'npm test\r#; rm x',
+    'npm test\f#; rm x',
+    'npm test $(rm x)',
+    'npm test "$(rm x)"',
+    'npm test `rm x`',
+    'npm test "`rm x`"',
+    'npm test $(npm test ")" ; rm -rf . ; npm test "")',
+    'npm test $((rm x) )',
+    'npm test $(echo $(echo $(echo $(rm x))))',
+    'git diff <(rm x)',
+    'npm test > >(rm x)',
+    `npm test $'a\\' '; rm x; ' ' '`,
+    `npm test 'a`,
+    'npm test "a',
+    'npm test <<EOF\nrm x\nEOF',
+    'echo "cat <<EOF"\nrm x\nEOF',
+    'A=1 npm test',
+    'env npm test',
+    'cd src && npm test',
+    'npm test() { rm x; }; npm test',
+    '{ npm test; }',
+    'if npm test; then git diff; fi',
+    '$(npm test)',
+    "bash -c 'npm test; rm x'",
+    'bash -c "npm test $X"',
+    'bash -c "npm test" x',
+    'bash script.sh',
+    'eval npm test',
+    '> src/a',
+    'git commit -m a b',
+    '',
+  ]
+  for (const command of allowed) t.ok(isCommandInScope(SCOPE, command), command)
+  for (const command of denied) {
+    // nothing to run is nothing outside
+    t.equal(isCommandInScope(SCOPE, command), command === '', command)
+  }
+  t.ok(isCommandInScope(ALL, 'rm -rf . <<EOF'))
+  t.notOk(isCommandInScope({ paths: null, commands: [] }, 'ls'))
+})
+
+t.test('a redirection writes inside the scope only', async (t) => {
+  const scope = { paths: ['src/**'], commands: null }
+  const at = (command: string) => outsideScope(scope, { command, workdir: '/work/app' })
+  t.equal(at('node x > src/y 2>&1 < other'), null)
+  t.equal(at('node x > /work/app/src/y 2> /tmp/log'), null)
+  t.match(at('node x >> other'), /^it writes other, which is outside the scope of the plan/)
+  t.match(at('node x > /work/app/other'), /^it writes other, which/)
+  t.match(at('node x &> src/../other'), /^it writes src\/\.\.\/other, which/)
+  t.equal(at('node "$(x)" > other'), null, 'too complex; the evidence will show it')
+})
+
+t.test('the reason names what is outside and what is allowed', async (t) => {
+  t.equal(
+    outsideScope({ paths: ['src/**', 'docs'], commands: null }, { path: 'package.json' }),
+    'package.json is outside the scope of the plan (paths: src/**, docs)',
+  )
+  t.equal(
+    outsideScope({ paths: null, commands: ['npm test'] }, { command: 'npm test && npm i' }),
+    '"npm i" is outside the scope of the plan (commands: npm test)',
+  )
+  t.match(
+    outsideScope({ paths: null, commands: [] }, { command: 'ls "$(x)"' }),
+    /too complex .*none/,
+  )
+  t.equal(outsideScope(ALL, { path: '../x', command: 'rm -rf .' }), null)
+  t.equal(outsideScope(SCOPE, {}), null)
+})
