@@ -4,6 +4,7 @@ import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
+import { outOfScopeFiles } from '../model/scope.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations } from '../model/session-durations.ts'
 import { sessionUsage } from '../model/session-usage.ts'
@@ -74,6 +75,7 @@ export async function serializeSession(
     tests: session.tests,
     failed_tests: session.failed_tests,
     refused: refusedActions(session.trail),
+    out_of_scope: outOfScopeFiles(session.trail),
     proof_attached: hasProof(session, folder.proofs),
     created_at: session.started_at,
     updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,

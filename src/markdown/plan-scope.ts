@@ -5,6 +5,7 @@ import { lineAt, linesOf } from './lines.ts'
 import { reservedName } from './near-name.ts'
 import { headingText } from './outline.ts'
 import type { Parsed, ParsedItem } from './parse.ts'
+import { fenceFor } from './sections.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 const MAX_ENTRIES = 100
@@ -70,6 +71,18 @@ export function readPlanFront(plan: string): PlanFront {
     else front.errors.push({ line, message: wrongKey(key, name) })
   }
   return front
+}
+
+/** The plan for a renderer of markdown: its frontmatter as a block of code, on the same lines. */
+export function withShownFront(plan: string): string {
+  const { end } = readPlanFront(plan)
+  if (end === 0) return plan
+  const front = plan.slice(0, end)
+  const fence = fenceFor(front)
+  const shown = front
+    .replace(/---(?=[ \t]*[\r\n])/, `${fence}yaml`)
+    .replace(/---(?=[ \t]*(?:\r\n|\n)?$)/, fence)
+  return shown + plan.slice(end)
 }
 
 /** Whether one of the lines up to the closing `---`, or else up to the first blank one, has a key of the scope. */

@@ -1,3 +1,4 @@
+import { counted } from './amounts.ts'
 import { lastOf, type TrailLine } from './trail.ts'
 
 /** What a plan limits its work to. Null is no limit; an empty list allows nothing. */
@@ -20,6 +21,13 @@ export function scopeLines(scope: PlanScope): string[] {
     const entries = scope[key]
     return entries ? [`${key}: ${entries.join(', ') || 'none'}`] : []
   })
+}
+
+/** Returns `2 files outside the scope changed`; empty if there are none. */
+export function outOfScopeText(trail: readonly TrailLine[]): string {
+  const more = lastOf(trail, 'out_of_scope')?.fields.more
+  const count = outOfScopeFiles(trail).length + (typeof more === 'number' ? more : 0)
+  return count === 0 ? '' : `${counted(count, 'file')} outside the scope changed`
 }
 
 /** The files outside the scope of the plan that changed during the run, as the audit trail names them. */

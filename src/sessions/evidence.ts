@@ -189,13 +189,19 @@ function unread(name: string, error: unknown): string {
 
 /** The audit trail's lines for the evidence. */
 export function evidenceLines(
-  diff: { diff: Diff; warnings: string[] } | { reason: string },
+  diff:
+    | { diff: Diff; warnings: string[]; outside: { files: string[]; more: number } }
+    | { reason: string },
   tests: TestCounts | null,
 ): NewTrailLine[] {
   const lines: NewTrailLine[] = []
   if ('diff' in diff) {
     const { file, additions, deletions, files } = diff.diff
-    const { warnings } = diff
+    const { warnings, outside } = diff
+    if (outside.files.length > 0) {
+      const more = outside.more > 0 ? { more: outside.more } : {}
+      lines.push({ event: 'out_of_scope', fields: { files: outside.files, ...more } })
+    }
     const count = files?.length ?? (file === '' ? 0 : 1)
     lines.push(
       newLine('diff_taken', {

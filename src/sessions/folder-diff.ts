@@ -1,6 +1,9 @@
 import { makeFolder } from '../files/durable-write.ts'
+import type { PlanScope } from '../model/scope.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
+import { isPathInScope } from '../runners/scope.ts'
+import type { FileChange as TreeChange } from '../snapshots/git-diff.ts'
 import { openTreeSnapshots, type TreeSnapshots } from '../snapshots/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { isTakenArtifact, underFreeName } from './evidence.ts'
@@ -14,10 +17,22 @@ const MAX_NAMES_BYTES = 32 * 1024
 /** When a session is stopped, its operator waits for git for at most this long. */
 const ENDING_GIT_MS = 5_000
 
-/** `warnings` says what is missing from the diff or its patch, and why. */
 export type FolderDiff =
-  | { diff: Diff; candidates: Candidate[]; warnings: string[] }
+  | {
+      diff: Diff
+      candidates: Candidate[]
+      /** What is missing from the diff or its patch, and why. */
+      warnings: string[]
+      /** Changed files outside the scope of the plan. */
+      outside: OutsideFiles
+    }
   | { reason: string }
+
+interface OutsideFiles {
+  files: string[]
+  /** How many more there are. */
+  more: number
+}
 
 export interface FolderDiffRun {
   /** What changed in the folder since the start, no matter who changed it. */
@@ -36,6 +51,8 @@ export interface DiffPlace {
   signal: AbortSignal
   /** Removes secrets from names, warnings and the patch. */
   redactor: Redactor
+  /** Of the plan that runs. */
+  scope: PlanScope
 }
 
 /**
@@ -83,7 +100,8 @@ function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
 function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
   if ('reason' in found) return { reason: redactor.text(found.reason) }
   const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
-  return { ...redactor.value({ diff: found.diff, warnings: found.warnings }), candidates }
+  const { diff, warnings, outside } = found
+  return { ...redactor.value({ diff, warnings, outside }), candidates }
 }
 
 /** Aborts `git` `ms` after `signal` aborts. Returns a function that cancels this. */
@@ -100,16 +118,35 @@ function abortAfter(ms: number, signal: AbortSignal, git: AbortController): () =
   }
 }
 
-/** As many files as the frontmatter has room for, the ones with the most changed lines first. */
-function largest(files: readonly FileChange[]): FileChange[] {
+/** As many files as one line has room for. */
+function thatFit<T extends { file: string }>(files: readonly T[]): T[] {
   let bytes = 0
-  return files
-    .slice(0, MAX_FILES)
-    .filter(({ file }) => {
-      bytes += Buffer.byteLength(JSON.stringify(file))
-      return bytes <= MAX_NAMES_BYTES
-    })
-    .map(({ file, additions, deletions }) => ({ file, additions, deletions }))
+  return files.slice(0, MAX_FILES).filter(({ file }) => {
+    bytes += Buffer.byteLength(JSON.stringify(file))
+    return bytes <= MAX_NAMES_BYTES
+  })
+}
+
+/** Both names of a renamed file count. */
+function namesOutside(scope: PlanScope, { file, from }: TreeChange): string[] {
+  return [file, ...(from === undefined ? [] : [from])].filter((name) => !isPathInScope(scope, name))
+}
+
+function outsideFiles(scope: PlanScope, changes: readonly TreeChange[]): OutsideFiles {
+  const names = changes.flatMap((change) => namesOutside(scope, change))
+  const files = thatFit(names.map((file) => ({ file }))).map(({ file }) => file)
+  return { files, more: names.length - files.length }
+}
+
+/** The files outside the scope first, then those with the most changed lines. */
+function listedFiles(scope: PlanScope, changes: readonly TreeChange[]): FileChange[] {
+  const isOutside = (change: TreeChange) => namesOutside(scope, change).length > 0
+  const [outside, inside] = [changes.filter(isOutside), changes.filter((each) => !isOutside(each))]
+  return thatFit([...outside, ...inside]).map(({ file, additions, deletions }) => ({
+    file,
+    additions,
+    deletions,
+  }))
 }
 
 /** The reason when git refuses or times out. It is recorded; the rest of the evidence is not affected. */
@@ -128,18 +165,20 @@ async function finishDiff(
   const after = await trees.take()
   const warnings = [...new Set([...warned, ...trees.warnings()])]
   const found = await trees.diff(before, after)
-  const files = largest(found.files)
+  const files = listedFiles(place.scope, found.files)
+  const outside = outsideFiles(place.scope, found.files)
   const { file, additions, deletions } = found
   const diff: Diff = { file, additions, deletions, ...(files.length > 1 ? { files } : {}) }
-  if (found.files.length === 0) return { diff, candidates: [], warnings }
+  if (found.files.length === 0) return { diff, candidates: [], warnings, outside }
   const changed = found.files.length === 1 ? file : `${found.files.length} files`
   const note = `${changed}: +${additions} -${deletions}`
   try {
     const { text, truncated } = await trees.patch(before, after, MAX_PATCH_BYTES)
     const artifact = await storePatch(place, patchText(place, text, truncated))
-    return { diff, candidates: [{ artifact, note }], warnings }
+    return { diff, candidates: [{ artifact, note }], warnings, outside }
   } catch (error) {
-    return { diff, candidates: [], warnings: [`no patch: ${reasonOf(error)}`, ...warnings] }
+    const noPatch = `no patch: ${reasonOf(error)}`
+    return { diff, candidates: [], warnings: [noPatch, ...warnings], outside }
   }
 }
 

@@ -1,4 +1,5 @@
 import { plainText } from '../files/plain-text.ts'
+import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
@@ -57,12 +58,13 @@ export async function plan(
   // store before the state change is published, so that clients find the text
   if ('result' in outcome && stopped === null) await deps.plans.store(outcome.result.plan)
   const result = 'result' in outcome && stopped === null ? outcome.result : null
+  const written = result && (await writtenLines(result))
   const isAbandoned = job.ending === 'abandon'
   const end: RunEnd = {
     mode: 'plan',
     state: isAbandoned ? 'abandoned' : result ? 'plan_ready' : 'failed',
     reason: isAbandoned ? job.reason : (stopped ?? undefined),
-    ...(result && !isAbandoned ? { results: writtenLines(result), texts: result } : {}),
+    ...(result && written && !isAbandoned ? { results: written, texts: result } : {}),
     ...(output ? { texts: { output } } : {}),
   }
   await updateWithRetry(store, job, (present) => [endRun(present, session_id, end, now())], {
@@ -134,10 +136,15 @@ function mustFit(name: string, text: string): void {
   throw new AppError('too_large', `The ${name} has ${bytes} bytes, more than the limit of 256 KiB.`)
 }
 
-function writtenLines({ hypothesis, plan }: PlanResult): NewTrailLine[] {
+async function writtenLines({ hypothesis, plan }: PlanResult): Promise<NewTrailLine[]> {
+  const { scopeErrors } = await readPlan(plan)
+  const unreadable = scopeErrors.map(
+    (fields): NewTrailLine => ({ event: 'scope_unreadable', fields }),
+  )
   return [
     { event: 'hypothesis_written', fields: { sha256: sha256(hypothesis) } },
     { event: 'plan_written', fields: { sha256: sha256(plan) } },
+    ...unreadable.slice(0, 1),
   ]
 }
 

@@ -48,6 +48,7 @@ export async function execute(
     exclude: [layout.memoryRoot, state.root],
     signal: job.signal,
     redactor: deps.redactor,
+    scope: (await readPlan(plan)).scope,
   })
   try {
     const outcome = await work(deps, job, provider, plan)

@@ -42,6 +42,13 @@ function view(
   return planView({ plan, provider, state }, settings ?? SETTINGS, terminal)
 }
 
+t.test('the scope of a plan is shown below it', async (t) => {
+  const shown = await view(
+    '---\npaths: [src/**]\ncommands: []\n---\n\n```sh run id=look\nls\n```\n',
+  )
+  t.match(shown, /▶ ```\n\nScope, paths: src\/\*\*\nScope, commands: none\nCasefile runs this one/)
+})
+
 t.test('a plan is shown with what will run marked', async (t) => {
   t.equal(
     await view('Look.\n\n```sh run id=look\nls\n```\n\n```sh\nrm -rf /\n```\n'),

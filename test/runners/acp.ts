@@ -653,12 +653,14 @@ t.test('a tool call has one name, with its path in the folder', async (t) => {
   t.equal(shown.join(''), '→ write made.txt\n  ok\n')
 })
 
+const NO_SCOPE = { paths: null, commands: null }
+
 t.test('what a call names is inside, or is not', async (t) => {
   const top = realpathSync(t.testdir({ work: { memory: {}, sub: {} }, workshop: {} }))
   const workdir = `${top}/work`
   symlinkSync('../workshop', `${workdir}/away`)
   const closed = [`${workdir}/memory`]
-  const ground = { workdir, closed, temporary: [], scratch: `${top}/scratch` }
+  const ground = { workdir, closed, temporary: [], scratch: `${top}/scratch`, scope: NO_SCOPE }
   const why = (fields: object) =>
     outsideReason(readToolCall({ toolCallId: 'x', ...fields }), ground)
   const inside: object[] = [
@@ -691,7 +693,13 @@ t.test('what a call names is inside, or is not', async (t) => {
 })
 
 t.test('lists of things to do and servers of the user are allowed', async (t) => {
-  const ground = { workdir: realpathSync(t.testdir()), closed: [], temporary: [], scratch: null }
+  const ground = {
+    workdir: realpathSync(t.testdir()),
+    closed: [],
+    temporary: [],
+    scratch: null,
+    scope: NO_SCOPE,
+  }
   const judged = async (fields: object) =>
     (await workPolicy(readToolCall({ toolCallId: 'x', kind: 'other', ...fields }), ground)).is
   const todos = [{ content: 'Raise it', status: 'pending' }]
@@ -714,13 +722,52 @@ t.test('lists of things to do and servers of the user are allowed', async (t) =>
   for (const fields of denied) t.equal(await judged(fields), 'denied', JSON.stringify(fields))
 })
 
+t.test('a call outside the scope of the plan is denied', async (t) => {
+  const workdir = realpathSync(t.testdir({ src: {}, test: {} }))
+  symlinkSync('../test', `${workdir}/src/away`)
+  const at = (scope: { paths: string[] | null; commands: string[] | null }) => {
+    const ground = { workdir, closed: [], temporary: [], scratch: null, scope }
+    return async (fields: object) => {
+      const judged = await workPolicy(readToolCall({ toolCallId: 'x', ...fields }), ground)
+      return judged.is === 'denied' ? judged.reason : judged.is
+    }
+  }
+  const paths = at({ paths: ['src/**'], commands: null })
+  const edit = (path: string, kind = 'edit') => ({ kind, locations: [{ path }] })
+  t.equal(await paths(edit('src/a.ts')), 'allowed')
+  t.equal(await paths(edit(`${workdir}/src/a.ts`)), 'allowed')
+  t.equal(await paths(edit('test/a.ts', 'read')), 'allowed', 'it may read everything')
+  t.match(
+    await paths(edit('test/a.ts')),
+    /^test\/a.ts is outside the scope of the plan \(paths: src/,
+  )
+  t.match(await paths(edit('src/away/a.ts')), /outside the scope/, 'by a link')
+  t.match(await paths(edit('package.json', 'delete')), /package.json is outside the scope/)
+  t.match(await paths({ kind: 'other', rawInput: { path: 'x' } }), /outside the scope/)
+  const run = (command: unknown, more = {}) => ({ kind: 'execute', rawInput: { command }, ...more })
+  t.equal(await paths(run('rm x')), 'allowed', 'the evidence will show it')
+  t.match(await paths(run('echo > test/x')), /^it writes test\/x, which is outside the scope/)
+
+  const commands = at({ paths: null, commands: ['npm test'] })
+  t.equal(
+    await commands(run('npm test -- --x', { rawInput: { command: 'npm test', cwd: '.' } })),
+    'allowed',
+  )
+  t.equal(await commands(run(['bash', '-lc', 'npm test'])), 'allowed')
+  t.equal(await commands({ kind: 'execute', title: 'npm test' }), 'allowed')
+  t.equal(await commands(edit('anything')), 'allowed')
+  t.match(await commands(run('npm test && rm x')), /"rm x" is outside the scope of the plan/)
+  t.match(await commands(run('rm x', { kind: 'read' })), /outside the scope/, 'as whatever kind')
+  t.match(await commands({ kind: 'execute' }), /does not name its command/)
+})
+
 t.test('the words of a command are looked at', async (t) => {
   const top = realpathSync(t.testdir({ work: { '.git': {}, sub: {} }, elsewhere: {}, temp: {} }))
   const workdir = `${top}/work`
   symlinkSync('../elsewhere', `${workdir}/link`)
   const temporary = await temporaryFolders(`${top}/temp`)
   const places = temporary.filter((each) => each !== '/tmp')
-  const ground = { workdir, closed: [], temporary: places, scratch: null }
+  const ground = { workdir, closed: [], temporary: places, scratch: null, scope: NO_SCOPE }
   const why = (rawInput: unknown, more: object = {}) =>
     outsideReason(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
   const inside: (string | string[])[] = [

@@ -597,7 +597,8 @@ t.test('a diff that has its troubles', async (t) => {
     await t.test(name, async (t) => {
       const service = await inRepository(t)
       const { layout } = service.service
-      const place = { layout, scratch: join(service.root, scratch), exclude: [], signal }
+      const scope = { paths: null, commands: null }
+      const place = { layout, scratch: join(service.root, scratch), exclude: [], signal, scope }
       const redactor = createRedactor({})
       const taker = await startDiff(service.root, { ...place, redactor, case_id: 'x', number: 1 })
       t.match(await taker.finish(), { reason })

@@ -1,6 +1,7 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import type { PlanStep } from '../../model/plan-step.ts'
+import { scopeLines } from '../../model/scope.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import {
   type ExecutionSummary,
@@ -55,7 +56,8 @@ export async function planView(
         ? `${color.yellow('▶')} ${color.bold(shown)}`
         : wrapped(`  ${shown}`, width())
     })
-  const end = summary(reading, carried, state === 'plan_ready')
+  const limits = scopeLines(reading.scope).map((line) => `Scope, ${line}`)
+  const end = [...limits, ...summary(reading, carried, state === 'plan_ready')]
   const objections = end.map((line) => wrapped(visibleText(line), width()))
   return `${[...lines.map((line) => line.trimEnd()), ...(objections.length > 0 ? ['', ...objections] : [])].join('\n')}\n`
 }

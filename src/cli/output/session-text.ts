@@ -1,4 +1,5 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
+import { counted } from '../../model/amounts.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { runName } from '../../model/session-usage.ts'
 import { usageText } from '../../model/usage.ts'
@@ -21,6 +22,7 @@ export async function printSession(
   const { state, output, tests, diff, candidates } = session
   print(`${state}, ${when(session, terminal.isTerminal)}\n`)
   await printPlanned(console, session)
+  printOutOfScope(terminal, session)
   if (output.trim() !== '') {
     print(`\n${color.bold('Output')}\n`)
     printOutput(terminal, output.trim())
@@ -34,7 +36,10 @@ export async function printSession(
   }
   if (diff) {
     print(`\n${color.bold('Changed')}  +${diff.additions} -${diff.deletions}\n`)
-    const files = [...(diff.files ?? [diff])].sort((a, b) => size(b) - size(a))
+    const outside = new Set(session.out_of_scope)
+    const files = [...(diff.files ?? [diff])].sort(
+      (a, b) => Number(outside.has(b.file)) - Number(outside.has(a.file)) || size(b) - size(a),
+    )
     const rows = files.map(({ file, additions, deletions }) => [
       { text: `  ${visibleText(file)}` },
       { text: `+${additions}`, paint: color.green },
@@ -51,6 +56,16 @@ export async function printSession(
     ])
     print(table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
   }
+}
+
+/** The changes that the plan did not allow. */
+function printOutOfScope({ color, print }: ReadContext['terminal'], session: SessionJson): void {
+  const files = session.out_of_scope
+  if (files.length === 0) return
+  print(
+    `\n${color.bold('Outside the scope of the plan')}  ${counted(files.length, 'file')} changed\n`,
+  )
+  for (const file of files) print(`  ${color.red('!')} ${visibleText(file)}\n`)
 }
 
 /** The models that the agent used, and how much, for each run. */

@@ -147,6 +147,11 @@ export const session = z
     refused: refusedActions.describe(
       'What its agent tried to do but was not allowed to. The session can complete all the same.',
     ),
+    out_of_scope: z
+      .array(z.string())
+      .describe(
+        'The files outside the scope of its plan that changed during the run. Some are missing if there are very many.',
+      ),
     proof_attached: z.boolean().describe('Whether it has proof.'),
     created_at: time,
     updated_at: time,
@@ -189,6 +194,7 @@ export const session = z
           work: 0,
           first: [],
         },
+        out_of_scope: [],
         proof_attached: false,
         created_at: '2026-11-20T09:54:00.005Z',
         updated_at: '2026-11-20T09:54:00.086Z',
@@ -233,6 +239,7 @@ export const session = z
           work: 0,
           first: [],
         },
+        out_of_scope: [],
         proof_attached: true,
         created_at: '2026-11-11T13:05:00.017Z',
         updated_at: '2026-11-11T13:11:00.092Z',

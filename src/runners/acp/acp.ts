@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { readPlan } from '../../markdown/plan-steps.ts'
 import type { ProviderSettings } from '../../model/settings.ts'
 import { type AcpSpec, acpSpec } from '../agents/agent.ts'
 import { ACP_AGENTS } from '../agents/registry.ts'
@@ -101,7 +102,14 @@ async function execute({ spec, argv }: Started, request: WorkRequest): Promise<W
   const { workdir, signal } = request
   const temporary = await temporaryFolders(agent.env.TMPDIR)
   const scratch = await scratchFolder(agent.env, workdir)
-  const allowedPaths = { workdir, closed: agent.closed ?? [], temporary, scratch }
+  const { scope } = await readPlan(request.plan)
+  const allowedPaths = {
+    workdir,
+    closed: agent.closed ?? [],
+    temporary,
+    scratch,
+    scope,
+  }
   const more = await allowanceOf(spec.userPlaces, agent.env, workdir)
   const allowed = { ...spec, workEnv: { ...spec.workEnv, ...more.env } }
   const words = [...argv, ...more.args]

@@ -1,6 +1,8 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { isWithin, nearestExisting } from '../../files/real-path.ts'
+import { isUnlimited, type PlanScope } from '../../model/scope.ts'
 import { quotePath, resolveNamedPath } from '../agents/named-path.ts'
+import { outsideScope } from '../scope.ts'
 import { type CommandWord, commandWords } from './command-words.ts'
 import type { ToolCall } from './tool-call.ts'
 
@@ -19,6 +21,8 @@ export interface AllowedPaths {
   closed: readonly string[]
   /** A folder for temporary files that its tools may also write to, see `UserPlaces`. */
   scratch: string | null
+  /** What the plan limits the work to. */
+  scope: PlanScope
 }
 
 /** Why a tool call reaches outside the allowed paths, as a clause for the operator; null if it does not. */
@@ -36,6 +40,29 @@ export async function outsideReason(
       return `${quotePath(path)} is one of git's own files in the working folder`
   }
   return commandsOutsideReason(commandsOf(call), call.folder ?? '.', allowedPaths)
+}
+
+/** Why a tool call is outside the scope of the plan, as a clause; null if it is not. The agent may read all files. */
+export async function scopeReason(
+  call: ToolCall,
+  { scope, workdir }: AllowedPaths,
+): Promise<string | null> {
+  if (isUnlimited(scope)) return null
+  for (const path of changesFiles(call) ? call.paths : []) {
+    const real = path === call.folder ? null : await resolveNamedPath(path, workdir)
+    if (real === null || !isWithin(workdir, real)) continue // not the scope decides about it
+    const reason = outsideScope(scope, { path: relative(workdir, real) || '.' })
+    if (reason !== null) return reason
+  }
+  const commands = commandsOf(call)
+  if (call.kind === 'execute' && commands.length === 0 && scope.commands !== null) {
+    return 'it does not name its command, and the scope of the plan limits the commands'
+  }
+  for (const command of commands) {
+    const reason = outsideScope(scope, { command, workdir })
+    if (reason !== null) return reason
+  }
+  return null
 }
 
 function isInside(real: string, { workdir, scratch }: AllowedPaths): boolean {

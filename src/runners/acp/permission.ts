@@ -1,6 +1,6 @@
 import type { PermissionOptionKind, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
-import { type AllowedPaths, outsideReason } from './allowed-paths.ts'
+import { type AllowedPaths, outsideReason, scopeReason } from './allowed-paths.ts'
 import type { ToolCall } from './tool-call.ts'
 
 /** `exitPlanMode`: the agent asks to leave its plan mode and start working. */
@@ -24,14 +24,15 @@ export function planPolicy(call: ToolCall): PermissionDecision {
   return { is: 'denied', reason: `while planning it may only read, not ${what}` }
 }
 
-/** The policy for work mode: everything inside the working folder is allowed. */
+/** The policy for work mode: everything inside the working folder and the scope of the plan is allowed. */
 export async function workPolicy(
   call: ToolCall,
   allowedPaths: AllowedPaths,
 ): Promise<PermissionDecision> {
   const denied = (reason: string): PermissionDecision => ({ is: 'denied', reason })
   if (call.kind === 'switch_mode') return denied('it may not change its own mode')
-  const outside = await outsideReason(call, allowedPaths)
+  const outside =
+    (await outsideReason(call, allowedPaths)) ?? (await scopeReason(call, allowedPaths))
   if (outside !== null) return denied(outside)
   if (isBookkeeping(call) || isOfUsersServer(call)) return { is: 'allowed' }
   if (call.paths.length === 0 && !WITHOUT_PATHS.includes(call.kind ?? '')) {

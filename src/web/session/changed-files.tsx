@@ -3,6 +3,7 @@ import { stampOf } from '../../files/safe-read.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
+import { outOfScopeFiles } from '../../model/scope.ts'
 import type { Candidate, Session } from '../../model/session.ts'
 import { lastOf } from '../../model/trail.ts'
 import { type Patch, readPatch } from '../../rendering/diff/patch.ts'
@@ -48,12 +49,13 @@ function isPatch(artifact: string, number: number): boolean {
   return isArtifactOf(artifact, number) && /^\d+-changes(-\d+)?\.patch$/.test(artifact)
 }
 
-/** The files that changed during the run, largest change first. */
+/** The files that changed during the run: those outside the scope of the plan first, then the largest change. */
 export function ChangedFiles({ session, changes }: { session: Session; changes: Patch | null }) {
   const taken = lastOf(session.trail, 'diff_taken')
   if (!taken) return null
   const { diff } = session
   const warnings = Array.isArray(taken.fields.first) ? taken.fields.first.map(String) : []
+  const outside = new Set(outOfScopeFiles(session.trail))
   const more = Number(taken.fields.warnings ?? 0) - warnings.length
   return (
     <section class="card" id="changes" aria-labelledby="changes-title">
@@ -85,21 +87,31 @@ export function ChangedFiles({ session, changes }: { session: Session; changes: 
         </div>
       )}
       {changes ? (
-        <DiffView files={changes.files} notes={changes.notes} />
+        <DiffView files={outsideFirst(changes.files, outside)} notes={changes.notes} />
       ) : (
-        diff && diff.file !== '' && <FileNames diff={diff} />
+        diff && diff.file !== '' && <FileNames diff={diff} outside={outside} />
       )}
     </section>
   )
 }
 
+function outsideFirst<File extends { file: string; from?: string | null }>(
+  files: readonly File[],
+  outside: ReadonlySet<string>,
+): File[] {
+  const isInside = ({ file, from }: File) => !outside.has(file) && !outside.has(from ?? '')
+  return [...files].sort((a, b) => Number(isInside(a)) - Number(isInside(b)))
+}
+
 const MAX_FILES = 500
 
 /** Without the patch only the names are known. */
-function FileNames({ diff }: { diff: NonNullable<Session['diff']> }) {
-  const files = [...(diff.files ?? [diff])].sort(
+function FileNames(props: { diff: NonNullable<Session['diff']>; outside: ReadonlySet<string> }) {
+  const { diff, outside } = props
+  const sorted = [...(diff.files ?? [diff])].sort(
     (a, b) => b.additions + b.deletions - (a.additions + a.deletions),
   )
+  const files = outsideFirst(sorted, outside)
   return (
     <>
       <ul class="file-names">

@@ -1,6 +1,7 @@
 import { raw } from 'hono/html'
 import { counted } from '../../model/amounts.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
+import { isUnlimited, type PlanScope, SCOPE_KEYS } from '../../model/scope.ts'
 import { HunksView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
@@ -38,6 +39,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         </p>
       )}
       {isOpen && <PlanErrors data={data} />}
+      <ScopeFacts scope={plan.scope} />
       <div id="plan-text">
         <PlanText data={data} />
       </div>
@@ -137,6 +139,34 @@ function RenderedText({ label, html, text }: { label: string; html: string | nul
     <TextBox label={label} class="plain-text">
       {visibleText(text)}
     </TextBox>
+  )
+}
+
+/** What the plan limits its work to. */
+function ScopeFacts({ scope }: { scope: PlanScope }) {
+  if (isUnlimited(scope)) return null
+  return (
+    <dl class="fact-list" id="plan-scope" aria-label="Scope of the plan">
+      {SCOPE_KEYS.map((key) => {
+        const entries = scope[key]
+        return (
+          entries && (
+            <>
+              <dt>{key === 'paths' ? 'May change' : 'May run'}</dt>
+              <dd>
+                {entries.length === 0 && 'nothing'}
+                {entries.map((entry, index) => (
+                  <>
+                    {index > 0 && ', '}
+                    <code>{visibleText(entry)}</code>
+                  </>
+                ))}
+              </dd>
+            </>
+          )
+        )
+      })}
+    </dl>
   )
 }
 

@@ -1,7 +1,10 @@
+import { counted } from '../../model/amounts.ts'
 import { countsAsVerified } from '../../model/proof.ts'
 import { refusedActions, refusedCount, refusedText } from '../../model/refused-actions.ts'
+import { outOfScopeFiles } from '../../model/scope.ts'
 import { runName } from '../../model/session-usage.ts'
 import { objectionTo } from '../../model/support.ts'
+import { lastOf } from '../../model/trail.ts'
 import { usageText } from '../../model/usage.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Candidates, Verdict } from '../proof/proof-parts.tsx'
@@ -30,6 +33,30 @@ export function TestResults({ data }: { data: SessionPageData }) {
         <rect class="bar-passed" x="0" y="0" width={share} height="4" />
         <rect class="bar-failed" x={share} y="0" width={run === 0 ? 0 : 100 - share} height="4" />
       </svg>
+    </section>
+  )
+}
+
+/** Changes that the approved plan did not allow. */
+export function OutOfScope({ data }: { data: SessionPageData }) {
+  const line = lastOf(data.session.trail, 'out_of_scope')
+  const files = outOfScopeFiles(data.session.trail)
+  if (!line || files.length === 0) return null
+  const more = typeof line.fields.more === 'number' ? line.fields.more : 0
+  return (
+    <section class="card" id="out-of-scope" aria-labelledby="out-of-scope-title">
+      <h2 id="out-of-scope-title">Outside the scope</h2>
+      <p class="bad-text">
+        {counted(files.length + more, 'file')} outside the scope of the plan changed during the run.
+      </p>
+      <ul class="file-names">
+        {files.map((file) => (
+          <li>
+            <code>{visibleText(file)}</code>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="muted small">and {more} more</p>}
     </section>
   )
 }

@@ -1,6 +1,7 @@
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import { serializeSession } from '../../http/serializers.ts'
+import { withShownFront } from '../../markdown/plan-scope.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import type { Gate } from '../../model/gate.ts'
@@ -155,7 +156,7 @@ async function renderPlan(
   const marked = steps.map(({ script: _, ...step }) => step)
   const rendered =
     view === 'rendered' && plan !== ''
-      ? await renderEverything(plan, { ...options('text-plan-'), steps: marked })
+      ? await renderEverything(withShownFront(plan), { ...options('text-plan-'), steps: marked })
       : null
   return {
     hypothesisHtml:

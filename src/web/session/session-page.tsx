@@ -15,7 +15,7 @@ import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
 import { AbandonForm, StopForm } from './plan-forms.tsx'
 import { PlanSection, RevisionList } from './plan-section.tsx'
-import { Evidence, RefusedActions, TestResults, UsageCard } from './results.tsx'
+import { Evidence, OutOfScope, RefusedActions, TestResults, UsageCard } from './results.tsx'
 import type { SessionPageData } from './session-data.ts'
 import { mayContinue } from './status-banner.ts'
 import { StepList } from './step-list.tsx'
@@ -58,6 +58,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
   const main = (
     <div class="column main" id="session-main">
       {waits && <PlanSection data={data} />}
+      <OutOfScope data={data} />
       <FailedTests tests={session.failed_tests} failed={session.tests?.failed ?? 0} />
       <RefusedActions data={data} />
       {isOver(session.state) && !isOutputFirst && (

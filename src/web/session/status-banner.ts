@@ -2,6 +2,7 @@ import { counted } from '../../model/amounts.ts'
 import { isClosed } from '../../model/attention.ts'
 import { type CaseFolder, shownState } from '../../model/case-folder.ts'
 import { refusedActions, refusedCount } from '../../model/refused-actions.ts'
+import { outOfScopeText } from '../../model/scope.ts'
 import { hasEnded, hasProof, type Session } from '../../model/session.ts'
 import { failureText, unansweredFailure } from '../../model/session-failure.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
@@ -126,10 +127,11 @@ function completed(failures: string, isProven: boolean): SessionStatus {
   return { kind, text, more, tone: 'good' }
 }
 
-/** Failed tests, failed steps and rejected actions of a run that completed; empty if there are none. */
+/** Changes outside the scope, failed tests, failed steps and denied actions of a run that completed; empty if there are none. */
 export function whatFailed({ tests, trail }: Session, rows: readonly StepRow[]): string {
   const steps = rows.filter(({ plan, state }) => plan !== null && state === 'failed').length
   const parts = [
+    outOfScopeText(trail),
     tests && tests.failed > 0 ? `${tests.failed} of ${counted(tests.run, 'test')} failed` : '',
     tests?.run === 0 ? 'no tests ran' : '',
     steps > 0 ? `${counted(steps, 'step')} failed` : '',

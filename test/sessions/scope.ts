@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { sha256 } from '../../src/markdown/session-file.ts'
+import { agentFiles, committed, plannedBy, says } from '../fixtures/plain-agents.ts'
+import { finished, must, planned, step } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
+const ACP = `  acp: { kind: acp, command: ${JSON.stringify([process.execPath, ACP_AGENT, 'plain'])} }\n`
+const FRONT = '---\npaths:\n  - src/**\n  - "*.md"\n---\n\n'
+
+const page = async (service: TestService, { case_id }: { case_id: string }) =>
+  (await service.request('GET', `/case/${case_id}/session/1`, undefined, { accept: 'text/html' }))
+    .text
+
+t.test('a runbook that changes files outside the scope of its plan', async (t) => {
+  const files = { src: { a: 'a\n' }, other: 'other\n', gone: 'one\ntwo\nthree\nfour\n' }
+  const service = await openTestService(t, { files })
+  committed(service.root)
+  const script =
+    'echo b > src/a; seq 100 > src/long; echo x > README.md; echo b > other; mkdir -p src; mv gone src/gone'
+  const runbook = `${FRONT}${step(script, 'sh run id=write')}`
+  const ref = await planned(service, { runbook })
+
+  const waiting = await must(service, 'GET', ref.path)
+  t.match(waiting, { plan: runbook.trim(), plan_sha256: sha256(waiting.plan), out_of_scope: [] })
+  const before = await page(service, ref)
+  t.match(before, /id="plan-scope".*May change.*<code>src\/\*\*<\/code>, <code>\*\.md<\/code>/s)
+  t.match(before, /<pre[^>]*>(?:<[^>]+>)*paths:\n {2}- src/, 'the frontmatter is rendered as code')
+  t.notMatch(before, /id="plan-hidden"/, 'the rendered plan shows everything')
+  t.match(before, /id="step-write"/)
+
+  const { session, events } = await finished(service, ref)
+  t.match(session, { state: 'complete', plan: waiting.plan, out_of_scope: ['other', 'gone'] })
+  const names = session.diff.files.map(({ file }: { file: string }) => file)
+  t.strictSame(names.slice(0, 2).sort(), ['other', 'src/gone'], 'first, though they are small')
+  t.equal(session.diff.file, 'src/long')
+  const types = events.map(({ event_type }) => event_type)
+  t.ok(types.indexOf('out_of_scope') < types.indexOf('diff_taken'), 'first in the evidence')
+  t.match(readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8'), /out_of_scope files=/)
+  const after = await page(service, ref)
+  t.match(after, /Completed, but 2 files outside the scope changed\./)
+  t.match(after, /id="out-of-scope".*<code>other<\/code>.*<code>gone<\/code>.*id="changes"/s)
+  t.ok(after.indexOf('src/gone') < after.indexOf('src/long'))
+})
+
+t.test('a run inside its scope, or without one, has no such line', async (t) => {
+  const service = await openTestService(t, { files: { src: { a: 'a\n' } } })
+  committed(service.root)
+  for (const front of ['', FRONT]) {
+    const ref = await planned(service, { runbook: front + step('date >> src/a') })
+    const { session, events } = await finished(service, ref)
+    t.match(session, { state: 'complete', diff: { file: 'src/a' }, out_of_scope: [] })
+    t.notOk(events.some(({ event_type }) => event_type === 'out_of_scope'))
+    t.equal((await page(service, ref)).includes('id="out-of-scope"'), false)
+  }
+})
+
+t.test('an ACP agent is denied what is outside', async (t) => {
+  const settings = `---\nproviders:\n${ACP}---\n`
+  const service = await openTestService(t, { files: { 'casefile.md': settings }, trust: true })
+  committed(service.root)
+  const work = async (scope: string) => {
+    const { ref, session } = await plannedBy(service, 'acp')
+    const plan = `${session.plan}\n\n## Scope\n\n- paths: ${scope}\n`
+    await must(service, 'PUT', `${ref.path}/plan`, { plan })
+    return finished(service, ref)
+  }
+  const denied = await work('src/**')
+  const reason = 'new.txt is outside the scope of the plan (paths: src/**)'
+  t.match(denied.session, { refused: { work: 1, first: [{ tool: 'edit', reason }] } })
+  t.match(denied.session, { state: 'complete', out_of_scope: [] })
+  t.notOk(existsSync(join(service.root, 'new.txt')))
+  const allowed = await work('"*.txt"')
+  t.match(allowed.session, { state: 'complete', refused: { work: 0 }, out_of_scope: [] })
+  t.ok(existsSync(join(service.root, 'new.txt')))
+})
+
+t.test('a command agent is compared after its run', async (t) => {
+  const plan =
+    '## Hypothesis\n\nIt is small.\n\n## Plan\n\n1. Fix it.\n\n### Scope\n\n- paths: src/\n'
+  const agents = agentFiles({ one: { plan: says(plan), work: 'echo x > outside; echo done' } })
+  const service = await openTestService(t, { files: agents, trust: true })
+  committed(service.root)
+  const { ref } = await plannedBy(service, 'one')
+  const { session } = await finished(service, ref)
+  t.match(session, { state: 'complete', out_of_scope: ['outside'], diff: { file: 'outside' } })
+})
+
+t.test('a scope that cannot be read', async (t) => {
+  const bad =
+    '## Hypothesis\n\nIt is small.\n\n## Plan\n\n1. Fix it.\n\n### Scope\n\n- paths: ../x\n'
+  const agents = agentFiles({ one: { plan: says(bad), work: 'true' } })
+  const service = await openTestService(t, { files: agents, trust: true })
+  const { ref, session } = await plannedBy(service, 'one')
+  const message = 'paths: "../x": expected a path inside the working folder'
+  t.match(session.problems, [{ code: 'invalid_plan', message: `line 5 of the plan: ${message}` }])
+  const trail = readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8')
+  t.match(trail, /scope_unreadable line=5 message="paths: /)
+  const approved = await service.request('POST', `${ref.path}/approve`)
+  t.match(approved, { status: 422, json: { code: 'invalid_plan' } })
+  const saved = await service.request('PUT', `${ref.path}/plan`, {
+    plan: '---\ncommands: [npm test; rm x]\n---\nDo it.\n',
+  })
+  t.match(saved, {
+    status: 422,
+    json: { errors: [{ path: 'plan line 2', message: /one command/ }] },
+  })
+  const plan = '---\ncommands: [npm test]\n---\nDo it.\n'
+  await must(service, 'PUT', `${ref.path}/plan`, { plan })
+  t.match(await must(service, 'GET', ref.path), { plan, plan_sha256: sha256(plan), problems: [] })
+})
