@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { type ProgramContext, SHARED_OPTIONS } from './command.ts'
 import { command as abandonCommand } from './commands/abandon.ts'
+import { command as adoptCommand } from './commands/adopt.ts'
 import { command as answerCommand } from './commands/answer.ts'
 import { command as approveCommand } from './commands/approve.ts'
 import { command as checkCommand } from './commands/check.ts'
@@ -25,6 +26,7 @@ import { command as planCommand } from './commands/plan.ts'
 import { command as proofCommand } from './commands/proof.ts'
 import { command as resolveCommand } from './commands/resolve.ts'
 import { command as reviseCommand } from './commands/revise.ts'
+import { command as runCommand } from './commands/run.ts'
 import { command as sampleCommand } from './commands/sample.ts'
 import { command as searchCommand } from './commands/search.ts'
 import { command as serveCommand } from './commands/serve.ts'
@@ -33,6 +35,7 @@ import { command as startCommand } from './commands/start.ts'
 import { command as stateCommand } from './commands/state.ts'
 import { command as tailCommand } from './commands/tail.ts'
 import { command as trustCommand } from './commands/trust.ts'
+import { command as useCommand } from './commands/use.ts'
 import { command as webhookCommand } from './commands/webhook.ts'
 
 type Make = (context: ProgramContext) => Command
@@ -65,6 +68,9 @@ const COMMANDS: Record<string, Record<string, Make>> = {
   },
   'Your own agents': {
     hooks: hooksCommand,
+    run: runCommand,
+    use: useCommand,
+    adopt: adoptCommand,
   },
   Proof: {
     proof: proofCommand,

@@ -7,6 +7,8 @@ export type Place = (typeof PLACES)[number]
 export interface Homes {
   root: string
   environment: NodeJS.ProcessEnv
+  /** Tells workspaces apart in a user's settings. */
+  key: string
 }
 
 /** How the hooks of one agent are written into its settings. The functions are pure. */

@@ -1,9 +1,20 @@
+import { createHash } from 'node:crypto'
 import { findProgram } from '../runners/process/find-program.ts'
 import type { AgentHooks } from './agent-hooks.ts'
 import { claudeHooks } from './claude.ts'
+import { codexHooks } from './codex.ts'
+import { copilotHooks } from './copilot.ts'
+import { geminiHooks } from './gemini.ts'
+import { opencodeHooks } from './opencode.ts'
 
 /** The agents whose hooks can be installed. */
-export const HOOK_AGENTS: readonly AgentHooks[] = [claudeHooks]
+export const HOOK_AGENTS: readonly AgentHooks[] = [
+  claudeHooks,
+  codexHooks,
+  geminiHooks,
+  opencodeHooks,
+  copilotHooks,
+]
 
 /** Those on the PATH. */
 export async function installedAgents(
@@ -15,4 +26,9 @@ export async function installedAgents(
     if (await findProgram(agent.program, { path: environment.PATH, cwd })) found.push(agent)
   }
   return found
+}
+
+/** Part of a file name that tells workspaces apart. */
+export function workspaceKey(stateDir: string): string {
+  return createHash('sha256').update(stateDir).digest('hex').slice(0, 8)
 }

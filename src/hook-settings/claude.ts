@@ -1,27 +1,30 @@
 import { join } from 'node:path'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../runners/hooks/hook-script.ts'
 import { homeFolder } from './homes.ts'
-import { denialReason, type HookKind, type HookTarget, hookCommand } from './hook-command.ts'
+import { claudeDenial, type HookKind, type HookTarget, hookCommand } from './hook-command.ts'
 import { jsonAgent } from './json-agent.ts'
 import type { HookGroup } from './json-hooks.ts'
 
-/** Claude Code reads them from 2.1.0; one unknown event would make it reject the whole file. */
-const HOOKS: readonly { event: string; matcher?: string; kind: HookKind; timeoutS: number }[] = [
-  { event: 'SessionStart', kind: 'tell', timeoutS: 30 },
-  { event: 'UserPromptSubmit', kind: 'tell', timeoutS: 30 },
-  { event: 'PreToolUse', matcher: '*', kind: 'gate', timeoutS: 30 },
+const SHORT_S = 30
+
+/** One event that a version does not know would make it ignore the whole file: all of these are in 2.1.197. */
+const HOOKS: readonly { event: string; matcher?: string; kind: HookKind; timeoutS?: number }[] = [
+  { event: 'SessionStart', kind: 'tell' },
+  { event: 'UserPromptSubmit', kind: 'tell' },
+  { event: 'PreToolUse', matcher: '*', kind: 'gate' },
   {
     event: 'PermissionRequest',
     matcher: 'ExitPlanMode',
     kind: 'wait',
     timeoutS: PLAN_WAIT_S + 5,
   },
-  { event: 'PostToolUse', matcher: 'ExitPlanMode', kind: 'tell', timeoutS: 30 },
+  { event: 'PostToolUse', matcher: '*', kind: 'note' },
+  { event: 'PostToolUseFailure', matcher: '*', kind: 'note' },
   { event: 'Stop', kind: 'stop', timeoutS: STOP_WAIT_S + 5 },
-  { event: 'SessionEnd', kind: 'tell', timeoutS: 30 },
+  { event: 'SessionEnd', kind: 'tell' },
 ]
 
-/** Copilot, Cursor and VS Code read the files of a project too. */
+/** Claude Code. Copilot, Cursor and VS Code read the files of a project too. */
 export const claudeHooks = jsonAgent(
   {
     id: 'claude',
@@ -38,14 +41,8 @@ export const claudeHooks = jsonAgent(
 )
 
 export function claudeGroups(target: HookTarget): HookGroup[] {
-  const denial = JSON.stringify({
-    hookSpecificOutput: {
-      hookEventName: 'PreToolUse',
-      permissionDecision: 'deny',
-      permissionDecisionReason: denialReason(target.root),
-    },
-  })
-  return HOOKS.map(({ event, matcher, kind, timeoutS }) => {
+  const denial = claudeDenial(target)
+  return HOOKS.map(({ event, matcher, kind, timeoutS = SHORT_S }) => {
     const command = hookCommand(target, { agent: 'claude', kind, denial })
     const hooks = [{ type: 'command', command, timeout: timeoutS }]
     return { event, group: { ...(matcher === undefined ? {} : { matcher }), hooks } }

@@ -3,7 +3,7 @@
 import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 
 /** What the script does with an event; see `hook-script.ts`. */
-export type HookKind = 'gate' | 'wait' | 'hold' | 'stop' | 'tell'
+export type HookKind = 'gate' | 'wait' | 'hold' | 'stop' | 'tell' | 'note'
 
 /** Where the hooks are installed, and what they lead to. */
 export interface HookTarget {
@@ -40,6 +40,17 @@ export function hookCommand(
   if (!isUser) return line
   const isHere = `case $PWD/ in ${quoteForShell(`${root}/`)}*) ;; *) false ;; esac`
   return `if [ -f ${quoteForShell(script)} ] || ${isHere}; then ${line}; fi`
+}
+
+/** The answer of Claude Code and Codex that denies a tool. */
+export function claudeDenial({ root }: HookTarget): string {
+  return JSON.stringify({
+    hookSpecificOutput: {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: denialReason(root),
+    },
+  })
 }
 
 export function denialReason(root: string): string {

@@ -2,6 +2,7 @@
 
 import type { Node, ParseError } from 'jsonc-parser'
 import { AppError } from '../model/app-error.ts'
+import { isHookCommand } from './hook-command.ts'
 import { addLast, hasComment, takeOut } from './json-edit.ts'
 import { jsoncPackage } from './jsonc-package.ts'
 
@@ -25,6 +26,34 @@ export function ownGroups(text: string, path: string, isOwn: IsOwn): HookGroup[]
     const { matcher } = getNodeValue(group) as HookGroup['group']
     const own = hooks.map((hook) => getNodeValue(hook) as HookGroup['group']['hooks'][number])
     return { event, group: { ...(matcher === undefined ? {} : { matcher }), hooks: own } }
+  })
+}
+
+/** A hook of Casefile with its place in the file. */
+export interface HookPlace {
+  event: string
+  groupIndex: number
+  hookIndex: number
+  matcher: string | undefined
+  hook: HookGroup['group']['hooks'][number]
+}
+
+/** The hooks of Casefile for an agent, whatever version wrote them, with their places. */
+export function ownPlaces(text: string, path: string, agent: string): HookPlace[] {
+  const { body } = split(text)
+  if (body.trim() === '') return []
+  const { getNodeValue } = jsoncPackage()
+  const isOwn = (command: string) => isHookCommand(agent, command)
+  return ownNodes(parsed(body, path), path, isOwn).flatMap(({ event, group, hooks }) => {
+    const { matcher } = getNodeValue(group) as HookGroup['group']
+    const groupIndex = group.parent!.children!.indexOf(group)
+    return hooks.map((hook) => ({
+      event,
+      groupIndex,
+      hookIndex: hook.parent!.children!.indexOf(hook),
+      matcher,
+      hook: getNodeValue(hook) as HookPlace['hook'],
+    }))
   })
 }
 

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander'
+import { createClient } from '../../client/client.ts'
 import { confirm } from '../../demo/question.ts'
 import type { Place } from '../../hook-settings/agent-hooks.ts'
 import type { ChangePlan, SettingsChange } from '../../hook-settings/install.ts'
@@ -6,6 +7,7 @@ import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain, type ProgramContext } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
+import type { ConversationJson } from '../output/conversation-table.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
@@ -24,14 +26,14 @@ interface PlaceOptions extends Options {
 }
 
 /** Duplicates the ids of `HOOK_AGENTS`: importing them would load everything about settings for the help. */
-const AGENT_NAMES = ['claude']
+const AGENT_NAMES = ['claude', 'codex', 'gemini', 'opencode', 'copilot']
 
 /** `casefile hooks …`: the agent in your own terminal waits for you. */
 export function command(_: ProgramContext): Command {
   const hooks = new Command('hooks').description(
     'Record and gate the agents that you run yourself, by their hooks.',
   )
-  for (const each of [install(), remove()]) hooks.addCommand(each)
+  for (const each of [install(), status(), remove()]) hooks.addCommand(each)
   return hooks
 }
 
@@ -84,6 +86,43 @@ function remove(): Command {
   })
 }
 
+function status(): Command {
+  const command = new Command('status')
+    .description('Show where the hooks are installed, and what keeps them from working.')
+    .action(async (options: Options) => {
+      process.exitCode = await showStatus(options)
+    })
+  return explain(command, {
+    examples: [['casefile hooks status', 'Exits with 1 if hooks are missing or may not run.']],
+  })
+}
+
+async function showStatus(options: Options): Promise<ExitCode> {
+  const terminal = ownTerminal()
+  const folders = await findWorkspace(options)
+  const [{ hooksReport }, { hooksText }, { askOwner }] = await Promise.all([
+    import('../../hook-settings/status.ts'),
+    import('../output/hooks-text.ts'),
+    import('../../state/owner/ask-owner.ts'),
+  ])
+  const report = await hooksReport({ ...folders, environment: process.env })
+  const owner = await askOwner(folders.memoryRoot)
+  const url = (owner.held && owner.answer?.short !== true && owner.answer?.url) || null
+  const conversations = url === null ? [] : await conversationsAt(url)
+  const service = url === null ? null : { url }
+  if (options.json) terminal.print(jsonText({ ...report, service, conversations }))
+  else terminal.print(hooksText(report, { url, conversations }, terminal))
+  const isFine = report.hooks.every(
+    ({ installed, warnings }) => installed === 'current' && warnings.length === 0,
+  )
+  return isFine && report.hooks.length > 0 ? EXIT.done : EXIT.failed
+}
+
+async function conversationsAt(url: string): Promise<ConversationJson[]> {
+  const client = createClient({ url }, AbortSignal.timeout(5000))
+  return (await client.request('GET', '/conversations')).body
+}
+
 async function run(
   what: 'install' | 'remove',
   names: string[],
@@ -112,7 +151,8 @@ async function run(
   if (chosen.length === 0) {
     throw usageError(`No known agent is on the PATH. Name one: ${AGENT_NAMES.join(', ')}.`)
   }
-  const homes = { root, environment: process.env }
+  const key = agents.workspaceKey(stateDir)
+  const homes = { root, environment: process.env, key }
   const records = createInstalledHooks(stateDir)
   const changes: SettingsChange[] = []
   for (const agent of chosen) {

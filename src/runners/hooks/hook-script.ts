@@ -21,21 +21,23 @@ export const STOP_WAIT_S = 3600
  */
 export function hookScript({ root, gitFolder }: HookScriptPlace): string {
   return `# The hook of Casefile. The service writes this file at each start; it replaces changes.
-# sh hook <agent> <kind> [strict] [user] [<pid of the agent>]
-# kind: gate    exits with 1 without an answer, so that the caller denies the tool
+# sh hook <agent> <kind> [strict] [user] [event=<name>] [<pid of the agent>]
+# kind: gate    exits with 1 without an answer, so that the caller denies the tool; a plan may wait
 #       wait    asks until the service decides, also after it was restarted on another port
 #       hold    the same, but says nothing if no service runs when it begins
 #       stop    waits for the checks of the plan
 #       tell    says nothing without an answer
+#       note    says nothing, and does not wait, except for the end of a plan's dialog
 # user: only sessions in the workspace or in a worktree of its repository count
 root=${quoteForShell(root)}
 git=${quoteForShell(gitFolder ?? '')}
-agent=$1 kind=$2 strict=$CASEFILE_STRICT user= pid=\${CLAUDE_PID:-$PPID}
+agent=$1 kind=$2 strict=$CASEFILE_STRICT user= query= pid=\${CLAUDE_PID:-$PPID}
 shift 2
 for each do
   case $each in
     strict) strict=1 ;;
     user) user=1 ;;
+    event=*) query="?$each" ;;
     *) pid=$each ;;
   esac
 done
@@ -62,32 +64,56 @@ if [ -n "$user" ]; then
   is_here || { [ -n "$CLAUDE_PROJECT_DIR" ] && cd -P "$CLAUDE_PROJECT_DIR" && is_here; } || exit 0
 fi
 
+# in a subshell only, which it ends
 post() {
   url=
   { read -r url < "\${0%/*}/url"; } 2> /dev/null
-  [ -n "$url" ] || return 7
-  curl -q -sSf -m "$1" --connect-timeout 5 --noproxy '*' -H Expect: \\
+  [ -n "$url" ] || exit 7
+  exec curl -q -sSf -m "$1" --connect-timeout 5 --noproxy '*' -H Expect: \\
     -H 'Content-Type: application/json' -H "X-Casefile-Root: $root" -H "X-Casefile-Case: $CASEFILE_CASE" \\
     -H "X-Casefile-Session: $CASEFILE_SESSION" -H "X-Casefile-Pid: $pid" -H "X-Casefile-Strict: $strict" \\
-    --data-binary @- "$url/hooks/$agent" 2> /dev/null
+    --data-binary @- "$url/hooks/$agent$query" 2> /dev/null
 }
 
-case $kind in
-  gate) answer=$(post 5) || exit 1 ;;
-  stop) answer=$(post ${STOP_WAIT_S}) || exit 0 ;;
-  wait | hold)
-    body=$(cat) was_heard= rejected=0
-    until answer=$(printf '%s' "$body" | post ${PLAN_WAIT_S}); do
-      case $? in
-        7) [ $kind = wait ] || [ -n "$was_heard" ] || exit 0 ;;
-        22) rejected=$((rejected + 1)) && [ $rejected -lt 60 ] || exit 0 ;;
-        *) was_heard=1 ;;
-      esac
-      [ -z "$CLAUDE_PID" ] || kill -0 "$CLAUDE_PID" 2> /dev/null || exit 0
-      sleep 1
-    done
+# <the exit code if no service runs when it begins; empty: wait for one>
+decision() {
+  was_heard= rejected=0
+  until answer=$(printf '%s' "$body" | post ${PLAN_WAIT_S}); do
+    case $? in
+      7) [ -z "$1" ] || [ -n "$was_heard" ] || exit "$1" ;;
+      22) rejected=$((rejected + 1)) && [ $rejected -lt 60 ] || exit \${1:-0} ;;
+      *) was_heard=1 ;;
+    esac
+    [ -z "$CLAUDE_PID" ] || kill -0 "$CLAUDE_PID" 2> /dev/null || exit 0
+    sleep 1
+  done
+}
+
+# the call of a tool is what must be fast, and these two present a plan in another way
+case $kind$agent in
+  gateclaude | gatecodex)
+    answer=$(post 5) || exit 1
+    printf '%s' "$answer"
+    exit 0
     ;;
-  *) answer=$(post 5) || exit 0 ;;
+esac
+
+body=$(cat)
+case $kind$body in
+  gate*'"tool_name":"exit_plan_mode"'* | gate*'"toolName":"exit_plan_mode"'*) kind=plan ;;
+  note*'"tool_name":"ExitPlanMode"'* | note*'"tool_name":"exit_plan_mode"'* | note*'"toolName":"exit_plan_mode"'*) kind=tell ;;
+esac
+case $kind in
+  plan) decision 1 ;;
+  gate) answer=$(printf '%s' "$body" | post 5) || exit 1 ;;
+  wait) decision '' ;;
+  hold) decision 0 ;;
+  stop) answer=$(printf '%s' "$body" | post ${STOP_WAIT_S}) || exit 0 ;;
+  note)
+    { printf '%s' "$body" | post 5; } > /dev/null 2>&1 &
+    exit 0
+    ;;
+  *) answer=$(printf '%s' "$body" | post 5) || exit 0 ;;
 esac
 printf '%s' "$answer"
 `

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import { Argument, Command } from 'commander'
+import { createClient } from '../../client/client.ts'
+import type { RUN_AGENTS, RunAgent } from '../../hook-settings/run-settings.ts'
+import { AppError } from '../../model/app-error.ts'
+import { askOwner } from '../../state/owner/ask-owner.ts'
+import { explain } from '../command.ts'
+import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
+import { EXIT } from '../output/exit-codes.ts'
+import { ownTerminal } from '../output/terminal.ts'
+import { resolveCase } from '../resolve/case.ts'
+
+interface Options extends WorkspaceOptions {
+  case?: string
+  strict?: boolean
+  json?: boolean
+}
+
+/** Duplicates `RUN_AGENTS`: importing it would load everything about settings for the help. */
+const AGENTS: typeof RUN_AGENTS = ['claude', 'codex']
+const OTHERS = ['gemini', 'opencode', 'copilot']
+
+export function command(): Command {
+  const run = new Command('run')
+    .description('Start an agent in this terminal that waits for you. Installs nothing.')
+    .addArgument(new Argument('<agent>', 'claude or codex.').choices([...AGENTS, ...OTHERS]))
+    .argument('[args...]', 'Arguments for the agent, after --.')
+    .option('--case <case>', 'The case that it works on. Default: as casefile use says.')
+    .option('--strict', 'Only approvals in Casefile count, not those in the terminal.')
+    .action(async (agent: string, args: string[], options: Options) => {
+      process.exitCode = await start(agent, args, options)
+    })
+  return explain(run, {
+    examples: [
+      ['casefile run claude --case "sign-in"', 'Work on a case in Claude Code.'],
+      ['casefile run codex -- resume', 'With arguments of its own.'],
+    ],
+    exits: [EXIT.unknown],
+    more: 'Exits with the code of the agent. Needs a running service. Other agents need casefile hooks install.',
+  })
+}
+
+async function start(agent: string, args: string[], options: Options): Promise<number> {
+  if (!isRunAgent(agent)) {
+    throw new AppError(
+      'bad_request',
+      `${agent} takes no hooks from its arguments. Install them: casefile hooks install ${agent}`,
+    )
+  }
+  const workspace = await findWorkspace(options)
+  const { root, memoryRoot, stateDir } = workspace
+  const owner = await askOwner(memoryRoot)
+  const url = owner.held && owner.answer?.short !== true ? owner.answer?.url : undefined
+  if (url === undefined) {
+    throw new AppError(
+      'bad_request',
+      'No service is running, so the agent could change nothing. Start one with: casefile serve',
+    )
+  }
+  const client = createClient({ url }, new AbortController().signal)
+  const case_id = options.case === undefined ? null : await resolveCase(client, options.case)
+  if (case_id !== null) await client.request('GET', `/cases/${case_id}`)
+  const [{ hookArguments }, { hookFiles }] = await Promise.all([
+    import('../../hook-settings/run-settings.ts'),
+    import('../../state/hook-files.ts'),
+  ])
+  const hooks = await hookArguments(agent, stateDir, {
+    root,
+    script: hookFiles(stateDir).script,
+    isUser: false,
+    isStrict: options.strict ?? false,
+  })
+  const child = spawn(agent, [...hooks, ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, ...(case_id === null ? {} : { CASEFILE_CASE: case_id }) },
+  })
+  // the terminal sends these to the agent too; it decides what they mean
+  const ignore = () => {}
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, ignore)
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => child.kill(signal))
+  }
+  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
+  const failed = once(child, 'error').then(([error]) => Promise.reject(notFound(agent, error)))
+  const body = { agent, cwd: process.cwd(), case_id, pid: child.pid }
+  if (child.pid !== undefined) {
+    await client
+      .request('POST', '/conversations', { body })
+      .catch((error: unknown) => ownTerminal().warn(String(error)))
+  }
+  const [code, signal] = await Promise.race([ended, failed])
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal])
+}
+
+function isRunAgent(agent: string): agent is RunAgent {
+  return AGENTS.some((each) => each === agent)
+}
+
+function notFound(agent: string, error: unknown): AppError {
+  return new AppError('provider_unavailable', `${agent} could not be started: ${String(error)}`)
+}

@@ -1,0 +1,162 @@
+/** What is installed where, and what could keep it from working. Reads the settings, and changes nothing. */
+
+import { dirname, join } from 'node:path'
+import { readJsonFile } from '../files/json-file.ts'
+import { isWithin } from '../files/real-path.ts'
+import { AppError } from '../model/app-error.ts'
+import { asRecord } from '../runners/agents/unknown-record.ts'
+import { findProgram } from '../runners/process/find-program.ts'
+import { hookFiles } from '../state/hook-files.ts'
+import type { AgentHooks, Homes, Place } from './agent-hooks.ts'
+import { HOOK_AGENTS, workspaceKey } from './agents.ts'
+import { codexHome, codexTrust } from './codex.ts'
+import { geminiHome } from './gemini.ts'
+import type { HookTarget } from './hook-command.ts'
+import { hashOf, readSettings } from './install.ts'
+import { createInstalledHooks, type InstalledHooks } from './installed-hooks.ts'
+
+export interface HookStatus {
+  agent: string
+  place: Place
+  file: string
+  /** `older`: an older version of Casefile wrote it. `changed`: somebody changed it since. */
+  installed: 'current' | 'older' | 'changed' | 'unreadable'
+  is_strict: boolean
+  /** Why the hooks may not run, and what to do; empty if nothing is known. */
+  warnings: string[]
+}
+
+export interface HooksReport {
+  hooks: HookStatus[]
+  /** Agents on the PATH that have no hooks of this workspace. */
+  missing: string[]
+  /** What concerns all agents. */
+  warnings: string[]
+}
+
+interface StatusPlaces {
+  root: string
+  stateDir: string
+  environment: NodeJS.ProcessEnv
+}
+
+export async function hooksReport(places: StatusPlaces): Promise<HooksReport> {
+  const { root, stateDir, environment } = places
+  const records = createInstalledHooks(stateDir)
+  const homes = { root, environment, key: workspaceKey(stateDir) }
+  const hooks: HookStatus[] = []
+  const missing: string[] = []
+  for (const agent of HOOK_AGENTS) {
+    const found = await statusesOf(agent, homes, hookFiles(stateDir).script, records)
+    hooks.push(...found)
+    if (found.length > 0) continue
+    const where = { path: environment.PATH, cwd: root }
+    if ((await findProgram(agent.program, where)) !== null) missing.push(agent.id)
+  }
+  const hasCurl = (await findProgram('curl', { path: environment.PATH, cwd: root })) !== null
+  const warnings =
+    hooks.length > 0 && !hasCurl
+      ? ['curl is not on the PATH, so the hooks deny every tool. Install curl.']
+      : []
+  return { hooks, missing, warnings }
+}
+
+async function statusesOf(
+  agent: AgentHooks,
+  homes: Homes,
+  script: string,
+  records: InstalledHooks,
+): Promise<HookStatus[]> {
+  const found: HookStatus[] = []
+  for (const [place, fileOf] of Object.entries(agent.files) as [Place, (of: Homes) => string][]) {
+    const file = fileOf(homes)
+    const target = { root: homes.root, script, isUser: place === 'user', isStrict: false }
+    try {
+      const status = await statusOf(agent, file, target, records)
+      if (status === null) continue
+      const warnings = await warningsOf(agent, file, homes)
+      found.push({ agent: agent.id, place, file, ...status, warnings })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const warnings = [error.message]
+      found.push({
+        agent: agent.id,
+        place,
+        file,
+        installed: 'unreadable',
+        is_strict: false,
+        warnings,
+      })
+    }
+  }
+  return found
+}
+
+async function statusOf(
+  agent: AgentHooks,
+  file: string,
+  target: HookTarget,
+  records: InstalledHooks,
+): Promise<Pick<HookStatus, 'installed' | 'is_strict'> | null> {
+  const { realPath, text } = await readSettings(file)
+  const present = text === null ? null : agent.find(text, file, target)
+  if (text === null || present === null) return null
+  for (const is_strict of [false, true]) {
+    const wanted = { ...target, isStrict: is_strict }
+    const installed = agent.add(agent.remove(text, file, target), file, wanted)
+    if (agent.find(installed, file, wanted) === present) return { installed: 'current', is_strict }
+  }
+  const record = await records.read(realPath)
+  const isOurs = record !== null && record.hooks_sha256 === hashOf(present)
+  return { installed: isOurs ? 'older' : 'changed', is_strict: / strict\b/.test(present) }
+}
+
+type Warn = (file: string, homes: Homes) => Promise<string[]>
+
+/** What each agent asks for besides its settings. */
+const WARNINGS: Record<string, Warn> = {
+  claude: async (file) => {
+    const { disableAllHooks } = asRecord(await readJsonFile(file))
+    return disableAllHooks === true
+      ? ['"disableAllHooks" is true there, so no hook runs. Remove it.']
+      : []
+  },
+  codex: async (file, { environment }) => {
+    const { realPath, text } = await readSettings(file)
+    const config = await readSettings(join(codexHome(environment), 'config.toml'))
+    const paths = realPath === file ? [file] : [file, realPath]
+    const trusts = paths.map((path) => codexTrust(text ?? '', path, config.text ?? ''))
+    const { count, trusted } = trusts.reduce((a, b) => (a.trusted >= b.trusted ? a : b))
+    if (trusted === count) return []
+    const which = trusted === 0 ? 'none of its hooks' : `only ${trusted} of its ${count} hooks`
+    return [
+      `you have trusted ${which} as they are now, and Codex runs no others. Start codex, and choose "Trust all and continue" or review them.`,
+    ]
+  },
+  gemini: async (_, { root, environment }) => {
+    const known = asRecord(await readJsonFile(join(geminiHome(environment), 'trustedFolders.json')))
+    const isTrusted = Object.entries(known).some(
+      ([folder, level]) =>
+        (level === 'TRUST_FOLDER' && isWithin(folder, root)) ||
+        (level === 'TRUST_PARENT' && isWithin(dirname(folder), root)),
+    )
+    return isTrusted
+      ? []
+      : [
+          'Gemini CLI does not trust this folder yet, and may run no hooks until it does. Start gemini here, and trust it.',
+        ]
+  },
+}
+
+async function warningsOf(agent: AgentHooks, file: string, homes: Homes): Promise<string[]> {
+  return (await WARNINGS[agent.id]?.(file, homes)) ?? []
+}
+
+/** When a tool runs although Casefile has not answered, with these hooks. */
+export const FAILS_OPEN: Readonly<Record<string, string>> = {
+  claude: 'if the hook is stopped or takes longer than 30 s, or if hooks are switched off',
+  codex: 'if its hooks are not trusted, are stopped, or take longer than 30 s',
+  gemini: 'if the folder is not trusted, or the hook is stopped',
+  opencode: 'if its plugin is not loaded',
+  copilot: 'if the hook takes longer than its limit',
+}
