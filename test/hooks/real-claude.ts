@@ -1,13 +1,15 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { TERMINAL_AGENTS } from '../fixtures/agents/in-terminal.ts'
-import { REAL_AGENTS, whyMissing } from '../fixtures/agents/real-agents.ts'
+import { quoted, TERMINAL_AGENTS } from '../fixtures/agents/in-terminal.ts'
+import { AGENTS_BIN, REAL_AGENTS, whyMissing } from '../fixtures/agents/real-agents.ts'
 import { type Bound, type SessionJson, terminalScene } from '../fixtures/agents/terminal-scene.ts'
+import { CLI } from '../fixtures/cli.ts'
 import { must } from '../fixtures/session-client.ts'
 import { needsTmux } from '../fixtures/tmux.ts'
 
 /* The real Claude Code in a terminal, with the hooks that `casefile hooks install` writes, and a scripted model. */
 
+const AGENT_COMMAND = `${quoted(AGENTS_BIN)}/${TERMINAL_AGENTS.claude.command}`
 const AGENT = { ...REAL_AGENTS.claude, ...TERMINAL_AGENTS.claude }
 
 /** Red until app.js has ten as its limit. */
@@ -103,7 +105,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     model.script(raise('1', '10', scene.root), { text: 'Done.' })
     terminal.press(...AGENT.approves)
     await terminal.shows(/Do you want to make this edit/)
-    t.match(trail(asked), /plan_approved .*approved_via=terminal/)
+    t.match(trail(asked), /plan_approved .*approved_via=agent/)
     terminal.press('1')
     t.match(await session({ state: 'complete' }), { tests: { passed: 1 } })
     t.strictSame(agent.waitingHooks(), [], 'no hook waits on')
@@ -136,8 +138,8 @@ t.test('Claude Code in a terminal', options, async (t) => {
   t.test('two at once, each in a worktree', async (t) => {
     const scene = await terminalScene(t, 'claude')
     const folders = [scene.worktree('one'), scene.worktree('two')] as const
-    const one = await scene.open('One', folders[0])
-    const two = await scene.open('Two', folders[1])
+    const one = await scene.open('One', { cwd: folders[0] })
+    const two = await scene.open('Two', { cwd: folders[1] })
     const [asks] = [await plan(one, 'Raise it.'), await plan(two, 'Raise it.')]
     one.model.script(raise('1', '10', folders[0]), { text: 'Done.' })
     await one.post(asks, 'approve')
@@ -150,5 +152,81 @@ t.test('Claude Code in a terminal', options, async (t) => {
     await two.terminal.say('Do it all the same')
     await two.told(/hook error/)
     t.equal(two.file('app.js'), 'limit = 1\n')
+  })
+
+  t.test('with --strict only Casefile approves', async (t) => {
+    const scene = await terminalScene(t, 'claude')
+    const agent = await scene.open('Limit', { hooks: ['--user', '--strict'] })
+    const asked = await plan(agent, 'Raise it to ten.')
+    agent.model.script(raise('1', '10', scene.root), { text: 'I may not.' })
+    agent.terminal.press(...AGENT.approves)
+    await agent.terminal.shows(/I may not\./)
+    t.equal(agent.file('app.js'), 'limit = 1\n')
+
+    await agent.post(await agent.session({ state: 'plan_ready', id: asked.id }), 'approve')
+    agent.model.script(raise('1', '10', scene.root), { text: 'I may.' })
+    await agent.terminal.say('Try again')
+    await agent.terminal.shows(/Do you want to make this edit/)
+    agent.terminal.press('1')
+    await agent.session({ state: 'complete' })
+    t.equal(agent.file('app.js'), 'limit = 10\n')
+  })
+
+  t.test('an unbound conversation is let alone until it is adopted', async (t) => {
+    const { service, ...scene } = await terminalScene(t, 'claude')
+    const agent = await scene.open('Limit', { isBound: false })
+    const { model, terminal } = agent
+    model.script(...AGENT.presents('# Mine\n'), AGENT.writes(join(scene.root, 'mine.txt')))
+    await terminal.say('Write it')
+    await terminal.shows(AGENT.dialog)
+    terminal.press('1') // and use auto mode
+    await terminal.shows(/Done\./)
+    t.equal(agent.file('mine.txt'), 'written\n')
+    t.strictSame(await must(service, 'GET', `/cases/${agent.case_id}/sessions`), [])
+    const [found] = await must(service, 'GET', '/conversations')
+    t.match(found, { agent: 'claude', case_id: null, folder: '.', is_gated: true })
+
+    await must(service, 'POST', `/conversations/${found.id}/adopt`, { case_id: agent.case_id })
+    model.script(AGENT.writes(join(scene.root, 'more.txt')))
+    await terminal.say('Write more')
+    await agent.told(/hook error/)
+    t.equal(agent.file('more.txt'), null)
+  })
+
+  t.test('the session goes on after /exit and --resume', async (t) => {
+    const scene = await terminalScene(t, 'claude')
+    const agent = await scene.open('Limit')
+    const { id } = await plan(agent, 'Raise it.')
+    agent.terminal.press('Escape')
+    await agent.terminal.shows(/Rejected Claude's plan/)
+    await agent.terminal.say('/exit')
+    const shown = await agent.terminal.shows(/claude (.*)--resume [\w-]+/)
+    const [, resume] = /(--resume [\w-]+)/.exec(shown) ?? []
+    const again = await agent.start(`${AGENT_COMMAND} ${resume}`)
+    agent.model.script(...AGENT.presents(planOf('Raise it to ten.')))
+    await again.say('Go on')
+    const session = await agent.session({ state: 'plan_ready', id })
+    agent.model.script(raise('1', '10', scene.root), { text: 'Done.' })
+    await agent.post(session, 'approve')
+    await agent.session({ state: 'complete', id })
+  })
+
+  t.test('casefile run gates it with nothing installed', async (t) => {
+    const scene = await terminalScene(t, 'claude')
+    const agent = await scene.open('Limit', {
+      hooks: null,
+      isBound: false,
+      command: (case_id) =>
+        `${quoted(process.execPath)} ${quoted(CLI)} run claude --case ${case_id} -- --permission-mode plan`,
+    })
+    agent.model.script(AGENT.writes(join(scene.root, 'early.txt')))
+    const asked = await plan(agent, 'Raise it.')
+    t.equal(agent.file('early.txt'), null)
+    agent.model.script(raise('1', '10', scene.root), { text: 'Done.' })
+    await agent.post(asked, 'approve')
+    await agent.session({ state: 'complete' })
+    const found = await must(scene.service, 'GET', '/conversations')
+    t.match(found, [{ agent: 'claude', is_gated: true }])
+    t.equal(found.length, 1)
   })
 })

@@ -85,7 +85,7 @@ t.test('Codex in a terminal', options, async (t) => {
     model.script(raise('1', '10', scene.root), { text: 'Done.' })
     terminal.press(...AGENT.approves)
     t.match(await session({ state: 'complete' }), { tests: { passed: 1 } })
-    t.match(trail(asked), /plan_approved .*approved_via=terminal/)
+    t.match(trail(asked), /plan_approved .*approved_via=agent/)
     t.strictSame(agent.waitingHooks(), [], 'no hook waits on')
   })
 
@@ -115,8 +115,8 @@ t.test('Codex in a terminal', options, async (t) => {
   t.test('two at once, each in a worktree', async (t) => {
     const scene = await terminalScene(t, 'codex')
     const folders = [scene.worktree('one'), scene.worktree('two')] as const
-    const one = await scene.open('One', folders[0])
-    const two = await scene.open('Two', folders[1])
+    const one = await scene.open('One', { cwd: folders[0] })
+    const two = await scene.open('Two', { cwd: folders[1] })
     const asks = await plan(one, 'Raise it.')
     await plan(two, 'Raise it.')
     one.model.script(raise('1', '10', folders[0]), { text: 'Done.' })
