@@ -19,7 +19,6 @@ import { createServiceHooks, type ServiceHooks } from './hook-settings/service-h
 import type { HttpDeps, StartStage } from './http/deps.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
-import type { Problem } from './model/problem.ts'
 import type { Session } from './model/session.ts'
 import { TIME_LIMITS } from './runners/time-limits.ts'
 import { createSearch } from './search/search.ts'
@@ -32,8 +31,9 @@ import { agentFileProblems, installedReaders } from './sessions/start-checks.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { createCaseLists } from './state/case-lists.ts'
 import { openCaseRows } from './state/cases.ts'
-import { DATABASE_FILE, type Database, openDatabase } from './state/database.ts'
+import { type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
+import { stateProblems } from './state/state-problems.ts'
 import { warnAboutOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
@@ -232,7 +232,7 @@ async function open(
     baselines,
     files: baselineStore,
   })
-  const { sessions, providers, handEdits, plans } = createSessionParts({
+  const { sessions, conversations, providers, handEdits, plans } = createSessionParts({
     layout,
     state,
     database,
@@ -352,6 +352,7 @@ async function open(
     settings,
     plans,
     sessions,
+    conversations,
     running,
     changes,
     outputs,
@@ -376,7 +377,7 @@ async function open(
     startedAt: now(),
     build,
     webhooks,
-    hooks: createServiceHooks({ root, stateDir: state.root }, log),
+    hooks: createServiceHooks({ root, stateDir: state.root, environment }, log),
     providers,
     agents: readers,
     close: undo.close,
@@ -388,13 +389,4 @@ async function open(
     },
     giveUpStart,
   }
-}
-
-/** Problems of the state folder, reported while this service runs. */
-function stateProblems({ setAside, damage }: Database): Problem[] {
-  const place = { file: DATABASE_FILE, line: null }
-  const problems: Problem[] = []
-  if (setAside !== null) problems.push({ code: 'state_reset', ...place, message: setAside })
-  if (damage !== null) problems.push({ code: 'state_damaged', ...place, message: damage })
-  return problems
 }

@@ -1,7 +1,12 @@
+import type { HooksReport } from '../hook-settings/status.ts'
+import { hookLines, hooksSummary } from '../hook-settings/status-text.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { ProviderStatus } from '../sessions/providers.ts'
 import type { Examination } from './examination.ts'
 import type { AgentHandshake } from './handshakes.ts'
+
+/** Many people let Casefile start their agents, and need no hooks. */
+const NO_HOOKS: HooksReport = { hooks: [], missing: [], warnings: [] }
 
 /** The facts of an examination as text for a terminal. */
 export function examinationText(found: Examination): string {
@@ -19,6 +24,7 @@ export function examinationText(found: Examination): string {
       found.git === null ? 'not found; needed for diffs and history' : visibleText(found.git),
     ],
     ['read-only mount', mount],
+    ['hooks', hooksSummary(found.hooks)],
   ]
   const rows = [
     ['provider', 'version', 'plan mode', 'found at'],
@@ -27,7 +33,13 @@ export function examinationText(found: Examination): string {
   const warnings = found.providers.flatMap(({ id, warning }) =>
     warning === null ? [] : [`${visibleText(id)}: ${visibleText(warning)}\n`],
   )
-  return `${table(facts)}\n${table(rows)}${warnings.length > 0 ? '\n' : ''}${warnings.join('')}`
+  const notes = [
+    ...warnings,
+    ...hookLines(found.hooks.hooks.length === 0 ? NO_HOOKS : found.hooks).map(
+      (line) => `${line}\n`,
+    ),
+  ]
+  return `${table(facts)}\n${table(rows)}${notes.length > 0 ? '\n' : ''}${notes.join('')}`
 }
 
 export function handshakeText({ id, handshake }: AgentHandshake, warning: string | null): string {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { type HooksReport, hooksReport } from '../hook-settings/status.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
@@ -25,6 +26,8 @@ export interface Examination {
   /** The sandbox that keeps an agent from writing while it plans. */
   sandbox: Sandbox
   providers: ProviderStatus[]
+  /** The hooks of the agents that people run themselves. */
+  hooks: HooksReport
   /** The default provider of new sessions. */
   standard: string
   /** Why the default provider cannot be used, as far as known; null if it can. */
@@ -48,6 +51,7 @@ export async function examine(
     agentFiles: await agentFileWords(root, environment, settings),
     git: await gitVersion(root),
     sandbox: await sandboxFor(places, environment),
+    hooks: await hooksReport({ root, stateDir: state.root, environment }),
     standard: settings.provider,
     objection: await findObjection(settings, providers, root),
   }

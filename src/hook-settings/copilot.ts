@@ -40,7 +40,7 @@ export const copilotHooks = fileAgent(
 function copilotFile(target: HookTarget): string {
   const denial = JSON.stringify({
     permissionDecision: 'deny',
-    permissionDecisionReason: denialReason(target.root),
+    permissionDecisionReason: denialReason(target),
   })
   const hooks = HOOKS.map(({ event, kind, timeoutS = SHORT_S }) => {
     // what it sends does not name the event

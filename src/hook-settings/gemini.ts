@@ -36,7 +36,7 @@ export function geminiHome(environment: NodeJS.ProcessEnv): string {
 }
 
 function geminiGroups(target: HookTarget): HookGroup[] {
-  const denial = JSON.stringify({ decision: 'deny', reason: denialReason(target.root) })
+  const denial = JSON.stringify({ decision: 'deny', reason: denialReason(target) })
   return HOOKS.map(({ event, matcher, kind, timeoutS = SHORT_S }) => {
     const command = hookCommand(target, { agent: 'gemini', kind, more: ['$PPID'], denial })
     // milliseconds

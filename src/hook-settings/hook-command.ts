@@ -2,6 +2,9 @@
 
 import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 
+/** The script that finds the workspace; `HOOK_FINDER`. */
+const SHARED_SCRIPT = '"${XDG_STATE_HOME:-$HOME/.local/state}/casefile/hook"'
+
 /** What the script does with an event; see `hook-script.ts`. */
 export type HookKind = 'gate' | 'wait' | 'hold' | 'stop' | 'tell' | 'note'
 
@@ -13,6 +16,8 @@ export interface HookTarget {
   script: string
   /** In the user's own settings: sessions outside the workspace are left alone. */
   isUser: boolean
+  /** In the settings of a project, which many people share: each has the state folder elsewhere. */
+  isShared: boolean
   isStrict: boolean
 }
 
@@ -30,11 +35,12 @@ interface HookLine {
  * run the tool.
  */
 export function hookCommand(
-  { root, script, isUser, isStrict }: HookTarget,
+  { root, script, isUser, isShared, isStrict }: HookTarget,
   { agent, kind, more = [], denial }: HookLine,
 ): string {
   const words = [agent, kind, ...(isStrict ? ['strict'] : []), ...(isUser ? ['user'] : []), ...more]
-  const call = `sh ${quoteForShell(script)} ${words.join(' ')}`
+  const file = isShared ? SHARED_SCRIPT : quoteForShell(script)
+  const call = `sh ${file} ${words.join(' ')}`
   if (kind !== 'gate') return `${call} || :`
   const line = `${call} || printf '%s' ${quoteForShell(denial)}`
   if (!isUser) return line
@@ -43,21 +49,23 @@ export function hookCommand(
 }
 
 /** The answer of Claude Code and Codex that denies a tool. */
-export function claudeDenial({ root }: HookTarget): string {
+export function claudeDenial(target: HookTarget): string {
   return JSON.stringify({
     hookSpecificOutput: {
       hookEventName: 'PreToolUse',
       permissionDecision: 'deny',
-      permissionDecisionReason: denialReason(root),
+      permissionDecisionReason: denialReason(target),
     },
   })
 }
 
-export function denialReason(root: string): string {
-  return `Casefile does not answer. Start it with: casefile serve (in ${root})`
+export function denialReason({ root, isShared }: HookTarget): string {
+  const where = isShared ? 'this project' : root
+  return `Casefile does not answer. Start it with: casefile serve (in ${where})`
 }
 
 /** Recognizes the lines that any version of Casefile wrote for an agent. */
 export function isHookCommand(agent: string, command: string): boolean {
-  return new RegExp(`\\bsh '(?:[^']|'\\\\'')*/hooks/hook' ${agent} [a-z]+\\b`).test(command)
+  const isAgents = new RegExp(`(?:/hooks/hook'|/casefile/hook") ${agent} [a-z]+\\b`)
+  return /\bsh ['"]/.test(command) && isAgents.test(command)
 }

@@ -112,7 +112,11 @@ export async function readSettings(
   if (!read.ok && read.reason === 'missing') return { realPath, text: null }
   const decoded = read.ok ? decodeUtf8(read.bytes) : null
   if (decoded?.ok) return { realPath, text: decoded.text }
-  const why = read.ok ? 'it is not UTF-8' : read.detail
+  const why = read.ok
+    ? 'it is not UTF-8'
+    : read.reason === 'symbolic_link'
+      ? 'it is a symbolic link to nothing'
+      : read.detail
   throw new AppError('unreadable_file', `${path} cannot be changed: ${why}. Nothing was written.`)
 }
 

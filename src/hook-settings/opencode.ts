@@ -26,7 +26,8 @@ export const opencodeHooks = fileAgent(
  * It sends what happens in the words of Claude Code. A tool is denied by an error, so an error of the plugin denies
  * too. The limit of a plan's decision is the service's.
  */
-function pluginText({ root, script, isUser, isStrict }: HookTarget): string {
+function pluginText(target: HookTarget): string {
+  const { root, script, isUser, isStrict } = target
   return `${MARK} casefile hooks install writes it, casefile hooks remove removes it.
 import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -35,7 +36,7 @@ const root = ${JSON.stringify(root)}
 const urlFile = ${JSON.stringify(join(dirname(script), 'url'))}
 const isForAllProjects = ${isUser}
 const isStrict = ${isStrict}
-const noAnswer = ${JSON.stringify(denialReason(root))}
+const noAnswer = ${JSON.stringify(denialReason(target))}
 
 export const Casefile = async ({ client, directory }) => {
   // the service has started this agent, and gates it in its own way

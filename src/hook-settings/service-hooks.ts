@@ -1,12 +1,18 @@
 import { realPathOf } from '../files/real-path.ts'
-import { hookScript } from '../runners/hooks/hook-script.ts'
-import { announceToHooks, withdrawFromHooks, writeHookScript } from '../state/hook-files.ts'
+import { HOOK_FINDER, hookScript } from '../runners/hooks/hook-script.ts'
+import {
+  announceToHooks,
+  withdrawFromHooks,
+  writeHookFinder,
+  writeHookScript,
+} from '../state/hook-files.ts'
 import { findDotGit } from '../workspace/git/dot-git.ts'
 
 export interface HookPlaces {
   /** The workspace. */
   root: string
   stateDir: string
+  environment: NodeJS.ProcessEnv
 }
 
 /** What a service tells the hooks of the agents that people run themselves. */
@@ -17,27 +23,29 @@ export interface ServiceHooks {
   withdraw(): Promise<void>
 }
 
-export function createServiceHooks(
-  { root, stateDir }: HookPlaces,
-  log: (line: string) => void,
-): ServiceHooks {
+export function createServiceHooks(places: HookPlaces, log: (line: string) => void): ServiceHooks {
   const logged = (work: Promise<void>) =>
     work.catch((error: unknown) => log(`hooks of agents: ${String(error)}`))
   return {
     announce: (url) =>
       logged(
         (async () => {
-          await installHookScript({ root, stateDir })
-          await announceToHooks(stateDir, url)
+          await installHookScript(places)
+          await announceToHooks(places.stateDir, url)
         })(),
       ),
-    withdraw: () => logged(withdrawFromHooks(stateDir)),
+    withdraw: () => logged(withdrawFromHooks(places.stateDir)),
   }
 }
 
-/** Writes the script, so that hooks deny with a reason even before the first start of a service. */
-export async function installHookScript({ root, stateDir }: HookPlaces): Promise<void> {
+/** Writes the scripts, so that hooks deny with a reason even before the first start of a service. */
+export async function installHookScript({
+  root,
+  stateDir,
+  environment,
+}: HookPlaces): Promise<void> {
   const found = await findDotGit(root, () => null)
   const gitFolder = found && (await realPathOf(found.gitDir.replace(/\/worktrees\/[^/]+\/?$/, '')))
   await writeHookScript(stateDir, hookScript({ root, gitFolder }))
+  await writeHookFinder({ root, gitFolder, stateDir }, HOOK_FINDER, environment)
 }

@@ -70,7 +70,13 @@ async function statusesOf(
   const found: HookStatus[] = []
   for (const [place, fileOf] of Object.entries(agent.files) as [Place, (of: Homes) => string][]) {
     const file = fileOf(homes)
-    const target = { root: homes.root, script, isUser: place === 'user', isStrict: false }
+    const target = {
+      root: homes.root,
+      script,
+      isUser: place === 'user',
+      isShared: place === 'project',
+      isStrict: false,
+    }
     try {
       const status = await statusOf(agent, file, target, records)
       if (status === null) continue

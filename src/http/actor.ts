@@ -1,6 +1,6 @@
 import { MAX_WHO, oneLine } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type Actor, isPlace, PLACES } from '../model/history.ts'
+import { type Actor, CLIENTS, isClient } from '../model/history.ts'
 import type { ServiceContext } from './context.ts'
 import type { HttpDeps } from './deps.ts'
 
@@ -17,8 +17,8 @@ export async function actorOf(
 ): Promise<Actor> {
   const sent = c.req.header(ACTOR_HEADER)
   const from = c.req.header(CLIENT_HEADER) ?? 'api'
-  if (!isPlace(from)) {
-    throw wrongHeader('Casefile-Client', `expected one of ${PLACES.join(', ')}`)
+  if (!isClient(from)) {
+    throw wrongHeader('Casefile-Client', `expected one of ${CLIENTS.join(', ')}`)
   }
   const who = sent === undefined ? await operator() : nameOf(sent)
   return { who, from }

@@ -1,7 +1,9 @@
 import type { Endpoint } from './endpoint.ts'
 import { artifactEndpoints } from './routes/artifacts.ts'
 import { caseEndpoints } from './routes/cases.ts'
+import { conversationEndpoints } from './routes/conversations.ts'
 import { eventEndpoints } from './routes/events.ts'
+import { hookEndpoints } from './routes/hooks.ts'
 import { memoryEndpoints } from './routes/memory.ts'
 import { proofEndpoints } from './routes/proof.ts'
 import { providerEndpoints } from './routes/providers.ts'
@@ -18,6 +20,8 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...searchEndpoints,
   ...sessionEndpoints,
   ...sessionStreamEndpoints,
+  ...conversationEndpoints,
+  ...hookEndpoints,
   ...artifactEndpoints,
   ...proofEndpoints,
   ...memoryEndpoints,

@@ -80,6 +80,7 @@ export async function serializeSession(
     created_at: session.started_at,
     updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,
     provider: session.provider,
+    origin: session.origin ?? 'service',
     started_at: session.started_at,
     completed_at: session.completed_at,
     durations: sessionDurations(session.trail),

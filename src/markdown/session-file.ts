@@ -77,6 +77,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     started_at: asCreated.started_at ?? reader.time('started_at') ?? origin.created_at,
     completed_at: reader.time('completed_at'),
     provider: asCreated.provider ?? reader.matching('provider', SLUG, SLUG_RULE) ?? 'runbook',
+    ...(originOf(asCreated, reader) ? { origin: 'terminal' as const } : {}),
     plan_sha256: reader.text('plan_sha256'),
     diff: readDiff(reader),
     tests: readTests(reader),
@@ -88,7 +89,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   return { value: problems.some(isBreaking) ? null : value, problems }
 }
 
-type CreatedFields = Partial<Pick<Session, 'id' | 'type' | 'started_at' | 'provider'>>
+type CreatedFields = Partial<Pick<Session, 'id' | 'type' | 'started_at' | 'provider' | 'origin'>>
 
 /**
  * Returns the fields in the audit line that created the session, which no edit of the frontmatter changes; a
@@ -101,6 +102,7 @@ function readCreatedFields(reader: FieldReader, first: TrailLine | undefined): C
   if (typeof session_id === 'string' && UUID.test(session_id)) created.id = session_id
   if (typeof type === 'string' && isSessionType(type)) created.type = type
   if (typeof provider === 'string' && SLUG.test(provider)) created.provider = provider
+  if (first.fields.origin === 'terminal') created.origin = 'terminal'
   const comparisons: [key: string, text: string | null, createdAs: string | undefined][] = [
     ['id', reader.text('id'), created.id],
     ['session_type', reader.text('session_type'), created.type],
@@ -112,6 +114,13 @@ function readCreatedFields(reader: FieldReader, first: TrailLine | undefined): C
       reportHandEdit(reader, key, text, createdAs)
   }
   return created
+}
+
+/** Whether a person runs the agent themselves. A session that the service created says so in its trail alone. */
+function originOf(created: CreatedFields, reader: FieldReader): boolean {
+  return created.id === undefined
+    ? reader.text('origin') === 'terminal'
+    : created.origin === 'terminal'
 }
 
 function reportHandEdit(reader: FieldReader, key: string, text: string, createdAs: string): void {

@@ -102,13 +102,15 @@ function candidatesText(candidates: readonly Candidate[]): string {
 }
 
 /**
- * Returns the text of a new session file: every key in order except `failed_tests`, which is written only if tests
- * failed; the five headings; the first audit lines.
+ * Returns the text of a new session file: every key in order except `failed_tests` and `origin`, which are written only
+ * if they have a value; the five headings; the first audit lines.
  */
 export async function newSessionText(session: Session): Promise<string> {
   const values = yamlFields(session)
   const head = newFrontmatter(
-    SESSION_KEYS.filter((key) => key !== 'failed_tests').map((key) => [key, values[key]]),
+    SESSION_KEYS.filter((key) => key !== 'failed_tests' && (key !== 'origin' || values[key])).map(
+      (key) => [key, values[key]],
+    ),
   )
   const title = `# Session ${session.number}: ${session.type}`
   const names = Object.values(HEADINGS).map((name) => `\n## ${name}\n`)
@@ -151,5 +153,5 @@ export async function editedSession(
 
 function yamlFields(session: Session): Record<(typeof SESSION_KEYS)[number], YamlValue> {
   const { trail: _, type, ...fields } = session
-  return { ...fields, session_type: type, ...evidenceYaml(session) }
+  return { ...fields, origin: fields.origin ?? null, session_type: type, ...evidenceYaml(session) }
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { retryText } from './agent-retry.ts'
 import { lineOf, say, toDoLine } from './event-line.ts'
 import { entry, optional, text } from './event-row.ts'
-import { count, runMode as mode } from './schemas.ts'
+import { count, hash, runMode as mode } from './schemas.ts'
 import { callText } from './tool-call.ts'
 import { readUsage, usageText } from './usage.ts'
 
@@ -80,7 +80,14 @@ export const AGENT_EVENTS = {
     },
   ),
   tool_call: entry(
-    { tool: text, kind: optional(text), title: optional(text), status: optional(text) },
+    {
+      tool: text,
+      kind: optional(text),
+      title: optional(text),
+      status: optional(text),
+      /** Of the input of a tool of an agent in a terminal, which is not recorded itself. */
+      input_sha256: optional(hash),
+    },
     {
       line: ({ tool, kind, title, status }) => {
         // the end of the call has a line too

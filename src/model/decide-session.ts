@@ -1,6 +1,7 @@
 import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
+import type { Place } from './history.ts'
 import { hasEnded, type Session, type SessionTexts, sessionMove } from './session.ts'
 import { nextState } from './session-state.ts'
 import { type LineWith, lastOf, type NewTrailLine, newLine, numbered } from './trail.ts'
@@ -28,6 +29,7 @@ export interface NewSession {
   number: number
   type: SessionType
   provider: string
+  origin?: 'terminal'
   note?: string | undefined
 }
 
@@ -36,6 +38,7 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
   const line = newLine('session_created', {
     type: wanted.type,
     provider: wanted.provider,
+    origin: wanted.origin,
     note: note || undefined,
     // identifies the session even if its frontmatter is changed
     session_id: wanted.id,
@@ -105,7 +108,7 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
 export function approve(
   folder: CaseFolder,
   id: string,
-  plan: { sha256: string; approved: string; text: string },
+  plan: { sha256: string; approved: string; text: string; via: Place },
   now: string,
 ): Edit[] {
   const session = liveSession(folder, id)
@@ -120,7 +123,16 @@ export function approve(
   const edit = sessionMove(session, {
     trigger: 'approve',
     now,
-    before: [{ event: 'plan_approved', fields: { plan_sha256: plan.sha256, plan: plan.text } }],
+    before: [
+      {
+        event: 'plan_approved',
+        fields: {
+          plan_sha256: plan.sha256,
+          approved_via: plan.via,
+          plan: plan.text,
+        },
+      },
+    ],
     fields: { plan_sha256: plan.sha256 },
   })
   return [

@@ -20,6 +20,7 @@ import {
   text,
   yes,
 } from './event-row.ts'
+import { CLIENTS } from './history.ts'
 import {
   caseState,
   count,
@@ -110,10 +111,19 @@ export const EVENTS = {
     { example: { case_id: null, reason: 'gone' } },
   ),
   session_created: entry(
-    { type: sessionType, provider: given, note: optional(text), session_id: id },
     {
-      line: ({ type, provider }) =>
-        lineOf('plain', `session created: ${say(type)} by ${say(provider)}`),
+      type: sessionType,
+      provider: given,
+      origin: optional(z.literal('terminal')),
+      note: optional(text),
+      session_id: id,
+    },
+    {
+      line: ({ type, provider, origin }) =>
+        lineOf(
+          'plain',
+          `session created: ${say(type)} by ${say(provider)}${origin === 'terminal' ? ' in a terminal' : ''}`,
+        ),
       example: { type: 'implementing', provider: 'runbook' },
     },
   ),
@@ -227,10 +237,18 @@ export const EVENTS = {
     },
   ),
   plan_approved: entry(
-    { plan_sha256: hash, plan: optional(given) },
     {
-      line: ({ plan_sha256 }) => lineOf('good', `plan approved (${short(plan_sha256)})`),
-      example: { plan_sha256: aPlan.sha256 },
+      plan_sha256: hash,
+      approved_via: optional(z.enum([...CLIENTS, 'agent'])),
+      plan: optional(given),
+    },
+    {
+      line: ({ plan_sha256, approved_via }) =>
+        lineOf(
+          'good',
+          `plan approved (${short(plan_sha256)})${approved_via === 'agent' ? " in the agent's own dialog" : ''}`,
+        ),
+      example: { plan_sha256: aPlan.sha256, approved_via: 'console' },
     },
   ),
   ...AGENT_EVENTS,

@@ -143,6 +143,7 @@ const WHERE: Record<Place, string> = {
   mcp: 'by MCP',
   import: 'by an import',
   api: 'by the API',
+  agent: "in the agent's own dialog",
 }
 
 function movedActs(

@@ -4,12 +4,15 @@ import { type CaseState, isCaseState } from './case-state.ts'
 export const HISTORY_FILE = 'history.md'
 
 /** Where a request comes from; `api` if it does not say. */
-export const PLACES = ['console', 'terminal', 'mcp', 'import', 'api'] as const
-export type Place = (typeof PLACES)[number]
+export const CLIENTS = ['console', 'terminal', 'mcp', 'import', 'api'] as const
+export type Client = (typeof CLIENTS)[number]
 
-export function isPlace(text: string): text is Place {
-  return (PLACES as readonly string[]).includes(text)
+export function isClient(text: string): text is Client {
+  return (CLIENTS as readonly string[]).includes(text)
 }
+
+/** Where a change comes from. `agent`: a person answered in the dialog of an agent that they run themselves. */
+export type Place = Client | 'agent'
 
 /** Who makes a change. */
 export interface Actor {

@@ -37,6 +37,8 @@ export interface Session {
   started_at: string
   completed_at: string | null
   provider: string
+  /** `terminal`: a person runs the agent themselves, and its hooks report to the service. */
+  origin?: 'terminal'
   plan_sha256: string | null
   diff: Diff | null
   tests: TestCounts | null
@@ -64,6 +66,7 @@ export const SESSION_KEYS = [
   'started_at',
   'completed_at',
   'provider',
+  'origin',
   'plan_sha256',
   'diff',
   'tests',

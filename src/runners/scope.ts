@@ -38,7 +38,7 @@ function globsOf(entry: string): string[] {
 
 /** Whether every program that the shell command runs begins with the words of an allowed command. */
 export function isCommandInScope(scope: PlanScope, command: string): boolean {
-  return commandReason(scope, command) === null
+  return outsideScope(scope, { command }) === null
 }
 
 /** A tool call, as far as the scope limits it. */
@@ -48,25 +48,34 @@ export interface ScopedAction {
   command?: string
   /** The working folder, to which absolute paths of the command are compared. */
   workdir?: string
+  /** Where the command runs, relative to the working folder. */
+  folder?: string
 }
 
 /** Why the scope does not allow the action, as a clause for the operator and the agent; null if it does. */
 export function outsideScope(
   scope: PlanScope,
-  { path, command, workdir }: ScopedAction,
+  { path, command, workdir, folder = '.' }: ScopedAction,
 ): string | null {
   if (path !== undefined && !isPathInScope(scope, path)) return pathReason(scope, path)
-  return command === undefined ? null : commandReason(scope, command, workdir)
+  return command === undefined ? null : commandReason(scope, command, { workdir, folder })
 }
 
 function pathReason({ paths }: PlanScope, path: string, which = ''): string {
   return `${quotePath(path)}${which} is outside the scope of the plan (paths: ${listed(paths ?? [])})`
 }
 
+const CHANGES_FOLDER = /^(?:cd|pushd|popd)$/
 /** Redirections that write no file. */
 const NO_FILE = /^(?:\d+|-|\/dev\/(?:null|tty|std(?:out|err)|fd\/\d+))$/
 
-function commandReason(scope: PlanScope, command: string, workdir?: string): string | null {
+interface CommandPlace {
+  workdir: string | undefined
+  /** Null if it is not known, after a `cd`. */
+  folder: string | null
+}
+
+function commandReason(scope: PlanScope, command: string, place: CommandPlace): string | null {
   if (scope.commands === null && scope.paths === null) return null
   const commands = simpleCommands(command)
   if (commands === null) {
@@ -74,23 +83,25 @@ function commandReason(scope: PlanScope, command: string, workdir?: string): str
       ? null
       : `its command is too complex to compare with the scope of the plan (commands: ${listed(scope.commands)})`
   }
+  let { folder } = place
   for (const each of commands) {
+    if (CHANGES_FOLDER.test(each.words[0] ?? '')) folder = null
     if (scope.commands !== null && !isAllowed(scope.commands, each)) {
       const shown = shortened(each.words.join(' ')) || 'a redirection without a command'
       return `"${shown}" is outside the scope of the plan (commands: ${listed(scope.commands)})`
     }
     const file = each.written
       .filter((path) => !NO_FILE.test(path))
-      .flatMap((path) => pathInFolder(path, workdir) ?? [])
+      .flatMap((path) => pathInFolder(path, { ...place, folder }) ?? [])
       .find((path) => !isPathInScope(scope, path))
     if (file !== undefined) return `it writes ${pathReason(scope, file, ', which')}`
   }
   return null
 }
 
-/** The path relative to the working folder; null for one outside it, which the scope does not limit. */
-function pathInFolder(path: string, workdir: string | undefined): string | null {
-  if (!posix.isAbsolute(path)) return path
+/** The path relative to the working folder; null if it is outside, or not known: the scope does not limit it then. */
+function pathInFolder(path: string, { workdir, folder }: CommandPlace): string | null {
+  if (!posix.isAbsolute(path)) return folder === null ? null : posix.join(folder, path)
   const inside = workdir === undefined ? '..' : posix.relative(workdir, path)
   return inside.split('/')[0] === '..' ? null : inside
 }

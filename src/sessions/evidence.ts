@@ -241,10 +241,14 @@ export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[
   return steps
 }
 
-/** The steps of Work mode; an agent's planning is a step before these. */
+/**
+ * The steps of Work mode; an agent's planning is a step before these. Proof steps run at each stop of an agent in a
+ * terminal: the last run of each counts.
+ */
 function workStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
   const approved = trail.findLastIndex((line) => line.event === 'plan_approved')
-  return stepsOf(number, trail.slice(approved + 1))
+  const steps = stepsOf(number, trail.slice(approved + 1))
+  return [...new Map(steps.map((step) => [step.id, step])).values()]
 }
 
 function startedStep(number: number, { fields }: LineWith<'step_started'>): TrailStep {

@@ -3,7 +3,7 @@ import { diskError } from '../files/storage-error.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import type { CaseFolder, Decide } from '../model/case-folder.ts'
 import type { Actor } from '../model/history.ts'
-import type { RunProcess } from '../runners/process/run-processes.ts'
+import type { IdentifiedRun, RunProcess } from '../runners/process/run-processes.ts'
 import type { Store, UpdateOptions } from '../workspace/store.ts'
 
 /** Why a job was stopped. */
@@ -33,6 +33,13 @@ export interface Job {
   endedBy: Actor | undefined
   /** Planning has ended and its end is recorded; only cleanup remains. */
   planned: boolean
+}
+
+/** A running session, as needed to recognize requests that its own processes send to this service. */
+export interface SessionRun extends IdentifiedRun {
+  session_id: string
+  case_id: string
+  kind: Job['kind']
 }
 
 interface EndingWhy {

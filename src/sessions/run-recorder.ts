@@ -22,7 +22,10 @@ import { mapTexts, type RedactedStream, type Redactor } from './redaction.ts'
  * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live
  * output.
  */
-export function openRunReport(deps: SessionDeps, job: Job): StepRecorder {
+export function openRunReport(
+  deps: SessionDeps,
+  job: Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending' | 'processes' | 'runId'>,
+): StepRecorder {
   const { layout, outputs, runs, redactor, now } = deps
   const { case_id, session_id, number, runId } = job
   const record = { session_id, case_id, number, mark: runId, agent_session: null as string | null }

@@ -190,9 +190,11 @@ async function failSession(
     const strange = folder.texts ? strangePlan(session, folder.texts.plan) : ''
     const reason = why(present.state) + strange
     const output = boundedOutput(number, [steps?.output ?? planned, planned || steps ? reason : ''])
+    const isAbandoned = !worked && session.origin === 'terminal'
     const end: RunEnd = {
       mode: worked ? 'work' : 'plan',
-      state: 'failed',
+      // the agent goes on in its terminal, and its next plan has a session of its own
+      state: isAbandoned ? 'abandoned' : 'failed',
       reason,
       ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
       ...(steps ? { evidence: { tests: steps.tests, failed_tests: steps.failed_tests } } : {}),

@@ -8,27 +8,30 @@ import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
-import { isRunning, nextState } from '../model/session-state.ts'
-import { type NewTrailLine, numbered, type TrailLine } from '../model/trail.ts'
-import type { IdentifiedRun } from '../runners/process/run-processes.ts'
+import { nextState } from '../model/session-state.ts'
+import { type ConversationRecords, createConversationRecords } from '../state/conversations.ts'
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
 import { createRunRecords } from '../state/runs.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
+import { type Conversations, createConversations } from './conversations/conversations.ts'
+import { planInTerminal } from './conversations/terminal-plan.ts'
+import { type DeniedRequest, noteDenied } from './denied-request.ts'
 import type { SessionDeps } from './deps.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
-import { type Job, updateWithRetry } from './jobs.ts'
+import type { Job, SessionRun } from './jobs.ts'
 import { mustHaveFailed, planAgainNote } from './plan-history.ts'
 import { plan } from './plan-mode.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
 import { mustBeInstalled, providerOf } from './providers.ts'
 import { createSessionJobs, recover } from './session-jobs.ts'
 import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
-import { execute } from './work-mode.ts'
+import { execute, type Worker } from './work-mode.ts'
 
 interface SessionParts {
   sessions: Sessions
+  conversations: Conversations
   providers: Providers
   handEdits: HandEdits
   plans: PlanTexts
@@ -48,9 +51,13 @@ export function createSessionParts(
     conversations: new Map(),
     touchedInRun: new Set<string>(),
   }
-  const sessions = createSessions(shared)
+  const { sessions, conversations } = createSessions({
+    ...shared,
+    records: createConversationRecords(database, log),
+  })
   return {
     sessions,
+    conversations,
     plans,
     providers: createProviders(shared),
     handEdits: createHandEdits({ ...shared, stop: sessions.stop }),
@@ -108,7 +115,15 @@ export interface Sessions {
 /** A condition of the request, checked against the session when the change is made. */
 type Allow = (folder: CaseFolder, session: Session) => void
 
-function createSessions(deps: SessionDeps): Sessions {
+interface TerminalDeps {
+  records: ConversationRecords
+  operator: () => Promise<string>
+}
+
+function createSessions(deps: SessionDeps & TerminalDeps): {
+  sessions: Sessions
+  conversations: Conversations
+} {
   const { store, state, layout, now, newId, limits } = deps
   const { jobs, start, begin } = createSessionJobs(deps)
   const numbers = `${state.root}/numbers`
@@ -127,7 +142,84 @@ function createSessions(deps: SessionDeps): Sessions {
     }
   }
 
-  return {
+  const newNumber = (caseId: string) =>
+    numbering.run(caseId, async () => {
+      const next = await nextSessionNumber(layout, numbers, caseId)
+      await rememberNumber(numbers, caseId, next)
+      return next
+    })
+
+  /** Creates a session whose first planning is `work`. */
+  async function beginSession(
+    caseId: string,
+    wanted: Omit<decide.NewSession, 'id' | 'number'>,
+    by: Actor,
+    work: (job: Job) => Promise<void>,
+  ): Promise<{ folder: CaseFolder; session: Session }> {
+    const number = await newNumber(caseId)
+    const id = newId()
+    const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
+    const folder = await begin(job, (decided) =>
+      store.update(
+        caseId,
+        (folder) => decided(decide.createSession(folder, { id, number, ...wanted }, now())),
+        { by },
+      ),
+    )
+    const session = sessionOf(folder, id)
+    jobs.run(job, () => work(job))
+    return { folder, session }
+  }
+
+  /** Moves a session from plan_ready back to planning, which is `work`. */
+  async function planAgain(
+    { case_id, id, number }: Session,
+    note: string,
+    by: Actor,
+    work: (job: Job) => Promise<void>,
+  ): Promise<CaseFolder> {
+    const job = await start({ ...named(case_id, id, number), kind: 'plan', folder: null })
+    let before = ''
+    const decided = (folder: CaseFolder) => {
+      before = folder.texts!.plan
+      return decide.revise(folder, id, note, now())
+    }
+    const folder = await begin(job, (begun) =>
+      store.update(case_id, (folder) => begun(decided(folder)), { texts: id, by }),
+    )
+    await deps.plans.store(before)
+    jobs.run(job, () => work(job))
+    return folder
+  }
+
+  const conversations = createConversations({
+    ...deps,
+    async begin(caseId, { provider, by }, work) {
+      const wanted = { type: 'implementing', provider, origin: 'terminal' } as const
+      return (await beginSession(caseId, wanted, by, work)).session
+    },
+    async planAgain(session, note, by) {
+      await planAgain(session, note, by, (job) => planWithTalk(session, job))
+    },
+    async approve({ case_id, id }, plan, by) {
+      await sessions.approve(case_id, id, { plan_sha256: sha256(plan), by })
+    },
+  })
+
+  /** The folder that the agent of a session in a terminal works in. Throws `wrong_state` if that is not known here. */
+  function folderInTerminal({ id, number }: Session): string {
+    const conversation = conversations.ofSession(id)
+    if (conversation) return conversation.folder
+    throw new AppError(
+      'wrong_state',
+      `The conversation of session ${number} with its agent is not known on this machine, so its plan cannot be carried out. Abandon the session.`,
+    )
+  }
+
+  const planWithTalk = (session: Session, job: Job) =>
+    planInTerminal(deps, job, conversations.talkOf(session), folderInTerminal(session))
+
+  const sessions: Sessions = {
     async create(caseId, wanted, by) {
       const present = await store.read(caseId)
       const settings = await deps.settings()
@@ -136,22 +228,9 @@ function createSessions(deps: SessionDeps): Sessions {
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustBeInstalled(deps, chosen, workdir)
       await mustTrustFiles(chosen, { root: layout.root, folder: workdir }, settings.files)
-      const number = await numbering.run(caseId, async () => {
-        const next = await nextSessionNumber(layout, numbers, caseId)
-        await rememberNumber(numbers, caseId, next)
-        return next
-      })
-      const id = newId()
-      const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
-      const created = { id, number, type, provider: chosen.id, note }
-      const folder = await begin(job, (decided) =>
-        store.update(caseId, (folder) => decided(decide.createSession(folder, created, now())), {
-          by,
-        }),
+      return beginSession(caseId, { type, provider: chosen.id, note }, by, (job) =>
+        plan(deps, job, chosen, note),
       )
-      const session = sessionOf(folder, id)
-      jobs.run(job, () => plan(deps, job, chosen, note))
-      return { folder, session }
     },
 
     async editPlan(caseId, id, edit, { allow, by }) {
@@ -182,14 +261,11 @@ function createSessions(deps: SessionDeps): Sessions {
         decide.requireReadPlan(session, sha256(text), deps.touchedInRun.has(id))
       const approved = expected ?? sha256(text)
       if (approved === sha256(text)) await mustBeRunnable(text)
-      const settings = await deps.settings()
-      const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       const { number } = session
-      const provider = providerOf(session.provider, settings)
-      if (approved === sha256(text)) await mustBeExecutable(text, provider)
-      if (!(await readPlan(text)).isRunbook) {
-        await mustTrustFiles(provider, { root: layout.root, folder: workdir }, settings.files)
-      }
+      const { folder: workdir, worker } = await workerFor(present, session, {
+        text,
+        isChecked: approved === sha256(text),
+      })
       const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
       const folder = await begin(job, (decided) =>
         store.update(
@@ -198,12 +274,17 @@ function createSessions(deps: SessionDeps): Sessions {
             const onDisk = sha256(folder.texts!.plan)
             // the text that runs was read and checked above, so the file must still have it
             const shown = onDisk === approved ? sha256(text) : onDisk
-            return decided(decide.approve(folder, id, { sha256: shown, approved, text }, now()))
+            return decided(
+              decide.approve(folder, id, { sha256: shown, approved, text, via: by.from }, now()),
+            )
           },
           { texts: id, by },
         ),
       )
-      jobs.run(job, () => execute(deps, job, provider, text))
+      jobs.run(job, () => execute(deps, job, worker, text))
+      if (session.origin === 'terminal') {
+        conversations.talkOf(session).decide(() => ({ is: 'approved', plan: text }))
+      }
       return folder
     },
 
@@ -211,23 +292,16 @@ function createSessions(deps: SessionDeps): Sessions {
       const present = await store.read(caseId)
       const session = decide.liveSession(present, id)
       nextState(session.state, 'revise')
-      const { number } = session
+      if (session.origin === 'terminal') {
+        const folder = await planAgain(session, note, by, (job) => planWithTalk(session, job))
+        conversations.sendBack(session, note)
+        return folder
+      }
       const settings = await deps.settings()
       const provider = providerOf(session.provider, settings)
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustTrustFiles(provider, { root: layout.root, folder: workdir }, settings.files)
-      const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
-      let before = ''
-      const decided = (folder: CaseFolder) => {
-        before = folder.texts!.plan
-        return decide.revise(folder, id, note, now())
-      }
-      const folder = await begin(job, (begun) =>
-        store.update(caseId, (folder) => begun(decided(folder)), { texts: id, by }),
-      )
-      await deps.plans.store(before)
-      jobs.run(job, () => plan(deps, job, provider, note))
-      return folder
+      return planAgain(session, note, by, (job) => plan(deps, job, provider, note))
     },
 
     async abandon(caseId, id, { reason, by }) {
@@ -242,15 +316,41 @@ function createSessions(deps: SessionDeps): Sessions {
       return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()), { by })
     },
 
-    runs: () => jobs.active(),
+    runs: () => [...jobs.active(), ...conversations.runs()],
     async noteDenied(id, denied) {
       const job = jobs.find(id)
       if (job) await noteDenied(deps, job, denied)
     },
     stop: (id, reason) => jobs.end(id, 'abandon', { reason }),
     recover: () => recover(deps),
-    close: () => jobs.endAll('stop'),
+    async close() {
+      conversations.close()
+      await jobs.endAll('stop')
+    },
   }
+
+  /** Who carries out the plan of a session, and in which folder. Throws if that cannot be. */
+  async function workerFor(
+    { case: { workdir } }: CaseFolder,
+    session: Session,
+    { text, isChecked }: { text: string; isChecked: boolean },
+  ): Promise<{ folder: string; worker: Worker }> {
+    if (session.origin === 'terminal') {
+      const talk = conversations.talkOf(session)
+      talk.scope = (await readPlan(text)).scope
+      return { folder: folderInTerminal(session), worker: { is: 'terminal', talk } }
+    }
+    const settings = await deps.settings()
+    const folder = await workingFolder(layout.root, workdir, settings.folders)
+    const provider = providerOf(session.provider, settings)
+    if (isChecked) await mustBeExecutable(text, provider)
+    if (!(await readPlan(text)).isRunbook) {
+      await mustTrustFiles(provider, { root: layout.root, folder }, settings.files)
+    }
+    return { folder, worker: { is: 'provider', provider } }
+  }
+
+  return { sessions, conversations }
 }
 
 function stillOpen({ number }: Session, ms: number): AppError {
@@ -265,45 +365,3 @@ const named = (case_id: string, session_id: string, number: number) => ({
   session_id,
   number,
 })
-
-/** A running session, as needed to recognize requests that its own processes send to this service. */
-export interface SessionRun extends IdentifiedRun {
-  session_id: string
-  case_id: string
-  kind: Job['kind']
-}
-
-export interface DeniedRequest {
-  /** The denied action, in a word or two. */
-  tool: string
-  /** The HTTP method and path of the request. */
-  title: string
-  reason: string
-  /** The process that sent it; absent if it had exited. */
-  pid?: number
-}
-
-/** A session that sends requests in a loop must not fill its own audit trail. */
-const MAX_LINES = 20
-
-/**
- * Appends a `denied` line to the audit trail of the session whose own run sent a request that only the operator may
- * send.
- */
-async function noteDenied(
-  { store, now }: Pick<SessionDeps, 'store' | 'now'>,
-  job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
-  denied: DeniedRequest,
-): Promise<void> {
-  await updateWithRetry(store, job, (folder) => {
-    const session = sessionOf(folder, job.session_id)
-    const known = session.trail.filter(isOwnRequest).length
-    if (!isRunning(session.state) || known >= MAX_LINES) return []
-    const line: NewTrailLine = { event: 'denied', fields: { ...denied, kind: 'request' } }
-    const lines = numbered(session.trail, [line], now())
-    return [{ file: 'session', number: session.number, edit: { lines } }]
-  })
-}
-
-const isOwnRequest = ({ event, fields }: TrailLine) =>
-  event === 'denied' && fields.kind === 'request'

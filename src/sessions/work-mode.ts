@@ -18,6 +18,8 @@ import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { memoryOf, promptContext } from './context.ts'
+import type { Talk } from './conversations/talk.ts'
+import { noteChanges } from './conversations/terminal-plan.ts'
 import type { SessionDeps } from './deps.ts'
 import { type MissingEnvironment, missingEnvironmentNote, stepEnvironment } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
@@ -29,16 +31,20 @@ import { appendLine, openRunReport } from './run-recorder.ts'
 import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
 import { notStarted, whyUntrusted } from './start-checks.ts'
 
+/** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */
+export type Worker = { is: 'provider'; provider: Provider } | { is: 'terminal'; talk: Talk }
+
 /** Work mode: runs the approved plan, collects the evidence, and moves the session and its case. */
 export async function execute(
   deps: SessionDeps,
   job: Job,
-  provider: Provider,
+  worker: Worker,
   plan: string,
 ): Promise<void> {
   const { layout, state } = deps
   const { session_id, case_id, number } = job
   const session = await begin(deps, job)
+  if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
   const diffRun = await startDiff(job.folder!, {
     layout,
@@ -51,7 +57,7 @@ export async function execute(
     scope: (await readPlan(plan)).scope,
   })
   try {
-    const outcome = await work(deps, job, provider, plan)
+    const outcome = await work(deps, job, worker, plan)
     await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
     const replaced = replacedReason(await places.replaced())
@@ -86,17 +92,19 @@ async function begin({ store, now }: SessionDeps, job: Job): Promise<Session> {
 async function work(
   deps: SessionDeps,
   job: Job,
-  provider: Provider,
+  worker: Worker,
   plan: string,
 ): Promise<WorkResult & { missing: MissingEnvironment }> {
   const { state } = deps
   const settings = await deps.settings()
   const { isRunbook } = await readPlan(plan)
-  const agents = provider.runner.capabilities.isAgent && !isRunbook ? provider : null
+  const provider = worker.is === 'provider' ? worker.provider : null
+  const agents = provider?.runner.capabilities.isAgent && !isRunbook ? provider : null
   const { env, missing } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
   const { timeout } = settings
   const limit = AbortSignal.timeout(timeout.work)
-  const signal = AbortSignal.any([job.signal, limit])
+  // a person in a terminal may take days
+  const signal = worker.is === 'terminal' ? job.signal : AbortSignal.any([job.signal, limit])
   const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
   const report = openRunReport(deps, job)
   try {
@@ -116,15 +124,30 @@ async function work(
       limits: deps.limits,
       scratch: state.scratch,
     }
-    const result = agents
-      ? await runAgentWork(deps, job, agents, { request, settings, run })
-      : await runbook.execute(request)
-    if (limit.aborted) job.ending ??= 'time_out'
+    const result = await carryOut(deps, job, worker, { request, settings, run, agents })
+    if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(deps, result)), missing }
   } finally {
     await report.close()
     await run.close()
   }
+}
+
+function carryOut(
+  deps: SessionDeps,
+  job: Job,
+  worker: Worker,
+  { agents, ...agentWork }: AgentWork & { agents: Provider | null },
+): Promise<WorkResult> {
+  const { request } = agentWork
+  if (worker.is === 'terminal') {
+    return worker.talk.work(request.signal, async () => {
+      const checked = await runProofSteps(request)
+      await killRun(job, deps.limits.endRun)
+      return checked
+    })
+  }
+  return agents ? runAgentWork(deps, job, agents, agentWork) : runbook.execute(request)
 }
 
 function failIfReplaced<W extends WorkResult>(outcome: W, replaced: string | null) {

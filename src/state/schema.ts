@@ -86,6 +86,13 @@ const MIGRATIONS: string[] = [
   ALTER TABLE cases ADD COLUMN list_place INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX cases_by_list ON cases (list_section, list_place, id);
   `,
+  `
+  -- conversations with agents that people run themselves, as their hooks report them
+  CREATE TABLE conversations (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  -- the case that a person made current for a working folder
+  CREATE TABLE current_cases (folder TEXT PRIMARY KEY, case_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

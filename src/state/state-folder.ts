@@ -26,14 +26,19 @@ export async function defaultStateFolder(
   memoryRoot: string,
   env: NodeJS.ProcessEnv,
 ): Promise<string> {
-  const given = env.XDG_STATE_HOME
-  const home = env.HOME && isAbsolute(env.HOME) ? env.HOME : homedir()
-  const base = given && isAbsolute(given) ? given : join(home, '.local', 'state')
   const key = createHash('sha256')
     .update(await realPathOf(memoryRoot))
     .digest('hex')
     .slice(0, 16)
-  return join(base, 'casefile', key)
+  return join(stateFolders(env), key)
+}
+
+/** The folder that has the state folders of all memory roots. */
+export function stateFolders(env: NodeJS.ProcessEnv): string {
+  const given = env.XDG_STATE_HOME
+  const home = env.HOME && isAbsolute(env.HOME) ? env.HOME : homedir()
+  const base = given && isAbsolute(given) ? given : join(home, '.local', 'state')
+  return join(base, 'casefile')
 }
 
 /**

@@ -10,6 +10,7 @@ const target: HookTarget = {
   root: '/home/me/it’s "my" \\ project',
   script: "/home/me/.local/state/casefile/o'neil/hooks/hook",
   isUser: false,
+  isShared: false,
   isStrict: false,
 }
 const PATH = '.claude/settings.local.json'
@@ -94,6 +95,17 @@ t.test('what cannot be changed is not, and the message says where', async (t) =>
     t.throws(() => add(text), { code: 'unreadable_file', message })
     t.throws(() => add(text), AppError)
   }
+})
+
+t.test('settings of a project name no folder of one machine', async (t) => {
+  const shared = add(null, { isShared: true })
+  t.notMatch(shared, target.root)
+  t.notMatch(shared, '/home/me')
+  t.equal(remove(shared), '{\n}\n')
+  const { command } = JSON.parse(shared).hooks.PreToolUse[0].hooks[0]
+  const env = { HOME: '/nonexistent', PATH: process.env.PATH! }
+  const { stdout } = spawnSync('/bin/sh', ['-c', command], { env, encoding: 'utf8', input: '{}' })
+  t.match(stdout, /"deny".*casefile serve \(in this project\)/)
 })
 
 t.test('a line denies by itself where the script is missing or broken', async (t) => {

@@ -7,7 +7,7 @@ import type { ServiceEnv } from '../../src/http/context.ts'
 import type { HttpDeps } from '../../src/http/deps.ts'
 import { errorHandler } from '../../src/http/middleware/error-format.ts'
 import { notWhilePlanning, requireOperator } from '../../src/http/middleware/require-operator.ts'
-import type { DeniedRequest } from '../../src/sessions/sessions.ts'
+import type { DeniedRequest } from '../../src/sessions/denied-request.ts'
 import { isFull, notBrief } from '../fixtures/full.ts'
 import {
   agentFiles,

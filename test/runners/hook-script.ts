@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { hookScript } from '../../src/runners/hooks/hook-script.ts'
+import { HOOK_FINDER, hookScript } from '../../src/runners/hooks/hook-script.ts'
 
 interface Call {
   url: string
@@ -183,3 +183,25 @@ t.test(
     t.equal(await run('claude gate user', BODY, project, '/'), 'DENIED', 'the session has moved')
   },
 )
+
+t.test('settings that many people share find the workspace of the agent', async (t) => {
+  const { serve, start, root, git, hooks, folder } = workspaceWithHooks(t)
+  const all = join(folder, 'xdg', 'casefile')
+  const places = join(all, 'hook-places')
+  mkdirSync(places, { recursive: true })
+  writeFileSync(join(all, 'hook'), HOOK_FINDER)
+  writeFileSync(join(places, 'a'), `/nowhere/else\n\n/nowhere/hook\n`)
+  writeFileSync(join(places, 'b'), `${root}\n${git}\n${join(hooks, 'hook')}\n`)
+  writeFileSync(join(places, 'c'), 'half')
+  const worktree = join(folder, 'worktree')
+  mkdirSync(worktree)
+  writeFileSync(join(worktree, '.git'), `gitdir: ${git}/worktrees/worktree\n`)
+  const run = (env: Record<string, string>, cwd: string) =>
+    start('claude gate', BODY, { ...env, HOOK: join(all, 'hook') }, cwd).said
+
+  t.equal(await run({}, root), 'DENIED', 'without a service')
+  await serve(({ response }) => response.end('heard'))
+  for (const cwd of [root, worktree]) t.equal(await run({}, cwd), 'heard', cwd)
+  t.equal(await run({ CLAUDE_PROJECT_DIR: root }, '/'), 'heard')
+  t.equal(await run({}, folder), 'DENIED', 'a project that no service of this machine knows')
+})

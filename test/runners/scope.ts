@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { isCommandInScope, isPathInScope, outsideScope } from '../../src/runners/scope.ts'
+import { randomFrom } from '../fixtures/random.ts'
 
 const ALL = { paths: null, commands: null }
 const SCOPE = {
@@ -90,6 +93,8 @@ t.test('every simple command begins with the words of an allowed one', async (t)
     `npm test $'a\\' '; rm x; ' ' '`,
     `npm test 'a`,
     'npm test "a',
+    'npm test &> x rm y',
+    `npm test '\\'' ; rm x ; npm test \\'`,
     'npm test <<EOF\nrm x\nEOF',
     'echo "cat <<EOF"\nrm x\nEOF',
     'A=1 npm test',
@@ -117,6 +122,66 @@ t.test('every simple command begins with the words of an allowed one', async (t)
   t.notOk(isCommandInScope({ paths: null, commands: [] }, 'ls'))
 })
 
+t.test('real shells run nothing but what was allowed', async (t) => {
+  const pieces = [
+    ' ',
+    ' ',
+    ' ok ',
+    ' bad ',
+    'bad',
+    '; bad',
+    "'",
+    '"',
+    '$(',
+    ')',
+    '`',
+    ';',
+    '&',
+    '|',
+  ]
+  pieces.push(
+    '\n',
+    '#',
+    '\\',
+    "$'",
+    '<',
+    '>',
+    '&>',
+    '>&',
+    '<(',
+    '{',
+    '}',
+    '(',
+    '((',
+    '${',
+    '!',
+    '=',
+  )
+  pieces.push('sh -c ', '<<', '\nE\n', 'E', '\r', '1', "\\'", '\\"', '&&', ';;')
+  const random = randomFrom(7)
+  const commands: string[] = []
+  while (commands.length < 600) {
+    const words = Array.from(
+      { length: 3 + random() * 10 },
+      () => pieces[(random() * pieces.length) | 0],
+    )
+    const command = `ok ${words.join('')}`
+    const isAllowed = isCommandInScope({ paths: null, commands: ['ok'] }, command)
+    if (isAllowed && command.includes('bad')) commands.push(command)
+  }
+  const folder = t.testdir({})
+  const isRun = 'ok() { :; }; bad() { echo "$c" >> bad-ran; }; sh() { eval "$2"; }; PATH=/none'
+  const script = `for c; do ( ${isRun}; eval "$c" ) <&- >/dev/null 2>&1; done; exit 0`
+  for (const shell of ['sh', 'bash']) {
+    const ran = () => existsSync(`${folder}/bad-ran`)
+    execFileSync(shell, ['-c', script, shell, ...commands], { cwd: folder })
+    t.notOk(ran() && readFileSync(`${folder}/bad-ran`, 'utf8'), shell)
+    execFileSync(shell, ['-c', script, shell, 'ok; bad'], { cwd: folder })
+    t.ok(ran(), 'what is not allowed would have shown')
+    rmSync(`${folder}/bad-ran`)
+  }
+})
+
 t.test('a redirection writes inside the scope only', async (t) => {
   const scope = { paths: ['src/**'], commands: null }
   const at = (command: string) => outsideScope(scope, { command, workdir: '/work/app' })
@@ -124,7 +189,10 @@ t.test('a redirection writes inside the scope only', async (t) => {
   t.equal(at('node x > /work/app/src/y 2> /tmp/log'), null)
   t.match(at('node x >> other'), /^it writes other, which is outside the scope of the plan/)
   t.match(at('node x > /work/app/other'), /^it writes other, which/)
-  t.match(at('node x &> src/../other'), /^it writes src\/\.\.\/other, which/)
+  t.match(at('node x >& src/../other'), /^it writes other, which/)
+  t.equal(at('cd src && node x > y'), null, 'where that is shows in the evidence')
+  t.equal(outsideScope(scope, { command: 'node x > y', folder: 'src' }), null)
+  t.match(outsideScope(scope, { command: 'node x > ../y', folder: 'src' }), /^it writes y, which/)
   t.equal(at('node "$(x)" > other'), null, 'too complex; the evidence will show it')
 })
 

@@ -44,7 +44,10 @@ function agentsArgument(otherwise: string): Argument {
 function withPlaces(command: Command): Command {
   return command
     .option('--local', 'In your own settings for this project. Default where an agent has them.')
-    .option('--project', 'In the settings of the project, for everybody who works on it.')
+    .option(
+      '--project',
+      'In the settings of the project: without Casefile, nobody who works on it can use tools.',
+    )
     .option('--user', 'In your own settings for all projects. Other projects are left alone.')
 }
 
@@ -169,6 +172,7 @@ async function run(
         root,
         script: hookFiles(stateDir).script,
         isUser: place === 'user',
+        isShared: place === 'project',
         isStrict: options.strict ?? false,
       }
       const plan: ChangePlan = { agent, place, path, target, records }
@@ -187,7 +191,7 @@ async function run(
   await openStateFolder(stateDir, { memoryRoot })
   if (what === 'install') {
     const { installHookScript } = await import('../../hook-settings/service-hooks.ts')
-    await installHookScript({ root, stateDir })
+    await installHookScript({ root, stateDir, environment: process.env })
   }
   const trust = createTrustFile(stateDir, root, terminal.warn)
   for (const change of open) await settings.carryOut(change, records, trust)

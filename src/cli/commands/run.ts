@@ -70,6 +70,7 @@ async function start(agent: string, args: string[], options: Options): Promise<n
     root,
     script: hookFiles(stateDir).script,
     isUser: false,
+    isShared: false,
     isStrict: options.strict ?? false,
   })
   const child = spawn(agent, [...hooks, ...args], {

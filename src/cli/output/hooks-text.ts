@@ -1,4 +1,5 @@
-import { FAILS_OPEN, type HookStatus, type HooksReport } from '../../hook-settings/status.ts'
+import type { HooksReport } from '../../hook-settings/status.ts'
+import { hookLines, INSTALLED } from '../../hook-settings/status-text.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { ConversationJson } from './conversation-table.ts'
 import { table } from './table.ts'
@@ -11,45 +12,29 @@ interface Heard {
   conversations: readonly ConversationJson[]
 }
 
-const INSTALLED: Record<HookStatus['installed'], string> = {
-  current: 'installed',
-  older: 'older version',
-  changed: 'changed by hand',
-  unreadable: 'unreadable',
-}
-
-/** What `casefile hooks status` and `casefile doctor` say. */
+/** What `casefile hooks status` says. */
 export function hooksText(
-  { hooks, missing, warnings }: HooksReport,
+  report: HooksReport,
   { url, conversations }: Heard,
   { width }: Pick<Terminal, 'width'>,
 ): string {
-  const rows = hooks.map(({ agent, place, file, installed, is_strict }) => [
+  const rows = report.hooks.map(({ agent, place, file, installed, is_strict }) => [
     { text: agent },
     { text: place },
     { text: INSTALLED[installed] + (is_strict ? ', strict' : '') },
     { text: lastHeard(agent, conversations) },
     { text: visibleText(file) },
   ])
-  const stale = hooks.filter(({ installed }) => installed === 'older' || installed === 'changed')
   const lines = [
-    ...(hooks.length === 0 ? ['No hooks are installed.'] : []),
+    ...(rows.length === 0 ? ['No hooks are installed.'] : []),
     url === null
       ? 'No service runs, so installed hooks deny every tool. Start one with: casefile serve'
       : `The service answers at ${url}.`,
-    ...warnings,
-    ...hooks.flatMap(({ agent, warnings }) => warnings.map((each) => `${agent}: ${each}`)),
-    ...stale.map(
-      ({ agent, place }) => `${agent}: renew it with: casefile hooks install ${agent} --${place}`,
-    ),
-    ...missing.map((agent) => `${agent}: not gated. Gate it with: casefile hooks install ${agent}`),
+    ...hookLines(report),
     ...conversations.filter(isUngated).map(ungatedText),
-    ...new Set(
-      hooks.map(({ agent }) => `${agent}: runs a tool without an answer ${FAILS_OPEN[agent]}.`),
-    ),
   ]
-  const top = hooks.length === 0 ? '' : `${table(rows, { width: width(), cuts: [[4, 12]] })}\n`
-  return `${top}${lines.map((line) => `${visibleText(line)}\n`).join('')}`
+  const top = rows.length === 0 ? '' : `${table(rows, { width: width(), cuts: [[4, 12]] })}\n`
+  return top + lines.map((line) => `${line}\n`).join('')
 }
 
 function lastHeard(agent: string, conversations: readonly ConversationJson[]): string {

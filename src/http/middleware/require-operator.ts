@@ -7,7 +7,8 @@ import {
   findSocketOwner,
   type Sender,
 } from '../../runners/process/socket-owner.ts'
-import type { DeniedRequest, SessionRun } from '../../sessions/sessions.ts'
+import type { DeniedRequest } from '../../sessions/denied-request.ts'
+import type { SessionRun } from '../../sessions/jobs.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { MAX_WHO } from '../../markdown/history-file.ts'
-import { PLACES } from '../../model/history.ts'
+import { CLIENTS } from '../../model/history.ts'
 import type { EndpointSpec, Method } from '../endpoint.ts'
 import { type Json, type JsonSchemas, withExample } from './json-schemas.ts'
 import { mayBe304, responsesOf } from './responses.ts'
@@ -69,7 +69,7 @@ const SENDER: Json[] = [
     name: 'Casefile-Client',
     in: 'header',
     description: 'Which program sends the request, for the history of the case.',
-    schema: { type: 'string', enum: [...PLACES], default: 'api' },
+    schema: { type: 'string', enum: [...CLIENTS], default: 'api' },
   },
 ]
 

@@ -156,6 +156,11 @@ export const session = z
     created_at: time,
     updated_at: time,
     provider: z.string().describe('The agent that plans and runs it, or `runbook`.'),
+    origin: z
+      .enum(['service', 'terminal'])
+      .describe(
+        'Who started the agent: the service, or (`terminal`) a person, whose agent reports by its hooks.',
+      ),
     started_at: time.describe('The same as `created_at`.'),
     completed_at: time
       .nullable()
@@ -199,6 +204,7 @@ export const session = z
         created_at: '2026-11-20T09:54:00.005Z',
         updated_at: '2026-11-20T09:54:00.086Z',
         provider: 'runbook',
+        origin: 'service',
         started_at: '2026-11-20T09:54:00.005Z',
         completed_at: null,
         durations: {
@@ -244,6 +250,7 @@ export const session = z
         created_at: '2026-11-11T13:05:00.017Z',
         updated_at: '2026-11-11T13:11:00.092Z',
         provider: 'runbook',
+        origin: 'service',
         started_at: '2026-11-11T13:05:00.017Z',
         completed_at: '2026-11-11T13:09:33.568Z',
         durations: {

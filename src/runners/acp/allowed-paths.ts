@@ -54,12 +54,13 @@ export async function scopeReason(
     const reason = outsideScope(scope, { path: relative(workdir, real) || '.' })
     if (reason !== null) return reason
   }
+  const folder = relative(workdir, resolve(workdir, call.folder ?? '.')) || '.'
   const commands = commandsOf(call)
   if (call.kind === 'execute' && commands.length === 0 && scope.commands !== null) {
     return 'it does not name its command, and the scope of the plan limits the commands'
   }
   for (const command of commands) {
-    const reason = outsideScope(scope, { command, workdir })
+    const reason = outsideScope(scope, { command, workdir, folder })
     if (reason !== null) return reason
   }
   return null

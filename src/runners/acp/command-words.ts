@@ -114,8 +114,11 @@ function isCertain({ 0: piece, groups = {} }: RegExpExecArray): boolean {
   const { target, plain, rich, inner, ticks, bare } = groups
   const isClosed = (quote: string) =>
     piece.length > piece.indexOf(quote) + 1 && piece.endsWith(quote)
-  if (target !== undefined) return !/^\d*<<-?$/.test(target) // a here-document
-  if (plain !== undefined) return isClosed("'") && !(piece.startsWith('$') && plain.includes('\\'))
+  // a here-document; and `&>`, which ends the command in a POSIX shell
+  if (target !== undefined) return !/^\d*<<-?$|^\d*&/.test(target)
+  // `$'\''` and fish's `'\''` go on after that quote
+  const isEscaped = plain?.endsWith('\\') || (piece.startsWith('$') && plain?.includes('\\'))
+  if (plain !== undefined) return isClosed("'") && !isEscaped
   if (rich !== undefined) return isClosed('"') && !/\$\(|`/.test(rich)
   if (inner !== undefined) return !/[()'"`\\]/.test(inner)
   if (ticks !== undefined) return isClosed('`') && !/[()'"$\\]/.test(ticks)

@@ -14,6 +14,24 @@ export const PLAN_WAIT_S = 345_600
 /** How long the checks of a plan may take at the end of a turn, in seconds. */
 export const STOP_WAIT_S = 3600
 
+/** Whether the folder is in the workspace `root` or in a working tree of the repository `git`. */
+const IS_HERE = `is_here() {
+  case $PWD/ in "$root"/*) return 0 ;; esac
+  [ -n "$git" ] || return 1
+  at=$PWD
+  while [ -n "$at" ]; do
+    [ -d "$at/.git" ] && return 1
+    if [ -f "$at/.git" ]; then
+      read -r line < "$at/.git"
+      case $line in "gitdir: $git"/worktrees/*) return 0 ;; esac
+      return 1
+    fi
+    at=\${at%/*}
+  done
+  return 1
+}
+`
+
 /**
  * It uses only what the shell has built in, besides curl, cat and sleep: each program costs a millisecond of every
  * tool call. The answer is printed only once it is complete: half an answer and the line's own denial would not be
@@ -44,22 +62,7 @@ done
 # the service itself has started this agent, and gates it in its own way
 [ -z "$CASEFILE_RUN" ] || exit 0
 
-is_here() {
-  case $PWD/ in "$root"/*) return 0 ;; esac
-  [ -n "$git" ] || return 1
-  at=$PWD
-  while [ -n "$at" ]; do
-    [ -d "$at/.git" ] && return 1
-    if [ -f "$at/.git" ]; then
-      read -r line < "$at/.git"
-      case $line in "gitdir: $git"/worktrees/*) return 0 ;; esac
-      return 1
-    fi
-    at=\${at%/*}
-  done
-  return 1
-}
-if [ -n "$user" ]; then
+${IS_HERE}if [ -n "$user" ]; then
   cd -P .
   is_here || { [ -n "$CLAUDE_PROJECT_DIR" ] && cd -P "$CLAUDE_PROJECT_DIR" && is_here; } || exit 0
 fi
@@ -118,3 +121,20 @@ esac
 printf '%s' "$answer"
 `
 }
+
+/**
+ * The script that settings shared by many people name, as each has the state folder elsewhere. It finds the workspace
+ * of the agent among those that this machine knows, each a file with the lines root, git folder and script.
+ */
+export const HOOK_FINDER = `# Finds the hook of Casefile for the folder of an agent. Casefile writes this file; it replaces changes.
+[ -z "$CASEFILE_RUN" ] || exit 0
+cd -P "\${CLAUDE_PROJECT_DIR:-.}" || exit 1
+
+${IS_HERE}
+for place in "\${0%/*}"/hook-places/*; do
+  root= git= script=
+  { IFS= read -r root && IFS= read -r git && IFS= read -r script; } 2> /dev/null < "$place" || continue
+  is_here && [ -f "$script" ] && exec sh "$script" "$@"
+done
+exit 1
+`

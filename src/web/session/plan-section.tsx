@@ -146,27 +146,30 @@ function RenderedText({ label, html, text }: { label: string; html: string | nul
 function ScopeFacts({ scope }: { scope: PlanScope }) {
   if (isUnlimited(scope)) return null
   return (
-    <dl class="fact-list" id="plan-scope" aria-label="Scope of the plan">
-      {SCOPE_KEYS.map((key) => {
-        const entries = scope[key]
-        return (
-          entries && (
-            <>
-              <dt>{key === 'paths' ? 'May change' : 'May run'}</dt>
-              <dd>
-                {entries.length === 0 && 'nothing'}
-                {entries.map((entry, index) => (
-                  <>
-                    {index > 0 && ', '}
-                    <code>{visibleText(entry)}</code>
-                  </>
-                ))}
-              </dd>
-            </>
+    <div class="plan-scope" id="plan-scope">
+      <h3>Scope</h3>
+      <dl class="fact-list">
+        {SCOPE_KEYS.map((key) => {
+          const entries = scope[key]
+          return (
+            entries && (
+              <>
+                <dt>{key === 'paths' ? 'Paths' : 'Commands of an agent'}</dt>
+                <dd>
+                  {entries.length === 0 && 'nothing'}
+                  {entries.map((entry, index) => (
+                    <>
+                      {index > 0 && ', '}
+                      <code>{visibleText(entry)}</code>
+                    </>
+                  ))}
+                </dd>
+              </>
+            )
           )
-        )
-      })}
-    </dl>
+        })}
+      </dl>
+    </div>
   )
 }
 

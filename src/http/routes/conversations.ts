@@ -1,0 +1,110 @@
+import { relative } from 'node:path'
+import * as z from 'zod'
+import { isWithin } from '../../files/real-path.ts'
+import type { Conversation } from '../../model/conversation.ts'
+import { type EndpointDeps, endpoint } from '../endpoint.ts'
+import { answerJson } from '../json-body.ts'
+import {
+  adoptionSchema,
+  announcedSchema,
+  type ConversationJson,
+  conversation,
+  currentCaseSchema,
+} from '../schemas/conversation.ts'
+import { conversationIdParam } from '../schemas/params.ts'
+
+/** Conversations of people with agents that they run themselves. */
+export const conversationEndpoints = [
+  endpoint({
+    route: 'GET /conversations',
+    id: 'listConversations',
+    tag: 'Conversations',
+    summary: 'List the conversations with agents in terminals',
+    description:
+      'Returns the conversations whose hooks were heard, or that `casefile run` began, newest first. One without `case_id` is bound to no case: nothing of it is recorded or denied.',
+    responses: {
+      200: { description: 'The conversations.', json: z.array(conversation) },
+    },
+    handle: ({ c, service }) =>
+      answerJson(
+        c,
+        service.conversations.list().map((each) => toJson(service, each)),
+      ),
+  }),
+
+  endpoint({
+    route: 'POST /conversations',
+    id: 'announceConversation',
+    tag: 'Conversations',
+    summary: 'Announce an agent that is about to start',
+    description:
+      'For `casefile run`: a conversation whose hooks are never heard is then in the list, as not gated.',
+    body: announcedSchema,
+    responses: { 201: { description: 'The conversation.', json: conversation } },
+    errors: ['bad_request'],
+    operatorOnly: 'announce conversation',
+    async handle({ c, service, body }) {
+      return answerJson(c, toJson(service, await service.conversations.expect(body)), 201)
+    },
+  }),
+
+  endpoint({
+    route: 'POST /conversations/:id/adopt',
+    id: 'adoptConversation',
+    tag: 'Conversations',
+    summary: 'Bind a conversation to a case',
+    description:
+      'From its next prompt or call on, it is recorded as a session of the case, and its agent may change nothing before a plan is approved.',
+    params: { id: conversationIdParam },
+    body: adoptionSchema,
+    responses: { 200: { description: 'The conversation.', json: conversation } },
+    errors: ['wrong_state'],
+    operatorOnly: 'adopt conversation',
+    async handle({ c, service, params: { id }, body }) {
+      return answerJson(c, toJson(service, await service.conversations.adopt(id, body.case_id)))
+    },
+  }),
+
+  endpoint({
+    route: 'GET /current-case',
+    id: 'getCurrentCase',
+    tag: 'Conversations',
+    summary: 'Get the current case of a folder',
+    description:
+      'Conversations in the folder are bound to this case, if neither the environment of the agent nor the name of the branch names another one.',
+    query: { folder: currentCaseSchema.shape.folder },
+    responses: { 200: { description: 'The folder and its case.', json: currentCaseSchema } },
+    errors: ['bad_request'],
+    async handle({ c, service, query: { folder } }) {
+      const current = await service.conversations.currentCase(folder)
+      return answerJson(c, { ...current, folder: shownFolder(service.layout.root, current.folder) })
+    },
+  }),
+
+  endpoint({
+    route: 'PUT /current-case',
+    id: 'setCurrentCase',
+    tag: 'Conversations',
+    summary: 'Make a case current for a folder',
+    description: 'With `case_id: null`, no case is current there.',
+    body: currentCaseSchema,
+    responses: { 200: { description: 'The folder and its case.', json: currentCaseSchema } },
+    errors: ['bad_request', 'not_found'],
+    operatorOnly: 'set current case',
+    async handle({ c, service, body: { folder, case_id } }) {
+      const current = await service.conversations.setCurrentCase(folder, case_id)
+      return answerJson(c, { ...current, folder: shownFolder(service.layout.root, current.folder) })
+    },
+  }),
+]
+
+function toJson({ layout: { root } }: EndpointDeps, found: Conversation): ConversationJson {
+  const { pid: _, process_start: __, transcript: ___, message: ____, ...shown } = found
+  const is_running = found.agent_session !== null && found.ended_at === null
+  return { ...shown, folder: shownFolder(root, found.folder), is_running }
+}
+
+/** Relative to the workspace where it lies in it: an answer does not tell where that is. */
+function shownFolder(root: string, folder: string): string {
+  return isWithin(root, folder) ? relative(root, folder) || '.' : folder
+}

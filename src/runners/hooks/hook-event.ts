@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import type { HookAgent } from '../../model/conversation.ts'
+
+/** What a tool call does, as far as the gate must know. `plan` writes only the agent's own plan. */
+export type HookToolKind = 'read' | 'write' | 'execute' | 'plan' | 'other'
+
+export interface HookTool {
+  name: string
+  kind: HookToolKind
+  /** The files it names. */
+  paths: string[]
+  command: string | null
+  /** SHA-256 of its whole input, in place of the input. */
+  input_sha256: string
+}
+
+/** What an agent's hook reports, in one form for all agents. */
+export type HookEvent = {
+  /** The agent's id of the conversation. */
+  agentSession: string
+  cwd: string
+  model: string | null
+  transcript: string | null
+  /** A subagent reports it; its stop and its plans are not the conversation's. */
+  isSubagent: boolean
+} & (
+  | { kind: 'started'; isContinued: boolean }
+  | { kind: 'prompted'; prompt: string; isApproval: boolean }
+  /** Asks whether a tool may be called. */
+  | { kind: 'calling'; tool: HookTool; isPlanMode: boolean }
+  | { kind: 'called'; tool: HookTool; hasFailed: boolean }
+  /** Presents a plan and waits for the decision. `isHeld`: the agent waits for the answer. */
+  | { kind: 'planned'; plan: string; input: Record<string, unknown>; isHeld: boolean }
+  /** The person approved the plan in the agent's own dialog. */
+  | { kind: 'approved'; plan: string | null }
+  | { kind: 'stopped'; wasBlocked: boolean; turn: string | null }
+  | { kind: 'ended'; isReplaced: boolean }
+  /** Something else, which only says that the agent is there. */
+  | { kind: 'heard' }
+)
+
+/** What the service says to a hook. `pass` is no opinion. */
+export type HookAnswer =
+  | { is: 'pass' }
+  | { is: 'context'; text: string }
+  | { is: 'denied'; reason: string }
+  | { is: 'approved'; plan: string }
+  | { is: 'sentBack'; message: string }
+  | { is: 'blocked'; reason: string }
+
+/** How an agent's hooks speak. */
+export interface HookDialect {
+  agent: HookAgent
+  /** Null for a body that no known version sends. */
+  read(body: Record<string, unknown>): HookEvent | null
+  /** The JSON to answer; null for no opinion. */
+  answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
+  /** The plan that the agent wrote in the turn that ended, where no hook presents it. */
+  planOfTurn?(event: HookEvent): Promise<string | null>
+}
+
+export function inputHash(input: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(input) ?? '')
+    .digest('hex')
+}

@@ -1,0 +1,295 @@
+import { relative } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createKeyedMutex } from '../../files/keyed-mutex.ts'
+import { isWithin } from '../../files/real-path.ts'
+import { AppError } from '../../model/app-error.ts'
+import { sessionOf } from '../../model/case-folder.ts'
+import type { Conversation } from '../../model/conversation.ts'
+import type { Actor } from '../../model/history.ts'
+import type { Session } from '../../model/session.ts'
+import type {
+  HookAnswer,
+  HookDialect,
+  HookEvent,
+  HookTool,
+} from '../../runners/hooks/hook-event.ts'
+import { processStart } from '../../runners/process/procfs.ts'
+import { runProcess } from '../../runners/process/run-processes.ts'
+import type { ConversationRecords } from '../../state/conversations.ts'
+import type { SessionDeps } from '../deps.ts'
+import type { Job, SessionRun } from '../jobs.ts'
+import { objectionBeforeApproval, scopeObjection } from './gate.ts'
+import {
+  createKnownConversations,
+  type HookRequest,
+  type KnownConversations,
+} from './known-conversations.ts'
+import { createPlanQuestions } from './plan-questions.ts'
+import type { Talk } from './talk.ts'
+import { createTalks } from './talks.ts'
+import { planInTerminal } from './terminal-plan.ts'
+import { HOW_TO_PLAN, openingText, sentBackText } from './told.ts'
+
+type Calling = Extract<HookEvent, { kind: 'calling' }>
+
+/** The conversations of people with agents that they run themselves. */
+export interface Conversations
+  extends Pick<KnownConversations, 'list' | 'expect' | 'currentCase' | 'setCurrentCase'> {
+  /** What a hook is answered. */
+  hear(dialect: HookDialect, event: HookEvent, request: HookRequest): Promise<HookAnswer>
+  /** Binds a conversation to a case; its next prompt or call begins a session. */
+  adopt(id: string, caseId: string): Promise<Conversation>
+  /** The conversation that a session records; null if this machine does not know it. */
+  ofSession(sessionId: string): Conversation | null
+  talkOf(session: Session): Talk
+  /** Tells the agent that its plan was sent back: at once if it waits for the decision, else at its next prompt. */
+  sendBack(session: Session, note: string): void
+  /** The agents' processes, so that their own requests can be recognized. */
+  runs(): SessionRun[]
+  /** Lets go of the hooks that wait; their plans stay as they are. */
+  close(): void
+}
+
+/** What conversations need of the sessions. */
+export interface ConversationDeps extends SessionDeps {
+  records: ConversationRecords
+  operator: () => Promise<string>
+  /** Creates a session whose planning job waits for the plans of the talk. */
+  begin(
+    caseId: string,
+    wanted: { provider: string; by: Actor },
+    work: (job: Job) => Promise<void>,
+  ): Promise<Session>
+  /** Moves a session from plan_ready back to planning. */
+  planAgain(session: Session, note: string, by: Actor): Promise<void>
+  approve(session: Session, plan: string, by: Actor): Promise<void>
+}
+
+const NO_PLAN =
+  'Casefile: there is no plan to approve. Write the plan to your plan file first, then present it.'
+/** A hook that decides on a call must be answered within 5 s. */
+const START_MS = 3_000
+const PASS: HookAnswer = { is: 'pass' }
+
+export function createConversations(deps: ConversationDeps): Conversations {
+  const { catalog, store, operator } = deps
+  const mutex = createKeyedMutex()
+  const closing = new AbortController()
+  /** By conversation: ends the session of a conversation that is not resumed in time. */
+  const endings = new Map<string, NodeJS.Timeout>()
+  const known = createKnownConversations(deps)
+  const talks = createTalks(deps)
+  const { liveSession, save } = known
+  const byPerson = async (): Promise<Actor> => ({ who: await operator(), from: 'agent' })
+  const questions = createPlanQuestions({
+    ...deps,
+    known,
+    talks,
+    mutex,
+    closing: closing.signal,
+    byPerson,
+    ensureSession,
+  })
+
+  async function ensureSession(conversation: Conversation): Promise<Session> {
+    const present = liveSession(conversation)
+    if (present) return present
+    const caseId = conversation.case_id!
+    const { agent, folder } = conversation
+    const session = await deps.begin(
+      caseId,
+      { provider: agent, by: await byPerson() },
+      async (job) => {
+        const session = sessionOf(await store.read(caseId), job.session_id)
+        await planInTerminal(deps, job, talks.of(session), folder)
+      },
+    )
+    conversation.session_id = session.id
+    save(conversation)
+    const talk = talks.of(session)
+    talk.note({ event: 'agent_started', fields: { mode: 'plan', command: [agent] } })
+    // what the agent does next counts as a change, so the state before it must be known
+    await Promise.race([talk.begun, delay(START_MS, undefined, { ref: false })])
+    return session
+  }
+
+  function hearCall(conversation: Conversation, { tool, isPlanMode }: Calling): HookAnswer {
+    const session = liveSession(conversation)
+    const state = session?.state ?? null
+    const isWork = state === 'approved' || state === 'executing'
+    const scope = session && isWork ? talks.of(session).scope : null
+    const outside = scope && scopeObjection(scope, tool, conversation.folder)
+    if (isWork && !outside) return PASS
+    const caseTitle = catalog.row(conversation.case_id!)?.title ?? conversation.case_id!
+    const howToPlan = HOW_TO_PLAN[conversation.agent]
+    const reason = outside
+      ? `Casefile: ${outside}. Stay inside the approved plan, or present a new one once this work is done.`
+      : objectionBeforeApproval({ tool, isPlanMode, state, caseTitle, howToPlan })
+    if (reason === null) return PASS
+    if (session) {
+      const denied = { tool: tool.name, ...titleOf(tool, conversation.folder) }
+      const fields = { ...denied, reason: outside ?? 'no plan is approved yet' }
+      talks.of(session).note({ event: 'denied', fields })
+    }
+    return { is: 'denied', reason }
+  }
+
+  async function hearStop(conversation: Conversation): Promise<HookAnswer> {
+    const session = liveSession(conversation)
+    if (session === null) return PASS
+    if (session.state !== 'approved' && session.state !== 'executing') return PASS
+    return talks.of(session).stop()
+  }
+
+  function hearEnd(conversation: Conversation): void {
+    const session = liveSession(conversation)
+    if (session === null) return
+    const { id } = conversation
+    clearTimeout(endings.get(id))
+    const timer = setTimeout(() => {
+      endings.delete(id)
+      talks.known(session.id)?.end()
+    }, deps.limits.resume)
+    timer.unref()
+    endings.set(id, timer)
+  }
+
+  /** A bound conversation. */
+  async function answerTo(
+    conversation: Conversation,
+    event: HookEvent,
+    request: HookRequest,
+  ): Promise<HookAnswer> {
+    switch (event.kind) {
+      case 'started': {
+        const folder = await store.read(conversation.case_id!)
+        const text = openingText(folder.case, HOW_TO_PLAN[conversation.agent])
+        return { is: 'context', text }
+      }
+      case 'prompted': {
+        await questions.answeredElsewhere(conversation)
+        await mutex.run(conversation.id, () => ensureSession(conversation))
+        return messageFor(conversation)
+      }
+      case 'calling':
+        if (event.tool.kind !== 'other' && !event.isSubagent)
+          await questions.answeredElsewhere(conversation)
+        if (conversation.session_id === null) {
+          await mutex.run(conversation.id, () => ensureSession(conversation))
+        }
+        return hearCall(conversation, event)
+      case 'called': {
+        const session = liveSession(conversation)
+        if (session) {
+          const { name } = event.tool
+          const status = event.hasFailed ? 'failed' : 'completed'
+          const fields = {
+            tool: name,
+            ...titleOf(event.tool, conversation.folder),
+            status,
+            input_sha256: event.tool.input_sha256,
+          }
+          talks.of(session).note({ event: 'tool_call', fields })
+        }
+        return PASS
+      }
+      case 'planned':
+        if (event.plan.trim() === '') return { is: 'sentBack', message: NO_PLAN }
+        return event.isSubagent ? PASS : questions.hearPlan(conversation, event, request.signal)
+      case 'approved':
+        await questions.hearApproval(conversation, event.plan)
+        return PASS
+      case 'stopped':
+        if (event.isSubagent) return PASS
+        await questions.answeredElsewhere(conversation)
+        return hearStop(conversation)
+      case 'ended':
+        if (!event.isReplaced) hearEnd(conversation)
+        return PASS
+      case 'heard':
+        return PASS
+    }
+  }
+
+  function messageFor(conversation: Conversation): HookAnswer {
+    const { message } = conversation
+    if (message === null) return PASS
+    conversation.message = null
+    save(conversation)
+    return { is: 'context', text: message }
+  }
+
+  const self: Conversations = {
+    ...known,
+    async hear(dialect, event, request) {
+      const { sessionId } = request
+      // an agent that the service started itself is recorded by its output
+      if (sessionId !== null && deps.running.has(sessionId)) return PASS
+      const key = `${dialect.agent} ${event.agentSession}`
+      const conversation = await mutex.run(key, () => known.hear(dialect, event, request))
+      if (!conversation) return PASS
+      if (conversation.ended_at === null) clearTimeout(endings.get(conversation.id))
+      if (conversation.case_id === null) return PASS
+      return answerTo(conversation, event, request)
+    },
+
+    async adopt(id, caseId) {
+      const conversation = known.get(id)
+      if (!conversation) {
+        throw new AppError(
+          'not_found',
+          `There is no conversation ${id}. GET /conversations lists them.`,
+        )
+      }
+      await store.read(caseId)
+      const session = liveSession(conversation)
+      if (session) {
+        throw new AppError(
+          'wrong_state',
+          `This conversation is recorded as session ${session.number} of case ${conversation.case_id}. Abandon that session first.`,
+        )
+      }
+      conversation.case_id = caseId
+      conversation.session_id = null
+      save(conversation)
+      return conversation
+    },
+
+    ofSession: (sessionId) =>
+      known.list().find(({ session_id }) => session_id === sessionId) ?? null,
+    close() {
+      closing.abort()
+      for (const timer of endings.values()) clearTimeout(timer)
+    },
+    talkOf: talks.of,
+    sendBack(session, note) {
+      const message = sentBackText(note)
+      const talk = talks.of(session)
+      if (talk.isAsking()) return talk.decide(() => ({ is: 'sentBack', message }))
+      const conversation = self.ofSession(session.id)
+      if (!conversation) return
+      conversation.message = message
+      save(conversation)
+    },
+
+    runs: () =>
+      known.list().flatMap((conversation): SessionRun[] => {
+        const { pid, process_start, ended_at } = conversation
+        const session = liveSession(conversation)
+        if (!session || pid === null || ended_at !== null) return []
+        if (process_start === null || processStart(pid) !== process_start) return []
+        const isWork = session.state === 'approved' || session.state === 'executing'
+        const { id: session_id, case_id } = session
+        const kind = isWork ? 'work' : 'plan'
+        return [{ session_id, case_id, kind, runId: session_id, processes: [runProcess(pid)] }]
+      }),
+  }
+  return self
+}
+
+/** The command or the files of a call, relative to the folder where they lie in it. */
+function titleOf({ command, paths }: HookTool, folder: string): { title?: string } {
+  const shown = (path: string) => (isWithin(folder, path) ? relative(folder, path) : path)
+  const title = command ?? paths.map(shown).join(', ')
+  return title === '' ? {} : { title }
+}

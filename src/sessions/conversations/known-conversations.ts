@@ -1,0 +1,224 @@
+import { AppError } from '../../model/app-error.ts'
+import type { Conversation, HookAgent } from '../../model/conversation.ts'
+import { isSealed, type Session } from '../../model/session.ts'
+import { isOver } from '../../model/session-state.ts'
+import type { HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
+import { processStart } from '../../runners/process/procfs.ts'
+import type { ConversationRecords } from '../../state/conversations.ts'
+import type { SessionDeps } from '../deps.ts'
+import { casesOfBranch, placeOf } from './binding.ts'
+
+/** What comes with a hook's request besides the agent's own words. */
+export interface HookRequest {
+  /** The id of a case, or the beginning of it, from the environment of the agent. */
+  caseName: string | null
+  /** The session that started the agent, if the service did. */
+  sessionId: string | null
+  pid: number | null
+  isStrict: boolean
+  /** Aborts when the hook closes its connection. */
+  signal: AbortSignal
+}
+
+export interface Announced {
+  agent: HookAgent
+  cwd: string
+  case_id: string | null
+  pid: number
+}
+
+interface CurrentCase {
+  folder: string
+  case_id: string | null
+}
+
+/** The conversations that this machine knows, and the cases that they belong to. */
+export interface KnownConversations {
+  list(): Conversation[]
+  get(id: string): Conversation | undefined
+  save(conversation: Conversation): void
+  /** The conversation of an event, with its case; null if it has nothing to do with the workspace. */
+  hear(
+    dialect: HookDialect,
+    event: HookEvent,
+    request: Pick<HookRequest, 'caseName' | 'pid' | 'isStrict'>,
+  ): Promise<Conversation | null>
+  /** Expects the hooks of an agent that is about to start. */
+  expect(announced: Announced): Promise<Conversation>
+  /** The session that records a conversation, as far as it may still change. */
+  liveSession(conversation: Conversation): Session | null
+  currentCase(cwd: string): Promise<CurrentCase>
+  setCurrentCase(cwd: string, caseId: string | null): Promise<CurrentCase>
+}
+
+/** More than people have open; the oldest that ended goes first. */
+const MAX_KEPT = 200
+
+export function createKnownConversations({
+  records,
+  catalog,
+  store,
+  layout,
+  now,
+  newId,
+}: SessionDeps & { records: ConversationRecords }): KnownConversations {
+  const all = new Map(records.all().map((each) => [each.id, each]))
+
+  function save(conversation: Conversation): void {
+    all.set(conversation.id, conversation)
+    records.write(conversation)
+    const ended = [...all.values()].filter(({ ended_at }) => ended_at !== null)
+    if (all.size <= MAX_KEPT || ended.length === 0) return
+    const oldest = ended.reduce((a, b) => (a.ended_at! < b.ended_at! ? a : b))
+    all.delete(oldest.id)
+    records.remove(oldest.id)
+  }
+
+  function liveSession({ case_id, session_id }: Conversation): Session | null {
+    if (case_id === null || session_id === null) return null
+    for (const { value } of catalog.entry(case_id)?.sessions.values() ?? []) {
+      if (value?.id !== session_id) continue
+      return isOver(value.state) || isSealed(value) ? null : value
+    }
+    return null
+  }
+
+  /** The conversation of an event; it is new if the agent has not been heard before. */
+  async function heard(
+    { agent }: HookDialect,
+    event: HookEvent,
+    { caseName, pid, isStrict }: Pick<HookRequest, 'caseName' | 'pid' | 'isStrict'>,
+  ): Promise<Conversation | null> {
+    const { agentSession } = event
+    const start = pid === null ? null : processStart(pid)
+    const isOfProcess = (each: Conversation) =>
+      each.agent === agent && pid !== null && each.pid === pid && each.process_start === start
+    const open = [...all.values()]
+    const known =
+      open.find((each) => each.agent === agent && each.agent_session === agentSession) ??
+      open.find((each) => each.agent_session === null && isOfProcess(each)) ??
+      (isNewName(agent, event) ? open.filter(isOfProcess).at(-1) : undefined)
+    const place = known ? null : await placeOf(event.cwd, layout.root)
+    if (!known && !place) return null
+    const conversation = known ?? { ...newConversation(agent, place!) }
+    if (!known) conversation.case_id = caseFor(caseName, conversation)
+    conversation.last_heard_at = now()
+    conversation.agent_session = agentSession
+    if (pid !== null) Object.assign(conversation, { pid, process_start: start })
+    conversation.model = event.model ?? conversation.model
+    conversation.transcript = event.transcript ?? conversation.transcript
+    conversation.is_strict ||= isStrict
+    return conversation
+  }
+
+  const newConversation = (
+    agent: HookAgent,
+    place: { folder: string; branch: string | null },
+  ): Conversation => ({
+    id: newId(),
+    agent,
+    agent_session: null,
+    ...place,
+    case_id: null,
+    session_id: null,
+    pid: null,
+    process_start: null,
+    started_at: now(),
+    last_heard_at: null,
+    ended_at: null,
+    is_gated: false,
+    is_strict: false,
+    prompts: 0,
+    tool_calls: 0,
+    model: null,
+    transcript: null,
+    message: null,
+  })
+
+  /** In this order: what the environment says, the branch's name, the case that is current for the folder. */
+  function caseFor(
+    named: string | null,
+    { folder, branch, agent }: Pick<Conversation, 'folder' | 'branch' | 'agent'>,
+  ): string | null {
+    const exists = (id: string | null) => id !== null && catalog.has(id)
+    const ofBranch = branch === null ? [] : casesOfBranch(branch, catalog.ids())
+    const ofName = named === null ? [] : catalog.ids().filter((id) => beginsWith(id, named))
+    const single = (ids: readonly string[]) => (ids.length === 1 ? ids[0]! : null)
+    const byFolder = [single(ofBranch), records.currentCase(folder)]
+    // the daemon of codex has the environment of the terminal that started it first
+    const order = agent === 'codex' ? [...byFolder, single(ofName)] : [single(ofName), ...byFolder]
+    return order.find(exists) ?? null
+  }
+
+  return {
+    get: (id) => all.get(id),
+    save,
+    liveSession,
+    list: () => [...all.values()].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)),
+
+    async hear(dialect, event, request) {
+      const conversation = await heard(dialect, event, request)
+      if (!conversation) return null
+      const isGone = conversation.case_id !== null && !catalog.has(conversation.case_id)
+      if (isGone) conversation.case_id = null
+      if (conversation.case_id === null && event.kind === 'prompted') {
+        conversation.case_id = caseFor(request.caseName, conversation)
+      }
+      if (event.kind === 'prompted') conversation.prompts += 1
+      if (event.kind === 'calling') {
+        conversation.is_gated = true
+        conversation.tool_calls += 1
+      }
+      conversation.ended_at = event.kind === 'ended' && !event.isReplaced ? now() : null
+      save(conversation)
+      return conversation
+    },
+
+    async expect({ agent, cwd, case_id, pid }) {
+      const place = await placeOf(cwd, layout.root)
+      if (!place) throw outside(cwd)
+      const start = processStart(pid)
+      const heard = [...all.values()].find(
+        (each) => each.agent === agent && each.pid === pid && each.process_start === start,
+      )
+      if (heard) return heard
+      const conversation = newConversation(agent, place)
+      conversation.case_id = caseFor(case_id, conversation)
+      Object.assign(conversation, { pid, process_start: start })
+      save(conversation)
+      return conversation
+    },
+
+    async currentCase(cwd) {
+      const place = await placeOf(cwd, layout.root)
+      if (!place) throw outside(cwd)
+      const { folder } = place
+      return { folder, case_id: records.currentCase(folder) }
+    },
+
+    async setCurrentCase(cwd, caseId) {
+      const place = await placeOf(cwd, layout.root)
+      if (!place) throw outside(cwd)
+      if (caseId !== null) await store.read(caseId)
+      const { folder } = place
+      await records.setCurrentCase(folder, caseId)
+      return { folder, case_id: caseId }
+    },
+  }
+}
+
+function outside(cwd: string): AppError {
+  return new AppError(
+    'bad_request',
+    `The folder ${cwd} is neither inside the workspace nor in another git working tree of its repository.`,
+  )
+}
+
+const beginsWith = (id: string, name: string) =>
+  name.length >= 4 && id.startsWith(name.toLowerCase())
+
+/** Whether the agent goes on under another name: after its /clear, or as a fork. */
+function isNewName(agent: HookAgent, event: HookEvent): boolean {
+  // one process has all conversations of codex
+  return agent !== 'codex' && event.kind === 'started' && event.isContinued
+}

@@ -1,0 +1,174 @@
+import type { KeyedMutex } from '../../files/keyed-mutex.ts'
+import { readPlan } from '../../markdown/plan-steps.ts'
+import { sha256 } from '../../markdown/session-file.ts'
+import { AppError, stoppingError } from '../../model/app-error.ts'
+import type { Conversation } from '../../model/conversation.ts'
+import type { Actor } from '../../model/history.ts'
+import type { Session } from '../../model/session.ts'
+import type { SessionState } from '../../model/session-state.ts'
+import type { HookAnswer, HookEvent } from '../../runners/hooks/hook-event.ts'
+import type { SessionDeps } from '../deps.ts'
+import type { KnownConversations } from './known-conversations.ts'
+import type { Talks } from './talks.ts'
+import { recordedPlan } from './terminal-plan.ts'
+
+type Planned = Extract<HookEvent, { kind: 'planned' }>
+
+const PASS: HookAnswer = { is: 'pass' }
+
+interface QuestionDeps extends SessionDeps {
+  known: KnownConversations
+  talks: Talks
+  mutex: KeyedMutex
+  /** Aborts when the service stops. */
+  closing: AbortSignal
+  byPerson(): Promise<Actor>
+  ensureSession(conversation: Conversation): Promise<Session>
+  /** Moves a session from plan_ready back to planning. */
+  planAgain(session: Session, note: string, by: Actor): Promise<void>
+  approve(session: Session, plan: string, by: Actor): Promise<void>
+}
+
+/** The plans that agents present, and who decides on them. */
+export interface PlanQuestions {
+  /** Records a plan, and waits until it is decided here or in the agent's own dialog. */
+  hearPlan(conversation: Conversation, event: Planned, signal: AbortSignal): Promise<HookAnswer>
+  /** A person approved a plan in the agent's own dialog. */
+  hearApproval(conversation: Conversation, plan: string | null): Promise<void>
+  /** The agent goes on: a person answered in its dialog, if a question is still open here. */
+  answeredElsewhere(conversation: Conversation): Promise<void>
+}
+
+export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
+  const { known, talks, mutex, catalog, closing, byPerson } = deps
+  const { liveSession } = known
+
+  /** Waits until no job of the session is planning or recording, and gives its state then. */
+  async function settled(session: Session, states: readonly SessionState[]): Promise<Session> {
+    const present = () => sessionIn(session)
+    if (states.includes(present().state)) return present()
+    return new Promise((resolve) => {
+      const stop = deps.changes.subscribe((change) => {
+        if (change.kind !== 'session' || change.after?.id !== session.id) return
+        if (!states.includes(change.after.state)) return
+        stop()
+        resolve(change.after)
+      })
+      if (states.includes(present().state)) {
+        stop()
+        resolve(present())
+      }
+    })
+  }
+
+  function sessionIn({ case_id, number }: Session): Session {
+    const session = catalog.entry(case_id)?.sessions.get(number)?.value
+    if (session) return session
+    throw new AppError('not_found', `Session ${number} of case ${case_id} is gone.`)
+  }
+
+  const ANSWERED: readonly SessionState[] = ['plan_ready', 'complete', 'failed', 'abandoned']
+
+  /** Records a plan that the agent presents, and gives the session with it. */
+  async function present(conversation: Conversation, text: string): Promise<Session> {
+    const session = await deps.ensureSession(conversation)
+    const talk = talks.of(session)
+    const plan = recordedPlan(deps, text)
+    if (session.state === 'plan_ready') {
+      if ((await planIn(session)) === plan) return session
+      await deps.planAgain(session, 'The agent presented another plan.', await byPerson())
+    }
+    talk.present(plan)
+    return settled(session, ANSWERED)
+  }
+
+  async function planIn(session: Session): Promise<string> {
+    return (await deps.sessionTexts(session.case_id, session)).plan
+  }
+
+  async function hearPlan(
+    conversation: Conversation,
+    event: Planned,
+    signal: AbortSignal,
+  ): Promise<HookAnswer> {
+    const plan = recordedPlan(deps, event.plan)
+    const asked = await mutex.run(conversation.id, async (): Promise<HookAnswer | Session> => {
+      const live = liveSession(conversation)
+      if (live && (live.state === 'approved' || live.state === 'executing')) {
+        if (live.plan_sha256 === sha256(plan)) return { is: 'approved', plan: event.plan }
+        return {
+          is: 'sentBack',
+          message:
+            'Casefile: an approved plan is being carried out. Finish it, or have the operator abandon its session, before you present another one.',
+        }
+      }
+      const steps = await readPlan(plan)
+      const [error] = steps.errors
+      if (error) {
+        return {
+          is: 'sentBack',
+          message: `Casefile cannot read the plan at line ${error.line}: ${error.message}. Correct it and present it again.`,
+        }
+      }
+      return present(conversation, event.plan)
+    })
+    if ('is' in asked) return asked
+    const session = asked
+    if (session.state !== 'plan_ready') return PASS
+    const talk = talks.of(session)
+    const answer = await talk.ask(plan, AbortSignal.any([signal, closing]))
+    if (closing.aborted) throw stoppingError()
+    // an edited plan is the operator's; otherwise the agent's own bytes come back
+    if (answer.is === 'approved' && answer.plan === plan)
+      return { is: 'approved', plan: event.plan }
+    if (signal.aborted && !talk.isAsking()) {
+      await withdraw(conversation, 'The plan was withdrawn in the dialog of the agent.')
+    }
+    return answer
+  }
+
+  /** The agent no longer waits for a decision on its plan. */
+  async function withdraw(conversation: Conversation, why: string): Promise<void> {
+    await mutex.run(conversation.id, async () => {
+      const session = liveSession(conversation)
+      if (session?.state === 'plan_ready') await deps.planAgain(session, why, await byPerson())
+    })
+  }
+
+  /** A person answered in the agent's dialog while the question was still open here. */
+  async function answeredElsewhere(conversation: Conversation): Promise<void> {
+    const session = liveSession(conversation)
+    const talk = session && talks.known(session.id)
+    if (!talk?.isAsking()) return
+    talk.decide(() => PASS)
+    await withdraw(conversation, 'The person asked for changes in the dialog of the agent.')
+  }
+
+  async function hearApproval(conversation: Conversation, plan: string | null): Promise<void> {
+    const session = liveSession(conversation)
+    if (session === null || session.state === 'approved' || session.state === 'executing') return
+    const talk = talks.of(session)
+    talk.decide(() => PASS)
+    if (conversation.is_strict) return
+    await mutex.run(conversation.id, async () => {
+      const text = plan ?? (await planIn(session))
+      const ready = await present(conversation, text)
+      if (ready.state !== 'plan_ready') return
+      try {
+        await deps.approve(ready, recordedPlan(deps, text), await byPerson())
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        talk.note({
+          event: 'denied',
+          fields: {
+            tool: 'approve',
+            title: "approve in the agent's dialog",
+            reason: error.message,
+          },
+        })
+      }
+    })
+  }
+
+  return { hearPlan, hearApproval, answeredElsewhere }
+}

@@ -1,0 +1,146 @@
+import type { PlanScope } from '../../model/scope.ts'
+import type { AgentNote, WorkResult } from '../../runners/contract.ts'
+import type { HookAnswer } from '../../runners/hooks/hook-event.ts'
+import type { TreeSnapshots } from '../../snapshots/git-tree.ts'
+
+const PASS: HookAnswer = { is: 'pass' }
+
+/** What an agent in a terminal does that a job of its session waits for. */
+type Turn =
+  | { is: 'plan'; plan: string }
+  | { is: 'stop'; answer(answer: HookAnswer): void }
+  | { is: 'end' }
+
+/** A waiting hook that asks for a decision on a plan. */
+interface Question {
+  plan: string
+  resolve(answer: HookAnswer): void
+}
+
+/**
+ * The line between the hooks of an agent in a terminal and the jobs of its session: the hooks report turns and ask for
+ * decisions, the jobs wait for the turns.
+ */
+export interface Talk {
+  readonly number: number
+  /** The state of the working folder when the session began; null without a repository. */
+  start: { snapshots: TreeSnapshots; tree: string; told: Set<string> } | null
+  /** What the approved plan limits the work to; null before. */
+  scope: PlanScope | null
+  /** Resolves once `start` is known. */
+  readonly begun: Promise<void>
+  setBegun(): void
+  note(note: AgentNote): void
+  /** For the planning job. Null if the conversation ended, or `signal` aborted. */
+  nextPlan(signal: AbortSignal): Promise<string | null>
+  /**
+   * For the job that executes: runs `check` at each stop of the agent. A check that fails blocks the first stop with
+   * its reason; later ones pass, and the work goes on with the next prompt.
+   */
+  work(signal: AbortSignal, check: () => Promise<WorkResult>): Promise<WorkResult>
+  /** For hooks. */
+  present(plan: string): void
+  stop(): Promise<HookAnswer>
+  end(): void
+  /** A question about the plan; the answer is `pass` once it is decided elsewhere. */
+  ask(plan: string, signal: AbortSignal): Promise<HookAnswer>
+  isAsking(): boolean
+  decide(answer: (plan: string) => HookAnswer): void
+  /** Lets the hook go that waits for the end of the work. */
+  letGo(): void
+}
+
+export function createTalk(number: number, note: (note: AgentNote) => void): Talk {
+  const turns: Turn[] = []
+  const questions = new Set<Question>()
+  let wake = () => {}
+  let held: ((answer: HookAnswer) => void) | null = null
+  let setBegun = () => {}
+  const begun = new Promise<void>((resolve) => {
+    setBegun = resolve
+  })
+
+  function add(turn: Turn): void {
+    turns.push(turn)
+    wake()
+  }
+
+  /** Null if `signal` aborted. */
+  async function nextTurn(signal: AbortSignal): Promise<Turn | null> {
+    while (turns.length === 0 && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+    }
+    return signal.aborted ? null : turns.shift()!
+  }
+
+  const self: Talk = {
+    number,
+    start: null,
+    scope: null,
+    begun,
+    setBegun,
+    note,
+    async nextPlan(signal) {
+      for (;;) {
+        const turn = await nextTurn(signal)
+        if (turn === null || turn.is === 'end') return null
+        if (turn.is === 'plan') return turn.plan
+        turn.answer(PASS)
+      }
+    },
+    async work(signal, check) {
+      let wasBlocked = false
+      for (;;) {
+        const turn = await nextTurn(signal)
+        if (turn === null) return { ok: false, reason: 'it was stopped' }
+        if (turn.is === 'plan') continue
+        const result = await check()
+        if (turn.is === 'end') {
+          return result.ok
+            ? result
+            : { ok: false, reason: `the conversation with the agent ended, and ${result.reason}` }
+        }
+        if (result.ok) {
+          held = turn.answer
+          return result
+        }
+        turn.answer(wasBlocked ? PASS : { is: 'blocked', reason: blockedReason(result.reason) })
+        wasBlocked = true
+      }
+    },
+    present: (plan) => add({ is: 'plan', plan }),
+    stop: () => new Promise((answer) => add({ is: 'stop', answer })),
+    end: () => add({ is: 'end' }),
+    ask(plan, signal) {
+      return new Promise((resolve) => {
+        const question: Question = {
+          plan,
+          resolve(answer) {
+            questions.delete(question)
+            resolve(answer)
+          },
+        }
+        questions.add(question)
+        signal.addEventListener('abort', () => question.resolve(PASS), { once: true })
+        if (signal.aborted) question.resolve(PASS)
+      })
+    },
+    isAsking: () => questions.size > 0,
+    decide(answer) {
+      for (const question of [...questions]) question.resolve(answer(question.plan))
+    },
+    letGo() {
+      held?.(PASS)
+      held = null
+      for (const turn of turns.splice(0)) if (turn.is === 'stop') turn.answer(PASS)
+    },
+  }
+  return self
+}
+
+function blockedReason(reason: string): string {
+  return `Casefile: the proof that the approved plan names is not there: ${reason}. Fix the cause, then stop again.`
+}

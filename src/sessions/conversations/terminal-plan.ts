@@ -1,0 +1,104 @@
+import { makeFolder } from '../../files/durable-write.ts'
+import { plainText } from '../../files/plain-text.ts'
+import { sha256 } from '../../markdown/session-file.ts'
+import { sessionOf } from '../../model/case-folder.ts'
+import { endRun, type RunEnd } from '../../model/decide-session.ts'
+import { sessionMove } from '../../model/session.ts'
+import { hypothesisOf } from '../../runners/runbook-plan.ts'
+import { openTreeSnapshots } from '../../snapshots/git-tree.ts'
+import type { SessionDeps } from '../deps.ts'
+import { endingActor, type Job, updateWithRetry } from '../jobs.ts'
+import { appendLine } from '../run-recorder.ts'
+import type { Talk } from './talk.ts'
+
+/** Bidirectional control characters, which can display a plan in another order than it runs. */
+const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** A plan as it is recorded: without secrets, terminal escapes and bidirectional controls. */
+export function recordedPlan({ redactor }: Pick<SessionDeps, 'redactor'>, plan: string): string {
+  return redactor.text(plainText(plan).replace(BIDI, '')).trim()
+}
+
+/** Plan mode of an agent that a person runs themselves: waits until it presents a plan, and records that. */
+export async function planInTerminal(
+  deps: SessionDeps,
+  job: Job,
+  talk: Talk,
+  folder: string,
+): Promise<void> {
+  const { store, now } = deps
+  const { case_id, session_id } = job
+  const present = await store.read(case_id)
+  const { provider, state } = sessionOf(present, session_id)
+  if (state === 'created') await beginPlanning(deps, job)
+  await rememberStart(deps, talk, folder, job.signal).finally(talk.setBegun)
+  const plan = await talk.nextPlan(job.signal)
+  const end: RunEnd = { mode: 'plan', state: 'abandoned' }
+  if (plan !== null) {
+    await noteChanges(deps, job, talk)
+    await deps.plans.store(plan)
+    const hypothesis = await hypothesisOf(present.case)
+    Object.assign(end, {
+      state: 'plan_ready',
+      texts: { plan, ...(state === 'created' ? { hypothesis } : {}) },
+      results: [{ event: 'plan_written', fields: { sha256: sha256(plan) } }],
+    } satisfies Partial<RunEnd>)
+  } else end.reason = whyNoPlan(job)
+  await updateWithRetry(store, job, (folder) => [endRun(folder, session_id, end, now())], {
+    by: endingActor(job, provider),
+  })
+  job.planned = true
+  deps.running.delete(session_id)
+  await deps.runs.remove(session_id)
+}
+
+function whyNoPlan({ ending, reason }: Job): string {
+  if (ending === 'abandon') return reason ?? 'The operator abandoned the session.'
+  if (ending === 'stop') return 'The service was stopped before the agent presented a plan.'
+  return 'The conversation with the agent ended before it presented a plan.'
+}
+
+async function beginPlanning({ store, now }: SessionDeps, job: Job): Promise<void> {
+  await updateWithRetry(store, job, (folder) => {
+    const session = sessionOf(folder, job.session_id)
+    const edit = sessionMove(session, {
+      trigger: 'context_loaded',
+      now: now(),
+      before: [{ event: 'context_loaded', fields: { files: ['case.md'] } }],
+    })
+    return [{ file: 'session', number: session.number, edit }]
+  })
+}
+
+/** Takes a snapshot of the working folder, once per session. */
+async function rememberStart(
+  { layout, state }: SessionDeps,
+  talk: Talk,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (talk.start || signal.aborted) return
+  const exclude = [layout.memoryRoot, state.root]
+  await makeFolder(state.scratch, 0o700)
+  const snapshots = await openTreeSnapshots(folder, { scratch: state.scratch, exclude })
+  if (snapshots.kind === 'none') return
+  talk.start = { snapshots, tree: await snapshots.take(), told: new Set() }
+}
+
+/**
+ * Records what changed in the working folder before a plan was approved. Nobody knows by whom: the person works in the
+ * same folder.
+ */
+export async function noteChanges(
+  deps: SessionDeps,
+  job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
+  { start }: Talk,
+): Promise<void> {
+  if (!start) return
+  const { files } = await start.snapshots.diff(start.tree, await start.snapshots.take())
+  const added = files.map(({ file }) => file).filter((file) => !start.told.has(file))
+  if (added.length === 0) return
+  for (const file of added) start.told.add(file)
+  const fields = { working_folder: deps.redactor.value(added.slice(0, 100)) }
+  await appendLine(deps, job, { event: 'plan_violation', fields })
+}

@@ -1,0 +1,279 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { cliOn, commandsOn } from '../fixtures/cli.ts'
+import { needsTmux, openPane } from '../fixtures/tmux.ts'
+
+const LOCAL = '.claude/settings.local.json'
+
+/** A workspace, and a person with a home folder and every agent on the PATH. */
+function personWithAgents(t: Test, files: Parameters<typeof cliOn>[1] = {}) {
+  const made = cliOn(t, { 'casefile.md': 'Be brief.\n', ...files })
+  const home = join(dirname(made.root), 'home')
+  const bin = join(home, 'bin')
+  mkdirSync(bin, { recursive: true })
+  for (const name of ['claude', 'codex']) {
+    writeFileSync(join(bin, name), '#!/bin/sh\nexit 0\n')
+    chmodSync(join(bin, name), 0o755)
+  }
+  const env = { ...made.env, HOME: home, PATH: `${bin}:${process.env.PATH}` }
+  const cli = commandsOn(t, { root: made.root, env })
+  const path = (name: string) => join(made.root, name)
+  const read = (name: string) => readFileSync(path(name), 'utf8')
+  return { ...cli, home, path, read }
+}
+
+/** The command of an event's last hook. */
+function commandOf(settings: string, event: string): string {
+  return JSON.parse(settings).hooks[event].at(-1).hooks[0].command
+}
+
+function runHook(command: string, cwd: string, body: object = {}): string {
+  const input = JSON.stringify(body)
+  return spawnSync('/bin/sh', ['-c', command], { cwd, input, encoding: 'utf8' }).stdout
+}
+
+t.test('install shows what it writes, and writes nothing without a yes', async (t) => {
+  const cli = personWithAgents(t)
+  const asked = await cli.run('hooks', 'install', 'claude')
+  t.match(asked, { code: 1, stderr: /no terminal to ask on.*--yes/ })
+  t.match(asked.stdout, /settings\.local\.json \(new\)/)
+  t.notOk(existsSync(cli.path('.claude')))
+
+  const done = await cli.run('hooks', 'install', 'claude', '--yes')
+  t.match(done, { code: 0, stdout: /^\+ +"PreToolUse": \[$/m, stderr: /Wrote .*casefile serve/s })
+  t.match(await cli.run('hooks', 'install', 'claude', '--yes', '--json'), {
+    code: 0,
+    json: { changes: [{ agent: 'claude', place: 'local', change: 'none' }] },
+  })
+  t.match(await cli.run('hooks', 'remove', '--yes'), { code: 0 })
+  t.notOk(existsSync(cli.path(LOCAL)), 'a file that was new is gone')
+})
+
+t.test('a person answers in their terminal', needsTmux, async (t) => {
+  const cli = personWithAgents(t)
+  const program = `${process.execPath} ${join(process.cwd(), 'dist/cli.js')} hooks install claude`
+  for (const [key, code] of [
+    ['n', 6],
+    ['y', 0],
+  ] as const) {
+    const pane = openPane(t, program, { cwd: cli.root, env: cli.env })
+    await pane.shows(/Write this\? \[y\/N\]/)
+    pane.press(key, 'Enter')
+    await pane.shows(new RegExp(`exit=${code}`))
+    t.equal(existsSync(cli.path(LOCAL)), key === 'y')
+  }
+})
+
+t.test('the hooks reach the service wherever it listens, and deny without it', async (t) => {
+  const cli = personWithAgents(t)
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  const settings = cli.read(LOCAL)
+  const gate = commandOf(settings, 'PreToolUse')
+  t.match(runHook(gate, cli.root), /"deny".*casefile serve/, 'before the first start')
+  const address = join(cli.env.CASEFILE_STATE_DIR, 'hooks', 'url')
+  for (let starts = 0; starts < 2; starts++) {
+    const service = cli.start('serve', '--port', '0')
+    const [, url] = await service.says(/listening on (\S+)/)
+    t.equal(readFileSync(address, 'utf8'), `${url}\n`)
+    t.equal(statSync(address).mode & 0o777, 0o600)
+    t.equal(statSync(dirname(address)).mode & 0o777, 0o700)
+    service.signal('SIGTERM')
+    await service.ended
+    t.notOk(existsSync(address), 'another program may get the port')
+    t.match(runHook(gate, cli.root), /"deny"/)
+  }
+  await cli.run('new', 'One', '--json')
+  t.notOk(existsSync(address), 'a command that runs its own service gates nobody')
+})
+
+t.test('what others wrote stays, also what they wrote since', async (t) => {
+  const theirs = '{\r\n\t"hooks": {} // none\r\n}'
+  const cli = personWithAgents(t, { '.claude': { 'settings.local.json': theirs } })
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  t.match(await cli.run('hooks', 'remove', 'claude', '--yes'), { code: 0 })
+  t.equal(cli.read(LOCAL), theirs, 'every byte')
+
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  const added = cli.read(LOCAL).replace('{', '{\r\n\t"model": "opus",')
+  writeFileSync(cli.path(LOCAL), added)
+  t.match(await cli.run('hooks', 'remove', 'claude', '--yes'), { code: 0 })
+  t.match(JSON.parse(cli.read(LOCAL).replace(/ \/\/.*/, '')), { model: 'opus' })
+  t.match(cli.read(LOCAL), '// none')
+  t.notMatch(cli.read(LOCAL), 'casefile')
+})
+
+t.test('a link to the settings stays one', async (t) => {
+  const cli = personWithAgents(t, {
+    dotfiles: { 'claude.json': '{ "model": "opus" }\n' },
+    '.claude': {},
+  })
+  symlinkSync(cli.path('dotfiles/claude.json'), cli.path(LOCAL))
+  const { stdout } = await cli.run('hooks', 'install', 'claude', '--yes')
+  t.match(stdout, `(a link to ${realpathSync(cli.path('dotfiles/claude.json'))})`)
+  t.ok(lstatSync(cli.path(LOCAL)).isSymbolicLink())
+  t.match(JSON.parse(cli.read('dotfiles/claude.json')), { model: 'opus', hooks: {} })
+  await cli.run('hooks', 'remove', '--yes')
+  t.ok(lstatSync(cli.path(LOCAL)).isSymbolicLink())
+  t.equal(cli.read('dotfiles/claude.json'), '{ "model": "opus" }\n')
+
+  symlinkSync(cli.path('dotfiles/nowhere.json'), cli.path('.claude/settings.json'))
+  t.match(await cli.run('hooks', 'install', 'claude', '--project', '--yes'), {
+    code: 1,
+    stderr: /symbolic link/,
+  })
+  t.notOk(existsSync(cli.path('dotfiles/nowhere.json')))
+})
+
+t.test('a file that is no JSON stays, and nothing is written for any agent', async (t) => {
+  const cli = personWithAgents(t, { '.claude': { 'settings.local.json': '{\n  "a": 1,,\n}\n' } })
+  t.match(await cli.run('hooks', 'install', '--yes'), {
+    code: 1,
+    stderr: /settings\.local\.json.*line 2.*Nothing was written/,
+  })
+  t.equal(cli.read(LOCAL), '{\n  "a": 1,,\n}\n')
+  t.notOk(existsSync(join(cli.home, '.codex')))
+})
+
+t.test('status says what is installed, and what keeps it from working', async (t) => {
+  const cli = personWithAgents(t)
+  t.match(await cli.run('hooks', 'status'), {
+    code: 1,
+    stdout:
+      /^No hooks are installed\.\nNo service runs.*casefile serve\nclaude: not gated; casefile hooks install claude gates it\ncodex: not gated/,
+  })
+  await cli.run('hooks', 'install', '--yes', '--strict')
+  const status = async () => (await cli.run('hooks', 'status', '--json')).json
+  t.match(await status(), {
+    hooks: [
+      { agent: 'claude', place: 'local', installed: 'current', is_strict: true, warnings: [] },
+      { agent: 'codex', place: 'user', installed: 'current', warnings: [/none of its hooks/] },
+    ],
+    missing: [],
+    service: null,
+  })
+
+  const hooksFile = join(cli.home, '.codex', 'hooks.json')
+  writeFileSync(join(cli.home, '.codex', 'config.toml'), trusting(hooksFile))
+  t.match((await status()).hooks[1], { installed: 'current', warnings: [] })
+  const changed = readFileSync(hooksFile, 'utf8').replace('"timeout": 30', '"timeout": 31')
+  writeFileSync(hooksFile, changed)
+  t.match((await status()).hooks[1], { installed: 'changed', warnings: [/only 6 of its 7/] })
+
+  const installed = cli.read(LOCAL)
+  writeFileSync(cli.path(LOCAL), installed.replace('{', '{ "disableAllHooks": true,'))
+  t.match((await status()).hooks[0], { installed: 'current', warnings: [/disableAllHooks/] })
+  writeFileSync(cli.path(LOCAL), `${installed}}`)
+  t.match((await status()).hooks[0], { installed: 'unreadable', warnings: [/line/] })
+  writeFileSync(cli.path(LOCAL), installed)
+  t.match(await cli.run('hooks', 'status'), {
+    stdout: /^claude +local +installed, strict +never heard +\/.*local\.json$/m,
+  })
+  t.match(await cli.run('doctor'), { stdout: /^hooks +claude \(local\): installed, codex/m })
+})
+
+/** The table that Codex writes once its user has trusted every hook of a file. */
+function trusting(path: string): string {
+  const { hooks } = JSON.parse(readFileSync(path, 'utf8'))
+  const entries = Object.entries<[{ hooks: [{ command: string; timeout: number }] }]>(hooks)
+  return entries
+    .map(
+      ([
+        event,
+        [
+          {
+            hooks: [{ command, timeout }],
+          },
+        ],
+      ]) => {
+        const name = event.replace(/\B[A-Z]/g, '_$&').toLowerCase()
+        const text = `{"event_name":"${name}","hooks":[{"async":false,"command":${JSON.stringify(command)},"timeout":${timeout},"type":"command"}]}`
+        const hash = createHash('sha256').update(text).digest('hex')
+        return `[hooks.state."${path}:${name}:0:0"]\ntrusted_hash = "sha256:${hash}"\n`
+      },
+    )
+    .join('\n')
+}
+
+t.test('an older version of the hooks is told, and replaced', async (t) => {
+  const cli = personWithAgents(t)
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  const records = join(cli.env.CASEFILE_STATE_DIR, 'hooks', 'installed.json')
+  const old = cli.read(LOCAL).replaceAll('"timeout": 30\n', '"timeout": 29\n')
+  writeFileSync(cli.path(LOCAL), old)
+  const status = async () => (await cli.run('hooks', 'status', '--json')).json.hooks[0].installed
+  t.equal(await status(), 'changed')
+  writeFileSync(records, '{}')
+  t.match(await cli.run('hooks', 'status'), {
+    stdout: /changed by hand.*hooks install claude --local/s,
+  })
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  t.equal(await status(), 'current')
+  t.notMatch(cli.read(LOCAL), '"timeout": 29')
+})
+
+t.test('a file that needed trust keeps it, and only then', async (t) => {
+  const fresh = personWithAgents(t)
+  await fresh.run('hooks', 'install', 'claude', '--yes')
+  t.match(await fresh.run('trust', '--json'), { code: 0, json: { trusted: true } })
+  await fresh.run('hooks', 'remove', '--yes')
+  t.match(await fresh.run('trust', '--json'), { code: 0 })
+
+  const theirs = { '.claude': { 'settings.local.json': '{"hooks":{}}' } }
+  const untrusted = personWithAgents(t, theirs)
+  await untrusted.run('hooks', 'install', 'claude', '--yes')
+  t.match(await untrusted.run('trust', '--json'), { code: 1 })
+  await untrusted.run('trust', '--yes')
+  await untrusted.run('hooks', 'install', 'claude', '--strict', '--yes')
+  t.match(await untrusted.run('trust', '--json'), { code: 0 })
+})
+
+t.test("a user's settings serve every workspace, and removal leaves the others", async (t) => {
+  const one = personWithAgents(t)
+  const elsewhere = mkdtempSync(join(tmpdir(), 'casefile-hooks-'))
+  t.teardown(() => rmSync(elsewhere, { recursive: true, force: true }))
+  mkdirSync(join(elsewhere, 'root', 'memory', 'cases'), { recursive: true })
+  const env = { ...one.env, CASEFILE_STATE_DIR: join(elsewhere, 'state') }
+  const two = commandsOn(t, { root: join(elsewhere, 'root'), env })
+  await one.run('hooks', 'install', 'claude', '--user', '--yes')
+  await two.run('hooks', 'install', 'claude', '--user', '--yes')
+  const file = join(one.home, '.claude', 'settings.json')
+  const gates = () =>
+    JSON.parse(readFileSync(file, 'utf8')).hooks.PreToolUse.map(
+      ({ hooks: [{ command }] }: { hooks: [{ command: string }] }) => command,
+    )
+  const denied = (cwd: string) => gates().filter((gate: string) => runHook(gate, cwd) !== '').length
+  t.equal(denied(one.root), 1)
+  t.equal(denied(two.root), 1)
+  t.equal(denied(one.home), 0)
+  await one.run('hooks', 'remove', '--yes')
+  t.equal(gates().length, 1)
+  t.equal(denied(two.root), 1)
+  t.match(await two.run('hooks', 'status', '--json'), {
+    json: { hooks: [{ installed: 'current' }] },
+  })
+})
+
+t.test('an agent without such settings is told which it has', async (t) => {
+  const cli = personWithAgents(t)
+  t.match(await cli.run('hooks', 'install', 'codex', '--local', '--yes'), {
+    code: 2,
+    stderr: /Codex has no --local settings\. Use --user or --project/,
+  })
+  t.match(await cli.run('hooks', 'install', 'emacs'), { code: 2 })
+})

@@ -1,0 +1,269 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { hookedAgent } from '../fixtures/hooks.ts'
+import { git, must, type Ref, reaches } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const TEST = '```sh run id=test proof=log\ntest -f done.txt\n```\n'
+const PLAN = `# Raise the limit\n\n1. Raise it to ten.\n\n${TEST}`
+
+async function opened(t: Test, options = {}) {
+  const app = await openTestService(t, options)
+  writeFileSync(join(app.root, 'limit.js'), 'limit = 1\n')
+  git(app.root, 'init', '--quiet')
+  git(app.root, 'add', 'limit.js')
+  git(app.root, '-c', 'user.name=Ada', '-c', 'user.email=a@b', 'commit', '-qm', 'first')
+  const { id: case_id } = await app.newCase({ title: 'Raise the limit' })
+  return { app, case_id }
+}
+
+async function sessionsOf(app: TestService, case_id: string) {
+  return must(app, 'GET', `/cases/${case_id}/sessions`)
+}
+
+/** The session with this number, once it is in a state. */
+async function inState(
+  app: TestService,
+  case_id: string,
+  state: string,
+  number = 1,
+): Promise<Ref & { origin: string }> {
+  for (;;) {
+    const all: (Ref & { number: number; state: string })[] = await sessionsOf(app, case_id)
+    const found = all.find((session) => session.number === number && session.state === state)
+    if (found) return { ...found, path: `/cases/${case_id}/sessions/${found.id}` } as never
+    await delay(20)
+  }
+}
+
+/** A hook still waits when the service of the test ends. */
+const isCut = () => {}
+
+async function trailOf(app: TestService, { case_id }: Ref, number = 1): Promise<string> {
+  return readFileSync(app.file(case_id, 'sessions', `${number}.md`), 'utf8')
+}
+
+t.test('a plan waits, is sent back, is approved here, and is proved before the end', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  const said = await agent.tell('SessionStart', { source: 'startup', model: 'opus' })
+  t.match(said.hookSpecificOutput.additionalContext, /Raise the limit/, 'it is told its case')
+  t.equal((await sessionsOf(app, case_id)).length, 0, 'nothing to record yet')
+  await agent.tell('UserPromptSubmit', { prompt: 'Raise the limit' })
+
+  const file = join(app.root, 'limit.js')
+  const write = ['Write', { file_path: file, content: 'limit = 10\n' }] as const
+  t.match(await agent.call(...write), /no approved plan.*ExitPlanMode/)
+  t.equal(await agent.call('Read', { file_path: file }), null, 'reading is free')
+  t.equal(await agent.call('Bash', { command: 'git log | head' }), null)
+  t.match(await agent.call('Bash', { command: 'npm install' }), /only commands that read/)
+  const own = { file_path: '/home/ada/.claude/plans/limit.md', content: PLAN }
+  t.equal(await agent.call('Write', own), null, 'its plan file is its own')
+
+  const first = agent.present(PLAN)
+  const session = await inState(app, case_id, 'plan_ready')
+  t.match(session, { origin: 'terminal', provider: 'claude', state: 'plan_ready' })
+  t.match(await agent.call('Bash', { command: 'npm i' }, { agent_id: 'sub' }), /waits for/)
+  await must(app, 'POST', `${session.path}/revise`, { note: 'Say which test.' })
+  t.match(await first, { behavior: 'deny', message: /Say which test\./ })
+
+  const second = agent.present(`${PLAN}\nAnd that is all.\n`)
+  await inState(app, case_id, 'plan_ready')
+  await must(app, 'POST', `${session.path}/approve`)
+  const { behavior, updatedInput } = await second
+  t.strictSame([behavior, updatedInput?.plan], ['allow', `${PLAN}\nAnd that is all.\n`])
+  await reaches(app, session, 'executing')
+  t.equal(await agent.call(...write), null)
+  await agent.tell('PostToolUse', { tool_name: 'Write', tool_input: write[1] })
+
+  const red = await agent.tell('Stop', { stop_hook_active: false })
+  t.match(red, { decision: 'block', reason: /step test exited with 1/ })
+  t.equal(await agent.tell('Stop', { stop_hook_active: true }), null, 'never twice')
+  t.equal((await must(app, 'GET', session.path)).state, 'executing')
+  writeFileSync(join(app.root, 'done.txt'), 'x')
+  t.equal(await agent.tell('Stop', { stop_hook_active: false }), null)
+  const done = await must(app, 'GET', session.path)
+  t.match(done, { state: 'complete', diff: { file: 'done.txt' } }, 'at the answer of the stop')
+  t.match(done.output, /^\$ step test\n\[exit 0/, 'the last run of the step counts')
+
+  const trail = await trailOf(app, session)
+  t.match(trail, /approved_via=api/)
+  t.match(trail, /tool_call tool=Write title=limit\.js .*input_sha256=[0-9a-f]{64}/)
+  t.match(trail, /denied tool=Bash title="npm install"/)
+  t.notMatch(trail, /limit = 10/, 'no input is recorded')
+})
+
+t.test('an answer in the dialog of the agent counts', async (t) => {
+  const { app, case_id } = await opened(t)
+
+  await t.test('an approval, with the text that was approved there', async (t) => {
+    const agent = hookedAgent(app, { case_id })
+    const asked = agent.present(PLAN)
+    const session = await inState(app, case_id, 'plan_ready')
+    const plan = `${PLAN}\nEdited there.\n`
+    await agent.tell('PostToolUse', { tool_name: 'ExitPlanMode', tool_response: { plan } })
+    t.strictSame(await asked, {}, 'the hook that waits is let go')
+    const { state, plan: approved } = await must(app, 'GET', session.path)
+    t.match(state, /approved|executing/)
+    t.match(approved, /Edited there/)
+    t.match(await trailOf(app, session), /approved_via=agent/)
+    await must(app, 'POST', `${session.path}/abandon`)
+  })
+
+  await t.test('not where only Casefile counts', async (t) => {
+    const headers = { 'x-casefile-strict': '1' }
+    const agent = hookedAgent(app, { case_id, session: 'strict', headers })
+    const asked = agent.present(PLAN)
+    const session = await inState(app, case_id, 'plan_ready', 2)
+    await agent.tell('PostToolUse', { tool_name: 'ExitPlanMode', tool_response: { plan: PLAN } })
+    await asked
+    t.equal((await must(app, 'GET', session.path)).state, 'plan_ready')
+    const write = { file_path: join(app.root, 'a.js') }
+    t.match(await agent.call('Write', write, { agent_id: 'sub' }), /waits for the operator/)
+    await must(app, 'POST', `${session.path}/approve`)
+    await reaches(app, session, 'executing')
+    t.equal(await agent.call('Write', write), null)
+    await must(app, 'POST', `${session.path}/abandon`)
+  })
+
+  await t.test('changes asked for there take the plan back here', async (t) => {
+    const agent = hookedAgent(app, { case_id, session: 'changes' })
+    const asked = agent.present(PLAN)
+    const session = await inState(app, case_id, 'plan_ready', 3)
+    await agent.tell('Stop', { stop_hook_active: false })
+    t.strictSame(await asked, {})
+    t.equal((await must(app, 'GET', session.path)).state, 'planning')
+    const reply = await app.request('POST', `${session.path}/approve`)
+    t.equal(reply.status, 422, 'it can no longer be approved')
+    await must(app, 'POST', `${session.path}/abandon`)
+  })
+})
+
+t.test('an abandoned plan is told to the agent', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  const asked = agent.present(PLAN)
+  const session = await inState(app, case_id, 'plan_ready')
+  await must(app, 'POST', `${session.path}/abandon`, { reason: 'Not now.' })
+  t.match(await asked, { behavior: 'deny', message: /abandoned.*Not now\./ })
+  t.match(await agent.call('Write', { file_path: 'x' }), /nothing may be changed/)
+  t.equal((await sessionsOf(app, case_id)).length, 1, 'its calls begin no other session')
+})
+
+t.test('which case', async (t) => {
+  const { app, case_id } = await opened(t)
+  const boundTo = async (session: string) => {
+    const all = await must(app, 'GET', '/conversations')
+    return all.find((each: { agent_session: string }) => each.agent_session === session)
+  }
+
+  await t.test('the case that the environment names, before all', async (t) => {
+    await hookedAgent(app, { case_id: case_id.slice(0, 8), session: 'named' }).tell('SessionStart')
+    t.match(await boundTo('named'), { case_id, is_gated: false })
+  })
+
+  await t.test('none: it is only listed, until it is adopted', async (t) => {
+    const agent = hookedAgent(app, { session: 'unbound' })
+    t.equal(await agent.tell('SessionStart'), null, 'it is told nothing')
+    t.equal(await agent.call('Write', { file_path: join(app.root, 'a') }), null)
+    t.equal(await agent.tell('Stop'), null)
+    const unbound = await boundTo('unbound')
+    t.match(unbound, { case_id: null, folder: '.', tool_calls: 1 })
+    t.equal((await sessionsOf(app, case_id)).length, 0)
+    await must(app, 'POST', `/conversations/${unbound.id}/adopt`, { case_id })
+    t.match(await agent.call('Write', { file_path: join(app.root, 'a') }), /no approved plan/)
+    t.equal((await sessionsOf(app, case_id)).length, 1)
+  })
+
+  await t.test('the current case of the working tree', async (t) => {
+    const other = join(app.root, '..', 'tree')
+    git(app.root, 'worktree', 'add', '--quiet', '--detach', other)
+    await must(app, 'PUT', '/current-case', { folder: other, case_id })
+    await hookedAgent(app, { session: 'tree', cwd: other }).tell('SessionStart')
+    t.match(await boundTo('tree'), { case_id, folder: other })
+  })
+
+  await t.test('the case that the branch names', async (t) => {
+    git(app.root, 'checkout', '--quiet', '-b', `fix/${case_id.slice(0, 8)}-limit`)
+    await hookedAgent(app, { session: 'branch' }).tell('SessionStart')
+    t.match(await boundTo('branch'), { case_id, branch: /limit/ })
+  })
+
+  await t.test('a folder elsewhere is not listed', async (t) => {
+    t.equal(await hookedAgent(app, { session: 'else', cwd: '/' }).tell('SessionStart'), null)
+    t.equal(await boundTo('else'), undefined)
+  })
+})
+
+t.test('a service that was killed while a plan waited goes on with it', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  const lost = agent.present(PLAN).catch(String)
+  const session = await inState(app, case_id, 'plan_ready')
+  await app.restart()
+  t.match(await lost, /503|ECONNRESET|socket/, 'the hook is not answered, and asks again')
+  const again = agent.present(PLAN)
+  await must(app, 'POST', `${session.path}/approve`)
+  t.match(await again, { behavior: 'allow' })
+  t.equal((await sessionsOf(app, case_id)).length, 1)
+  await must(app, 'POST', `${session.path}/abandon`)
+})
+
+t.test('a conversation that ends', async (t) => {
+  const { app, case_id } = await opened(t, { limits: { resume: 50 } })
+  const agent = hookedAgent(app, { case_id })
+  await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
+  await agent.tell('SessionEnd', { reason: 'prompt_input_exit' })
+  const session = await inState(app, case_id, 'abandoned')
+  t.match(await trailOf(app, session), /ended before it presented a plan/)
+
+  const other = hookedAgent(app, { case_id, session: 'other' })
+  other.present(PLAN).catch(isCut)
+  const second = await inState(app, case_id, 'plan_ready', 2)
+  await must(app, 'POST', `${second.path}/approve`)
+  await reaches(app, second, 'executing')
+  await other.tell('SessionEnd', { reason: 'other' })
+  await reaches(app, second, 'failed')
+  t.match((await must(app, 'GET', second.path)).output, /ended, and step test exited with 1/)
+})
+
+t.test('what changed before the approval is recorded', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
+  writeFileSync(join(app.root, 'early.js'), 'x\n')
+  agent.present(PLAN).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  t.match(await trailOf(app, session), /plan_violation working_folder=\["early\.js"\]/)
+})
+
+t.test('an agent cannot approve its own plan', { skip: !existsSync('/proc/self') }, async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id, headers: { 'x-casefile-pid': `${process.pid}` } })
+  agent.present(PLAN).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  const script = `fetch('${app.url}${session.path}/approve', { method: 'POST' }).then(async (r) => console.log(r.status, await r.text()))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--eval', script])
+  t.match(stdout, /^403 .*own_session/)
+  t.equal((await must(app, 'GET', session.path)).state, 'plan_ready')
+})
+
+t.test('work outside the scope of the plan is denied', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  agent.present(`${PLAN}\n## Scope\n\n- paths: limit.js\n- commands: npm test\n`).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  await must(app, 'POST', `${session.path}/approve`)
+  const write = (name: string) => agent.call('Write', { file_path: join(app.root, name) })
+  t.equal(await write('limit.js'), null)
+  t.match(await write('other.js'), /other\.js.*outside the scope of the plan/)
+  t.equal(await agent.call('Bash', { command: 'npm test' }), null)
+  t.match(await agent.call('Bash', { command: 'npm publish' }), /outside the scope/)
+  t.equal(await agent.call('Read', { file_path: '/etc/hostname' }), null)
+  t.match(await trailOf(app, session), /denied tool=Write title=other\.js/)
+  await must(app, 'POST', `${session.path}/abandon`)
+})
