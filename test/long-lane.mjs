@@ -62,7 +62,6 @@ export const PARTS = {
     long: [
       'test/cli/mcp-clients.ts',
       'test/hooks/real-claude.ts',
-      'test/hooks/real-codex.ts',
       'test/runners/real-agents.ts',
       'test/sessions/hostile-projects.ts',
       'test/sessions/project-instructions.ts',

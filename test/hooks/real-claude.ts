@@ -98,15 +98,15 @@ t.test('Claude Code in a terminal', options, async (t) => {
     const { terminal, model, session, trail } = agent
 
     await plan(agent, 'Raise it.')
-    terminal.press('Escape')
+    await terminal.choose('Escape')
     await terminal.shows(/Rejected Claude's plan/)
     const asked = await plan(agent, 'Raise it to ten.')
 
     model.script(raise('1', '10', scene.root), { text: 'Done.' })
-    terminal.press(...AGENT.approves)
+    await terminal.choose(...AGENT.approves)
     await terminal.shows(/Do you want to make this edit/)
     t.match(trail(asked), /plan_approved .*approved_via=agent/)
-    terminal.press('1')
+    await terminal.choose('1')
     t.match(await session({ state: 'complete' }), { tests: { passed: 1 } })
     t.strictSame(agent.waitingHooks(), [], 'no hook waits on')
   })
@@ -147,7 +147,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     t.match(await two.session({}), { state: 'plan_ready' })
 
     two.model.script(raise('1', '10', folders[1]))
-    two.terminal.press('Escape')
+    await two.terminal.choose('Escape')
     await two.terminal.shows(/Rejected Claude's plan/)
     await two.terminal.say('Do it all the same')
     await two.told(/hook error/)
@@ -159,7 +159,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     const agent = await scene.open('Limit', { hooks: ['--user', '--strict'] })
     const asked = await plan(agent, 'Raise it to ten.')
     agent.model.script(raise('1', '10', scene.root), { text: 'I may not.' })
-    agent.terminal.press(...AGENT.approves)
+    await agent.terminal.choose(...AGENT.approves)
     await agent.terminal.shows(/I may not\./)
     t.equal(agent.file('app.js'), 'limit = 1\n')
 
@@ -167,7 +167,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     agent.model.script(raise('1', '10', scene.root), { text: 'I may.' })
     await agent.terminal.say('Try again')
     await agent.terminal.shows(/Do you want to make this edit/)
-    agent.terminal.press('1')
+    await agent.terminal.choose('1')
     await agent.session({ state: 'complete' })
     t.equal(agent.file('app.js'), 'limit = 10\n')
   })
@@ -179,7 +179,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     model.script(...AGENT.presents('# Mine\n'), AGENT.writes(join(scene.root, 'mine.txt')))
     await terminal.say('Write it')
     await terminal.shows(AGENT.dialog)
-    terminal.press('1') // and use auto mode
+    await terminal.choose('1') // and use auto mode
     await terminal.shows(/Done\./)
     t.equal(agent.file('mine.txt'), 'written\n')
     t.strictSame(await must(service, 'GET', `/cases/${agent.case_id}/sessions`), [])
@@ -197,7 +197,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     const scene = await terminalScene(t, 'claude')
     const agent = await scene.open('Limit')
     const { id } = await plan(agent, 'Raise it.')
-    agent.terminal.press('Escape')
+    await agent.terminal.choose('Escape')
     await agent.terminal.shows(/Rejected Claude's plan/)
     await agent.terminal.say('/exit')
     const shown = await agent.terminal.shows(/claude (.*)--resume [\w-]+/)
