@@ -1,7 +1,7 @@
 import type { HooksReport } from '../../hook-settings/status.ts'
 import { hookLines, INSTALLED } from '../../hook-settings/status-text.ts'
+import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { ConversationJson } from './conversation-table.ts'
 import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { ago } from './times.ts'
