@@ -100,6 +100,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/benchmarks.md': 'they take a quarter of an hour',
   'docs/cli.md': 'test/cli/docs.ts',
   'docs/git.md': 'below',
+  'docs/hooks.md': 'they ask a person: test/cli/hooks.ts, test/cli/own-agents.ts',
   'docs/mcp.md': 'they want an agent',
   'docs/walkthrough.md': 'test/readme.ts',
   'docs/webhooks.md': 'test/webhooks/docs.ts',

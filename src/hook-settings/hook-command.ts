@@ -3,7 +3,7 @@
 import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 
 /** The script that finds the workspace; `HOOK_FINDER`. */
-const SHARED_SCRIPT = '"${XDG_STATE_HOME:-$HOME/.local/state}/casefile/hook"'
+const SHARED_SCRIPT = `"\${XDG_STATE_HOME:-$HOME/.local/state}/casefile/hook"`
 
 /** What the script does with an event; see `hook-script.ts`. */
 export type HookKind = 'gate' | 'wait' | 'hold' | 'stop' | 'tell' | 'note'

@@ -283,7 +283,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       )
       jobs.run(job, () => execute(deps, job, worker, text))
       if (session.origin === 'terminal') {
-        conversations.talkOf(session).decide(() => ({ is: 'approved', plan: text }))
+        conversations.letWork(session, text)
       }
       return folder
     },

@@ -267,3 +267,46 @@ t.test('work outside the scope of the plan is denied', async (t) => {
   t.match(await trailOf(app, session), /denied tool=Write title=other\.js/)
   await must(app, 'POST', `${session.path}/abandon`)
 })
+
+t.test('a plan that Codex wrote is read when its turn ends', async (t) => {
+  const { app, case_id } = await opened(t)
+  const transcript = join(app.root, '..', 'rollout.jsonl')
+  const item = (turn_id: string, text: string) => {
+    const payload = { type: 'item_completed', turn_id, item: { type: 'Plan', id: 'x', text } }
+    return `${JSON.stringify({ type: 'event_msg', payload })}\n`
+  }
+  writeFileSync(
+    transcript,
+    item('turn-0', 'Old.') + item('turn-1', 'First.') + item('turn-1', PLAN),
+  )
+  await must(app, 'PUT', '/current-case', { folder: '.', case_id })
+  const agent = hookedAgent(app, { agent: 'codex', transcript })
+  await agent.tell('UserPromptSubmit', { prompt: 'Raise the limit', turn_id: 'turn-1' })
+  t.equal(await agent.tell('Stop', { turn_id: 'turn-1' }), null, 'its own question comes at once')
+  const session = await inState(app, case_id, 'plan_ready')
+  t.match((await must(app, 'GET', session.path)).plan, 'Raise it to ten.')
+  const patch = { command: '*** Begin Patch\n*** Update File: limit.js\n*** End Patch' }
+  t.match(await agent.call('apply_patch', patch), /waits for the operator/)
+  await agent.tell('UserPromptSubmit', { prompt: 'Implement the plan.', turn_id: 'turn-2' })
+  t.match(await trailOf(app, session), /approved_via=agent/)
+  t.equal(await agent.call('apply_patch', patch), null)
+  await must(app, 'POST', `${session.path}/abandon`)
+})
+
+t.test('with --strict, the prompt of Codex that implements the plan waits', async (t) => {
+  const { app, case_id } = await opened(t)
+  const transcript = join(app.root, '..', 'rollout.jsonl')
+  const payload = { type: 'item_completed', turn_id: 'turn-1', item: { type: 'Plan', text: PLAN } }
+  writeFileSync(transcript, `${JSON.stringify({ type: 'event_msg', payload })}\n`)
+  const headers = { 'x-casefile-strict': '1' }
+  const agent = hookedAgent(app, { agent: 'codex', transcript, case_id, headers })
+  await agent.tell('Stop', { turn_id: 'turn-1' })
+  const session = await inState(app, case_id, 'plan_ready')
+  const prompt = { prompt: 'Implement the plan.', turn_id: 'turn-2' }
+  const waits = agent.tell('UserPromptSubmit', prompt)
+  await must(app, 'PUT', `${session.path}/plan`, { plan: `${PLAN}\nMine.\n` })
+  await must(app, 'POST', `${session.path}/approve`)
+  const said = await waits
+  t.match(said.hookSpecificOutput.additionalContext, /changed the plan.*Mine\./s)
+  await must(app, 'POST', `${session.path}/abandon`)
+})

@@ -1,21 +1,8 @@
+import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { ago } from './times.ts'
-
-/** What commands use of a conversation. */
-export interface ConversationJson {
-  id: string
-  agent: string
-  case_id: string | null
-  folder: string
-  branch: string | null
-  prompts: number
-  started_at: string
-  last_heard_at: string | null
-  ended_at: string | null
-  is_gated: boolean
-}
 
 /** Conversations with agents, one a line. */
 export function conversationTable(

@@ -7,7 +7,7 @@ import { type EndpointDeps, endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
 import { logFault } from '../problem-json.ts'
 import { hookAnswerSchema, hookSchema } from '../schemas/conversation.ts'
-import { hookAgentParam } from '../schemas/params.ts'
+import { hookAgentParam, hookEventParam } from '../schemas/params.ts'
 
 /** An agent may hand in a whole file that it wants to write. */
 const MAX_BYTES = 8 * 1024 * 1024
@@ -21,6 +21,7 @@ export const hookEndpoints = [
     description:
       "For the hooks that `casefile hooks install` writes: takes the agent's own JSON, and answers in the agent's own words. Status 204 is no opinion. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; whoever closes the connection withdraws the plan.",
     params: { agent: hookAgentParam },
+    query: { event: hookEventParam.optional() },
     body: hookSchema,
     maxBodyBytes: MAX_BYTES,
     responses: {
@@ -28,11 +29,11 @@ export const hookEndpoints = [
       204: { description: 'No opinion: the hook prints nothing.' },
     },
     errors: ['not_found'],
-    async handle({ c, service, params: { agent }, body }) {
+    async handle({ c, service, params: { agent }, query, body }) {
       mustBeOurs(c, service)
       const dialect = HOOK_DIALECTS[agent]
-      const event = dialect?.read(body)
-      if (!dialect || !event) return c.body(null, 204)
+      const event = await dialect.read(body, query.event ?? null)
+      if (!event) return c.body(null, 204)
       const answer = await answerTo(c, service, dialect, event)
       const json = dialect.answer(event, answer)
       return json === null ? c.body(null, 204) : answerJson(c, json)

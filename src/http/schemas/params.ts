@@ -28,6 +28,10 @@ export const hookAgentParam = z.enum(HOOK_AGENTS).meta({
   description: 'The agent.',
   examples: ['claude'],
 })
+export const hookEventParam = named(
+  'The name of the event, for an agent that does not say it itself.',
+  'preToolUse',
+)
 export const providerParam = named('The name of the provider.', 'claude')
 export const filenameParam = named(
   'The name of the file, such as `notes.md`, percent-encoded.',

@@ -1,47 +1,46 @@
+import { dirname, join } from 'node:path'
 import { asRecord, asString } from '../agents/unknown-record.ts'
-import {
-  type HookAnswer,
-  type HookDialect,
-  type HookEvent,
-  type HookTool,
-  type HookToolKind,
-  inputHash,
-} from './hook-event.ts'
+import type { HookAnswer, HookDialect, HookEvent, HookTool } from './hook-event.ts'
+import { type ToolNames, toolOf } from './tool-kinds.ts'
 
 /** The hooks of Claude Code, measured with 2.1.330. Copilot, Cursor and VS Code read the same settings. */
 export const claude: HookDialect = {
   agent: 'claude',
-  read: (body) => readClaudeEvent(body),
+  read: async (body) => readClaudeEvent(body),
   answer: answerClaude,
 }
 
-const READING = ['Read', 'Glob', 'Grep', 'LS', 'WebFetch', 'WebSearch', 'NotebookRead']
-const HARMLESS = [
-  'Agent',
-  'AskUserQuestion',
-  'BashOutput',
-  'EnterPlanMode',
-  'ExitPlanMode',
-  'KillShell',
-  'ListMcpResourcesTool',
-  'ReadMcpResourceTool',
-  'Skill',
-  'Task',
-  'TaskCreate',
-  'TaskGet',
-  'TaskList',
-  'TaskOutput',
-  'TaskUpdate',
-  'TodoWrite',
-  'ToolSearch',
-]
-const WRITING = ['Write', 'Edit', 'MultiEdit', 'NotebookEdit']
-const PLAN_FILE = /[/\\]\.claude[/\\]plans[/\\][^/\\]+\.md$/
+const TOOLS: Omit<ToolNames, 'isPlanFile'> = {
+  reading: ['Read', 'Glob', 'Grep', 'LS', 'LSP', 'WebFetch', 'WebSearch', 'NotebookRead'],
+  commands: ['Bash', 'PowerShell', 'Monitor'],
+  harmless: [
+    'Agent',
+    'AskUserQuestion',
+    'BashOutput',
+    'EnterPlanMode',
+    'ExitPlanMode',
+    'KillShell',
+    'ListMcpResourcesTool',
+    'ReadMcpResourceTool',
+    'Skill',
+    'SlashCommand',
+    'StructuredOutput',
+    'Task',
+    'TaskCreate',
+    'TaskGet',
+    'TaskList',
+    'TaskOutput',
+    'TaskStop',
+    'TaskUpdate',
+    'TodoWrite',
+    'ToolSearch',
+  ],
+}
 
-/** Reads an event in Claude's words; `toolOf` names the tools of another agent. */
+/** Reads an event in Claude's words; `toTool` reads the tools of another agent. */
 export function readClaudeEvent(
   body: Record<string, unknown>,
-  toolOf: (name: string, input: Record<string, unknown>) => HookTool = claudeTool,
+  toTool = claudeTool,
 ): HookEvent | null {
   const agentSession = asString(body.session_id)
   const cwd = asString(body.cwd)
@@ -64,7 +63,7 @@ export function readClaudeEvent(
       return {
         ...common,
         kind: 'calling',
-        tool: toolOf(name, input),
+        tool: toTool(name, input, common.transcript),
         isPlanMode: body.permission_mode === 'plan',
       }
     case 'PermissionRequest': {
@@ -79,7 +78,7 @@ export function readClaudeEvent(
         if (hasFailed) return { ...common, kind: 'heard' }
         return { ...common, kind: 'approved', plan: asString(asRecord(body.tool_response).plan) }
       }
-      return { ...common, kind: 'called', tool: toolOf(name, input), hasFailed }
+      return { ...common, kind: 'called', tool: toTool(name, input, common.transcript), hasFailed }
     }
     case 'Stop':
       return {
@@ -99,23 +98,16 @@ export function readClaudeEvent(
   }
 }
 
-function claudeTool(name: string, input: Record<string, unknown>): HookTool {
-  const path = asString(input.file_path) ?? asString(input.notebook_path) ?? asString(input.path)
-  return {
-    name,
-    kind: kindOf(name, path),
-    paths: path === null ? [] : [path],
-    command: asString(input.command),
-    input_sha256: inputHash(input),
-  }
-}
-
-function kindOf(name: string, path: string | null): HookToolKind {
-  if (READING.includes(name)) return 'read'
-  if (WRITING.includes(name)) return path !== null && PLAN_FILE.test(path) ? 'plan' : 'write'
-  if (name === 'Bash' || name === 'PowerShell') return 'execute'
-  if (HARMLESS.includes(name) || name.startsWith('mcp__casefile__')) return 'other'
-  return name.startsWith('mcp__') ? 'write' : 'other'
+function claudeTool(
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+  transcript: string | null,
+): HookTool {
+  // beside the folder of the transcripts
+  const [home] = transcript?.split(/[/\\]projects[/\\]/) ?? []
+  const isPlanFile = (path: string) =>
+    home !== undefined && /\.md$/.test(path) && dirname(path) === join(home, 'plans')
+  return toolOf({ ...TOOLS, isPlanFile }, name, input)
 }
 
 /** Answers in Claude's words. */
@@ -133,6 +125,9 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
         permissionDecisionReason: answer.reason,
       })
     case 'approved':
+      if (event.kind === 'prompted' && answer.isEdited) {
+        return specific('UserPromptSubmit', { additionalContext: editedText(answer.plan) })
+      }
       if (event.kind !== 'planned') return null
       // Claude ignores an approval without the input
       return specific('PermissionRequest', {
@@ -143,6 +138,9 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
         },
       })
     case 'sentBack':
+      if (event.kind === 'prompted') {
+        return specific('UserPromptSubmit', { additionalContext: answer.message })
+      }
       return specific('PermissionRequest', {
         decision: { behavior: 'deny', message: answer.message },
       })
@@ -153,4 +151,9 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
 
 function specific(hookEventName: string, fields: Record<string, unknown>): Record<string, unknown> {
   return { hookSpecificOutput: { hookEventName, ...fields } }
+}
+
+/** Tells an agent, which has another text, what was approved. */
+export function editedText(plan: string): string {
+  return `The operator changed the plan before it was approved. Carry out this text:\n\n${plan}`
 }

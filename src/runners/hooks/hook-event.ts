@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { HookAgent } from '../../model/conversation.ts'
+import type { Conversation, HookAgent } from '../../model/conversation.ts'
 
 /** What a tool call does, as far as the gate must know. `plan` writes only the agent's own plan. */
 export type HookToolKind = 'read' | 'write' | 'execute' | 'plan' | 'other'
@@ -44,19 +44,25 @@ export type HookAnswer =
   | { is: 'pass' }
   | { is: 'context'; text: string }
   | { is: 'denied'; reason: string }
-  | { is: 'approved'; plan: string }
+  /** `isEdited`: the text is not the one that the agent presented. */
+  | { is: 'approved'; plan: string; isEdited: boolean }
   | { is: 'sentBack'; message: string }
   | { is: 'blocked'; reason: string }
 
 /** How an agent's hooks speak. */
 export interface HookDialect {
   agent: HookAgent
-  /** Null for a body that no known version sends. */
-  read(body: Record<string, unknown>): HookEvent | null
+  /** Null for a body that no known version sends. `eventName` is what the hook's own settings say. */
+  read(body: Record<string, unknown>, eventName: string | null): Promise<HookEvent | null>
   /** The JSON to answer; null for no opinion. */
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
   /** The plan that the agent wrote in the turn that ended, where no hook presents it. */
   planOfTurn?(event: HookEvent): Promise<string | null>
+  /** Sends a message into a conversation that waits for its person. Rejects if that does not work. */
+  send?(
+    conversation: Pick<Conversation, 'agent_session' | 'transcript'>,
+    text: string,
+  ): Promise<void>
 }
 
 export function inputHash(input: unknown): string {

@@ -7,6 +7,7 @@ import { sessionOf } from '../../model/case-folder.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
+import { HOOK_DIALECTS } from '../../runners/hooks/dialects.ts'
 import type {
   HookAnswer,
   HookDialect,
@@ -28,7 +29,7 @@ import { createPlanQuestions } from './plan-questions.ts'
 import type { Talk } from './talk.ts'
 import { createTalks } from './talks.ts'
 import { planInTerminal } from './terminal-plan.ts'
-import { HOW_TO_PLAN, openingText, sentBackText } from './told.ts'
+import { goOnText, HOW_TO_PLAN, openingText, sentBackText } from './told.ts'
 
 type Calling = Extract<HookEvent, { kind: 'calling' }>
 
@@ -44,6 +45,8 @@ export interface Conversations
   talkOf(session: Session): Talk
   /** Tells the agent that its plan was sent back: at once if it waits for the decision, else at its next prompt. */
   sendBack(session: Session, note: string): void
+  /** Lets the agent carry out the approved plan. */
+  letWork(session: Session, plan: string): void
   /** The agents' processes, so that their own requests can be recognized. */
   runs(): SessionRun[]
   /** Lets go of the hooks that wait; their plans stay as they are. */
@@ -134,11 +137,17 @@ export function createConversations(deps: ConversationDeps): Conversations {
     return { is: 'denied', reason }
   }
 
-  async function hearStop(conversation: Conversation): Promise<HookAnswer> {
+  async function hearStop(
+    dialect: HookDialect,
+    conversation: Conversation,
+    event: HookEvent,
+  ): Promise<HookAnswer> {
     const session = liveSession(conversation)
-    if (session === null) return PASS
-    if (session.state !== 'approved' && session.state !== 'executing') return PASS
-    return talks.of(session).stop()
+    if (session?.state === 'approved' || session?.state === 'executing') {
+      return talks.of(session).stop()
+    }
+    const plan = await dialect.planOfTurn?.(event)
+    return plan ? questions.hearPlanOfTurn(conversation, plan) : PASS
   }
 
   function hearEnd(conversation: Conversation): void {
@@ -156,6 +165,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
 
   /** A bound conversation. */
   async function answerTo(
+    dialect: HookDialect,
     conversation: Conversation,
     event: HookEvent,
     request: HookRequest,
@@ -167,6 +177,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         return { is: 'context', text }
       }
       case 'prompted': {
+        if (event.isApproval) return questions.hearPrompt(conversation, request.signal)
         await questions.answeredElsewhere(conversation)
         await mutex.run(conversation.id, () => ensureSession(conversation))
         return messageFor(conversation)
@@ -202,13 +213,30 @@ export function createConversations(deps: ConversationDeps): Conversations {
       case 'stopped':
         if (event.isSubagent) return PASS
         await questions.answeredElsewhere(conversation)
-        return hearStop(conversation)
+        return hearStop(dialect, conversation, event)
       case 'ended':
         if (!event.isReplaced) hearEnd(conversation)
         return PASS
       case 'heard':
         return PASS
     }
+  }
+
+  /** Tells the agent something: at once if it can be reached, else at its next prompt. */
+  function tell(conversation: Conversation, message: string): void {
+    const keep = () => {
+      conversation.message = message
+      save(conversation)
+    }
+    const { send } = HOOK_DIALECTS[conversation.agent]
+    if (!send || conversation.ended_at !== null) {
+      keep()
+      return
+    }
+    send(conversation, message).catch((error: unknown) => {
+      deps.log(`${conversation.agent} could not be told something: ${String(error)}`)
+      keep()
+    })
   }
 
   function messageFor(conversation: Conversation): HookAnswer {
@@ -230,7 +258,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       if (!conversation) return PASS
       if (conversation.ended_at === null) clearTimeout(endings.get(conversation.id))
       if (conversation.case_id === null) return PASS
-      return answerTo(conversation, event, request)
+      return answerTo(dialect, conversation, event, request)
     },
 
     async adopt(id, caseId) {
@@ -262,14 +290,20 @@ export function createConversations(deps: ConversationDeps): Conversations {
       for (const timer of endings.values()) clearTimeout(timer)
     },
     talkOf: talks.of,
+    letWork(session, plan) {
+      const talk = talks.of(session)
+      if (talk.isAsking()) {
+        return talk.decide((asked) => ({ is: 'approved', plan, isEdited: asked !== plan }))
+      }
+      const conversation = self.ofSession(session.id)
+      if (conversation && HOOK_DIALECTS[conversation.agent].send) tell(conversation, goOnText(plan))
+    },
     sendBack(session, note) {
       const message = sentBackText(note)
       const talk = talks.of(session)
       if (talk.isAsking()) return talk.decide(() => ({ is: 'sentBack', message }))
       const conversation = self.ofSession(session.id)
-      if (!conversation) return
-      conversation.message = message
-      save(conversation)
+      if (conversation) tell(conversation, message)
     },
 
     runs: () =>

@@ -4,7 +4,7 @@ import { sha256 } from '../../markdown/session-file.ts'
 import { AppError, stoppingError } from '../../model/app-error.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
-import type { Session } from '../../model/session.ts'
+import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import type { SessionState } from '../../model/session-state.ts'
 import type { HookAnswer, HookEvent } from '../../runners/hooks/hook-event.ts'
 import type { SessionDeps } from '../deps.ts'
@@ -33,6 +33,10 @@ interface QuestionDeps extends SessionDeps {
 export interface PlanQuestions {
   /** Records a plan, and waits until it is decided here or in the agent's own dialog. */
   hearPlan(conversation: Conversation, event: Planned, signal: AbortSignal): Promise<HookAnswer>
+  /** A plan that an agent wrote, and whose decision comes as a prompt. */
+  hearPlanOfTurn(conversation: Conversation, plan: string): Promise<HookAnswer>
+  /** A prompt that says that a person approved the plan in the agent's own dialog. */
+  hearPrompt(conversation: Conversation, signal: AbortSignal): Promise<HookAnswer>
   /** A person approved a plan in the agent's own dialog. */
   hearApproval(conversation: Conversation, plan: string | null): Promise<void>
   /** The agent goes on: a person answered in its dialog, if a question is still open here. */
@@ -95,12 +99,17 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const asked = await mutex.run(conversation.id, async (): Promise<HookAnswer | Session> => {
       const live = liveSession(conversation)
       if (live && (live.state === 'approved' || live.state === 'executing')) {
-        if (live.plan_sha256 === sha256(plan)) return { is: 'approved', plan: event.plan }
+        if (live.plan_sha256 === sha256(plan)) return unchanged(event)
         return {
           is: 'sentBack',
           message:
             'Casefile: an approved plan is being carried out. Finish it, or have the operator abandon its session, before you present another one.',
         }
+      }
+      if (Buffer.byteLength(plan) > MAX_PLAN_BYTES) {
+        const message =
+          'Casefile: the plan is larger than 256 KiB. Make it shorter, and present it again.'
+        return { is: 'sentBack', message }
       }
       const steps = await readPlan(plan)
       const [error] = steps.errors
@@ -119,8 +128,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const answer = await talk.ask(plan, AbortSignal.any([signal, closing]))
     if (closing.aborted) throw stoppingError()
     // an edited plan is the operator's; otherwise the agent's own bytes come back
-    if (answer.is === 'approved' && answer.plan === plan)
-      return { is: 'approved', plan: event.plan }
+    if (answer.is === 'approved' && answer.plan === plan) return unchanged(event)
     if (signal.aborted && !talk.isAsking()) {
       await withdraw(conversation, 'The plan was withdrawn in the dialog of the agent.')
     }
@@ -170,5 +178,25 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     })
   }
 
-  return { hearPlan, hearApproval, answeredElsewhere }
+  async function hearPlanOfTurn(conversation: Conversation, plan: string): Promise<HookAnswer> {
+    await mutex.run(conversation.id, () => present(conversation, plan))
+    return PASS
+  }
+
+  async function hearPrompt(conversation: Conversation, signal: AbortSignal): Promise<HookAnswer> {
+    if (!conversation.is_strict) {
+      await hearApproval(conversation, null)
+      return PASS
+    }
+    const session = liveSession(conversation)
+    if (session?.state !== 'plan_ready') return PASS
+    const plan = await planIn(session)
+    const answer = await talks.of(session).ask(plan, AbortSignal.any([signal, closing]))
+    if (closing.aborted) throw stoppingError()
+    return answer
+  }
+
+  return { hearPlan, hearPlanOfTurn, hearPrompt, hearApproval, answeredElsewhere }
 }
+
+const unchanged = ({ plan }: Planned): HookAnswer => ({ is: 'approved', plan, isEdited: false })

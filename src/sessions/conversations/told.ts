@@ -41,3 +41,8 @@ export function abandonedText(reason: string | undefined): string {
   const why = reason === undefined || reason === '' ? '' : ` The reason: ${reason}`
   return `The operator abandoned this work in Casefile.${why} Do not go on with it.`
 }
+
+/** The prompt by which an agent begins to carry out its plan. */
+export function goOnText(plan: string): string {
+  return `Implement the plan. The operator approved this text:\n\n${plan}`
+}

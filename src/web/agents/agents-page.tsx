@@ -149,11 +149,7 @@ function CaseForm({ row, choices }: { row: AgentRow; choices: CaseChoices }) {
       action={`/conversations/${id}/adopt`}
       data-focus={`#conversation-${id}`}
     >
-      <Field
-        id={field}
-        label="Case"
-        hint={`${effect}${more}`}
-      >
+      <Field id={field} label="Case" hint={`${effect}${more}`}>
         <select id={field} name="case_id" required aria-describedby={`${field}-hint`}>
           <option value="">Choose a case</option>
           {first.map(({ value, label }) => (

@@ -2,8 +2,8 @@
 export function NotGated() {
   return (
     <>
-      <strong>Not gated: its hooks were not heard.</strong> Casefile can't deny anything to this agent.
-      Run <code>casefile hooks status</code> to see why.
+      <strong>Not gated: its hooks were not heard.</strong> Casefile can't deny anything to this
+      agent. Run <code>casefile hooks status</code> to see why.
     </>
   )
 }

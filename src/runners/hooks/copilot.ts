@@ -1,0 +1,99 @@
+import { homedir } from 'node:os'
+import { basename, join } from 'node:path'
+import { readRegular } from '../../files/safe-read.ts'
+import { MAX_PLAN_BYTES } from '../../model/session.ts'
+import { asRecord, asString } from '../agents/unknown-record.ts'
+import type { HookAnswer, HookDialect, HookEvent } from './hook-event.ts'
+import { type ToolNames, toolOf } from './tool-kinds.ts'
+
+const TOOLS: ToolNames = {
+  reading: ['glob', 'grep', 'rg', 'show_file', 'view', 'web_fetch', 'web_search'],
+  commands: ['bash', 'powershell'],
+  harmless: [
+    'ask_user',
+    'exit_plan_mode',
+    'fetch_copilot_cli_documentation',
+    'list_agents',
+    'list_bash',
+    'read_agent',
+    'read_bash',
+    'report_intent',
+    'skill',
+    'stop_bash',
+    'task',
+    'update_todo',
+  ],
+  isPlanFile: (path) => /[/\\]session-state[/\\][^/\\]+[/\\]plan\.md$/.test(path),
+}
+
+/**
+ * The hooks of GitHub Copilot CLI, measured with 1.0.102. What it sends does not name the event, so the hook's own line
+ * does. It presents a plan by a call of exit_plan_mode, whose hook comes before its own dialog.
+ */
+export const copilot: HookDialect = {
+  agent: 'copilot',
+  read,
+  answer,
+}
+
+async function read(
+  body: Record<string, unknown>,
+  eventName: string | null,
+): Promise<HookEvent | null> {
+  const agentSession = asString(body.sessionId)
+  const cwd = asString(body.cwd)
+  if (!agentSession || !cwd) return null
+  const transcript = asString(body.transcriptPath)
+  const common = { agentSession, cwd, model: null, transcript, isSubagent: false }
+  const name = asString(body.toolName) ?? ''
+  const input = asRecord(body.toolArgs)
+  switch (eventName) {
+    case 'sessionStart':
+      return { ...common, kind: 'started', isContinued: body.source !== 'new' }
+    case 'userPromptSubmitted':
+      return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
+    case 'preToolUse': {
+      if (name !== 'exit_plan_mode') {
+        return { ...common, kind: 'calling', tool: toolOf(TOOLS, name, input), isPlanMode: false }
+      }
+      const plan = (await planOf(agentSession)) ?? asString(input.summary) ?? ''
+      return { ...common, kind: 'planned', plan, input, isHeld: true }
+    }
+    case 'postToolUse': {
+      const hasFailed = asRecord(body.toolResult).resultType !== 'success'
+      if (name !== 'exit_plan_mode') {
+        return { ...common, kind: 'called', tool: toolOf(TOOLS, name, input), hasFailed }
+      }
+      return hasFailed ? { ...common, kind: 'heard' } : { ...common, kind: 'approved', plan: null }
+    }
+    case 'agentStop':
+      return { ...common, kind: 'stopped', wasBlocked: body.stop_hook_active === true, turn: null }
+    case 'sessionEnd':
+      return { ...common, kind: 'ended', isReplaced: false }
+    default:
+      return { ...common, kind: 'heard' }
+  }
+}
+
+/** The plan that the agent wrote into its own folder; null if it did not. */
+async function planOf(agentSession: string): Promise<string | null> {
+  const home = process.env.COPILOT_HOME || join(homedir(), '.copilot')
+  const path = join(home, 'session-state', basename(agentSession), 'plan.md')
+  const read = await readRegular(path, { maxBytes: MAX_PLAN_BYTES })
+  return read.ok ? read.bytes.toString() : null
+}
+
+function answer(_: HookEvent, answer: HookAnswer): Record<string, unknown> | null {
+  switch (answer.is) {
+    case 'pass':
+    case 'approved':
+    case 'context':
+      return null // its own dialog comes after the hook
+    case 'sentBack':
+      return { permissionDecision: 'deny', permissionDecisionReason: answer.message }
+    case 'denied':
+      return { permissionDecision: 'deny', permissionDecisionReason: answer.reason }
+    case 'blocked':
+      return { decision: 'block', reason: answer.reason }
+  }
+}

@@ -1,0 +1,110 @@
+import { basename, dirname, join } from 'node:path'
+import { readRegular } from '../../files/safe-read.ts'
+import { MAX_PLAN_BYTES } from '../../model/session.ts'
+import { asRecord, asString } from '../agents/unknown-record.ts'
+import type { HookAnswer, HookDialect, HookEvent } from './hook-event.ts'
+import { type ToolNames, toolOf } from './tool-kinds.ts'
+
+const TOOLS: ToolNames = {
+  reading: [
+    'codebase_investigator',
+    'get_internal_docs',
+    'glob',
+    'google_web_search',
+    'grep_search',
+    'list_directory',
+    'read_file',
+    'read_many_files',
+    'search_file_content',
+    'web_fetch',
+  ],
+  commands: ['run_shell_command'],
+  harmless: [
+    'activate_skill',
+    'ask_user',
+    'complete_task',
+    'enter_plan_mode',
+    'exit_plan_mode',
+    'update_topic',
+    'write_todos',
+  ],
+  isPlanFile: (path) => /[/\\]\.gemini[/\\]tmp[/\\].*[/\\]plans[/\\][^/\\]+\.md$/.test(path),
+}
+
+/**
+ * The hooks of Gemini CLI, measured with 0.61.0. It presents a plan by a call of exit_plan_mode, whose hook comes
+ * before its own dialog.
+ */
+export const gemini: HookDialect = {
+  agent: 'gemini',
+  read,
+  answer,
+}
+
+async function read(body: Record<string, unknown>): Promise<HookEvent | null> {
+  const agentSession = asString(body.session_id)
+  const cwd = asString(body.cwd)
+  if (!agentSession || !cwd) return null
+  const transcript = asString(body.transcript_path)
+  const common = { agentSession, cwd, model: null, transcript, isSubagent: false }
+  const name = asString(body.tool_name) ?? ''
+  const input = asRecord(body.tool_input)
+  switch (body.hook_event_name) {
+    case 'SessionStart':
+      return { ...common, kind: 'started', isContinued: body.source !== 'startup' }
+    case 'BeforeAgent':
+      return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
+    case 'BeforeTool': {
+      if (name !== 'exit_plan_mode') {
+        return { ...common, kind: 'calling', tool: toolOf(TOOLS, name, input), isPlanMode: false }
+      }
+      const plan = (await planIn(transcript, agentSession, asString(input.plan_filename))) ?? ''
+      return { ...common, kind: 'planned', plan, input, isHeld: true }
+    }
+    case 'AfterTool': {
+      const said = asString(asRecord(body.tool_response).llmContent) ?? ''
+      if (name !== 'exit_plan_mode') {
+        const hasFailed = asRecord(body.tool_response).error !== undefined
+        return { ...common, kind: 'called', tool: toolOf(TOOLS, name, input), hasFailed }
+      }
+      if (said.startsWith('Plan approved')) return { ...common, kind: 'approved', plan: null }
+      return { ...common, kind: 'heard' }
+    }
+    case 'AfterAgent':
+      return { ...common, kind: 'stopped', wasBlocked: body.stop_hook_active === true, turn: null }
+    case 'SessionEnd':
+      return { ...common, kind: 'ended', isReplaced: body.reason === 'clear' }
+    default:
+      return { ...common, kind: 'heard' }
+  }
+}
+
+/** Gemini keeps the plans of a conversation beside its transcript. */
+async function planIn(
+  transcript: string | null,
+  agentSession: string,
+  name: string | null,
+): Promise<string | null> {
+  if (transcript === null || name === null) return null
+  const folder = join(dirname(dirname(transcript)), agentSession, 'plans')
+  const path = join(folder, basename(name))
+  const read = await readRegular(path, { maxBytes: MAX_PLAN_BYTES })
+  return read.ok ? read.bytes.toString() : null
+}
+
+function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null {
+  switch (answer.is) {
+    case 'pass':
+    case 'approved':
+      return null // its own dialog comes
+    case 'context': {
+      const hookEventName = event.kind === 'started' ? 'SessionStart' : 'BeforeAgent'
+      return { hookSpecificOutput: { hookEventName, additionalContext: answer.text } }
+    }
+    case 'sentBack':
+      return { decision: 'deny', reason: answer.message }
+    case 'denied':
+    case 'blocked':
+      return { decision: 'deny', reason: answer.reason }
+  }
+}

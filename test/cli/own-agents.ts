@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { cliOn, commandsOn } from '../fixtures/cli.ts'
+import { clientOf } from '../fixtures/session-client.ts'
+
+/** Says how it was started, and ends with 7. */
+const AGENT = `#!/bin/sh
+printf '%s\\n' "$@" > "$HOME/words"
+printf '%s' "$CASEFILE_CASE" > "$HOME/case"
+exit 7
+`
+
+/** A served workspace with a case, and a person who has agents on the PATH. */
+async function servedPerson(t: Test) {
+  const made = cliOn(t, { 'casefile.md': 'Be brief.\n' })
+  const home = join(dirname(made.root), 'home')
+  const bin = join(home, 'bin')
+  mkdirSync(bin, { recursive: true })
+  for (const name of ['claude', 'codex']) {
+    writeFileSync(join(bin, name), AGENT)
+    chmodSync(join(bin, name), 0o755)
+  }
+  const env = { ...made.env, HOME: home, PATH: `${bin}:${process.env.PATH}` }
+  const cli = commandsOn(t, { root: made.root, env })
+  const id: string = (await cli.run('new', 'Raise the limit', '--json')).json.id
+  const service = cli.start('serve', '--port', '0')
+  const [, url] = await service.says(/listening on (\S+)/)
+  const { request } = clientOf(() => url!)
+  const conversations = async () => (await request('GET', '/conversations')).json
+  /** Runs the installed hook of an event. */
+  const hook = (event: string, body: object, more: Record<string, string> = {}) => {
+    const settings = JSON.parse(readFileSync(join(cli.root, '.claude/settings.local.json'), 'utf8'))
+    const { command } = settings.hooks[event][0].hooks[0]
+    const input = JSON.stringify({ ...body, cwd: cli.root, hook_event_name: event })
+    const own = Object.entries({ ...process.env, ...env, ...more })
+    const clean = Object.fromEntries(own.filter(([name]) => name !== 'CASEFILE_RUN'))
+    const options = { cwd: cli.root, env: clean, input, encoding: 'utf8' } as const
+    return spawnSync('/bin/sh', ['-c', command], options).stdout
+  }
+  return { ...cli, home, id, service, conversations, hook }
+}
+
+const WRITE = { tool_name: 'Write', tool_input: { file_path: 'a.js', content: '1' } }
+
+t.test('a conversation belongs to the case that is current, and waits for its plan', async (t) => {
+  const cli = await servedPerson(t)
+  t.match(await cli.run('use'), { code: 0, stdout: 'no case is current in the workspace\n' })
+  t.match(await cli.run('use', 'raise'), {
+    code: 0,
+    stdout: /^[0-9a-f]{8} {2}Raise the limit\n$/,
+    stderr: 'It is current in the workspace.\n',
+  })
+  t.match(await cli.run('use', '--json'), { json: { folder: '.', case_id: cli.id } })
+  await cli.run('hooks', 'install', 'claude', '--yes')
+
+  const session = { session_id: 'one' }
+  t.match(cli.hook('SessionStart', { ...session, source: 'startup' }), /Raise the limit/)
+  cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
+  t.match(cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny".*Raise the limit/)
+  t.match(await cli.conversations(), [{ agent: 'claude', case_id: cli.id, is_gated: true }])
+  t.match(await cli.run('hooks', 'status'), {
+    code: 0,
+    stdout: /^claude +local +installed +heard just now .*\n\nThe service answers at http:/,
+  })
+
+  t.match(await cli.run('use', '--none'), { code: 0, stdout: /no case/ })
+  t.match(await cli.run('use', 'nothing of the kind'), { code: 3, stderr: /No case matches/ })
+  t.match(await cli.run('use', 'raise', '--none'), { code: 2 })
+})
+
+t.test('a conversation without a case is left alone until it is adopted', async (t) => {
+  const cli = await servedPerson(t)
+  t.match(await cli.run('adopt'), { code: 0, stderr: 'Every conversation has a case.\n' })
+  t.match(await cli.run('adopt', 'raise'), { code: 3, stderr: /Every conversation has a case/ })
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  const session = { session_id: 'two' }
+  cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
+  t.equal(cli.hook('PreToolUse', { ...session, ...WRITE }), '')
+
+  const [{ id }] = await cli.conversations()
+  t.match(await cli.run('adopt'), {
+    code: 0,
+    stdout: new RegExp(`^${id.slice(0, 8)} +claude +\\. .*1 prompt +just now`),
+    stderr: /Next: casefile adopt/,
+  })
+  t.match(await cli.run('adopt', 'ffff', 'raise'), { code: 3, stderr: /No conversation has an id/ })
+  t.match(await cli.run('adopt', id.slice(0, 6), 'raise', '--json'), {
+    code: 0,
+    json: { id, case_id: cli.id },
+  })
+  t.match(cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny"/)
+})
+
+t.test('run starts an agent with hooks that are installed nowhere', async (t) => {
+  const cli = await servedPerson(t)
+  const words = () => readFileSync(join(cli.home, 'words'), 'utf8').trimEnd().split('\n')
+  const ran = await cli.run(
+    'run',
+    'claude',
+    '--case',
+    'raise',
+    '--strict',
+    '--',
+    '-c',
+    '--model',
+    'x',
+  )
+  t.match(ran, { code: 7, stderr: '' })
+  const [flag, file, ...rest] = words()
+  t.equal(flag, '--settings')
+  t.strictSame(rest, ['-c', '--model', 'x'])
+  t.match(JSON.parse(readFileSync(file!, 'utf8')).hooks, {
+    PreToolUse: [{ matcher: '*', hooks: [{ command: / claude gate strict \|\| printf/ }] }],
+  })
+  t.equal(readFileSync(join(cli.home, 'case'), 'utf8'), cli.id)
+  t.match(await cli.conversations(), [
+    { agent: 'claude', case_id: cli.id, last_heard_at: null, is_gated: false },
+  ])
+
+  t.match(await cli.run('run', 'codex', '--', 'resume'), { code: 7 })
+  const codex = words()
+  t.strictSame(codex.slice(0, 3), ['--disable', 'daemon_auto_start', '-c'])
+  t.match(codex[3], /^hooks\.SessionStart=\[\{hooks=\[\{type="command",command="sh '/)
+  t.match(codex.at(-2), /^hooks\.state=\{"\/<session-flags>\/config\.toml:session_start:0:0"=/)
+  t.equal(codex.at(-1), 'resume')
+  t.equal(readFileSync(join(cli.home, 'case'), 'utf8'), '')
+
+  t.match(await cli.run('run', 'gemini'), { code: 1, stderr: /casefile hooks install gemini/ })
+  t.match(await cli.run('run', 'claude', '--case', 'unknown'), { code: 3 })
+  cli.service.signal('SIGTERM')
+  await cli.service.ended
+  t.match(await cli.run('run', 'claude'), { code: 1, stderr: /casefile serve/ })
+})

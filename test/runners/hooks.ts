@@ -1,0 +1,121 @@
+import t, { type Test } from 'tap'
+import { HOOK_DIALECTS } from '../../src/runners/hooks/dialects.ts'
+import type { HookAnswer } from '../../src/runners/hooks/hook-event.ts'
+
+// as the agents of docs/agents.md sent them
+const HOME = '/home/ada'
+const WORK = `${HOME}/shop`
+const CLAUDE = {
+  session_id: '949b1c1e-6f0a-4b55-9d0f-0f6f4f4f2f11',
+  transcript_path: `${HOME}/.claude/projects/-home-ada-shop/949b.jsonl`,
+  cwd: WORK,
+}
+const GEMINI = {
+  session_id: '0b7b',
+  transcript_path: `${HOME}/.gemini/tmp/shop/chats/session-1.jsonl`,
+  cwd: WORK,
+  timestamp: '2026-11-26T15:20:00.000Z',
+}
+const COPILOT = { sessionId: '77aa', timestamp: 1_795_706_937_777, cwd: WORK }
+
+async function read(agent: keyof typeof HOOK_DIALECTS, body: object, event: string | null = null) {
+  return HOOK_DIALECTS[agent].read({ ...body }, event)
+}
+
+type Call = [agent: keyof typeof HOOK_DIALECTS, tool: string, input: object, kind: string]
+
+const CALLS: Call[] = [
+  ['claude', 'Read', { file_path: `${WORK}/a` }, 'read'],
+  ['claude', 'Write', { file_path: `${WORK}/a`, content: 'x' }, 'write'],
+  ['claude', 'Write', { file_path: `${HOME}/.claude/plans/vast-sea.md` }, 'plan'],
+  ['claude', 'Write', { file_path: `${WORK}/plans/vast-sea.md` }, 'write'],
+  ['claude', 'Bash', { command: 'ls' }, 'execute'],
+  ['claude', 'EnterPlanMode', {}, 'other'],
+  ['claude', 'mcp__casefile__propose_plan', {}, 'other'],
+  ['claude', 'mcp__github__create_issue', {}, 'write'],
+  ['claude', 'ToolOfALaterVersion', {}, 'write'],
+  ['codex', 'Bash', { command: 'ls' }, 'execute'],
+  ['codex', 'apply_patch', { command: '*** Begin Patch' }, 'write'],
+  ['opencode', 'edit', { filePath: `${WORK}/a` }, 'write'],
+  ['opencode', 'submit_plan', {}, 'other'],
+]
+
+t.test('what a tool call is to the gate', async (t) => {
+  for (const [agent, tool_name, tool_input, kind] of CALLS) {
+    const body = { ...CLAUDE, hook_event_name: 'PreToolUse', tool_name, tool_input }
+    const label = `${agent}: ${tool_name} ${JSON.stringify(tool_input)}`
+    t.match(await read(agent, body), { kind: 'calling', tool: { kind } }, label)
+  }
+  const ofGemini = (tool_name: string, tool_input: object) =>
+    read('gemini', { ...GEMINI, hook_event_name: 'BeforeTool', tool_name, tool_input })
+  const plan = `${HOME}/.gemini/tmp/shop/0b7b/plans/p.md`
+  t.match(await ofGemini('write_file', { file_path: plan }), { tool: { kind: 'plan' } })
+  t.match(await ofGemini('replace', { file_path: 'a' }), { tool: { kind: 'write', paths: ['a'] } })
+  t.match(await ofGemini('run_shell_command', { command: 'ls' }), { tool: { kind: 'execute' } })
+  const ofCopilot = (toolName: string, toolArgs: object) =>
+    read('copilot', { ...COPILOT, toolName, toolArgs }, 'preToolUse')
+  t.match(await ofCopilot('create', { path: `${WORK}/a` }), { tool: { kind: 'write' } })
+  t.match(await ofCopilot('view', { path: WORK }), { tool: { kind: 'read' } })
+})
+
+t.test('the files of a patch are named', async (t) => {
+  const command =
+    '*** Begin Patch\n*** Update File: limit.js\n@@\n-1\n+2\n*** Move to: max.js\n*** Add File: b.js\n+x\n*** End Patch'
+  const body = { ...CLAUDE, hook_event_name: 'PreToolUse', tool_name: 'apply_patch' }
+  const event = await read('codex', { ...body, tool_input: { command } })
+  t.match(event, { tool: { paths: ['limit.js', 'max.js', 'b.js'], command: null } })
+})
+
+t.test('a plan that is presented', async (t) => {
+  const body = { ...CLAUDE, hook_event_name: 'PermissionRequest', tool_name: 'ExitPlanMode' }
+  const plan = '# Raise the limit\n'
+  const event = await read('claude', { ...body, tool_input: { plan, planFilePath: 'p.md' } })
+  t.match(event, { kind: 'planned', plan })
+  t.match(await read('claude', { ...body, tool_input: {} }), { kind: 'planned', plan: '' })
+  t.match(await read('claude', { ...body, tool_name: 'Write', tool_input: {} }), { kind: 'heard' })
+  const asked = { ...COPILOT, toolName: 'exit_plan_mode', toolArgs: { summary: plan } }
+  t.match(await read('copilot', asked, 'preToolUse'), { kind: 'planned', plan })
+})
+
+t.test('what the person answered in the dialog of the agent', async (t) => {
+  const body = { ...CLAUDE, hook_event_name: 'PostToolUse', tool_name: 'ExitPlanMode' }
+  const approved = { tool_input: {}, tool_response: { plan: '# Mine\n', isAgent: false } }
+  t.match(await read('claude', { ...body, ...approved }), { kind: 'approved', plan: '# Mine\n' })
+  const after = { ...GEMINI, hook_event_name: 'AfterTool', tool_name: 'exit_plan_mode' }
+  const said = (llmContent: string) =>
+    read('gemini', { ...after, tool_input: {}, tool_response: { llmContent } })
+  t.match(await said('Plan approved. Switching to Auto-Edit mode'), { kind: 'approved' })
+  t.match(await said('Plan rejected. User feedback: say which tests'), { kind: 'heard' })
+  const prompt = { ...CLAUDE, hook_event_name: 'UserPromptSubmit', prompt: 'Implement the plan.' }
+  t.match(await read('codex', prompt), { kind: 'prompted', isApproval: true })
+  t.match(await read('claude', prompt), { kind: 'prompted', isApproval: false })
+})
+
+t.test('a body that no known version sends is none of its events', async (t) => {
+  for (const agent of Object.keys(HOOK_DIALECTS) as (keyof typeof HOOK_DIALECTS)[]) {
+    t.equal(await read(agent, {}), null, agent)
+    t.equal(await read(agent, { session_id: 5, cwd: [] }), null, agent)
+  }
+  const later = { ...CLAUDE, hook_event_name: 'EventOfALaterVersion' }
+  t.match(await read('claude', later), { kind: 'heard' }, 'it is only heard')
+})
+
+t.test('answers in the words of the agent', async (t: Test) => {
+  const call = { ...CLAUDE, hook_event_name: 'PreToolUse', tool_name: 'Write', tool_input: {} }
+  const denied: HookAnswer = { is: 'denied', reason: 'No.' }
+  const event = (await read('claude', call))!
+  t.match(HOOK_DIALECTS.claude.answer(event, denied), {
+    hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'No.' },
+  })
+  t.strictSame(HOOK_DIALECTS.gemini.answer(event, denied), { decision: 'deny', reason: 'No.' })
+  t.strictSame(HOOK_DIALECTS.copilot.answer(event, denied), {
+    permissionDecision: 'deny',
+    permissionDecisionReason: 'No.',
+  })
+  const blocked: HookAnswer = { is: 'blocked', reason: 'Red.' }
+  t.strictSame(HOOK_DIALECTS.claude.answer(event, blocked), { decision: 'block', reason: 'Red.' })
+  t.strictSame(HOOK_DIALECTS.gemini.answer(event, blocked), { decision: 'deny', reason: 'Red.' })
+  for (const dialect of Object.values(HOOK_DIALECTS)) {
+    t.equal(dialect.answer(event, { is: 'pass' }), null, `${dialect.agent} has no opinion`)
+  }
+})
