@@ -8,7 +8,7 @@ import { Field } from '../shell/field.tsx'
 import { NotGated } from '../shell/not-gated.tsx'
 import { Page } from '../shell/page.tsx'
 import { Time } from '../shell/time.tsx'
-import type { AgentRow, CaseChoices } from './agents-routes.tsx'
+import type { AgentRow, CaseChoices } from './agents-data.ts'
 
 interface AgentsPageProps {
   assets: PageAssets

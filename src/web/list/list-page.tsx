@@ -84,8 +84,9 @@ function UnboundNotice({ service }: Pick<ListPageProps, 'service'>) {
       <div>
         <strong>{counted(count, 'conversation')} without a case.</strong>
         <p class="small muted">
-          {count === 1 ? 'An agent works' : 'Agents work'} in a terminal, and Casefile doesn't
-          record it.
+          {count === 1
+            ? "An agent works in a terminal, and Casefile doesn't record its work."
+            : "Agents work in terminals, and Casefile doesn't record their work."}
         </p>
       </div>
       <a class="button" href={AGENTS}>

@@ -77,7 +77,10 @@ function TrailPages({ base, page, last, shown }: TrailPagesProps) {
 
 function TrailRow({ line }: { line: TrailLine }) {
   const { number, time, event } = line
-  const { sentence, fields } = shownDetails(line)
+  const sentence = sentenceOf(line)
+  const fields = Object.entries(line.fields).filter(
+    ([name]) => sentence === null || !SAID.includes(name),
+  )
   return (
     <tr id={`trail-${number}`} class={toneOf(line)}>
       <td class="line-number">{number}</td>
@@ -88,7 +91,7 @@ function TrailRow({ line }: { line: TrailLine }) {
       <td>
         {sentence !== null && <p>{sentence}</p>}
         <dl class="fields">
-          {Object.entries(fields).map(([name, value]) => (
+          {fields.map(([name, value]) => (
             <Field name={name} value={value} />
           ))}
         </dl>
@@ -97,15 +100,12 @@ function TrailRow({ line }: { line: TrailLine }) {
   )
 }
 
-/** A tool call as a sentence, with the fields that the sentence leaves out; other entries as they are. */
-function shownDetails({ event, fields }: TrailLine): {
-  sentence: string | null
-  fields: TrailLine['fields']
-} {
-  const sentence = event === 'tool_call' ? (eventLine(event, fields)?.text ?? null) : null
-  if (sentence === null) return { sentence, fields }
-  const { tool: _, title: __, kind: ___, status: ____, ...rest } = fields
-  return { sentence, fields: rest }
+/** The fields that the sentence about a tool call says. */
+const SAID = ['tool', 'kind', 'title', 'status']
+
+/** What a tool call did, as a sentence; null for other entries, whose fields speak for themselves. */
+function sentenceOf({ event, fields }: TrailLine): string | null {
+  return event === 'tool_call' ? (eventLine(event, fields)?.text ?? null) : null
 }
 
 /** Only what an operator must not overlook has a colour. */
