@@ -61,6 +61,7 @@ export const PARTS = {
     ],
     long: [
       'test/cli/mcp-clients.ts',
+      'test/hooks/real-claude.ts',
       'test/runners/real-agents.ts',
       'test/sessions/hostile-projects.ts',
       'test/sessions/project-instructions.ts',
