@@ -213,12 +213,13 @@ export function createKnownConversations({
         open.find((each) => isProcess(each, pid)) ??
         open.find((each) => each.folder === place.folder && each.case_id === caseId) ??
         newConversation(agent, place)
-      if (conversation.case_id !== null && conversation.case_id !== caseId) {
+      if (conversation.case_id !== caseId && liveSession(conversation)) {
         throw new AppError(
           'wrong_state',
           `This conversation belongs to the case ${conversation.case_id}. Propose the plan for that case.`,
         )
       }
+      if (conversation.case_id !== caseId) conversation.session_id = null
       Object.assign(conversation, { case_id: caseId, last_heard_at: now() })
       if (conversation.pid === null) {
         Object.assign(conversation, { pid, process_start: processStart(pid) })
@@ -256,7 +257,9 @@ const beginsWith = (id: string, name: string) =>
   name.length >= 4 && id.startsWith(name.toLowerCase())
 
 const isProcess = (conversation: Conversation, pid: number) =>
-  conversation.pid === pid && conversation.process_start === processStart(pid)
+  conversation.pid === pid &&
+  conversation.process_start !== null &&
+  conversation.process_start === processStart(pid)
 
 /** Whether the agent goes on under another name: after its /clear, or as a fork. */
 function isNewName(agent: HookAgent, event: HookEvent): boolean {
