@@ -44,6 +44,9 @@ export const Casefile = async ({ client, directory }) => {
   if (isForAllProjects && !isInWorkspace(directory)) return {}
   const contexts = new Map()
   const models = new Map()
+  const modes = new Map()
+  /** Conversations whose last stop was blocked. */
+  const blocked = new Set()
 
   /** The answer to an event; null for no opinion. Throws if nothing answers. */
   async function send(session, event, more, signal) {
@@ -51,7 +54,8 @@ export const Casefile = async ({ client, directory }) => {
     headers['x-casefile-root'] = Buffer.from(root).toString('latin1')
     if (process.env.CASEFILE_CASE) headers['x-casefile-case'] = process.env.CASEFILE_CASE
     if (isStrict || process.env.CASEFILE_STRICT) headers['x-casefile-strict'] = '1'
-    const body = { session_id: session, cwd: directory, model: models.get(session), hook_event_name: event, ...more }
+    const body = { session_id: session, cwd: directory, hook_event_name: event, ...more }
+    Object.assign(body, { model: models.get(session), permission_mode: modes.get(session) })
     const url = readFileSync(urlFile, 'utf8').trim() + '/hooks/opencode'
     const sent = { method: 'POST', headers, body: JSON.stringify(body), signal, timeout: false, redirect: 'error' }
     const response = await fetch(url, sent)
@@ -96,9 +100,10 @@ export const Casefile = async ({ client, directory }) => {
   const hooks = {
     'chat.message': async ({ sessionID, model, agent }, { parts }) => {
       if (model) models.set(sessionID, model.providerID + '/' + model.modelID)
+      modes.set(sessionID, agent)
       await begin(sessionID)
       const prompt = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-      const answer = await tell(sessionID, 'UserPromptSubmit', { prompt, permission_mode: agent })
+      const answer = await tell(sessionID, 'UserPromptSubmit', { prompt })
       const context = answer?.hookSpecificOutput?.additionalContext
       if (context) contexts.set(sessionID, [contexts.get(sessionID), context].filter(Boolean).join('\\n\\n'))
     },
@@ -125,8 +130,10 @@ export const Casefile = async ({ client, directory }) => {
       const session = event.properties?.sessionID ?? event.properties?.info?.id
       if (event.type === 'session.deleted') await tell(session, 'SessionEnd')
       if (event.type !== 'session.idle' || !contexts.has(session)) return
-      const answer = await send(session, 'Stop', {}).catch(() => null)
+      const stop_hook_active = blocked.delete(session)
+      const answer = await send(session, 'Stop', { stop_hook_active }).catch(() => null)
       if (answer?.decision !== 'block') return
+      blocked.add(session)
       const parts = [{ type: 'text', text: answer.reason }]
       void client.session.prompt({ path: { id: session }, body: { parts } }).catch(() => {})
     },

@@ -27,7 +27,7 @@ export function hookLines({ hooks, missing, warnings }: HooksReport): string[] {
       ({ agent, place }) =>
         `${agent}: write its hooks again: casefile hooks install ${agent} --${place}`,
     ),
-    ...missing.map((agent) => `${agent}: not gated; casefile hooks install ${agent} gates it`),
+    ...missing.map((agent) => `${agent}: has no hooks; casefile hooks install ${agent} gates it`),
     ...[...agents].map(
       (agent) => `${agent}: a tool runs without an answer of Casefile ${FAILS_OPEN[agent]}`,
     ),

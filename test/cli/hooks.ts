@@ -155,7 +155,7 @@ t.test('status says what is installed, and what keeps it from working', async (t
   t.match(await cli.run('hooks', 'status'), {
     code: 1,
     stdout:
-      /^No hooks are installed\.\nNo service runs.*casefile serve\nclaude: not gated; casefile hooks install claude gates it\ncodex: not gated/,
+      /^No hooks are installed\.\nNo service runs.*casefile serve\nclaude: has no hooks; casefile hooks install claude gates it\ncodex: has no hooks/,
   })
   await cli.run('hooks', 'install', '--yes', '--strict')
   const status = async () => (await cli.run('hooks', 'status', '--json')).json

@@ -5,6 +5,7 @@ import { Argument, Command } from 'commander'
 import { createClient } from '../../client/client.ts'
 import type { RUN_AGENTS, RunAgent } from '../../hook-settings/run-settings.ts'
 import { AppError } from '../../model/app-error.ts'
+import { findProgram } from '../../runners/process/find-program.ts'
 import { askOwner } from '../../state/owner/ask-owner.ts'
 import { explain } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
@@ -73,7 +74,11 @@ async function start(agent: string, args: string[], options: Options): Promise<n
     isShared: false,
     isStrict: options.strict ?? false,
   })
-  const child = spawn(agent, [...hooks, ...args], {
+  if ((await findProgram(agent, { path: process.env.PATH, cwd: process.cwd() })) === null) {
+    throw new AppError('provider_unavailable', `${agent} is not on the PATH. Install it first.`)
+  }
+  // its hooks send the id of the process that is announced below
+  const child = spawn('sh', ['-c', 'CASEFILE_PID=$$ exec "$@"', 'sh', agent, ...hooks, ...args], {
     stdio: 'inherit',
     env: { ...process.env, ...(case_id === null ? {} : { CASEFILE_CASE: case_id }) },
   })
@@ -84,21 +89,14 @@ async function start(agent: string, args: string[], options: Options): Promise<n
     process.on(signal, () => child.kill(signal))
   }
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const failed = once(child, 'error').then(([error]) => Promise.reject(notFound(agent, error)))
   const body = { agent, cwd: process.cwd(), case_id, pid: child.pid }
-  if (child.pid !== undefined) {
-    await client
-      .request('POST', '/conversations', { body })
-      .catch((error: unknown) => ownTerminal().warn(String(error)))
-  }
-  const [code, signal] = await Promise.race([ended, failed])
+  await client
+    .request('POST', '/conversations', { body })
+    .catch((error: unknown) => ownTerminal().warn(String(error)))
+  const [code, signal] = await ended
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal])
 }
 
 function isRunAgent(agent: string): agent is RunAgent {
   return AGENTS.some((each) => each === agent)
-}
-
-function notFound(agent: string, error: unknown): AppError {
-  return new AppError('provider_unavailable', `${agent} could not be started: ${String(error)}`)
 }

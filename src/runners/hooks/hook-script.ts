@@ -59,6 +59,8 @@ for each do
     *) pid=$each ;;
   esac
 done
+# casefile run has announced this one; npm starts Codex by another process
+[ -z "$CASEFILE_PID" ] || [ "$agent" = claude ] || pid=$CASEFILE_PID
 # the service itself has started this agent, and gates it in its own way
 [ -z "$CASEFILE_RUN" ] || exit 0
 
