@@ -62,6 +62,7 @@ export const PARTS = {
     long: [
       'test/cli/mcp-clients.ts',
       'test/hooks/real-claude.ts',
+      'test/hooks/real-codex.ts',
       'test/runners/real-agents.ts',
       'test/sessions/hostile-projects.ts',
       'test/sessions/project-instructions.ts',

@@ -4,7 +4,7 @@ import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import type { ErrorCode } from '../model/app-error.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps } from './deps.ts'
-import { notWhilePlanning, requireOperator } from './middleware/require-operator.ts'
+import { notOfService, notWhilePlanning, requireOperator } from './middleware/require-operator.ts'
 import { readJson } from './request-body.ts'
 import type { Streamed } from './schemas/event.ts'
 import { parseParams, parseQuery } from './schemas/parse-query.ts'
@@ -63,6 +63,8 @@ interface Permission {
   operatorOnly?: string
   /** Denied to the processes of a session that plans. */
   notWhilePlanning?: string
+  /** Denied to the processes of a session that the service started, not to agents that people run themselves. */
+  notOfService?: string
   /** Whether `operatorOnly` applies to this request; by default it applies to all. */
   operatorOnlyIf?: (c: ServiceContext) => boolean
 }
@@ -159,6 +161,7 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
     ...(each.operatorOnly
       ? [requireOperator(service, each.operatorOnly, each.operatorOnlyIf)]
       : []),
+    ...(each.notOfService ? [notOfService(service, each.notOfService)] : []),
     ...(each.notWhilePlanning ? [notWhilePlanning(service, each.notWhilePlanning)] : []),
   ]
   if (!mountAt) {

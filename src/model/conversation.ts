@@ -4,10 +4,14 @@ import * as z from 'zod'
 export const HOOK_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'copilot', 'cursor'] as const
 export type HookAgent = (typeof HOOK_AGENTS)[number]
 
+/** `other`: an agent without hooks that are understood, which handed in a plan by MCP. */
+export const CONVERSATION_AGENTS = [...HOOK_AGENTS, 'other'] as const
+export type ConversationAgent = (typeof CONVERSATION_AGENTS)[number]
+
 /** A conversation of a person with an agent that they run themselves, as far as its hooks report it. */
 export const conversationSchema = z.object({
   id: z.string().min(1),
-  agent: z.enum(HOOK_AGENTS),
+  agent: z.enum(CONVERSATION_AGENTS),
   /** The agent's own id of the conversation; null until its first hook is heard. */
   agent_session: z.string().nullable(),
   /** The top folder of the git working tree that the agent works in, else the folder itself. */

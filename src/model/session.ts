@@ -63,7 +63,8 @@ export function providerText({
   provider: string
   origin?: string | undefined
 }): string {
-  return origin === 'terminal' ? `${provider} in a terminal` : provider
+  if (origin !== 'terminal') return provider
+  return `${provider === 'other' ? 'an agent' : provider} in a terminal`
 }
 
 /** The frontmatter keys of a session, in file order. */

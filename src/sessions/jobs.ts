@@ -40,6 +40,8 @@ export interface SessionRun extends IdentifiedRun {
   session_id: string
   case_id: string
   kind: Job['kind']
+  /** A person started its agent, not the service. */
+  isTerminal?: boolean
 }
 
 interface EndingWhy {

@@ -117,7 +117,7 @@ export function executionSummary(
   settings: TrustedSettings,
 ): ExecutionSummary {
   const proving = steps.filter(({ proof }) => proof !== null)
-  if (origin === 'terminal') return summaryInTerminal(provider, proving)
+  if (origin === 'terminal') return summaryInTerminal(proving)
   const found = known(provider, settings)
   if (found instanceof AppError) {
     return { text: '', willRun: () => true, objection: found.message }
@@ -145,13 +145,13 @@ export function executionSummary(
   }
 }
 
-function summaryInTerminal(provider: string, proving: readonly PlanStep[]): ExecutionSummary {
+function summaryInTerminal(proving: readonly PlanStep[]): ExecutionSummary {
   const after =
     proving.length === 0
-      ? 'No step proves it, so Casefile runs nothing, and the session is complete once the agent stops.'
+      ? 'No step proves it, so Casefile runs nothing, and the session is complete once it stops.'
       : `Each time it stops, Casefile runs ${checksText(proving)}.`
   return {
-    text: `${provider} will carry out this plan in its terminal. ${after}`,
+    text: `The agent will carry out this plan in its terminal. ${after}`,
     willRun: ({ proof }) => proof !== null,
     objection: null,
   }

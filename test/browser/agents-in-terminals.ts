@@ -35,7 +35,7 @@ inBrowser(
     await agent.tell('UserPromptSubmit', { prompt: 'Go' })
     await page.reload()
     await page.getByRole('link', { name: /^Session / }).click()
-    await page.getByText('claude works on a plan in its terminal.').waitFor()
+    await page.getByText('The agent works on a plan in its terminal.').waitFor()
     await isReadable('a session in a terminal')
   },
 )

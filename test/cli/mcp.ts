@@ -223,7 +223,7 @@ t.test('the tools', async (t) => {
     })
     t.match(await agent.call('propose_plan', { case: PROVED, plan: 'x' }), {
       isError: true,
-      text: /is complete: you can propose a plan only while/,
+      text: /The case is RESOLVED\. Have the operator reopen it/,
     })
     for (const name of ['approve', 'verify_proof', 'resolve_case', 'set_state', 'delete_case']) {
       await t.rejects(agent.call(name, { case: WAITING }), /not found/)

@@ -310,3 +310,18 @@ t.test('with --strict, the prompt of Codex that implements the plan waits', asyn
   t.match(said.hookSpecificOutput.additionalContext, /changed the plan.*Mine\./s)
   await must(app, 'POST', `${session.path}/abandon`)
 })
+
+t.test('a plan that is handed in by MCP has a session of its own', async (t) => {
+  const { app, case_id } = await opened(t)
+  const path = `/cases/${case_id}/plans`
+  const proposal = { agent: 'other', cwd: '.', pid: 4_194_303, plan: PLAN }
+  const first = await must(app, 'POST', path, { ...proposal, hypothesis: 'It is too low.' })
+  t.match(first, { state: 'plan_ready', origin: 'terminal', hypothesis: 'It is too low.' })
+  const again = await must(app, 'POST', path, { ...proposal, plan: `${PLAN}\nAgain.\n` })
+  t.match(again, { id: first.id, plan: /Again\./, hypothesis: 'It is too low.' })
+  const wrong = { ...proposal, plan: '```sh run bogus=1\n```\n' }
+  t.equal((await app.request('POST', path, wrong)).status, 422)
+  await must(app, 'POST', `/cases/${case_id}/sessions/${first.id}/approve`)
+  t.equal((await app.request('POST', path, proposal)).status, 422, 'an approved one is carried out')
+  await must(app, 'POST', `/cases/${case_id}/sessions/${first.id}/abandon`)
+})

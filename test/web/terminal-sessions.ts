@@ -50,9 +50,9 @@ t.test('a session in a terminal, from its first prompt to its proof', async (t) 
   t.equal(textOf(planning, 'terminal-place'), 'in the workspace, branch trunk')
   t.match(
     textOf(planning, 'status'),
-    /claude works on a plan in its terminal\. It can't change anything until you approve its plan\. Abandon$/,
+    /The agent works on a plan in its terminal\. It can't change anything until you approve its plan\. Abandon$/,
   )
-  t.match(planning, /data-confirm="Abandon session 1\? claude keeps running in its terminal/)
+  t.match(planning, /data-confirm="Abandon session 1\? The agent keeps running in its terminal/)
 
   writeFileSync(join(app.root, 'early.js'), 'x\n')
   const asked = agent.present(PLAN)
@@ -60,15 +60,15 @@ t.test('a session in a terminal, from its first prompt to its proof', async (t) 
   const waits = await page(app, address)
   t.match(
     textOf(waits, 'status'),
-    /claude waits in its terminal\. You can also answer there; the first answer counts\./,
+    /The agent waits in its terminal\. You can also answer there; the first answer counts\./,
   )
   t.match(
     textOf(waits, 'execution-summary'),
-    /claude will carry out this plan in its terminal\. Each time it stops, Casefile runs 1 check: test\./,
+    /The agent will carry out this plan in its terminal\. Each time it stops, Casefile runs 1 check: test\./,
   )
   t.equal(textOf(waits, 'approve-button'), 'Approve', 'it starts no agent')
   t.notMatch(waits, /<button[^>]*id="approve-button"[^>]*disabled/, 'no trust is needed for that')
-  t.match(textOf(waits, 'revise'), /claude gets this note in its terminal/)
+  t.match(textOf(waits, 'revise'), /The agent gets this note in its terminal/)
   t.match(
     textOf(waits, 'early-changes'),
     /1 file changed .* A person may have made the change, .* early\.js/,
@@ -82,7 +82,7 @@ t.test('a session in a terminal, from its first prompt to its proof', async (t) 
   const works = await page(app, address)
   t.match(
     textOf(works, 'status'),
-    /claude works in its terminal\. Each time it stops, Casefile runs the proof steps of the plan: test\./,
+    /The agent works in its terminal\. Each time it stops, Casefile runs the proof steps of the plan: test\./,
   )
   await agent.tell('Stop', { stop_hook_active: false })
   const red = await page(app, address)
@@ -118,11 +118,11 @@ t.test('after a failure the service starts no agent', async (t) => {
   await agent.tell('SessionEnd', { reason: 'other' })
   await reaches(app, session, 'failed')
   const html = await page(app, `/case/${case_id}/session/1`)
-  t.match(textOf(html, 'status'), /To continue, start claude again in a terminal\./)
+  t.match(textOf(html, 'status'), /To continue, start the agent again in a terminal\./)
   t.match(textOf(html, 'status'), /Show the output/)
   t.notMatch(html, 'name="again"')
   const ofCase = await page(app, `/case/${case_id}`)
-  t.match(textOf(ofCase, 'failed-session'), /Your next prompt to claude in its terminal/)
+  t.match(textOf(ofCase, 'failed-session'), /Your next prompt in the terminal/)
   t.notMatch(ofCase, 'name="again"')
 })
 

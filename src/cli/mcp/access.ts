@@ -14,6 +14,8 @@ export interface Access {
   served<T>(use: (client: Client) => Promise<T>): Promise<T>
   /** The address of a service that runs without this process; null while there is none. */
   service(): Promise<string | null>
+  /** The name of the agent, if it gives one. */
+  agentName(): string | undefined
   /** Resolves when no call is running and this process owns nothing. */
   idle(): Promise<void>
 }
@@ -68,6 +70,7 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
   return {
     served: (use) => counted(served(use)),
     read: (use) => counted(read(use)),
+    agentName: agent,
     async service() {
       const owner = await askOwner((await findWorkspace(choice)).memoryRoot)
       if (!owner.held || owner.answer?.short === true) return null

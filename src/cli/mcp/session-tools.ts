@@ -2,7 +2,9 @@ import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
+import { type ConversationAgent, HOOK_AGENTS } from '../../model/conversation.ts'
 import { resolveSession, sessionPath, sessionsOf } from '../resolve/session.ts'
+import type { Access } from './access.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape } from './truncate.ts'
@@ -63,7 +65,7 @@ export const sessionTools: readonly Tool[] = [
     title: 'Propose a plan',
     does: 'sets',
     description:
-      'Replaces the plan of a session that waits for approval (state plan_ready). The history of plans keeps the former plan. This approves nothing and starts nothing: the operator reads the plan and decides. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap.',
+      'Hands in a plan for a case, which waits for approval then: as the new plan of the session that waits (state plan_ready), or, if none waits, of a new session for this conversation. The history of plans keeps the former plan. This approves nothing and starts nothing: the operator reads the plan and decides. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap.',
     input: {
       ...caseArgument,
       ...sessionArgument('the newest that waits for approval'),
@@ -90,6 +92,12 @@ export const sessionTools: readonly Tool[] = [
       mustBeWhole('hypothesis', hypothesis ?? '')
       return access.served(async (client) => {
         const id = await caseIn(client, name)
+        if (session === undefined && expected_plan_sha256 === undefined) {
+          const waiting = (await sessionsOf(client, id)).find(({ state }) => state === 'plan_ready')
+          if (!waiting || waiting.origin === 'terminal') {
+            return handedIn(client, access, id, { plan, hypothesis: hypothesis ?? null })
+          }
+        }
         const found = await resolveSession(client, id, wordOf(session), { waiting: true })
         const body = { plan, ...(hypothesis === undefined ? {} : { hypothesis }) }
         return proposed(client, found, body, expected_plan_sha256)
@@ -97,6 +105,26 @@ export const sessionTools: readonly Tool[] = [
     },
   }),
 ]
+
+/** The plan of an agent that a person runs themselves. */
+async function handedIn(
+  client: Client,
+  access: Access,
+  caseId: string,
+  proposal: { plan: string; hypothesis: string | null },
+): Promise<Outcome> {
+  const agent = agentNamed(access.agentName() ?? '')
+  const body = { ...proposal, agent, cwd: process.cwd(), pid: process.ppid }
+  const answer = await client.request('POST', `/cases/${caseId}/plans`, { body })
+  const { id, case_id, number, state, plan_sha256 }: SessionJson = answer.body
+  const uri = sessionUri(case_id, id)
+  return { structured: { session_id: id, number, state, plan_sha256, uri, next: NEXT } }
+}
+
+/** The agent behind the name that an MCP client gives. */
+function agentNamed(name: string): ConversationAgent {
+  return HOOK_AGENTS.find((agent) => name.toLowerCase().includes(agent)) ?? 'other'
+}
 
 async function proposed(
   client: Client,

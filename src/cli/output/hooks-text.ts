@@ -32,7 +32,7 @@ export function hooksText(
       ? 'No service runs, so installed hooks deny every tool. Start one with: casefile serve'
       : `The service answers at ${url}.`,
     ...hookLines(report),
-    ...conversations.filter(isUngated).map(ungatedText),
+    ...conversations.filter((each) => isUngated(each)).map(ungatedText),
   ]
   const top = rows.length === 0 ? '' : `${table(rows, { width: width(), cuts: [[4, 12]] })}\n`
   return top + lines.map((line) => `${line}\n`).join('')

@@ -51,6 +51,15 @@ export function notWhilePlanning(
   return rejecting(service, { tool, why }, () => planningRuns(service))
 }
 
+/** For what agents that people run themselves may do: rejects requests from processes that the service started. */
+export function notOfService(service: OperatorDeps, tool: string): MiddlewareHandler<ServiceEnv> {
+  const why = 'Agents that the service started plan and work in their own session.'
+  return rejecting(service, { tool, why }, () => [
+    ...service.sessions.runs().filter(({ isTerminal }) => !isTerminal),
+    ...service.providers.runs(),
+  ])
+}
+
 /** The runs whose programs may only read. */
 function planningRuns({ sessions, providers }: OperatorDeps): readonly Run[] {
   return [...sessions.runs().filter(({ kind }) => kind === 'plan'), ...providers.runs()]

@@ -1,14 +1,17 @@
 import * as z from 'zod'
-import { endpoint } from '../endpoint.ts'
+import { sessionOf } from '../../model/case-folder.ts'
+import { endpoint, FILE_ERRORS } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
 import {
   adoptionSchema,
   announcedSchema,
   conversation,
   currentCaseSchema,
+  proposalSchema,
 } from '../schemas/conversation.ts'
-import { conversationIdParam } from '../schemas/params.ts'
-import { serializeConversation, shownFolder } from '../serializers.ts'
+import { caseIdParam, conversationIdParam } from '../schemas/params.ts'
+import { session } from '../schemas/session.ts'
+import { serializeConversation, serializeSession, shownFolder } from '../serializers.ts'
 
 /** Conversations of people with agents that they run themselves. */
 export const conversationEndpoints = [
@@ -66,6 +69,32 @@ export const conversationEndpoints = [
         c,
         serializeConversation(service, await service.conversations.adopt(id, body.case_id)),
       )
+    },
+  }),
+
+  endpoint({
+    route: 'POST /cases/:id/plans',
+    id: 'proposePlan',
+    tag: 'Conversations',
+    summary: 'Hand in a plan for a case',
+    description:
+      'For an agent that a person runs themselves, and whose hooks present no plan: `casefile mcp` sends it. It becomes the plan of the session that records the conversation, or of a new one, and waits for approval. Denied to the agents that the service started.',
+    params: { id: caseIdParam },
+    body: proposalSchema,
+    responses: {
+      200: { description: 'The session, whose plan waits for approval.', json: session },
+    },
+    errors: [...FILE_ERRORS, 'bad_request', 'wrong_state'],
+    notOfService: 'propose plan',
+    async handle({ c, service, params: { id }, body: { plan, hypothesis, ...agent } }) {
+      const proposed = await service.conversations.propose(
+        id,
+        { plan, hypothesis },
+        { ...agent, case_id: id },
+      )
+      const folder = await service.store.read(id)
+      const found = sessionOf(folder, proposed.id)
+      return answerJson(c, await serializeSession(service, folder, found))
     },
   }),
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { conversationSchema, HOOK_AGENTS } from '../../model/conversation.ts'
+import { CONVERSATION_AGENTS, conversationSchema, HOOK_AGENTS } from '../../model/conversation.ts'
 import { caseIdParam } from './params.ts'
 import { exampleOf, type JsonOf, sentId } from './primitives.ts'
 
@@ -78,6 +78,26 @@ export const announcedSchema = z
   .meta({
     id: 'AnnouncedConversation',
     examples: [{ agent: 'claude', cwd: '.', case_id: null, pid: 4711 }],
+  })
+
+export const proposalSchema = announcedSchema
+  .omit({ case_id: true })
+  .extend({
+    agent: z.enum(CONVERSATION_AGENTS),
+    plan: z.string().regex(/\S/, 'expected a text that is not only white space'),
+    hypothesis: z.string().nullable().default(null).describe('Null: that of the case.'),
+  })
+  .meta({
+    id: 'PlanProposal',
+    examples: [
+      {
+        agent: 'other',
+        cwd: '.',
+        pid: 4711,
+        plan: '1. Raise the limit to ten.\n',
+        hypothesis: null,
+      },
+    ],
   })
 
 export const adoptionSchema = z

@@ -1,4 +1,4 @@
-import type { HookAgent } from '../../model/conversation.ts'
+import type { ConversationAgent, HookAgent } from '../../model/conversation.ts'
 import { claude } from './claude.ts'
 import { codex } from './codex.ts'
 import { copilot } from './copilot.ts'
@@ -15,3 +15,7 @@ export const HOOK_DIALECTS: Readonly<Record<HookAgent, HookDialect>> = {
   copilot,
   cursor: { ...claude, agent: 'cursor' },
 }
+
+/** Null for an agent without hooks. */
+export const dialectOf = (agent: ConversationAgent): HookDialect | null =>
+  agent === 'other' ? null : HOOK_DIALECTS[agent]

@@ -7,7 +7,7 @@ import { sessionOf } from '../../model/case-folder.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
-import { HOOK_DIALECTS } from '../../runners/hooks/dialects.ts'
+import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type {
   HookAnswer,
   HookDialect,
@@ -21,6 +21,7 @@ import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
 import { objectionBeforeApproval, scopeObjection } from './gate.ts'
 import {
+  type Announced,
   createKnownConversations,
   type HookRequest,
   type KnownConversations,
@@ -40,6 +41,12 @@ export interface Conversations
   hear(dialect: HookDialect, event: HookEvent, request: HookRequest): Promise<HookAnswer>
   /** Binds a conversation to a case; its next prompt or call begins a session. */
   adopt(id: string, caseId: string): Promise<Conversation>
+  /** Records a plan that an agent hands in for a case; gives its session, which waits for approval. */
+  propose(
+    caseId: string,
+    proposal: { plan: string; hypothesis: string | null },
+    agent: Announced,
+  ): Promise<Session>
   /** The conversation that a session records; null if this machine does not know it. */
   ofSession(sessionId: string): Conversation | null
   talkOf(session: Session): Talk
@@ -228,7 +235,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       conversation.message = message
       save(conversation)
     }
-    const { send } = HOOK_DIALECTS[conversation.agent]
+    const send = dialectOf(conversation.agent)?.send
     if (!send || conversation.ended_at !== null) {
       keep()
       return
@@ -283,6 +290,10 @@ export function createConversations(deps: ConversationDeps): Conversations {
       return conversation
     },
 
+    async propose(caseId, { plan, hypothesis }, agent) {
+      const conversation = await known.proposing(caseId, agent)
+      return questions.propose(conversation, plan, hypothesis)
+    },
     ofSession: (sessionId) =>
       known.list().find(({ session_id }) => session_id === sessionId) ?? null,
     close() {
@@ -296,7 +307,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         return talk.decide((asked) => ({ is: 'approved', plan, isEdited: asked !== plan }))
       }
       const conversation = self.ofSession(session.id)
-      if (conversation && HOOK_DIALECTS[conversation.agent].send) tell(conversation, goOnText(plan))
+      if (conversation && dialectOf(conversation.agent)?.send) tell(conversation, goOnText(plan))
     },
     sendBack(session, note) {
       const message = sentBackText(note)
@@ -315,7 +326,8 @@ export function createConversations(deps: ConversationDeps): Conversations {
         const isWork = session.state === 'approved' || session.state === 'executing'
         const { id: session_id, case_id } = session
         const kind = isWork ? 'work' : 'plan'
-        return [{ session_id, case_id, kind, runId: session_id, processes: [runProcess(pid)] }]
+        const processes = [runProcess(pid)]
+        return [{ session_id, case_id, kind, isTerminal: true, runId: session_id, processes }]
       }),
   }
   return self

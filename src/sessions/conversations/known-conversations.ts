@@ -1,5 +1,6 @@
 import { AppError } from '../../model/app-error.ts'
-import type { Conversation, HookAgent } from '../../model/conversation.ts'
+import { isClosed } from '../../model/attention.ts'
+import type { Conversation, ConversationAgent, HookAgent } from '../../model/conversation.ts'
 import { isSealed, type Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import type { HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
@@ -21,7 +22,7 @@ export interface HookRequest {
 }
 
 export interface Announced {
-  agent: HookAgent
+  agent: ConversationAgent
   cwd: string
   case_id: string | null
   pid: number
@@ -47,6 +48,8 @@ export interface KnownConversations {
   expect(announced: Announced): Promise<Conversation>
   /** The session that records a conversation, as far as it may still change. */
   liveSession(conversation: Conversation): Session | null
+  /** The conversation of an agent that hands in a plan for a case by another way than its hooks. */
+  proposing(caseId: string, agent: Announced): Promise<Conversation>
   currentCase(cwd: string): Promise<CurrentCase>
   setCurrentCase(cwd: string, caseId: string | null): Promise<CurrentCase>
 }
@@ -111,8 +114,14 @@ export function createKnownConversations({
     return conversation
   }
 
+  /** Whether there is work to do on the case. */
+  function isOpen(caseId: string): boolean {
+    const row = catalog.row(caseId)
+    return row !== undefined && !isClosed(row.state)
+  }
+
   const newConversation = (
-    agent: HookAgent,
+    agent: ConversationAgent,
     place: { folder: string; branch: string | null },
   ): Conversation => ({
     id: newId(),
@@ -140,14 +149,13 @@ export function createKnownConversations({
     named: string | null,
     { folder, branch, agent }: Pick<Conversation, 'folder' | 'branch' | 'agent'>,
   ): string | null {
-    const exists = (id: string | null) => id !== null && catalog.has(id)
     const ofBranch = branch === null ? [] : casesOfBranch(branch, catalog.ids())
     const ofName = named === null ? [] : catalog.ids().filter((id) => beginsWith(id, named))
     const single = (ids: readonly string[]) => (ids.length === 1 ? ids[0]! : null)
     const byFolder = [single(ofBranch), records.currentCase(folder)]
     // the daemon of codex has the environment of the terminal that started it first
     const order = agent === 'codex' ? [...byFolder, single(ofName)] : [single(ofName), ...byFolder]
-    return order.find(exists) ?? null
+    return order.find((id) => id !== null && isOpen(id)) ?? null
   }
 
   return {
@@ -159,8 +167,11 @@ export function createKnownConversations({
     async hear(dialect, event, request) {
       const conversation = await heard(dialect, event, request)
       if (!conversation) return null
-      const isGone = conversation.case_id !== null && !catalog.has(conversation.case_id)
-      if (isGone) conversation.case_id = null
+      const isDone =
+        conversation.case_id !== null &&
+        !isOpen(conversation.case_id) &&
+        liveSession(conversation) === null
+      if (isDone) conversation.case_id = null
       if (conversation.case_id === null && event.kind === 'prompted') {
         conversation.case_id = caseFor(request.caseName, conversation)
       }
@@ -178,13 +189,41 @@ export function createKnownConversations({
       const place = await placeOf(cwd, layout.root)
       if (!place) throw outside(cwd)
       const start = processStart(pid)
-      const heard = [...all.values()].find(
-        (each) => each.agent === agent && each.pid === pid && each.process_start === start,
-      )
+      const heard = [...all.values()].find((each) => each.agent === agent && isProcess(each, pid))
       if (heard) return heard
       const conversation = newConversation(agent, place)
       conversation.case_id = caseFor(case_id, conversation)
       Object.assign(conversation, { pid, process_start: start })
+      save(conversation)
+      return conversation
+    },
+
+    async proposing(caseId, { agent, cwd, pid }) {
+      const { state } = (await store.read(caseId)).case
+      if (isClosed(state)) {
+        throw new AppError(
+          'wrong_state',
+          `The case is ${state}. Have the operator reopen it before you plan more work on it.`,
+        )
+      }
+      const place = await placeOf(cwd, layout.root)
+      if (!place) throw outside(cwd)
+      const open = [...all.values()].filter(({ ended_at }) => ended_at === null)
+      const conversation =
+        open.find((each) => isProcess(each, pid)) ??
+        open.find((each) => each.folder === place.folder && each.case_id === caseId) ??
+        newConversation(agent, place)
+      if (conversation.case_id !== caseId && liveSession(conversation)) {
+        throw new AppError(
+          'wrong_state',
+          `This conversation belongs to the case ${conversation.case_id}. Propose the plan for that case.`,
+        )
+      }
+      if (conversation.case_id !== caseId) conversation.session_id = null
+      Object.assign(conversation, { case_id: caseId, last_heard_at: now() })
+      if (conversation.pid === null) {
+        Object.assign(conversation, { pid, process_start: processStart(pid) })
+      }
       save(conversation)
       return conversation
     },
@@ -216,6 +255,11 @@ function outside(cwd: string): AppError {
 
 const beginsWith = (id: string, name: string) =>
   name.length >= 4 && id.startsWith(name.toLowerCase())
+
+const isProcess = (conversation: Conversation, pid: number) =>
+  conversation.pid === pid &&
+  conversation.process_start !== null &&
+  conversation.process_start === processStart(pid)
 
 /** Whether the agent goes on under another name: after its /clear, or as a fork. */
 function isNewName(agent: HookAgent, event: HookEvent): boolean {

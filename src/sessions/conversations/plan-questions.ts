@@ -33,6 +33,8 @@ interface QuestionDeps extends SessionDeps {
 export interface PlanQuestions {
   /** Records a plan, and waits until it is decided here or in the agent's own dialog. */
   hearPlan(conversation: Conversation, event: Planned, signal: AbortSignal): Promise<HookAnswer>
+  /** A plan that an agent hands in without waiting. Throws if it cannot be read, or an approved one is carried out. */
+  propose(conversation: Conversation, plan: string, hypothesis: string | null): Promise<Session>
   /** A plan that an agent wrote, and whose decision comes as a prompt. */
   hearPlanOfTurn(conversation: Conversation, plan: string): Promise<HookAnswer>
   /** A prompt that says that a person approved the plan in the agent's own dialog. */
@@ -74,7 +76,11 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
   const ANSWERED: readonly SessionState[] = ['plan_ready', 'complete', 'failed', 'abandoned']
 
   /** Records a plan that the agent presents, and gives the session with it. */
-  async function present(conversation: Conversation, text: string): Promise<Session> {
+  async function present(
+    conversation: Conversation,
+    text: string,
+    hypothesis: string | null = null,
+  ): Promise<Session> {
     const session = await deps.ensureSession(conversation)
     const talk = talks.of(session)
     const plan = recordedPlan(deps, text)
@@ -82,7 +88,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       if ((await planIn(session)) === plan) return session
       await deps.planAgain(session, 'The agent presented another plan.', await byPerson())
     }
-    talk.present(plan)
+    talk.present({ plan, hypothesis: hypothesis === null ? null : recordedPlan(deps, hypothesis) })
     return settled(session, ANSWERED)
   }
 
@@ -98,27 +104,9 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const plan = recordedPlan(deps, event.plan)
     const asked = await mutex.run(conversation.id, async (): Promise<HookAnswer | Session> => {
       const live = liveSession(conversation)
-      if (live && (live.state === 'approved' || live.state === 'executing')) {
-        if (live.plan_sha256 === sha256(plan)) return unchanged(event)
-        return {
-          is: 'sentBack',
-          message:
-            'Casefile: an approved plan is being carried out. Finish it, or have the operator abandon its session, before you present another one.',
-        }
-      }
-      if (Buffer.byteLength(plan) > MAX_PLAN_BYTES) {
-        const message =
-          'Casefile: the plan is larger than 256 KiB. Make it shorter, and present it again.'
-        return { is: 'sentBack', message }
-      }
-      const steps = await readPlan(plan)
-      const [error] = steps.errors
-      if (error) {
-        return {
-          is: 'sentBack',
-          message: `Casefile cannot read the plan at line ${error.line}: ${error.message}. Correct it and present it again.`,
-        }
-      }
+      if (live && isWorking(live) && live.plan_sha256 === sha256(plan)) return unchanged(event)
+      const objection = await objectionTo(live, plan)
+      if (objection) return { is: 'sentBack', message: `Casefile: ${objection}` }
       return present(conversation, event.plan)
     })
     if ('is' in asked) return asked
@@ -178,6 +166,32 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     })
   }
 
+  /** Why a plan cannot be presented now, as sentences; null if it can. */
+  async function objectionTo(live: Session | null, plan: string): Promise<string | null> {
+    if (live && isWorking(live)) {
+      return 'An approved plan is being carried out. Finish it, or have the operator abandon its session, before you present another one.'
+    }
+    if (Buffer.byteLength(plan) > MAX_PLAN_BYTES) {
+      return 'The plan is larger than 256 KiB. Make it shorter, and present it again.'
+    }
+    const [error] = (await readPlan(plan)).errors
+    if (!error) return null
+    return `The plan cannot be read at line ${error.line}: ${error.message}. Correct it, and present it again.`
+  }
+
+  async function propose(
+    conversation: Conversation,
+    text: string,
+    hypothesis: string | null,
+  ): Promise<Session> {
+    return mutex.run(conversation.id, async () => {
+      const plan = recordedPlan(deps, text)
+      const objection = await objectionTo(liveSession(conversation), plan)
+      if (objection) throw new AppError('wrong_state', objection)
+      return present(conversation, text, hypothesis)
+    })
+  }
+
   async function hearPlanOfTurn(conversation: Conversation, plan: string): Promise<HookAnswer> {
     await mutex.run(conversation.id, () => present(conversation, plan))
     return PASS
@@ -196,7 +210,9 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     return answer
   }
 
-  return { hearPlan, hearPlanOfTurn, hearPrompt, hearApproval, answeredElsewhere }
+  return { hearPlan, propose, hearPlanOfTurn, hearPrompt, hearApproval, answeredElsewhere }
 }
+
+const isWorking = ({ state }: Session) => state === 'approved' || state === 'executing'
 
 const unchanged = ({ plan }: Planned): HookAnswer => ({ is: 'approved', plan, isEdited: false })

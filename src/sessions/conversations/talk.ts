@@ -5,9 +5,15 @@ import type { TreeSnapshots } from '../../snapshots/git-tree.ts'
 
 const PASS: HookAnswer = { is: 'pass' }
 
+export interface PresentedPlan {
+  plan: string
+  /** Null: that of the case. */
+  hypothesis: string | null
+}
+
 /** What an agent in a terminal does that a job of its session waits for. */
 type Turn =
-  | { is: 'plan'; plan: string }
+  | ({ is: 'plan' } & PresentedPlan)
   | { is: 'stop'; answer(answer: HookAnswer): void }
   | { is: 'end' }
 
@@ -32,14 +38,14 @@ export interface Talk {
   setBegun(): void
   note(note: AgentNote): void
   /** For the planning job. Null if the conversation ended, or `signal` aborted. */
-  nextPlan(signal: AbortSignal): Promise<string | null>
+  nextPlan(signal: AbortSignal): Promise<PresentedPlan | null>
   /**
    * For the job that executes: runs `check` at each stop of the agent. A check that fails blocks the first stop with
    * its reason; later ones pass, and the work goes on with the next prompt.
    */
   work(signal: AbortSignal, check: () => Promise<WorkResult>): Promise<WorkResult>
   /** For hooks. */
-  present(plan: string): void
+  present(plan: PresentedPlan): void
   stop(): Promise<HookAnswer>
   end(): void
   /** A question about the plan; the answer is `pass` once it is decided elsewhere. */
@@ -87,7 +93,7 @@ export function createTalk(number: number, note: (note: AgentNote) => void): Tal
       for (;;) {
         const turn = await nextTurn(signal)
         if (turn === null || turn.is === 'end') return null
-        if (turn.is === 'plan') return turn.plan
+        if (turn.is === 'plan') return turn
         turn.answer(PASS)
       }
     },
@@ -111,7 +117,7 @@ export function createTalk(number: number, note: (note: AgentNote) => void): Tal
         wasBlocked = true
       }
     },
-    present: (plan) => add({ is: 'plan', plan }),
+    present: (plan) => add({ is: 'plan', ...plan }),
     stop: () => new Promise((answer) => add({ is: 'stop', answer })),
     end: () => add({ is: 'end' }),
     ask(plan, signal) {

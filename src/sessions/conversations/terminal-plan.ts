@@ -32,15 +32,17 @@ export async function planInTerminal(
   const { provider, state } = sessionOf(present, session_id)
   if (state === 'created') await beginPlanning(deps, job)
   await rememberStart(deps, talk, folder, job.signal).finally(talk.setBegun)
-  const plan = await talk.nextPlan(job.signal)
+  const presented = await talk.nextPlan(job.signal)
   const end: RunEnd = { mode: 'plan', state: 'abandoned' }
-  if (plan !== null) {
+  if (presented !== null) {
+    const { plan } = presented
     await noteChanges(deps, job, talk)
     await deps.plans.store(plan)
-    const hypothesis = await hypothesisOf(present.case)
+    const isFirst = state === 'created'
+    const hypothesis = presented.hypothesis ?? (isFirst ? await hypothesisOf(present.case) : null)
     Object.assign(end, {
       state: 'plan_ready',
-      texts: { plan, ...(state === 'created' ? { hypothesis } : {}) },
+      texts: { plan, ...(hypothesis === null ? {} : { hypothesis }) },
       results: [{ event: 'plan_written', fields: { sha256: sha256(plan) } }],
     } satisfies Partial<RunEnd>)
   } else end.reason = whyNoPlan(job)

@@ -1,10 +1,10 @@
 import type { Case } from '../../model/case.ts'
-import type { HookAgent } from '../../model/conversation.ts'
+import type { ConversationAgent } from '../../model/conversation.ts'
 
 const MAX_DESCRIPTION = 4000
 
 /** How each agent presents a plan, as sentences for it. */
-export const HOW_TO_PLAN: Readonly<Record<HookAgent, string>> = {
+export const HOW_TO_PLAN: Readonly<Record<ConversationAgent, string>> = {
   claude:
     'Present a plan: call EnterPlanMode if you are not in plan mode, write the plan, then call ExitPlanMode.',
   copilot: 'Present a plan: write it, then call exit_plan_mode.',
@@ -13,6 +13,7 @@ export const HOW_TO_PLAN: Readonly<Record<HookAgent, string>> = {
     'Present a plan in plan mode (the person switches to it with Shift+Tab), or hand one in with the tool propose_plan of the MCP server casefile.',
   gemini: 'Present a plan: call enter_plan_mode, write the plan, then call exit_plan_mode.',
   opencode: 'Hand in a plan with the tool submit_plan.',
+  other: 'Hand in a plan with the tool propose_plan of the MCP server casefile.',
 }
 
 /** What an agent is told when its conversation begins: its case, and what it may do when. */

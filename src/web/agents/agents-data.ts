@@ -46,13 +46,14 @@ export async function loadAgents(
 function rowOf({ catalog, layout }: HttpDeps, conversation: Conversation): AgentRow {
   const { case_id, session_id, folder } = conversation
   const found = case_id === null ? undefined : catalog.folder(case_id)
+  const session = found?.sessions.find(({ id }) => id === session_id) ?? null
   const hasEnded = isOver(conversation)
   return {
     conversation,
     folder: shownFolder(layout.root, folder),
     isOver: hasEnded,
-    isUngated: !hasEnded && isUngated(conversation),
+    isUngated: !hasEnded && isUngated(conversation, session?.trail),
     case: found ? { id: found.case.id, title: found.case.title } : null,
-    session: found?.sessions.find(({ id }) => id === session_id) ?? null,
+    session,
   }
 }

@@ -81,7 +81,7 @@ function AgentItem({ row, children }: { row: AgentRow; children?: unknown }) {
   return (
     <li id={`conversation-${id}`} tabindex={-1}>
       <div class="row-main">
-        <strong>{agent}</strong>
+        <strong>{agent === 'other' ? 'Another agent' : agent}</strong>
         <Badge tone={isOver ? 'muted' : 'active'}>{isOver ? 'Ended' : 'Running'}</Badge>
         {isUngated && <Badge tone="bad">Not gated</Badge>}
         {row.case && (
@@ -125,7 +125,7 @@ function AgentItem({ row, children }: { row: AgentRow; children?: unknown }) {
 }
 
 function CaseForm({ row, choices }: { row: AgentRow; choices: CaseChoices }) {
-  const { id, agent } = row.conversation
+  const { id } = row.conversation
   const { first, total } = choices
   const field = `case-for-${id}`
   if (total === 0) {
@@ -137,7 +137,7 @@ function CaseForm({ row, choices }: { row: AgentRow; choices: CaseChoices }) {
   }
   const effect = row.isUngated
     ? 'Its work is recorded as a session of the case once its hooks are heard.'
-    : `From its next prompt or tool call on, ${agent} can't change anything until you approve a plan.`
+    : "From its next prompt or tool call on, the agent can't change anything until you approve a plan."
   const more =
     total > first.length
       ? ` For a case that is not listed, run: casefile adopt ${id.slice(0, 8)} <case>`

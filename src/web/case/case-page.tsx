@@ -245,7 +245,7 @@ function ToVerify({ data: { attention, gate } }: { data: CasePageData }) {
 function FailedSession({ data }: { data: CasePageData }) {
   const { id, failedSession: session, againObjection } = data
   if (!session) return null
-  const { number, provider, origin, trail, started_at } = session
+  const { number, origin, trail, started_at } = session
   return (
     <div class="notice with-actions" data-tone="bad" id="failed-session">
       <div>
@@ -255,7 +255,7 @@ function FailedSession({ data }: { data: CasePageData }) {
         <p class="small muted">
           <Time at={trail.at(-1)?.time ?? started_at} />.{' '}
           {origin === 'terminal'
-            ? `Your next prompt to ${provider} in its terminal begins a new session.`
+            ? 'Your next prompt in the terminal begins a new session.'
             : 'Plan again starts a new session that is told about this failure.'}{' '}
           To leave it for later, change the state of the case.
         </p>

@@ -130,7 +130,7 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
           label="What should change?"
           hint={
             session.origin === 'terminal'
-              ? `${session.provider} gets this note in its terminal, or with your next prompt if it no longer waits. Its new plan needs your approval again.`
+              ? 'The agent gets this note in its terminal, or with your next prompt if it no longer waits. Its new plan needs your approval again.'
               : isOwn
                 ? 'Runbook plans come from runbook.md. Edit that file, then rebuild the plan.'
                 : `${session.provider} gets its plan back with this note and writes a new one, which needs your approval again.`
@@ -157,7 +157,7 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
 
 /** Stops a running session, after the operator has confirmed it. */
 export function StopForm({ data: { session } }: { data: SessionPageData }) {
-  const { number, provider, origin } = session
+  const { number, origin } = session
   const isInTerminal = origin === 'terminal'
   return (
     <form
@@ -166,7 +166,7 @@ export function StopForm({ data: { session } }: { data: SessionPageData }) {
       data-send="POST"
       data-confirm={
         isInTerminal
-          ? `Abandon session ${number}? ${provider} keeps running in its terminal, but can't change anything until you approve a new plan.`
+          ? `Abandon session ${number}? The agent keeps running in its terminal, but can't change anything until you approve a new plan.`
           : `Stop session ${number}? Everything it runs is ended, and the session cannot be continued.`
       }
       data-focus="#session-head h1"

@@ -57,7 +57,7 @@ export function sessionStatus(input: StatusInput): SessionStatus {
     }
   }
   if (terminal && (state === 'created' || state === 'planning'))
-    return running(`${who} works on a plan in its terminal.`, planningText(terminal))
+    return running('The agent works on a plan in its terminal.', planningText(terminal))
   switch (state) {
     case 'created':
       return running('Loading the case…', 'Nothing runs until you approve the plan.')
@@ -69,7 +69,7 @@ export function sessionStatus(input: StatusInput): SessionStatus {
       return running('Starting…', '')
     case 'executing':
       return terminal
-        ? running(workInTerminal(who, rows), workingText(plan, rows))
+        ? running(workInTerminal(rows), workingText(plan, rows))
         : running(executingText(rows), '')
     case 'complete':
       return completed(whatFailed(session, rows), hasProof(session, folder.proofs))
@@ -114,7 +114,7 @@ function planReady({
     more: isBarred
       ? 'The reason is shown with the plan. Nothing has run.'
       : terminal
-        ? waitingText(session.provider, terminal)
+        ? waitingText(terminal)
         : 'Nothing runs until you approve it.',
     tone: 'warn',
   }
@@ -123,7 +123,7 @@ function planReady({
 function failed({ folder, session, terminal }: StatusInput): SessionStatus {
   const isYours = unansweredFailure(folder) === session && !isClosed(shownState(folder))
   const next = terminal
-    ? afterFailureText(session.provider, terminal)
+    ? afterFailureText(terminal)
     : session.provider === OWN_PROVIDER
       ? 'Runbook plans come from runbook.md: fix that file, then plan again.'
       : `Plan again starts a new session that tells ${session.provider} about this failure.`
@@ -178,9 +178,9 @@ function executingText(rows: readonly StepRow[]): string {
   return `Running step ${ofPlan.indexOf(now) + 1} of ${ofPlan.length}: ${now.id}`
 }
 
-function workInTerminal(who: string, rows: readonly StepRow[]): string {
+function workInTerminal(rows: readonly StepRow[]): string {
   const isChecking = rows.some(({ state }) => state === 'running')
-  return isChecking ? executingText(rows) : `${who} works in its terminal.`
+  return isChecking ? executingText(rows) : 'The agent works in its terminal.'
 }
 
 /** Whether a new session is what comes next. */

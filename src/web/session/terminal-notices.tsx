@@ -54,7 +54,7 @@ export function EarlyChanges({ data: { session } }: { data: SessionPageData }) {
       <h2 id="early-changes-title">Changed before the approval</h2>
       <p>
         {counted(files.length, 'file')} changed in the working folder before the plan was approved.
-        A person may have made the change, since you and {session.provider} work in the same folder.
+        A person may have made the change, since you and the agent work in the same folder.
       </p>
       <ul class="file-names">
         {files.slice(0, MAX_FILES).map((file) => (

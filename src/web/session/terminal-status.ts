@@ -22,14 +22,11 @@ export function terminalFacts(
   shownFolder: (folder: string) => string,
 ): TerminalFacts | null {
   if (session.origin !== 'terminal') return null
-  const wasCalled = session.trail.some(({ event }) => event === 'tool_call')
   return {
     conversation,
     folder: conversation === null ? '' : shownFolder(conversation.folder),
     isUngated:
-      conversation !== null &&
-      (isUngated(conversation) || (wasCalled && !conversation.is_gated)) &&
-      !isOver(session.state),
+      conversation !== null && !isOver(session.state) && isUngated(conversation, session.trail),
   }
 }
 
@@ -41,13 +38,13 @@ export function terminalObjection({ conversation }: TerminalFacts): string | nul
 }
 
 /** What the operator does about a plan that waits. */
-export function waitingText(who: string, { conversation }: TerminalFacts): string {
+export function waitingText({ conversation }: TerminalFacts): string {
   if (conversation?.ended_at) {
-    return `The conversation with ${who} has ended. Resume it in the terminal, or abandon this session.`
+    return 'The conversation with the agent has ended. Resume it in the terminal, or abandon this session.'
   }
   return conversation?.is_strict
-    ? `${who} waits in its terminal. Only an approval in Casefile counts.`
-    : `${who} waits in its terminal. You can also answer there; the first answer counts.`
+    ? 'The agent waits in its terminal. Only an approval in Casefile counts.'
+    : 'The agent waits in its terminal. You can also answer there; the first answer counts.'
 }
 
 export function planningText({ isUngated }: TerminalFacts): string {
@@ -69,8 +66,8 @@ export function workingText(
 }
 
 /** How to go on after a failure. */
-export function afterFailureText(who: string, { conversation }: TerminalFacts): string {
+export function afterFailureText({ conversation }: TerminalFacts): string {
   return conversation !== null && conversation.ended_at === null
-    ? `Your next prompt to ${who} in its terminal begins a new session.`
-    : `To continue, start ${who} again in a terminal.`
+    ? 'Your next prompt in the terminal begins a new session.'
+    : 'To continue, start the agent again in a terminal.'
 }

@@ -1,0 +1,133 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { TERMINAL_AGENTS } from '../fixtures/agents/in-terminal.ts'
+import { REAL_AGENTS, whyMissing } from '../fixtures/agents/real-agents.ts'
+import { type Bound, type SessionJson, terminalScene } from '../fixtures/agents/terminal-scene.ts'
+import { must } from '../fixtures/session-client.ts'
+import { needsTmux } from '../fixtures/tmux.ts'
+
+/*
+ * The real Codex in a terminal, with the hooks that `casefile hooks install` writes, and a scripted model. Its dialog
+ * for a plan opens when the hook of the plan has been answered, and its answer comes as a prompt.
+ */
+
+const AGENT = { ...REAL_AGENTS.codex, ...TERMINAL_AGENTS.codex }
+
+/** Red until app.js has ten as its limit. */
+const PROOF = `\`\`\`sh run id=check proof=tap
+echo TAP version 14; echo 1..1; grep -q 'limit = 10$' app.js && echo ok 1 || { echo not ok 1; exit 1; }
+\`\`\`
+`
+const planOf = (step: string) => `# Raise the limit\n\n1. ${step}\n\n${PROOF}`
+const raise = (from: string, to: string, folder: string) =>
+  AGENT.edits(join(folder, 'app.js'), `limit = ${from}`, `limit = ${to}`)
+
+/** Resolves when its plan waits for a person. */
+async function plan({ model, terminal, session }: Bound, step: string): Promise<SessionJson> {
+  model.script(...AGENT.presents(planOf(step)))
+  await terminal.say('Raise the limit')
+  const found = await session({ state: 'plan_ready' })
+  await terminal.shows(AGENT.dialog)
+  return found
+}
+
+const why = whyMissing('codex')
+const options = { ...needsTmux, ...(why === null ? {} : { skip: why }), timeout: 600_000 }
+
+t.test('Codex in a terminal', options, async (t) => {
+  t.test('plans, is sent back, is approved, works, and is blocked once', async (t) => {
+    const scene = await terminalScene(t, 'codex')
+    const agent = await scene.open('Limit')
+    const { model, terminal, file, told, session, post, trail } = agent
+
+    model.script(AGENT.writes(join(scene.root, 'early.txt')))
+    const first = await plan(agent, 'Raise it.')
+    t.match(
+      first,
+      { provider: 'codex', plan: /1\. Raise it\.\n\n```sh run id=check/ },
+      trail(first),
+    )
+    t.equal(file('early.txt'), null, 'it may not write before a plan is approved')
+    await told(/Command blocked by PreToolUse hook/)
+
+    model.script(...AGENT.presents(planOf('Raise it to ten.')))
+    await post(first, 'revise', { note: 'To which number?' })
+    await told(/To which number\?/)
+    const second = await session({ state: 'plan_ready' })
+    t.equal(second.id, first.id)
+    t.match(second.plan, /Raise it to ten\./)
+
+    model.script(raise('1', '9', scene.root), { text: 'It is raised.' })
+    model.script(raise('9', '10', scene.root), { text: 'It is ten now.' })
+    await post(second, 'approve', { plan_sha256: second.plan_sha256 })
+    await told(/hook_prompt/)
+    const done = await session({ state: 'complete' })
+    t.equal(file('app.js'), 'limit = 10\n')
+    t.match(done, {
+      tests: { run: 1, passed: 1, failed: 0 },
+      diff: { file: 'app.js', additions: 1, deletions: 1 },
+    })
+    await terminal.shows(/It is ten now\./)
+
+    const { artifact } = done.candidates.find((each: { artifact: string }) =>
+      each.artifact.endsWith('.tap'),
+    )
+    const proof = { type: 'test-log', artifact }
+    await must(scene.service, 'POST', `/cases/${agent.case_id}/proof`, proof)
+    t.match(trail(done), /session_sealed /)
+  })
+
+  t.test('the dialog in the terminal decides as well', async (t) => {
+    const scene = await terminalScene(t, 'codex')
+    const agent = await scene.open('Limit')
+    const { terminal, model, session, trail } = agent
+    const asked = await plan(agent, 'Raise it to ten.')
+    model.script(raise('1', '10', scene.root), { text: 'Done.' })
+    await terminal.choose(...AGENT.approves)
+    t.match(await session({ state: 'complete' }), { tests: { passed: 1 } })
+    t.match(trail(asked), /plan_approved .*approved_via=agent/)
+    t.strictSame(agent.waitingHooks(), [], 'no hook waits on')
+  })
+
+  t.test('the service dies while a plan waits, and comes back elsewhere', async (t) => {
+    const { service, ...scene } = await terminalScene(t, 'codex')
+    const agent = await scene.open('Limit')
+    const { id } = await plan(agent, 'Raise it.')
+    await service.stop('SIGKILL')
+    await service.restart()
+    const waits = await agent.session({ state: 'plan_ready', id })
+    agent.model.script(raise('1', '10', scene.root), { text: 'Done.' })
+    await agent.post(waits, 'approve')
+    await agent.session({ state: 'complete' })
+    t.equal(agent.file('app.js'), 'limit = 10\n')
+  })
+
+  t.test('writes nothing while the service is down', async (t) => {
+    const { service, ...scene } = await terminalScene(t, 'codex')
+    const agent = await scene.open('Limit')
+    await service.stop()
+    agent.model.script(AGENT.writes(join(scene.root, 'early.txt')))
+    await agent.terminal.say('Write it')
+    await agent.told(/casefile serve/)
+    t.equal(agent.file('early.txt'), null)
+  })
+
+  t.test('two at once, each in a worktree', async (t) => {
+    const scene = await terminalScene(t, 'codex')
+    const folders = [scene.worktree('one'), scene.worktree('two')] as const
+    const one = await scene.open('One', { cwd: folders[0] })
+    const two = await scene.open('Two', { cwd: folders[1] })
+    const asks = await plan(one, 'Raise it.')
+    await plan(two, 'Raise it.')
+    one.model.script(raise('1', '10', folders[0]), { text: 'Done.' })
+    await one.post(asks, 'approve')
+    t.match(await one.session({ state: 'complete' }), { diff: { file: 'app.js' } })
+    t.match(await two.session({}), { state: 'plan_ready' })
+
+    two.model.script(raise('1', '10', folders[1]))
+    await two.terminal.choose('Escape')
+    await two.terminal.say('Do it all the same')
+    await two.told(/blocked by PreToolUse hook/)
+    t.equal(two.file('app.js'), 'limit = 1\n')
+  })
+})
