@@ -85,13 +85,7 @@ export function sessionStatus(input: StatusInput): SessionStatus {
   }
 }
 
-function planReady({
-  session,
-  terminal,
-  planErrors,
-  isBroken,
-  isBarred,
-}: StatusInput): SessionStatus {
+function planReady({ terminal, planErrors, isBroken, isBarred }: StatusInput): SessionStatus {
   if (isBroken) {
     return {
       kind: 'waiting',
