@@ -62,7 +62,17 @@ t.test('install shows what it writes, and writes nothing without a yes', async (
     json: { changes: [{ agent: 'claude', place: 'local', change: 'none' }] },
   })
   t.match(await cli.run('hooks', 'remove', '--yes'), { code: 0 })
-  t.notOk(existsSync(cli.path(LOCAL)), 'a file that was new is gone')
+  t.notOk(existsSync(cli.path('.claude')), 'what was new is gone')
+})
+
+t.test('local settings that git would commit are told', async (t) => {
+  const cli = personWithAgents(t)
+  spawnSync('git', ['init', '--quiet'], { cwd: cli.root })
+  const hint = /keep it out of git: add \.claude\/settings\.local\.json to \.gitignore/
+  t.match((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
+  await cli.run('hooks', 'remove', '--yes')
+  writeFileSync(cli.path('.gitignore'), '.claude/settings.local.json\n')
+  t.notMatch((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
 })
 
 t.test('a person answers in their terminal', needsTmux, async (t) => {
