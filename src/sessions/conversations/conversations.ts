@@ -7,7 +7,7 @@ import { sessionOf } from '../../model/case-folder.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
-import { usageNotes } from '../../runners/agents/agent-usage.ts'
+import { NO_USAGE, usageNotes } from '../../runners/agents/agent-usage.ts'
 import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type {
   HookAnswer,
@@ -15,6 +15,7 @@ import type {
   HookEvent,
   HookTool,
 } from '../../runners/hooks/hook-event.ts'
+import { transcriptMark } from '../../runners/hooks/transcript.ts'
 import { processStart } from '../../runners/process/procfs.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
@@ -152,11 +153,13 @@ export function createConversations(deps: ConversationDeps): Conversations {
     mode: 'plan' | 'work',
   ): Promise<void> {
     const session = liveSession(conversation)
-    const used = session && (await dialect.usage?.(conversation.transcript))
-    if (!used) return
-    const { model, ...counts } = used
-    const notes = usageNotes(mode, { model: model ?? conversation.model, ...counts })
+    if (!session) return
+    const { model, ...counts } = (await dialect.usage?.(conversation.transcript)) ?? NO_USAGE
+    const notes = usageNotes(mode, { ...counts, model: model ?? conversation.model })
     for (const note of notes) await talks.of(session).note(note)
+    const { transcript } = conversation
+    const fields = mode === 'work' && transcript ? await transcriptMark(transcript) : null
+    if (fields) await talks.of(session).note({ event: 'agent_transcript', fields })
   }
 
   async function hearStop(
