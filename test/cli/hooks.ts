@@ -279,6 +279,21 @@ t.test("a user's settings serve every workspace, and removal leaves the others",
   })
 })
 
+t.test('hooks that would run twice, or not at all, are told', async (t) => {
+  const cli = personWithAgents(t)
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  t.match(await cli.run('hooks', 'install', 'claude', '--user', '--yes'), {
+    code: 0,
+    stderr: /claude: each hook runs twice\. Keep one place: casefile hooks remove claude --user/,
+  })
+  t.match(await cli.run('hooks', 'install', 'codex', '--yes'), {
+    code: 0,
+    stderr: /codex: you have trusted none of its hooks/,
+  })
+  t.match((await cli.run('hooks', 'remove', '--user', '--yes')).code, 0)
+  t.match(await cli.run('hooks', 'status', '--json'), { json: { hooks: [{ warnings: [] }] } })
+})
+
 t.test('an agent without such settings is told which it has', async (t) => {
   const cli = personWithAgents(t)
   t.match(await cli.run('hooks', 'install', 'codex', '--local', '--yes'), {

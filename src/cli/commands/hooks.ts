@@ -209,6 +209,11 @@ async function run(
           `It names folders of this machine; keep it out of git: add ${name} to .gitignore`,
         )
       }
+      const { hooksReport } = await import('../../hook-settings/status.ts')
+      const { hooks } = await hooksReport({ root, stateDir, environment: process.env })
+      for (const { agent, warnings } of hooks) {
+        for (const each of warnings) terminal.warn(visibleText(`${agent}: ${each}`))
+      }
       terminal.say(NEXT)
     }
   }
