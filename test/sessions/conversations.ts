@@ -93,6 +93,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(done.output, /^\$ step test\n\[exit 0/, 'the last run of the step counts')
 
   const trail = await trailOf(app, session)
+  t.match(trail, /^origin: terminal$/m)
   t.match(trail, /approved_via=api/)
   t.match(trail, /tool_call tool=Write title=limit\.js .*input_sha256=[0-9a-f]{64}/)
   t.match(trail, /denied tool=Bash title="npm install"/)
