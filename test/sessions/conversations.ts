@@ -318,7 +318,7 @@ t.test('with --strict, the prompt of Codex that implements the plan waits', asyn
 
 t.test('a plan that is handed in by MCP has a session of its own', async (t) => {
   const { app, case_id } = await opened(t)
-  const path = `/cases/${case_id}/plans`
+  const path = `/cases/${case_id}/proposed-plans`
   const proposal = { agent: 'other', cwd: '.', pid: 4_194_303, plan: PLAN }
   const first = await must(app, 'POST', path, { ...proposal, hypothesis: 'It is too low.' })
   t.match(first, { state: 'plan_ready', origin: 'terminal', hypothesis: 'It is too low.' })
