@@ -93,6 +93,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(done.output, /^\$ step test\n\[exit 0/, 'the last run of the step counts')
 
   const trail = await trailOf(app, session)
+  t.match(trail, /^origin: terminal$/m)
   t.match(trail, /approved_via=api/)
   t.match(trail, /tool_call tool=Write title=limit\.js .*input_sha256=[0-9a-f]{64}/)
   t.match(trail, /denied tool=Bash title="npm install"/)
@@ -317,7 +318,7 @@ t.test('with --strict, the prompt of Codex that implements the plan waits', asyn
 
 t.test('a plan that is handed in by MCP has a session of its own', async (t) => {
   const { app, case_id } = await opened(t)
-  const path = `/cases/${case_id}/plans`
+  const path = `/cases/${case_id}/proposed-plans`
   const proposal = { agent: 'other', cwd: '.', pid: 4_194_303, plan: PLAN }
   const first = await must(app, 'POST', path, { ...proposal, hypothesis: 'It is too low.' })
   t.match(first, { state: 'plan_ready', origin: 'terminal', hypothesis: 'It is too low.' })
