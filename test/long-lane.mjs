@@ -63,6 +63,7 @@ export const PARTS = {
       'test/cli/mcp-clients.ts',
       'test/hooks/real-claude.ts',
       'test/hooks/real-codex.ts',
+      'test/hooks/real-others.ts',
       'test/runners/real-agents.ts',
       'test/sessions/hostile-projects.ts',
       'test/sessions/project-instructions.ts',

@@ -1,4 +1,4 @@
-import { unlink } from 'node:fs/promises'
+import { rmdir, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncFolder } from './durable-write.ts'
 import { hasCode } from './errno.ts'
@@ -11,5 +11,15 @@ export async function removeFile(path: string): Promise<void> {
     await syncFolder(dirname(path))
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw storageError(error, path)
+  }
+}
+
+/** Removes a folder if nothing is in it. */
+export async function removeEmptyFolder(path: string): Promise<void> {
+  try {
+    await rmdir(path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST', 'EBUSY')) throw storageError(error, path)
   }
 }

@@ -43,7 +43,7 @@ export const claudeHooks = jsonAgent(
 export function claudeGroups(target: HookTarget): HookGroup[] {
   const denial = claudeDenial(target)
   return HOOKS.map(({ event, matcher, kind, timeoutS = SHORT_S }) => {
-    const command = hookCommand(target, { agent: 'claude', kind, denial })
+    const command = hookCommand(target, { agent: 'claude', kind, more: ['$PPID'], denial })
     const hooks = [{ type: 'command', command, timeout: timeoutS }]
     return { event, group: { ...(matcher === undefined ? {} : { matcher }), hooks } }
   })

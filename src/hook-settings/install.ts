@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
+import { isFolder } from '../files/folder-names.ts'
 import { realPathOf } from '../files/real-path.ts'
-import { removeFile } from '../files/remove-file.ts'
+import { removeEmptyFolder, removeFile } from '../files/remove-file.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import type { TrustFile } from '../workspace/settings/trust-file.ts'
@@ -22,7 +23,8 @@ export interface SettingsChange {
   /** Null for a missing file. */
   before: string | null
   after: string | null
-  /** What to remember of it; null if nothing of Casefile is left. */
+  /** What Casefile remembers of it, and is to remember; null if nothing of it is left. */
+  known: InstalledFile | null
   record: InstalledFile | null
 }
 
@@ -38,7 +40,8 @@ const MAX_BYTES = 4 * 1024 * 1024
 
 export async function planInstall(plan: ChangePlan): Promise<SettingsChange> {
   const { agent, path, target } = plan
-  const { realPath, before, base } = await withoutHooks(plan)
+  const { realPath, before, base, known } = await withoutHooks(plan)
+  const isFolderNew = known?.is_folder_new ?? !(await isFolder(dirname(realPath)))
   const after = agent.add(base, path, target)
   return {
     agent,
@@ -47,14 +50,19 @@ export async function planInstall(plan: ChangePlan): Promise<SettingsChange> {
     realPath,
     before,
     after,
-    record: difference(base, after, agent.find(after, path, target) ?? ''),
+    known,
+    record: {
+      ...difference(base, after),
+      is_folder_new: isFolderNew,
+      hooks_sha256: hashOf(agent.find(after, path, target) ?? ''),
+    },
   }
 }
 
 export async function planRemoval(plan: ChangePlan): Promise<SettingsChange> {
-  const { realPath, before, base } = await withoutHooks(plan)
+  const { realPath, before, base, known } = await withoutHooks(plan)
   const { agent, place, path } = plan
-  return { agent, place, path, realPath, before, after: base, record: null }
+  return { agent, place, path, realPath, before, after: base, known, record: null }
 }
 
 export async function carryOut(
@@ -62,12 +70,14 @@ export async function carryOut(
   records: InstalledHooks,
   trust: TrustFile,
 ): Promise<void> {
-  const { realPath, before, after, record } = change
+  const { realPath, before, after, known, record } = change
   // first: with a record of a change that was not made, the text does not match, and it counts for nothing
   await records.write(realPath, record)
   if (before === after) return
-  if (after === null) await removeFile(realPath)
-  else {
+  if (after === null) {
+    await removeFile(realPath)
+    if (known?.is_folder_new) await removeEmptyFolder(dirname(realPath))
+  } else {
     await makeFolder(dirname(realPath))
     await writeDurable(realPath, Buffer.from(after), {
       expect: before === null ? null : Buffer.from(before),
@@ -96,11 +106,11 @@ async function keepTrust(
 /** The settings as they were before Casefile changed them, or with its hooks taken out. */
 async function withoutHooks({ agent, path, target, records }: ChangePlan) {
   const { realPath, text: before } = await readSettings(path)
-  const record = await records.read(realPath)
-  const undone = before !== null && record !== null ? undo(before, record) : undefined
+  const known = await records.read(realPath)
+  const undone = before !== null && known !== null ? undo(before, known) : undefined
   const base =
     undone !== undefined ? undone : before === null ? null : agent.remove(before, path, target)
-  return { realPath, before, base }
+  return { realPath, before, base, known }
 }
 
 /** Follows symbolic links on purpose: many people keep their settings in a repository, and link to them. */
@@ -121,7 +131,10 @@ export async function readSettings(
 }
 
 /** What changed between two texts, as one range. */
-function difference(base: string | null, after: string, hooks: string): InstalledFile {
+function difference(
+  base: string | null,
+  after: string,
+): Omit<InstalledFile, 'is_folder_new' | 'hooks_sha256'> {
   const from = base ?? ''
   let offset = 0
   while (offset < from.length && from[offset] === after[offset]) offset++
@@ -134,7 +147,6 @@ function difference(base: string | null, after: string, hooks: string): Installe
     original: from.slice(offset, from.length - tail),
     length: after.length - tail - offset,
     sha256: hashOf(after),
-    hooks_sha256: hashOf(hooks),
   }
 }
 

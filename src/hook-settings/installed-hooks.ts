@@ -8,6 +8,8 @@ import { hookFiles } from '../state/hook-files.ts'
 const INSTALLED = z.object({
   /** The file did not exist. */
   is_new: z.boolean(),
+  /** Nor did its folder. */
+  is_folder_new: z.boolean(),
   /** The text at `offset`, now `length` characters, was `original`. */
   offset: z.number(),
   original: z.string(),

@@ -58,7 +58,19 @@ export async function hooksReport(places: StatusPlaces): Promise<HooksReport> {
     hooks.length > 0 && !hasCurl
       ? ['curl is not on the PATH, so the hooks deny every tool. Install curl.']
       : []
+  for (const status of hooks) status.warnings.push(...twiceWarnings(status, hooks))
   return { hooks, missing, warnings }
+}
+
+/** What an agent reads in two places runs twice. */
+function twiceWarnings({ agent, place }: HookStatus, all: readonly HookStatus[]): string[] {
+  const first = all.find((other) => other.agent === agent)
+  if (first !== undefined && first.place !== place)
+    return [`each hook runs twice. Keep one place: casefile hooks remove ${agent} --${place}`]
+  const isRead = all.some((other) => other.agent === 'claude' && other.place === 'project')
+  return agent === 'copilot' && isRead
+    ? ['it reads .claude/settings.json too, so each hook runs twice. Remove one of the two.']
+    : []
 }
 
 async function statusesOf(

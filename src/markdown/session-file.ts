@@ -108,6 +108,7 @@ function readCreatedFields(reader: FieldReader, first: TrailLine | undefined): C
     ['session_type', reader.text('session_type'), created.type],
     ['started_at', reader.time('started_at'), created.started_at],
     ['provider', reader.text('provider'), created.provider],
+    ['origin', reader.text('origin'), created.origin ?? 'service'],
   ]
   for (const [key, text, createdAs] of comparisons) {
     if (text !== null && createdAs !== undefined && text !== createdAs)

@@ -79,6 +79,16 @@ export const AGENT_EVENTS = {
       },
     },
   ),
+  agent_transcript: entry(
+    { path: text, sha256: hash },
+    {
+      line: () => null,
+      example: {
+        path: '~/.claude/projects/shop/949b1c1e.jsonl',
+        sha256: 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd',
+      },
+    },
+  ),
   tool_call: entry(
     {
       tool: text,

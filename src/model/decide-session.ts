@@ -128,8 +128,8 @@ export function approve(
         event: 'plan_approved',
         fields: {
           plan_sha256: plan.sha256,
-          approved_via: plan.via,
           plan: plan.text,
+          approved_via: plan.via,
         },
       },
     ],

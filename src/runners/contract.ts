@@ -127,7 +127,13 @@ export type StepStart = Pick<PlanStep, 'id' | 'cwd' | 'proof'> &
 /** What an agent does, as recorded in the audit trail. Texts may have any length; the report shortens them. */
 export type AgentNote =
   | NewTrailLine<
-      'agent_started' | 'agent_session' | 'tool_call' | 'denied' | 'agent_retry' | 'agent_plan'
+      | 'agent_started'
+      | 'agent_session'
+      | 'agent_transcript'
+      | 'tool_call'
+      | 'denied'
+      | 'agent_retry'
+      | 'agent_plan'
     >
   | (NewTrailLine<'agent_usage'> & {
       fields: UsageCounts

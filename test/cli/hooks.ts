@@ -62,7 +62,17 @@ t.test('install shows what it writes, and writes nothing without a yes', async (
     json: { changes: [{ agent: 'claude', place: 'local', change: 'none' }] },
   })
   t.match(await cli.run('hooks', 'remove', '--yes'), { code: 0 })
-  t.notOk(existsSync(cli.path(LOCAL)), 'a file that was new is gone')
+  t.notOk(existsSync(cli.path('.claude')), 'what was new is gone')
+})
+
+t.test('local settings that git would commit are told', async (t) => {
+  const cli = personWithAgents(t)
+  spawnSync('git', ['init', '--quiet'], { cwd: cli.root })
+  const hint = /keep it out of git: add \.claude\/settings\.local\.json to \.gitignore/
+  t.match((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
+  await cli.run('hooks', 'remove', '--yes')
+  writeFileSync(cli.path('.gitignore'), '.claude/settings.local.json\n')
+  t.notMatch((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
 })
 
 t.test('a person answers in their terminal', needsTmux, async (t) => {
@@ -267,6 +277,21 @@ t.test("a user's settings serve every workspace, and removal leaves the others",
   t.match(await two.run('hooks', 'status', '--json'), {
     json: { hooks: [{ installed: 'current' }] },
   })
+})
+
+t.test('hooks that would run twice, or not at all, are told', async (t) => {
+  const cli = personWithAgents(t)
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  t.match(await cli.run('hooks', 'install', 'claude', '--user', '--yes'), {
+    code: 0,
+    stderr: /claude: each hook runs twice\. Keep one place: casefile hooks remove claude --user/,
+  })
+  t.match(await cli.run('hooks', 'install', 'codex', '--yes'), {
+    code: 0,
+    stderr: /codex: you have trusted none of its hooks/,
+  })
+  t.match((await cli.run('hooks', 'remove', '--user', '--yes')).code, 0)
+  t.match(await cli.run('hooks', 'status', '--json'), { json: { hooks: [{ warnings: [] }] } })
 })
 
 t.test('an agent without such settings is told which it has', async (t) => {

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -29,12 +29,15 @@ async function servedPerson(t: Test) {
   const [, url] = await service.says(/listening on (\S+)/)
   const { request } = clientOf(() => url!)
   const conversations = async () => (await request('GET', '/conversations')).json
+  // the agent: not this process, whose commands would be the agent's
+  const agent = spawn('sleep', ['600'])
+  t.teardown(() => agent.kill())
   /** Runs the installed hook of an event. */
   const hook = (event: string, body: object, more: Record<string, string> = {}) => {
     const settings = JSON.parse(readFileSync(join(cli.root, '.claude/settings.local.json'), 'utf8'))
     const { command } = settings.hooks[event][0].hooks[0]
     const input = JSON.stringify({ ...body, cwd: cli.root, hook_event_name: event })
-    const own = Object.entries({ ...process.env, ...env, ...more })
+    const own = Object.entries({ ...process.env, ...env, CLAUDE_PID: String(agent.pid), ...more })
     const clean = Object.fromEntries(own.filter(([name]) => name !== 'CASEFILE_RUN'))
     const options = { cwd: cli.root, env: clean, input, encoding: 'utf8' } as const
     return spawnSync('/bin/sh', ['-c', command], options).stdout
@@ -112,7 +115,7 @@ t.test('run starts an agent with hooks that are installed nowhere', async (t) =>
   t.equal(flag, '--settings')
   t.strictSame(rest, ['-c', '--model', 'x'])
   t.match(JSON.parse(readFileSync(file!, 'utf8')).hooks, {
-    PreToolUse: [{ matcher: '*', hooks: [{ command: / claude gate strict \|\| printf/ }] }],
+    PreToolUse: [{ matcher: '*', hooks: [{ command: / claude gate strict \$PPID \|\| printf/ }] }],
   })
   t.equal(readFileSync(join(cli.home, 'case'), 'utf8'), cli.id)
   t.match(await cli.conversations(), [

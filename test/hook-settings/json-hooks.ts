@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import t from 'tap'
 import { claudeHooks } from '../../src/hook-settings/claude.ts'
 import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
@@ -51,6 +52,34 @@ for (const [name, text] of Object.entries(SETTINGS)) {
     t.equal(/[^\r]\n/.test(installed) && before, false, 'the line ends are the same everywhere')
   })
 }
+
+t.test('any settings keep every byte, and come back', async (t) => {
+  const hook = fc.record({ type: fc.constant('command'), command: fc.string() })
+  const group = fc.record({ matcher: fc.string(), hooks: fc.array(hook) })
+  const events = fc.constantFrom('Stop', 'PreToolUse', 'Other')
+  const hooks = fc.dictionary(events, fc.array(group, { minLength: 1 }), { minKeys: 1 })
+  const values = { a: fc.jsonValue(), z: fc.jsonValue() }
+  const written = fc.record({
+    settings: fc.oneof(fc.record({ ...values, hooks }), fc.record(values)),
+    indent: fc.constantFrom(undefined, 1, 2, 4, '\t'),
+    eol: fc.constantFrom('\n', '\r\n'),
+    end: fc.constantFrom('', '\n'),
+  })
+  const property = fc.property(written, ({ settings, indent, eol, end }) => {
+    const text = JSON.stringify(settings, null, indent).replaceAll('\n', eol) + end
+    const installed = add(text)
+    if (remove(installed) !== text) throw new Error(`removed: ${remove(installed)}`)
+    const { hooks: had = {}, ...others } = JSON.parse(text)
+    const { hooks: has, ...left } = JSON.parse(installed)
+    if (JSON.stringify(left) !== JSON.stringify(others)) throw new Error(installed)
+    for (const [event, groups] of Object.entries<unknown[]>(had)) {
+      const kept = has[event].slice(0, groups.length)
+      if (JSON.stringify(kept) !== JSON.stringify(groups)) throw new Error(`${event}: ${installed}`)
+    }
+  })
+  fc.assert(property, { numRuns: 200 })
+  t.pass('200 files')
+})
 
 t.test('an empty file, an empty object and no file get the hooks', async (t) => {
   for (const text of ['', '\n', '{}', '{ }\n', '{\n}\n', '{"hooks":{}}', null]) {

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { TERMINAL_AGENTS } from '../fixtures/agents/in-terminal.ts'
+import { quoted, TERMINAL_AGENTS } from '../fixtures/agents/in-terminal.ts'
 import { REAL_AGENTS, whyMissing } from '../fixtures/agents/real-agents.ts'
 import { type Bound, type SessionJson, terminalScene } from '../fixtures/agents/terminal-scene.ts'
+import { CLI } from '../fixtures/cli.ts'
 import { must } from '../fixtures/session-client.ts'
 import { needsTmux } from '../fixtures/tmux.ts'
 
@@ -129,5 +130,24 @@ t.test('Codex in a terminal', options, async (t) => {
     await two.terminal.say('Do it all the same')
     await two.told(/blocked by PreToolUse hook/)
     t.equal(two.file('app.js'), 'limit = 1\n')
+  })
+
+  t.test('casefile run gates it with nothing installed', async (t) => {
+    const scene = await terminalScene(t, 'codex')
+    const agent = await scene.open('Limit', {
+      hooks: null,
+      isBound: false,
+      command: (case_id) =>
+        `${quoted(process.execPath)} ${quoted(CLI)} run codex --case ${case_id}`,
+    })
+    agent.model.script(AGENT.writes(join(scene.root, 'early.txt')))
+    const asked = await plan(agent, 'Raise it.')
+    t.equal(agent.file('early.txt'), null)
+    agent.model.script(raise('1', '10', scene.root), { text: 'Done.' })
+    await agent.post(asked, 'approve')
+    await agent.session({ state: 'complete' })
+    const found = await must(scene.service, 'GET', '/conversations')
+    t.match(found, [{ agent: 'codex', is_gated: true }])
+    t.equal(found.length, 1)
   })
 })

@@ -136,3 +136,49 @@ t.test('answers in the words of the agent', async (t: Test) => {
     t.equal(dialect.answer(event, { is: 'pass' }), null, `${dialect.agent} has no opinion`)
   }
 })
+
+t.test('what a conversation used is in the transcript of the agent', async (t) => {
+  const message = (id: string, model: string, output_tokens: number) => ({
+    type: 'assistant',
+    message: {
+      id,
+      model,
+      usage: {
+        input_tokens: 1000,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 200,
+        output_tokens,
+      },
+    },
+  })
+  const of = (input: number, output: number) => ({
+    type: 'event_msg',
+    payload: {
+      type: 'token_count',
+      info: {
+        total_token_usage: {
+          input_tokens: input,
+          cached_input_tokens: 10,
+          output_tokens: output,
+        },
+      },
+    },
+  })
+  const lines = (...all: object[]) => `${all.map((each) => JSON.stringify(each)).join('\n')}\n{"typ`
+  const dir = t.testdir({
+    // each part of a message has a line of its own
+    claude: lines(message('a', 'opus', 30), message('a', 'opus', 30), message('b', 'haiku', 5)),
+    codex: lines(of(100, 5), of(300, 9)),
+  })
+  t.strictSame(await HOOK_DIALECTS.claude.usage?.(`${dir}/claude`), {
+    model: 'opus, haiku',
+    input_tokens: 2400,
+    output_tokens: 35,
+    cached_tokens: 400,
+    cost_usd: null,
+    cumulative: 'tokens',
+  })
+  const codex = await HOOK_DIALECTS.codex.usage?.(`${dir}/codex`)
+  t.match(codex, { input_tokens: 300, output_tokens: 9, cached_tokens: 10 })
+  t.match(await HOOK_DIALECTS.claude.usage?.(`${dir}/none`), { input_tokens: null })
+})

@@ -50,7 +50,11 @@ async function trailOf(app: TestService, { case_id }: Ref, number = 1): Promise<
 
 t.test('a plan waits, is sent back, is approved here, and is proved before the end', async (t) => {
   const { app, case_id } = await opened(t)
-  const agent = hookedAgent(app, { case_id })
+  const transcript = join(app.root, '..', 'transcript.jsonl')
+  const usage = { input_tokens: 100, output_tokens: 7 }
+  const line = { type: 'assistant', message: { id: 'a', model: 'opus', usage } }
+  writeFileSync(transcript, `${JSON.stringify(line)}\n`)
+  const agent = hookedAgent(app, { case_id, transcript })
   const said = await agent.tell('SessionStart', { source: 'startup', model: 'opus' })
   t.match(said.hookSpecificOutput.additionalContext, /Raise the limit/, 'it is told its case')
   t.equal((await sessionsOf(app, case_id)).length, 0, 'nothing to record yet')
@@ -62,8 +66,6 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.equal(await agent.call('Read', { file_path: file }), null, 'reading is free')
   t.equal(await agent.call('Bash', { command: 'git log | head' }), null)
   t.match(await agent.call('Bash', { command: 'npm install' }), /only commands that read/)
-  const own = { file_path: '/home/ada/.claude/plans/limit.md', content: PLAN }
-  t.equal(await agent.call('Write', own), null, 'its plan file is its own')
 
   const first = agent.present(PLAN)
   const session = await inState(app, case_id, 'plan_ready')
@@ -92,10 +94,13 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(done.output, /^\$ step test\n\[exit 0/, 'the last run of the step counts')
 
   const trail = await trailOf(app, session)
+  t.match(trail, /^origin: terminal$/m)
   t.match(trail, /approved_via=api/)
   t.match(trail, /tool_call tool=Write title=limit\.js .*input_sha256=[0-9a-f]{64}/)
   t.match(trail, /denied tool=Bash title="npm install"/)
   t.notMatch(trail, /limit = 10/, 'no input is recorded')
+  t.match(trail, /agent_transcript path=\S*transcript\.jsonl sha256=[0-9a-f]{64}/)
+  t.match(done.usage_total, { output_tokens: 7 }, 'counted once')
 })
 
 t.test('an answer in the dialog of the agent counts', async (t) => {
@@ -366,7 +371,7 @@ t.test('with --strict, the prompt of Codex that implements the plan waits', asyn
 
 t.test('a plan that is handed in by MCP has a session of its own', async (t) => {
   const { app, case_id } = await opened(t)
-  const path = `/cases/${case_id}/plans`
+  const path = `/cases/${case_id}/proposed-plans`
   const proposal = { agent: 'other', cwd: '.', pid: 4_194_303, plan: PLAN }
   const first = await must(app, 'POST', path, { ...proposal, hypothesis: 'It is too low.' })
   t.match(first, { state: 'plan_ready', origin: 'terminal', hypothesis: 'It is too low.' })

@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import { Argument, Command } from 'commander'
 import { createClient } from '../../client/client.ts'
 import { confirm } from '../../demo/question.ts'
@@ -6,6 +7,7 @@ import type { ChangePlan, SettingsChange } from '../../hook-settings/install.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { runGit } from '../../workspace/git/git-command.ts'
 import { explain, type ProgramContext } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
@@ -201,9 +203,32 @@ async function run(
     for (const { path, after } of open) {
       terminal.say(`${after === null ? 'Removed' : 'Wrote'} ${visibleText(path)}`)
     }
-    if (what === 'install') terminal.say(NEXT)
+    if (what === 'install') {
+      for (const name of await shownByGit(root, open)) {
+        terminal.say(
+          `It names folders of this machine; keep it out of git: add ${name} to .gitignore`,
+        )
+      }
+      const { hooksReport } = await import('../../hook-settings/status.ts')
+      const { hooks } = await hooksReport({ root, stateDir, environment: process.env })
+      for (const { agent, warnings } of hooks) {
+        for (const each of warnings) terminal.warn(visibleText(`${agent}: ${each}`))
+      }
+      terminal.say(NEXT)
+    }
   }
   return EXIT.done
+}
+
+/** The local settings that git does not ignore, relative to the workspace. */
+async function shownByGit(root: string, changes: readonly SettingsChange[]): Promise<string[]> {
+  const names: string[] = []
+  for (const { place, path } of changes) {
+    if (place !== 'local') continue
+    const ignored = await runGit(['check-ignore', '--quiet', path], { cwd: root }).catch(() => null)
+    if (ignored?.exit === 1) names.push(visibleText(relative(root, path)))
+  }
+  return names
 }
 
 const NEXT = `

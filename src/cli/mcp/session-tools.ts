@@ -115,7 +115,7 @@ async function handedIn(
 ): Promise<Outcome> {
   const agent = agentNamed(access.agentName() ?? '')
   const body = { ...proposal, agent, cwd: process.cwd(), pid: process.ppid }
-  const answer = await client.request('POST', `/cases/${caseId}/plans`, { body })
+  const answer = await client.request('POST', `/cases/${caseId}/proposed-plans`, { body })
   const { id, case_id, number, state, plan_sha256 }: SessionJson = answer.body
   const uri = sessionUri(case_id, id)
   return { structured: { session_id: id, number, state, plan_sha256, uri, next: NEXT } }

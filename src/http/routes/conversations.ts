@@ -70,7 +70,7 @@ export const conversationEndpoints = [
   }),
 
   endpoint({
-    route: 'POST /cases/:id/plans',
+    route: 'POST /cases/:id/proposed-plans',
     id: 'proposePlan',
     tag: 'Conversations',
     summary: 'Hand in a plan for a case',

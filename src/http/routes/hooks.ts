@@ -69,6 +69,8 @@ async function answerTo(
 
 function requestOf(c: ServiceContext): HookRequest {
   const pid = Number(c.req.header('x-casefile-pid'))
+  // or the server would close the connection of a plan that waits for more than two minutes
+  c.env?.incoming?.socket.setTimeout(0)
   const closed = new AbortController()
   c.env?.outgoing?.on('close', () => closed.abort())
   return {

@@ -1,13 +1,16 @@
 import { dirname, join } from 'node:path'
-import { asRecord, asString } from '../agents/unknown-record.ts'
+import { type AgentUsage, modelNames, summed, tokenSums } from '../agents/agent-usage.ts'
+import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { HookAnswer, HookDialect, HookEvent, HookTool } from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
+import { linesWith } from './transcript.ts'
 
 /** The hooks of Claude Code, measured with 2.1.330. Copilot, Cursor and VS Code read the same settings. */
 export const claude: HookDialect = {
   agent: 'claude',
   read: async (body) => readClaudeEvent(body),
   answer: answerClaude,
+  usage,
 }
 
 const TOOLS: Omit<ToolNames, 'isPlanFile'> = {
@@ -156,4 +159,26 @@ function specific(hookEventName: string, fields: Record<string, unknown>): Recor
 /** Tells an agent, which has another text, what was approved. */
 export function editedText(plan: string): string {
   return `The operator changed the plan before it was approved. Carry out this text:\n\n${plan}`
+}
+
+/** What the transcript counts. A message has a line for each of its parts, with the same counts in all. */
+async function usage(transcript: string | null): Promise<AgentUsage> {
+  const messages = new Map<unknown, UnknownRecord>()
+  for (const line of await linesWith(transcript, '"usage"')) {
+    const { type, message } = asRecord(line)
+    if (type === 'assistant') messages.set(asRecord(message).id, asRecord(message))
+  }
+  const parts = [...messages.values()].map((message) => ({
+    model: message.model,
+    counts: tokenSums(message.usage, {
+      input: ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'],
+      output: ['output_tokens'],
+      cached: 'cache_read_input_tokens',
+    }),
+  }))
+  const model = modelNames(
+    parts.map(({ model, counts }) => ({ model, tokens: counts.output_tokens })),
+  )
+  const sums = summed(parts.map(({ counts }) => ({ ...counts, cost_usd: null })))
+  return { model, ...sums, cumulative: 'tokens' }
 }

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { readRegular } from '../../files/safe-read.ts'
+import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
 import { answerClaude, readClaudeEvent } from './claude.ts'
 import { type HookDialect, type HookEvent, type HookTool, inputHash } from './hook-event.ts'
+import { linesWith } from './transcript.ts'
 
 const APPROVAL = /^Implement the plan\b/
 const SEND_MS = 20_000
-const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
 
 /**
  * The hooks of Codex, measured with 0.169.0 and 0.171.0: Claude's words, with two tools. No hook presents its plan; it is
@@ -22,6 +22,7 @@ export const codex: HookDialect = {
   },
   answer: answerClaude,
   planOfTurn,
+  usage,
   async send({ agent_session, transcript }, text) {
     const home = transcript === null ? null : /^(.*)[/\\]sessions[/\\]/.exec(transcript)?.[1]
     const env = { ...process.env, ...(home ? { CODEX_HOME: home } : {}) }
@@ -53,23 +54,26 @@ function pathsOfPatch(patch: string): string[] {
 
 /** The last plan of the turn that ended. */
 async function planOfTurn(event: HookEvent): Promise<string | null> {
-  if (event.kind !== 'stopped' || event.turn === null || event.transcript === null) return null
-  const read = await readRegular(event.transcript, { maxBytes: MAX_TRANSCRIPT_BYTES })
-  if (!read.ok) return null
+  if (event.kind !== 'stopped' || event.turn === null) return null
   let plan: string | null = null
-  for (const line of read.bytes.toString().split('\n')) {
-    if (!line.includes('"item_completed"') || !line.includes(event.turn)) continue
-    const payload = asRecord(asRecord(parsed(line)).payload)
+  for (const line of await linesWith(event.transcript, event.turn)) {
+    const payload = asRecord(asRecord(line).payload)
     const item = asRecord(payload.item)
     if (payload.turn_id === event.turn && item.type === 'Plan') plan = asString(item.text) ?? plan
   }
   return plan
 }
 
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null // the last line may be half written
-  }
+/** Its totals are in the last line that has some; they leave out what it cannot know: the cost. */
+async function usage(transcript: string | null): Promise<AgentUsage> {
+  const totals = (await linesWith(transcript, '"token_count"')).flatMap((line) => {
+    const { type, info } = asRecord(asRecord(line).payload)
+    return type === 'token_count' ? [asRecord(asRecord(info).total_token_usage)] : []
+  })
+  const sums = tokenSums(totals.at(-1), {
+    input: ['input_tokens'],
+    output: ['output_tokens'],
+    cached: 'cached_input_tokens',
+  })
+  return { ...NO_USAGE, ...sums, cumulative: 'tokens' }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Conversation, HookAgent } from '../../model/conversation.ts'
+import type { AgentUsage } from '../agents/agent-usage.ts'
 
 /** What a tool call does, as far as the gate must know. `plan` writes only the agent's own plan. */
 export type HookToolKind = 'read' | 'write' | 'execute' | 'plan' | 'other'
@@ -58,6 +59,8 @@ export interface HookDialect {
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
   /** The plan that the agent wrote in the turn that ended, where no hook presents it. */
   planOfTurn?(event: HookEvent): Promise<string | null>
+  /** What the conversation used so far, as the agent's own transcript says. */
+  usage?(transcript: string | null): Promise<AgentUsage>
   /** Sends a message into a conversation that waits for its person. Rejects if that does not work. */
   send?(
     conversation: Pick<Conversation, 'agent_session' | 'transcript'>,

@@ -49,7 +49,7 @@ export function hookScript({ root, gitFolder }: HookScriptPlace): string {
 # user: only sessions in the workspace or in a worktree of its repository count
 root=${quoteForShell(root)}
 git=${quoteForShell(gitFolder ?? '')}
-agent=$1 kind=$2 strict=$CASEFILE_STRICT user= query= pid=\${CLAUDE_PID:-$PPID}
+agent=$1 kind=$2 strict=$CASEFILE_STRICT user= query= pid=$PPID
 shift 2
 for each do
   case $each in
@@ -60,7 +60,8 @@ for each do
   esac
 done
 # casefile run has announced this one; npm starts Codex by another process
-[ -z "$CASEFILE_PID" ] || [ "$agent" = claude ] || pid=$CASEFILE_PID
+pid=\${CASEFILE_PID:-$pid}
+[ "$agent" != claude ] || pid=\${CLAUDE_PID:-$pid}
 # the service itself has started this agent, and gates it in its own way
 [ -z "$CASEFILE_RUN" ] || exit 0
 
@@ -89,7 +90,7 @@ decision() {
       22) rejected=$((rejected + 1)) && [ $rejected -lt 60 ] || exit \${1:-0} ;;
       *) was_heard=1 ;;
     esac
-    [ -z "$CLAUDE_PID" ] || kill -0 "$CLAUDE_PID" 2> /dev/null || exit 0
+    kill -0 "$pid" 2> /dev/null || exit 0
     sleep 1
   done
 }

@@ -7,6 +7,7 @@ import { sessionOf } from '../../model/case-folder.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
+import { NO_USAGE, usageNotes } from '../../runners/agents/agent-usage.ts'
 import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type {
   HookAnswer,
@@ -14,6 +15,7 @@ import type {
   HookEvent,
   HookTool,
 } from '../../runners/hooks/hook-event.ts'
+import { transcriptMark } from '../../runners/hooks/transcript.ts'
 import { processStart } from '../../runners/process/procfs.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
@@ -119,7 +121,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
     conversation.session_id = session.id
     save(conversation)
     const talk = talks.of(session)
-    talk.note({ event: 'agent_started', fields: { mode: 'plan', command: [agent] } })
+    void talk.note({ event: 'agent_started', fields: { mode: 'plan', command: [agent] } })
     // what the agent does next counts as a change, so the state before it must be known
     await Promise.race([talk.begun, delay(START_MS, undefined, { ref: false })])
     return session
@@ -141,9 +143,25 @@ export function createConversations(deps: ConversationDeps): Conversations {
     if (session) {
       const denied = { tool: tool.name, ...titleOf(tool, conversation.folder) }
       const fields = { ...denied, reason: outside ?? 'no plan is approved yet' }
-      talks.of(session).note({ event: 'denied', fields })
+      void talks.of(session).note({ event: 'denied', fields })
     }
     return { is: 'denied', reason }
+  }
+
+  /** Records what the agent used so far, where it tells. */
+  async function noteUsage(
+    dialect: HookDialect,
+    conversation: Conversation,
+    mode: 'plan' | 'work',
+  ): Promise<void> {
+    const session = liveSession(conversation)
+    if (!session) return
+    const { model, ...counts } = (await dialect.usage?.(conversation.transcript)) ?? NO_USAGE
+    const notes = usageNotes(mode, { ...counts, model: model ?? conversation.model })
+    for (const note of notes) await talks.of(session).note(note)
+    const { transcript } = conversation
+    const fields = mode === 'work' && transcript ? await transcriptMark(transcript) : null
+    if (fields) await talks.of(session).note({ event: 'agent_transcript', fields })
   }
 
   async function hearStop(
@@ -153,6 +171,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
   ): Promise<HookAnswer> {
     const session = liveSession(conversation)
     if (session?.state === 'approved' || session?.state === 'executing') {
+      await noteUsage(dialect, conversation, 'work')
       return talks.of(session).stop()
     }
     const plan = await dialect.planOfTurn?.(event)
@@ -209,7 +228,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
             status,
             input_sha256: event.tool.input_sha256,
           }
-          talks.of(session).note({ event: 'tool_call', fields })
+          void talks.of(session).note({ event: 'tool_call', fields })
         }
         return PASS
       }
@@ -218,7 +237,9 @@ export function createConversations(deps: ConversationDeps): Conversations {
           return { is: 'sentBack', message: `Casefile: ${CASE_IS_DONE}` }
         }
         if (event.plan.trim() === '') return { is: 'sentBack', message: NO_PLAN }
-        return event.isSubagent ? PASS : questions.hearPlan(conversation, event, request.signal)
+        if (event.isSubagent) return PASS
+        await noteUsage(dialect, conversation, 'plan')
+        return questions.hearPlan(conversation, event, request.signal)
       case 'approved':
         await questions.hearApproval(conversation, event.plan)
         return PASS

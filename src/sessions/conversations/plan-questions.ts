@@ -154,7 +154,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
         await deps.approve(ready, recordedPlan(deps, text), await byPerson())
       } catch (error) {
         if (!(error instanceof AppError)) throw error
-        talk.note({
+        void talk.note({
           event: 'denied',
           fields: {
             tool: 'approve',

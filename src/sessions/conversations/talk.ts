@@ -36,7 +36,8 @@ export interface Talk {
   /** Resolves once `start` is known. */
   readonly begun: Promise<void>
   setBegun(): void
-  note(note: AgentNote): void
+  /** Resolves when it is recorded, or could not be. */
+  note(note: AgentNote): Promise<void>
   /** For the planning job. Null if the conversation ended, or `signal` aborted. */
   nextPlan(signal: AbortSignal): Promise<PresentedPlan | null>
   /**
@@ -56,7 +57,7 @@ export interface Talk {
   letGo(): void
 }
 
-export function createTalk(number: number, note: (note: AgentNote) => void): Talk {
+export function createTalk(number: number, note: Talk['note']): Talk {
   const turns: Turn[] = []
   const questions = new Set<Question>()
   let wake = () => {}

@@ -41,13 +41,12 @@ export function createTalks(deps: SessionDeps): Talks {
       processes: [],
       runId: id,
     })
-    const note = (line: AgentNote) => {
+    const note = (line: AgentNote) =>
       report.note(line).catch((error: unknown) => {
         deps.log(
           `a call in session ${number} of case ${case_id} was not recorded: ${String(error)}`,
         )
       })
-    }
     const talk = createTalk(number, note)
     talks.set(id, talk)
     return talk
