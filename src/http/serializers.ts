@@ -1,6 +1,9 @@
+import { relative } from 'node:path'
+import { isWithin } from '../files/real-path.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
+import type { Conversation } from '../model/conversation.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
@@ -14,6 +17,7 @@ import { textProblems } from '../sessions/file-checks.ts'
 import type { HttpDeps } from './deps.ts'
 import { etagOf } from './etag.ts'
 import { endLine, jsonBody } from './json-body.ts'
+import type { ConversationJson } from './schemas/conversation.ts'
 import type { ProofHeadJson, ProofJson } from './schemas/proof.ts'
 import type { SessionJson } from './schemas/session.ts'
 
@@ -135,4 +139,19 @@ export async function serializeProof(
     content,
     ...others,
   }
+}
+
+/** The API's JSON of a conversation with an agent in a terminal. */
+export function serializeConversation(
+  { layout: { root } }: Pick<HttpDeps, 'layout'>,
+  found: Conversation,
+): ConversationJson {
+  const { pid: _, process_start: __, transcript: ___, message: ____, ...shown } = found
+  const is_running = found.agent_session !== null && found.ended_at === null
+  return { ...shown, folder: shownFolder(root, found.folder), is_running }
+}
+
+/** Relative to the workspace where it lies in it: an answer does not tell where that is. */
+export function shownFolder(root: string, folder: string): string {
+  return isWithin(root, folder) ? relative(root, folder) || '.' : folder
 }

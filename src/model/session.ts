@@ -55,6 +55,18 @@ export interface SessionTexts {
   candidates: Candidate[]
 }
 
+/** Who works in a session, such as `claude in a terminal`. */
+export function providerText({
+  provider,
+  origin,
+}: {
+  provider: string
+  origin?: string | undefined
+}): string {
+  if (origin !== 'terminal') return provider
+  return `${provider === 'other' ? 'an agent' : provider} in a terminal`
+}
+
 /** The frontmatter keys of a session, in file order. */
 export const SESSION_KEYS = [
   'id',

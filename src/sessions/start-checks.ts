@@ -26,17 +26,25 @@ interface StartPlace {
   settings: TrustedSettings
 }
 
+/** Who works in a session: a provider that the service starts, or an agent that a person runs in a terminal. */
+interface Performer {
+  provider: string
+  origin?: 'terminal' | 'service' | undefined
+}
+
 /**
  * Why a request that starts the session's provider would fail because something is not trusted; null if it would
- * not. A runbook plan starts no agent, so agent files do not matter for it.
+ * not. A runbook plan starts no agent, so agent files do not matter for it. The service does not start an agent in a
+ * terminal at all.
  */
-export function startObjection(
-  name: string,
+export async function startObjection(
+  performer: Performer,
   { root, workdir, settings }: StartPlace,
   { isRunbook }: { isRunbook: boolean },
 ): Promise<string | null> {
+  if (performer.origin === 'terminal') return null
   return objectionOf(async () => {
-    const provider = providerOf(name, settings)
+    const provider = providerOf(performer.provider, settings)
     const folder = await workingFolder(root, workdir, settings.folders)
     if (!isRunbook) await mustTrustFiles(provider, { root, folder }, settings.files)
   })
@@ -104,10 +112,12 @@ export interface ExecutionSummary {
 }
 
 export function executionSummary(
-  provider: string,
+  { provider, origin }: Performer,
   { steps, isRunbook }: PlanReading,
   settings: TrustedSettings,
 ): ExecutionSummary {
+  const proving = steps.filter(({ proof }) => proof !== null)
+  if (origin === 'terminal') return summaryInTerminal(proving)
   const found = known(provider, settings)
   if (found instanceof AppError) {
     return { text: '', willRun: () => true, objection: found.message }
@@ -124,16 +134,31 @@ export function executionSummary(
     const objection = `The provider ${provider} only plans, so its plan must be a runbook: run fences and prose, with no list and no other fence at top level. Edit the plan, or request a new one.`
     return { text: '', willRun: () => true, objection }
   }
-  const proving = steps.filter(({ proof }) => proof !== null)
   const after =
     proving.length === 0
       ? 'Casefile itself runs nothing.'
-      : `Casefile then runs ${counted(proving.length, 'check')}: ${proving.map(({ id }) => id).join(', ')}.`
+      : `Casefile then runs ${checksText(proving)}.`
   return {
     text: `${provider} will carry out this plan. ${after}`,
     willRun: ({ proof }) => proof !== null,
     objection: null,
   }
+}
+
+function summaryInTerminal(proving: readonly PlanStep[]): ExecutionSummary {
+  const after =
+    proving.length === 0
+      ? 'No step proves it, so Casefile runs nothing, and the session is complete once it stops.'
+      : `Each time it stops, Casefile runs ${checksText(proving)}.`
+  return {
+    text: `The agent will carry out this plan in its terminal. ${after}`,
+    willRun: ({ proof }) => proof !== null,
+    objection: null,
+  }
+}
+
+function checksText(proving: readonly PlanStep[]): string {
+  return `${counted(proving.length, 'check')}: ${proving.map(({ id }) => id).join(', ')}`
 }
 
 function known(provider: string, settings: TrustedSettings) {

@@ -22,11 +22,16 @@ export interface Assets {
   workspace: string
   /** The address of an asset; it changes with the content, so browsers may cache it forever. */
   href(name: string): string
+  /** Whether the navigation leads to the agents in terminals. */
+  hasAgents(): boolean
   routes: Hono
 }
 
+/** What every page needs of them. */
+export type PageAssets = Omit<Assets, 'routes'>
+
 /** The script, the style sheet and the icon of the pages, read once. */
-export function loadAssets(workspace: string): Assets {
+export function loadAssets(workspace: string, hasAgents: () => boolean): Assets {
   const files = new Map<string, Uint8Array>()
   for (const name of Object.keys(TYPES)) {
     files.set(
@@ -48,6 +53,7 @@ export function loadAssets(workspace: string): Assets {
   }
   return {
     workspace,
+    hasAgents,
     href: (name) => `/assets/${name}?v=${hashes.get(name)}`,
     routes,
   }

@@ -4,6 +4,8 @@ import type { ServiceEnv } from '../http/context.ts'
 import type { HttpDeps } from '../http/deps.ts'
 import type { ErrorPage } from '../http/middleware/error-format.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
+import { agentsRoutes } from './agents/agents-routes.tsx'
+import { recentConversations } from './agents/recent-conversations.ts'
 import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/case-routes.tsx'
 import type { PageDeps } from './deps.ts'
@@ -24,7 +26,9 @@ interface Pages {
  * apply to people and programs. To add a page: a folder with its routes, and a line here.
  */
 export function pages(service: HttpDeps): Pages {
-  const assets = loadAssets(visibleText(basename(service.layout.root)))
+  const assets = loadAssets(visibleText(basename(service.layout.root)), () => {
+    return recentConversations(service).length > 0
+  })
   const deps: PageDeps = { service, assets }
   const app = new Hono<ServiceEnv>()
   app.use('/assets/*', pageHeaders())
@@ -34,6 +38,7 @@ export function pages(service: HttpDeps): Pages {
     searchRoutes(deps),
     caseRoutes(deps),
     sessionRoutes(deps),
+    agentsRoutes(deps),
     referenceRoutes(deps),
   ]
   for (const routes of all) app.route('/', routes)

@@ -19,6 +19,7 @@ const PAGES: { name: string; path: string; shows: string[]; isLong?: true }[] = 
   { name: 'no cases', path: '/?q=nothing+has+this', shows: [] },
   { name: 'what was found', path: '/find?q=salt+xyzzy', shows: ['case.md:', 'Missing: xyzzy'] },
   { name: 'new case', path: '/new', shows: [] },
+  { name: 'agents in terminals', path: '/agents', shows: ['No agent was heard'] },
   { name: 'a case', path: WAITING, shows: ['Every token counts as expired'] },
   { name: 'a resolved case', path: RESOLVED, shows: ['ConfirmedCodeBug'] },
   { name: 'a blocked case', path: BLOCKED, shows: [] },

@@ -39,7 +39,7 @@ function view(
   { provider = 'runbook', state = 'plan_ready', settings }: Waiting = {},
 ) {
   const terminal = { ...kept(0), width: () => Number.POSITIVE_INFINITY }
-  return planView({ plan, provider, state }, settings ?? SETTINGS, terminal)
+  return planView({ plan, provider, origin: 'service', state }, settings ?? SETTINGS, terminal)
 }
 
 t.test('the scope of a plan is shown below it', async (t) => {

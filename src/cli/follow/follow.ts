@@ -101,11 +101,11 @@ export async function reread(
 }
 
 /** How many steps of a plan will run. */
-async function countSteps(plan: unknown, { provider }: SessionJson): Promise<number> {
+async function countSteps(plan: unknown, { provider, origin }: SessionJson): Promise<number> {
   if (typeof plan !== 'string') return 0
   const { steps, isRunbook } = await readPlan(plan)
   // after an agent, the service runs only the steps that give proof
-  return isRunbook || provider === OWN_PROVIDER
+  return (isRunbook && origin !== 'terminal') || provider === OWN_PROVIDER
     ? steps.length
     : steps.filter(({ proof }) => proof !== null).length
 }

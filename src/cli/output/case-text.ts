@@ -2,6 +2,7 @@ import type { TriageRowJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { FIELD_LIST } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'
+import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { STATE_GROUP_LABELS, stateGroup } from '../../model/state-groups.ts'
 import { usageText, usageTotal } from '../../model/usage.ts'
@@ -94,7 +95,7 @@ function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): str
     { text: String(number), paint: color.cyan },
     { text: state, paint: paintOf(state, color) },
     { text: session.type },
-    { text: visibleText(session.provider) },
+    { text: visibleText(providerText(session)) },
     { text: session.tests ? `${session.tests.passed}/${session.tests.run} tests` : '' },
     {
       text: durationsText(session.durations),

@@ -1,6 +1,7 @@
 import type { HooksReport } from '../../hook-settings/status.ts'
 import { hookLines, INSTALLED } from '../../hook-settings/status-text.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
+import { isUngated } from '../../model/ungated-conversation.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -31,7 +32,7 @@ export function hooksText(
       ? 'No service runs, so installed hooks deny every tool. Start one with: casefile serve'
       : `The service answers at ${url}.`,
     ...hookLines(report),
-    ...conversations.filter(isUngated).map(ungatedText),
+    ...conversations.filter((each) => isUngated(each)).map(ungatedText),
   ]
   const top = rows.length === 0 ? '' : `${table(rows, { width: width(), cuts: [[4, 12]] })}\n`
   return top + lines.map((line) => `${line}\n`).join('')
@@ -43,11 +44,6 @@ function lastHeard(agent: string, conversations: readonly ConversationJson[]): s
   )
   const newest = times.sort().at(-1)
   return newest === undefined ? 'never heard' : `heard ${ago(newest)}`
-}
-
-/** A conversation that should be gated, and of which no hook that can deny was heard. */
-function isUngated({ is_gated, ended_at, last_heard_at, prompts }: ConversationJson): boolean {
-  return !is_gated && ended_at === null && (last_heard_at === null || prompts > 1)
 }
 
 function ungatedText({ id, agent, started_at, last_heard_at }: ConversationJson): string {

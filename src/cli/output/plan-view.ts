@@ -27,7 +27,7 @@ export async function viewPlan(
   if (session.state === 'plan_ready') {
     const place = { root: workspace.root, workdir, settings }
     const { isRunbook } = await readPlan(session.plan)
-    objection = await startObjection(session.provider, place, { isRunbook })
+    objection = await startObjection(session, place, { isRunbook })
   }
   return { text: await planView(session, settings, terminal, objection), objection }
 }
@@ -37,14 +37,14 @@ export async function viewPlan(
  * starts. The reader decides by this, so characters that a terminal would hide appear as escapes.
  */
 export async function planView(
-  { plan, provider, state }: Pick<SessionJson, 'plan' | 'provider' | 'state'>,
+  { plan, provider, origin, state }: Pick<SessionJson, 'plan' | 'provider' | 'origin' | 'state'>,
   settings: TrustedSettings,
   { color, width }: Terminal,
   /** Why an approval would fail for lack of trust. */
   untrusted: string | null = null,
 ): Promise<string> {
   const reading = await readPlan(plan)
-  const executed = executionSummary(provider, reading, settings)
+  const executed = executionSummary({ provider, origin }, reading, settings)
   const carried = { ...executed, objection: executed.objection ?? untrusted }
   const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
   const lines = plan

@@ -1,6 +1,7 @@
 import type { CaseJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
+import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { ReadContext } from '../context.ts'
@@ -41,13 +42,20 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
 /** The next commands after a failed session. */
 export function sayFailed(
   terminal: Terminal,
-  { case_id, number, durations }: Pick<SessionJson, 'case_id' | 'number' | 'durations'>,
+  {
+    case_id,
+    number,
+    durations,
+    origin,
+  }: Pick<SessionJson, 'case_id' | 'number' | 'durations' | 'origin'>,
 ): void {
   const place = case_id.slice(0, 8)
   const took = durationsText(durations)
   terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Next, one of:`)
+  const again = `casefile start ${place} --again ${number}`
   for (const [command, what] of [
-    [`casefile start ${place} --again ${number}`, 'plan again; the agent sees this failure'],
+    // the next prompt in the terminal begins a session; the service does not start its agent
+    ...(origin === 'terminal' ? [] : [[again, 'plan again; the agent sees this failure'] as const]),
     [`casefile show ${place} ${number}`, 'read its output and failed tests'],
     [`casefile state ${place} open`, 'leave it for later'],
   ] as const) {
@@ -61,10 +69,12 @@ export function sayFailed(
 export async function printPlan(console: Speaking, session: SessionJson): Promise<string | null> {
   const { client, terminal } = console
   const { color } = terminal
-  const { number, provider, hypothesis, plan, case_id } = session
+  const { number, hypothesis, plan, case_id } = session
   const { title, workdir }: CaseJson = (await client.request('GET', `/cases/${case_id}`)).body
   terminal.print(`${color.cyan(case_id.slice(0, 8))}  ${visibleText(title)}\n`)
-  terminal.print(`${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(provider)}\n`)
+  terminal.print(
+    `${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(providerText(session))}\n`,
+  )
   if (hypothesis.trim() !== '') {
     const lines = hypothesis
       .trim()

@@ -1,21 +1,17 @@
-import { relative } from 'node:path'
 import * as z from 'zod'
-import { isWithin } from '../../files/real-path.ts'
 import { sessionOf } from '../../model/case-folder.ts'
-import type { Conversation } from '../../model/conversation.ts'
-import { type EndpointDeps, endpoint, FILE_ERRORS } from '../endpoint.ts'
+import { endpoint, FILE_ERRORS } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
 import {
   adoptionSchema,
   announcedSchema,
-  type ConversationJson,
   conversation,
   currentCaseSchema,
   proposalSchema,
 } from '../schemas/conversation.ts'
 import { caseIdParam, conversationIdParam } from '../schemas/params.ts'
 import { session } from '../schemas/session.ts'
-import { serializeSession } from '../serializers.ts'
+import { serializeConversation, serializeSession, shownFolder } from '../serializers.ts'
 
 /** Conversations of people with agents that they run themselves. */
 export const conversationEndpoints = [
@@ -32,7 +28,7 @@ export const conversationEndpoints = [
     handle: ({ c, service }) =>
       answerJson(
         c,
-        service.conversations.list().map((each) => toJson(service, each)),
+        service.conversations.list().map((each) => serializeConversation(service, each)),
       ),
   }),
 
@@ -48,7 +44,11 @@ export const conversationEndpoints = [
     errors: ['bad_request'],
     operatorOnly: 'announce conversation',
     async handle({ c, service, body }) {
-      return answerJson(c, toJson(service, await service.conversations.expect(body)), 201)
+      return answerJson(
+        c,
+        serializeConversation(service, await service.conversations.expect(body)),
+        201,
+      )
     },
   }),
 
@@ -65,7 +65,10 @@ export const conversationEndpoints = [
     errors: ['wrong_state'],
     operatorOnly: 'adopt conversation',
     async handle({ c, service, params: { id }, body }) {
-      return answerJson(c, toJson(service, await service.conversations.adopt(id, body.case_id)))
+      return answerJson(
+        c,
+        serializeConversation(service, await service.conversations.adopt(id, body.case_id)),
+      )
     },
   }),
 
@@ -127,14 +130,3 @@ export const conversationEndpoints = [
     },
   }),
 ]
-
-function toJson({ layout: { root } }: EndpointDeps, found: Conversation): ConversationJson {
-  const { pid: _, process_start: __, transcript: ___, message: ____, ...shown } = found
-  const is_running = found.agent_session !== null && found.ended_at === null
-  return { ...shown, folder: shownFolder(root, found.folder), is_running }
-}
-
-/** Relative to the workspace where it lies in it: an answer does not tell where that is. */
-function shownFolder(root: string, folder: string): string {
-  return isWithin(root, folder) ? relative(root, folder) || '.' : folder
-}

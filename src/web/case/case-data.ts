@@ -105,8 +105,7 @@ export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promi
     })),
     provider: json.provider ?? settings.provider,
     againObjection:
-      failedSession &&
-      (await startObjection(failedSession.provider, startContext, { isRunbook: false })),
+      failedSession && (await startObjection(failedSession, startContext, { isRunbook: false })),
     objections: await startObjections(startContext, service.agents),
   }
 }

@@ -1,5 +1,6 @@
 import { SETTABLE } from '../../model/case-fields.ts'
 import { outcomeLabel, outcomeTone } from '../../model/outcomes.ts'
+import { providerText } from '../../model/session.ts'
 import { failureText } from '../../model/session-failure.ts'
 import {
   needLabel,
@@ -10,7 +11,7 @@ import {
 } from '../../model/state-groups.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/context.ts'
-import type { Assets } from '../assets.ts'
+import type { PageAssets } from '../assets.ts'
 import { PlanAgain } from '../session/plan-again.tsx'
 import { casesWithTag, changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
@@ -34,7 +35,7 @@ import { StateCard } from './state-card.tsx'
 interface CasePageProps {
   data: CasePageData
   similar: ResolvedCase[] | null
-  assets: Pick<Assets, 'href' | 'workspace'>
+  assets: PageAssets
 }
 
 /** A case, with what waits for the operator first. */
@@ -208,13 +209,13 @@ function WaitingPlans({ data: { id, sessions } }: { data: CasePageData }) {
     <>
       {sessions
         .filter(({ state }) => state === 'plan_ready')
-        .map(({ number, provider, trail, started_at }) => (
+        .map(({ number, provider, origin, trail, started_at }) => (
           <div class="notice with-actions" data-tone="warn" id={`plan-waits-${number}`}>
             <div>
               <strong>The plan of session {number} needs your approval.</strong>
               <p class="small muted">
-                Planned by {provider} <Time at={trail.at(-1)?.time ?? started_at} />. Nothing runs
-                until you approve it.
+                Planned by {providerText({ provider, origin })}{' '}
+                <Time at={trail.at(-1)?.time ?? started_at} />. Nothing runs until you approve it.
               </p>
             </div>
             <a class="button primary" href={sessionPage(id, number)} data-key="a">
@@ -244,7 +245,7 @@ function ToVerify({ data: { attention, gate } }: { data: CasePageData }) {
 function FailedSession({ data }: { data: CasePageData }) {
   const { id, failedSession: session, againObjection } = data
   if (!session) return null
-  const { number, trail, started_at } = session
+  const { number, origin, trail, started_at } = session
   return (
     <div class="notice with-actions" data-tone="bad" id="failed-session">
       <div>
@@ -252,8 +253,11 @@ function FailedSession({ data }: { data: CasePageData }) {
           Session {number} failed: {failureText(session)}.
         </strong>
         <p class="small muted">
-          <Time at={trail.at(-1)?.time ?? started_at} />. Plan again starts a new session that is
-          told about this failure. To leave it for later, change the state of the case.
+          <Time at={trail.at(-1)?.time ?? started_at} />.{' '}
+          {origin === 'terminal'
+            ? 'Your next prompt in the terminal begins a new session.'
+            : 'Plan again starts a new session that is told about this failure.'}{' '}
+          To leave it for later, change the state of the case.
         </p>
       </div>
       <div class="actions">

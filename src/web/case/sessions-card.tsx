@@ -1,6 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import { SESSION_TYPES, type SessionType } from '../../model/case-state.ts'
-import type { Session } from '../../model/session.ts'
+import { providerText, type Session } from '../../model/session.ts'
 import { durationsText, sessionDurations } from '../../model/session-durations.ts'
 import { failureText } from '../../model/session-failure.ts'
 import { sessionUsage } from '../../model/session-usage.ts'
@@ -58,7 +58,7 @@ export function SessionsCard({ data }: { data: CasePageData }) {
 }
 
 function SessionItem({ id, session }: { id: string; session: Session }) {
-  const { number, type, state, provider, started_at, completed_at, diff, tests, trail } = session
+  const { number, type, state, started_at, completed_at, diff, tests, trail } = session
   const durations = durationsText(sessionDurations(trail))
   const hasChanges =
     diff !== null && diff.additions + diff.deletions + (diff.files?.length ?? 0) > 0
@@ -72,7 +72,7 @@ function SessionItem({ id, session }: { id: string; session: Session }) {
         {state === 'failed' && <span class="bad-text">{failureText(session)}</span>}
       </div>
       <p class="facts">
-        <span>{provider}</span>
+        <span>{providerText(session)}</span>
         {tests && state !== 'failed' && (
           <span class={tests.failed > 0 ? 'bad-text' : 'good-text'}>
             {tests.failed > 0

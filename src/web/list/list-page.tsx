@@ -1,7 +1,8 @@
 import { counted } from '../../model/amounts.ts'
-import type { Assets } from '../assets.ts'
+import { unboundConversations } from '../agents/recent-conversations.ts'
+import type { PageAssets } from '../assets.ts'
 import type { PageDeps } from '../deps.ts'
-import { changesOf, NEW_CASE, searchPage } from '../shell/addresses.ts'
+import { AGENTS, changesOf, NEW_CASE, searchPage } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
 import { ProblemItems } from '../shell/problems.tsx'
 import { AttentionIcons } from './attention-icons.tsx'
@@ -13,7 +14,7 @@ import type { RowFacts } from './row-facts.ts'
 
 interface ListPageProps {
   service: PageDeps['service']
-  assets: Pick<Assets, 'href' | 'workspace'>
+  assets: PageAssets
   filters: Filters
   list: Listing
   words: Words
@@ -38,6 +39,7 @@ export function ListPage({ service, assets, filters, list, words, facts }: ListP
         </a>
       </div>
       <WorkspaceNotice service={service} />
+      <UnboundNotice service={service} />
       <AttentionIcons />
       {isBare ? (
         <NoCasesYet />
@@ -70,6 +72,27 @@ async function WorkspaceNotice({ service }: Pick<ListPageProps, 'service'>) {
         </details>
       )}
     </>
+  )
+}
+
+/** Agents in terminals whose work belongs to no case. */
+function UnboundNotice({ service }: Pick<ListPageProps, 'service'>) {
+  const count = unboundConversations(service).length
+  if (count === 0) return null
+  return (
+    <div class="notice with-actions" id="unbound-conversations">
+      <div>
+        <strong>{counted(count, 'conversation')} without a case.</strong>
+        <p class="small muted">
+          {count === 1
+            ? "An agent works in a terminal, and Casefile doesn't record its work."
+            : "Agents work in terminals, and Casefile doesn't record their work."}
+        </p>
+      </div>
+      <a class="button" href={AGENTS}>
+        Choose {count === 1 ? 'its case' : 'their cases'}
+      </a>
+    </div>
   )
 }
 

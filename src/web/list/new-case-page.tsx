@@ -1,7 +1,7 @@
 import type { Case } from '../../model/case.ts'
 import { NEW_CASE_FIELDS } from '../../model/case-fields.ts'
 import type { Provider } from '../../sessions/providers.ts'
-import type { Assets } from '../assets.ts'
+import type { PageAssets } from '../assets.ts'
 import { CASES, casePage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
@@ -9,7 +9,7 @@ import { Page } from '../shell/page.tsx'
 import type { Words } from './filters.ts'
 
 interface NewCasePageProps {
-  assets: Pick<Assets, 'href' | 'workspace'>
+  assets: PageAssets
   words: Words
   providers: readonly Provider[]
   /** The provider of a case that names none. */

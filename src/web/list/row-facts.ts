@@ -1,6 +1,7 @@
 import { readPlan } from '../../markdown/plan-steps.ts'
 import { counted } from '../../model/amounts.ts'
 import type { CaseJson } from '../../model/case-json.ts'
+import { providerText } from '../../model/session.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import type { PageDeps } from '../deps.ts'
 
@@ -30,12 +31,12 @@ export async function rowFacts(
       .folder(id)
       ?.sessions.find((each) => each.id === needs.session_id)
     if (!session) return
-    fact.session = session.provider
+    fact.session = providerText(session)
     if (needs.kind !== 'plan') return
     try {
       const { plan } = await service.sessionTexts(id, session)
       const { steps } = await readPlan(plan)
-      if (steps.length > 0) fact.session = `${counted(steps.length, 'step')} · ${session.provider}`
+      if (steps.length > 0) fact.session = `${counted(steps.length, 'step')} · ${fact.session}`
     } catch {
       // the file has changed, or can't be read: the page of the session shows why
     }

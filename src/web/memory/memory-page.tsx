@@ -1,6 +1,6 @@
 import { sizeText } from '../../model/amounts.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
-import type { Assets } from '../assets.ts'
+import type { PageAssets } from '../assets.ts'
 import { changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CopiableText } from '../shell/copy-button.tsx'
@@ -12,7 +12,7 @@ import { NumberedSource } from '../shell/text-box.tsx'
 import type { MemoryPageData } from './memory-data.ts'
 
 interface MemoryPageProps {
-  assets: Pick<Assets, 'href' | 'workspace'>
+  assets: PageAssets
   folder: CaseFolder
   data: MemoryPageData
   isSource: boolean

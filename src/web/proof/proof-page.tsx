@@ -7,7 +7,7 @@ import { acceptedDespite, type Objection, objectionTo } from '../../model/suppor
 import { readPatch } from '../../rendering/diff/patch.ts'
 import { DiffView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import type { Assets } from '../assets.ts'
+import type { PageAssets } from '../assets.ts'
 import { changesOf, pathTo, proofText, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Field } from '../shell/field.tsx'
@@ -26,7 +26,7 @@ import {
 
 interface ProofPageProps {
   service: HttpDeps
-  assets: Pick<Assets, 'href' | 'workspace'>
+  assets: PageAssets
   folder: CaseFolder
   proof: Proof
 }

@@ -1,6 +1,6 @@
 import { endpointsOf } from '../../http/endpoints.ts'
 import { openApiDocument } from '../../http/openapi/document.ts'
-import type { Assets } from '../assets.ts'
+import type { PageAssets } from '../assets.ts'
 import type { PageDeps } from '../deps.ts'
 import { Page } from '../shell/page.tsx'
 import { TextBox } from '../shell/text-box.tsx'
@@ -10,7 +10,7 @@ import { Members, TypeOf } from './schema-view.tsx'
 import { Paragraphs, Words } from './words.tsx'
 
 interface ReferenceProps {
-  assets: Pick<Assets, 'href' | 'workspace'>
+  assets: PageAssets
   api: ApiDocument
   /** The address of the service that the examples name. */
   origin: string

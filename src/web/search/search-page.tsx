@@ -1,6 +1,6 @@
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { numberText } from '../../model/amounts.ts'
-import type { Assets } from '../assets.ts'
+import type { PageAssets } from '../assets.ts'
 import { CASES, searchPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
@@ -15,7 +15,7 @@ export const RESULTS_STEP = 20
 export const MOST_RESULTS = 1000
 
 interface SearchPageProps {
-  assets: Pick<Assets, 'href' | 'workspace'>
+  assets: PageAssets
   q: string
   outcome: SearchOutcome
 }

@@ -16,15 +16,19 @@ export function mayPlanAgain({
   return session.state === 'failed' && isNewest && !isClosed(shownState(folder))
 }
 
-/** Starts a new session with this failure in its note. */
+/**
+ * Starts a new session with this failure in its note. After one in a terminal, the next prompt there begins a session,
+ * and the service starts no agent.
+ */
 export function PlanAgain({
   session,
   objection,
 }: {
-  session: Pick<Session, 'id' | 'case_id'>
+  session: Pick<Session, 'id' | 'case_id' | 'origin'>
   /** Why the request would be rejected; null if it would not. */
   objection: string | null
 }) {
+  if (session.origin === 'terminal') return null
   return (
     <form
       class="plan-again needs-script"

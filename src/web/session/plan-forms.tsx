@@ -65,6 +65,7 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
 }
 
 function approveText({ session, plan, summary }: SessionPageData, stepsToRun: number): string {
+  if (session.origin === 'terminal') return 'Approve'
   if (session.provider !== OWN_PROVIDER && !plan.isRunbook) {
     return `Approve and start ${session.provider}`
   }
@@ -128,9 +129,11 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
           id="revise-note"
           label="What should change?"
           hint={
-            isOwn
-              ? 'Runbook plans come from runbook.md. Edit that file, then rebuild the plan.'
-              : `${session.provider} gets its plan back with this note and writes a new one, which needs your approval again.`
+            session.origin === 'terminal'
+              ? 'The agent gets this note in its terminal, or with your next prompt if it no longer waits. Its new plan needs your approval again.'
+              : isOwn
+                ? 'Runbook plans come from runbook.md. Edit that file, then rebuild the plan.'
+                : `${session.provider} gets its plan back with this note and writes a new one, which needs your approval again.`
           }
         >
           <textarea
@@ -154,17 +157,23 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
 
 /** Stops a running session, after the operator has confirmed it. */
 export function StopForm({ data: { session } }: { data: SessionPageData }) {
+  const { number, origin } = session
+  const isInTerminal = origin === 'terminal'
   return (
     <form
       class="needs-script"
       id="stop-form"
       data-send="POST"
-      data-confirm={`Stop session ${session.number}? Everything it runs is ended, and the session cannot be continued.`}
+      data-confirm={
+        isInTerminal
+          ? `Abandon session ${number}? The agent keeps running in its terminal, but can't change anything until you approve a new plan.`
+          : `Stop session ${number}? Everything it runs is ended, and the session cannot be continued.`
+      }
       data-focus="#session-head h1"
       action={`${sessionApi(session)}/abandon`}
     >
       <button type="submit" class="danger" data-key="x">
-        Stop
+        {isInTerminal ? 'Abandon' : 'Stop'}
       </button>
     </form>
   )

@@ -1,6 +1,6 @@
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import { serializeSession } from '../../http/serializers.ts'
+import { serializeSession, shownFolder } from '../../http/serializers.ts'
 import { withShownFront } from '../../markdown/plan-scope.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
@@ -31,6 +31,7 @@ import { mayPlanAgain } from './plan-again.tsx'
 import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
 import { type SessionStatus, sessionStatus } from './status-banner.ts'
 import { type StepRow, stepRows } from './step-rows.ts'
+import { type TerminalFacts, terminalFacts, terminalObjection } from './terminal-status.ts'
 
 export const PLAN_VIEWS = ['rendered', 'source', 'diff'] as const
 export type PlanViewName = (typeof PLAN_VIEWS)[number]
@@ -60,6 +61,8 @@ export interface SessionPageData extends RenderedPlan {
   /** Its file can't be relied on: nothing in it can be approved or changed. */
   isBroken: boolean
   status: SessionStatus
+  /** Null for a session whose agent the service starts. */
+  terminal: TerminalFacts | null
   plan: PlanReading
   summary: ExecutionSummary
   /** Why it can't be planned again, here or in a new session; null if it can, or if that doesn't come next. */
@@ -88,9 +91,13 @@ export async function loadSessionPage(
   const settings = await service.settings()
   const startContext = { root: service.layout.root, workdir: folder.case.workdir, settings }
   const waits = session.state === 'plan_ready'
+  const conversation = service.conversations.ofSession(session.id)
+  const terminal = terminalFacts(session, conversation, (path) =>
+    shownFolder(service.layout.root, path),
+  )
   const objectionTo = (isRunbook: boolean) =>
-    startObjection(session.provider, startContext, { isRunbook })
-  const executed = executionSummary(session.provider, plan, settings)
+    terminal ? terminalObjection(terminal) : startObjection(session, startContext, { isRunbook })
+  const executed = executionSummary(session, plan, settings)
   const objection = executed.objection ?? (waits ? await objectionTo(plan.isRunbook) : null)
   const carried = { ...executed, objection }
   const isPlannedNext = waits || mayPlanAgain({ folder, session })
@@ -108,6 +115,7 @@ export async function loadSessionPage(
     query,
     plan,
     rows,
+    terminal,
     revisions,
     summary: carried,
     planObjection: isPlannedNext ? await objectionTo(false) : null,
@@ -117,6 +125,8 @@ export async function loadSessionPage(
       folder,
       session,
       rows,
+      plan,
+      terminal,
       planErrors,
       isBroken,
       isBarred: waits && objection !== null,

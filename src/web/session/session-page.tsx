@@ -1,3 +1,4 @@
+import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
@@ -19,6 +20,7 @@ import { Evidence, OutOfScope, RefusedActions, TestResults, UsageCard } from './
 import type { SessionPageData } from './session-data.ts'
 import { mayContinue } from './status-banner.ts'
 import { StepList } from './step-list.tsx'
+import { EarlyChanges, TerminalNotice, TerminalPlace } from './terminal-notices.tsx'
 import { TrailTable } from './trail-table.tsx'
 
 interface SessionPageProps {
@@ -57,8 +59,10 @@ export function SessionPage({ data, assets }: SessionPageProps) {
   )
   const main = (
     <div class="column main" id="session-main">
+      {waits && <EarlyChanges data={data} />}
       {waits && <PlanSection data={data} />}
       <OutOfScope data={data} />
+      {!waits && <EarlyChanges data={data} />}
       <FailedTests tests={session.failed_tests} failed={session.tests?.failed ?? 0} />
       <RefusedActions data={data} />
       {isOver(session.state) && !isOutputFirst && (
@@ -92,7 +96,8 @@ function SessionHead({ data }: { data: SessionPageData }) {
   const { id, title } = folder.case
   const { number, started_at } = session
   const durations = durationsText(data.json.durations)
-  const guarded = lastOf(session.trail, 'guarded')
+  // of a session in a terminal only the proof steps are guarded
+  const guarded = data.terminal ? undefined : lastOf(session.trail, 'guarded')
   const warning = lastOf(session.trail, 'agent_started')?.fields.warning
   const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
   return (
@@ -104,8 +109,9 @@ function SessionHead({ data }: { data: SessionPageData }) {
       <div class="facts">
         <StateBadge state={session.state} />
         <span>
-          Provider <strong>{session.provider}</strong>
+          Provider <strong>{providerText(session)}</strong>
         </span>
+        <TerminalPlace data={data} />
         <span>
           Started <Time at={started_at} />
         </span>
@@ -124,6 +130,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
           {visibleText(warning)}
         </p>
       )}
+      <TerminalNotice data={data} />
       <StatusBanner data={data} />
     </header>
   )

@@ -1,3 +1,4 @@
+import type { PlanReading } from '../../markdown/plan-steps.ts'
 import { counted } from '../../model/amounts.ts'
 import { isClosed } from '../../model/attention.ts'
 import { type CaseFolder, shownState } from '../../model/case-folder.ts'
@@ -9,6 +10,13 @@ import { OWN_PROVIDER } from '../../model/settings.ts'
 import { lastOf } from '../../model/trail.ts'
 import { mayPlanAgain } from './plan-again.tsx'
 import type { StepRow } from './step-rows.ts'
+import {
+  afterFailureText,
+  planningText,
+  type TerminalFacts,
+  waitingText,
+  workingText,
+} from './terminal-status.ts'
 
 /** What happens now, and what the operator can do about it. */
 export interface SessionStatus {
@@ -23,6 +31,8 @@ interface StatusInput {
   folder: CaseFolder
   session: Session
   rows: readonly StepRow[]
+  plan: Pick<PlanReading, 'steps'>
+  terminal: TerminalFacts | null
   /** The number of mistakes in the steps of the plan. */
   planErrors: number
   /** The session's file can't be relied on. */
@@ -32,7 +42,7 @@ interface StatusInput {
 }
 
 export function sessionStatus(input: StatusInput): SessionStatus {
-  const { folder, session, rows } = input
+  const { folder, session, rows, plan, terminal } = input
   const { state, number } = session
   const who = session.provider === OWN_PROVIDER ? 'Casefile' : session.provider
   const isForeign = folder.problems.some(
@@ -46,6 +56,8 @@ export function sessionStatus(input: StatusInput): SessionStatus {
       tone: 'warn',
     }
   }
+  if (terminal && (state === 'created' || state === 'planning'))
+    return running('The agent works on a plan in its terminal.', planningText(terminal))
   switch (state) {
     case 'created':
       return running('Loading the case…', 'Nothing runs until you approve the plan.')
@@ -56,11 +68,13 @@ export function sessionStatus(input: StatusInput): SessionStatus {
     case 'approved':
       return running('Starting…', '')
     case 'executing':
-      return running(executingText(rows), '')
+      return terminal
+        ? running(workInTerminal(rows), workingText(plan, rows))
+        : running(executingText(rows), '')
     case 'complete':
       return completed(whatFailed(session, rows), hasProof(session, folder.proofs))
     case 'failed':
-      return failed(folder, session)
+      return failed(input)
     case 'abandoned': {
       const reason = lastOf(session.trail, 'session_state_changed')?.fields.reason
       const why = typeof reason === 'string' && reason !== '' ? reason : 'No reason given.'
@@ -71,7 +85,7 @@ export function sessionStatus(input: StatusInput): SessionStatus {
   }
 }
 
-function planReady({ planErrors, isBroken, isBarred }: StatusInput): SessionStatus {
+function planReady({ terminal, planErrors, isBroken, isBarred }: StatusInput): SessionStatus {
   if (isBroken) {
     return {
       kind: 'waiting',
@@ -93,15 +107,18 @@ function planReady({ planErrors, isBroken, isBarred }: StatusInput): SessionStat
     text: isBarred ? "The plan can't be approved yet." : 'This plan needs your approval.',
     more: isBarred
       ? 'The reason is shown with the plan. Nothing has run.'
-      : 'Nothing runs until you approve it.',
+      : terminal
+        ? waitingText(terminal)
+        : 'Nothing runs until you approve it.',
     tone: 'warn',
   }
 }
 
-function failed(folder: CaseFolder, session: Session): SessionStatus {
+function failed({ folder, session, terminal }: StatusInput): SessionStatus {
   const isYours = unansweredFailure(folder) === session && !isClosed(shownState(folder))
-  const next =
-    session.provider === OWN_PROVIDER
+  const next = terminal
+    ? afterFailureText(terminal)
+    : session.provider === OWN_PROVIDER
       ? 'Runbook plans come from runbook.md: fix that file, then plan again.'
       : `Plan again starts a new session that tells ${session.provider} about this failure.`
   return {
@@ -153,6 +170,11 @@ function executingText(rows: readonly StepRow[]): string {
   }
   if (now.plan === null) return 'The agent is carrying out the plan.'
   return `Running step ${ofPlan.indexOf(now) + 1} of ${ofPlan.length}: ${now.id}`
+}
+
+function workInTerminal(rows: readonly StepRow[]): string {
+  const isChecking = rows.some(({ state }) => state === 'running')
+  return isChecking ? executingText(rows) : 'The agent works in its terminal.'
 }
 
 /** Whether a new session is what comes next. */

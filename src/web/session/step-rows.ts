@@ -28,7 +28,8 @@ export interface StepRow {
 
 /**
  * The steps of a session in the order in which they run. `willRun` says which steps of the plan the service
- * itself runs: for an agent only those that prove something.
+ * itself runs: for an agent only those that prove something. If a step ran several times, as it does at each stop of an
+ * agent in a terminal, its last run counts.
  */
 export function stepRows(
   session: Session,
@@ -47,9 +48,14 @@ export function stepRows(
     const place = { isPlanning: !isWork, wasStopped: isWork && isLast && wasStopped(session) }
     return begunRow(step, plan, began[index]!, isOver(state), place)
   })
+  const newest = rows.filter(({ id, plan }, at) => {
+    return (
+      plan === null || !rows.slice(at + 1).some((later) => later.plan !== null && later.id === id)
+    )
+  })
   const ran = new Set(rows.flatMap(({ plan }) => plan?.id ?? []))
   const rest = steps.filter((step) => !ran.has(step.id) && willRun(step))
-  return [...rows, ...rest.map((step) => waitingRow(step, isOver(state)))]
+  return [...newest, ...rest.map((step) => waitingRow(step, isOver(state)))]
 }
 
 /** Whether the run was ended from outside: by the operator, a stop of the service, or the time limit. */

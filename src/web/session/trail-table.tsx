@@ -76,7 +76,11 @@ function TrailPages({ base, page, last, shown }: TrailPagesProps) {
 }
 
 function TrailRow({ line }: { line: TrailLine }) {
-  const { number, time, event, fields } = line
+  const { number, time, event } = line
+  const sentence = sentenceOf(line)
+  const fields = Object.entries(line.fields).filter(
+    ([name]) => sentence === null || !SAID.includes(name),
+  )
   return (
     <tr id={`trail-${number}`} class={toneOf(line)}>
       <td class="line-number">{number}</td>
@@ -85,14 +89,23 @@ function TrailRow({ line }: { line: TrailLine }) {
       </td>
       <td class="event">{visibleText(event.replaceAll('_', ' '))}</td>
       <td>
+        {sentence !== null && <p>{sentence}</p>}
         <dl class="fields">
-          {Object.entries(fields).map(([name, value]) => (
+          {fields.map(([name, value]) => (
             <Field name={name} value={value} />
           ))}
         </dl>
       </td>
     </tr>
   )
+}
+
+/** The fields that the sentence about a tool call says. */
+const SAID = ['tool', 'kind', 'title', 'status']
+
+/** What a tool call did, as a sentence; null for other entries, whose fields speak for themselves. */
+function sentenceOf({ event, fields }: TrailLine): string | null {
+  return event === 'tool_call' ? (eventLine(event, fields)?.text ?? null) : null
 }
 
 /** Only what an operator must not overlook has a colour. */
@@ -102,7 +115,7 @@ function toneOf({ event, fields }: TrailLine): 'bad' | 'warn' | undefined {
 }
 
 function Field({ name, value }: { name: string; value: unknown }) {
-  const fullText = typeof value === 'string' ? value : JSON.stringify(value, null, 1)
+  const fullText = textOf(value)
   const text = visibleText(fullText.slice(0, MAX_VALUE).toWellFormed())
   const isLong = text.length > MAX_INLINE || text.includes('\n')
   return (
@@ -123,4 +136,11 @@ function Field({ name, value }: { name: string; value: unknown }) {
       </dd>
     </div>
   )
+}
+
+/** A list of names on one line; anything else that is no text as JSON. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  const isList = Array.isArray(value) && value.every((each) => typeof each === 'string')
+  return isList ? value.join(', ') : JSON.stringify(value, null, 1)
 }

@@ -1,6 +1,8 @@
 /** Where the pages are. The JSON endpoints keep `/cases`, so a page of one case is below `/case`. */
 export const CASES = '/'
 export const NEW_CASE = '/new'
+/** Of the agents in terminals; `/conversations` is the endpoint. */
+export const AGENTS = '/agents'
 export const API_REFERENCE = '/docs'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'

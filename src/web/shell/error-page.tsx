@@ -1,12 +1,12 @@
 import type { ErrorPage } from '../../http/middleware/error-format.ts'
 import { problemJson } from '../../http/problem-json.ts'
-import type { Assets } from '../assets.ts'
+import type { PageAssets } from '../assets.ts'
 import { API_REFERENCE, CASES, SEARCH } from './addresses.ts'
 import { Page } from './page.tsx'
 import { setPageHeaders } from './page-response.ts'
 
 /** Renders an error, with the headers that every page has. */
-export function createErrorPage(assets: Pick<Assets, 'href' | 'workspace'>): ErrorPage {
+export function createErrorPage(assets: PageAssets): ErrorPage {
   return (error, retryUrl) => {
     const response = errorPage(assets, error, retryUrl)
     setPageHeaders(response.headers)
@@ -17,11 +17,7 @@ export function createErrorPage(assets: Pick<Assets, 'href' | 'workspace'>): Err
 /** What http/middleware/unknown-route.ts says to a program. */
 const UNKNOWN_ROUTE = /^There is no GET (.+)\. \/docs lists all endpoints\.$/
 
-function errorPage(
-  assets: Pick<Assets, 'href' | 'workspace'>,
-  error: unknown,
-  retryUrl?: string,
-): Response {
+function errorPage(assets: PageAssets, error: unknown, retryUrl?: string): Response {
   const { status, title, detail } = problemJson(error)
   const heading = status === 404 ? 'Page not found' : String(title)
   const text = String(detail).replace(UNKNOWN_ROUTE, 'There is no page at $1.')

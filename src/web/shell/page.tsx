@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { EVENTS } from '../../model/events.ts'
-import type { Assets } from '../assets.ts'
-import { API_REFERENCE, CASES, NEW_CASE } from './addresses.ts'
+import type { PageAssets } from '../assets.ts'
+import { AGENTS, API_REFERENCE, CASES, NEW_CASE } from './addresses.ts'
 
 /** `ping` comes apart, as it changes nothing. */
 const EVENT_NAMES = Object.keys(EVENTS)
@@ -10,11 +10,11 @@ const EVENT_NAMES = Object.keys(EVENTS)
 
 export interface PageProps {
   title: string
-  assets: Pick<Assets, 'href' | 'workspace'>
+  assets: PageAssets
   /** The address of `GET /events` with the events that change this page; without it the page stays as it is. */
   live?: string
   /** For pages that the navigation marks, or that have their own styles or script. */
-  kind?: 'cases' | 'new-case' | 'session' | 'reference'
+  kind?: 'cases' | 'new-case' | 'agents' | 'session' | 'reference'
   children: Child
 }
 
@@ -52,6 +52,11 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
             <a href={NEW_CASE} data-key="n" aria-current={kind === 'new-case' ? 'page' : undefined}>
               New case
             </a>
+            {assets.hasAgents() && (
+              <a href={AGENTS} aria-current={kind === 'agents' ? 'page' : undefined}>
+                Agents
+              </a>
+            )}
           </nav>
           <span id="live" class="live" role="status" data-keep />
           <a

@@ -1,0 +1,59 @@
+import type { HttpDeps } from '../../http/deps.ts'
+import { shownFolder } from '../../http/serializers.ts'
+import { triageFilters } from '../../http/triage.ts'
+import type { Conversation } from '../../model/conversation.ts'
+import type { Session } from '../../model/session.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
+import { isUngated } from '../../model/ungated-conversation.ts'
+import type { Choice } from '../shell/case-fields.tsx'
+import { isOver, recentConversations } from './recent-conversations.ts'
+
+/** A conversation with an agent in a terminal, as a row shows it. */
+export interface AgentRow {
+  conversation: Conversation
+  /** Relative to the workspace where it lies there. */
+  folder: string
+  isOver: boolean
+  isUngated: boolean
+  /** Null if it belongs to no case. */
+  case: { id: string; title: string } | null
+  /** The session that records it; null if none does. */
+  session: Session | null
+}
+
+/** Open cases to choose from. */
+export interface CaseChoices {
+  first: Choice[]
+  /** How many there are. */
+  total: number
+}
+
+const MAX_CHOICES = 200
+
+export async function loadAgents(
+  service: HttpDeps,
+): Promise<{ rows: AgentRow[]; choices: CaseChoices }> {
+  const filters = await triageFilters(service, { open: 'true' })
+  const total = service.lists.counts(filters).reduce((sum, { count }) => sum + count, 0)
+  const first = service.lists.listPage(filters, 0, MAX_CHOICES).map((json) => {
+    const { id, title } = JSON.parse(json) as TriageRow
+    return { value: id, label: `${title} (${id.slice(0, 8)})` }
+  })
+  const rows = recentConversations(service).map((each) => rowOf(service, each))
+  return { rows, choices: { first, total } }
+}
+
+function rowOf({ catalog, layout }: HttpDeps, conversation: Conversation): AgentRow {
+  const { case_id, session_id, folder } = conversation
+  const found = case_id === null ? undefined : catalog.folder(case_id)
+  const session = found?.sessions.find(({ id }) => id === session_id) ?? null
+  const hasEnded = isOver(conversation)
+  return {
+    conversation,
+    folder: shownFolder(layout.root, folder),
+    isOver: hasEnded,
+    isUngated: !hasEnded && isUngated(conversation, session?.trail),
+    case: found ? { id: found.case.id, title: found.case.title } : null,
+    session,
+  }
+}

@@ -1,0 +1,165 @@
+import { counted } from '../../model/amounts.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import type { PageAssets } from '../assets.ts'
+import { casePage, NEW_CASE, pathTo, sessionPage } from '../shell/addresses.ts'
+import { Badge, StateBadge } from '../shell/badges.tsx'
+import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
+import { Field } from '../shell/field.tsx'
+import { NotGated } from '../shell/not-gated.tsx'
+import { Page } from '../shell/page.tsx'
+import { Time } from '../shell/time.tsx'
+import type { AgentRow, CaseChoices } from './agents-data.ts'
+
+interface AgentsPageProps {
+  assets: PageAssets
+  rows: readonly AgentRow[]
+  choices: CaseChoices
+}
+
+/** Conversations with agents in terminals; first those that belong to no case. */
+export function AgentsPage({ assets, rows, choices }: AgentsPageProps) {
+  const unbound = rows.filter((row) => row.case === null)
+  const bound = rows.filter((row) => row.case !== null)
+  return (
+    <Page title="Agents in terminals" assets={assets} kind="agents">
+      <Breadcrumbs above={pathTo()} current="Agents in terminals" />
+      <h1>Agents in terminals</h1>
+      <p class="lead">
+        Agents that you start yourself, as their hooks report them. The list has those that run, and
+        those of the last day.
+      </p>
+      {rows.length === 0 && <NoAgents />}
+      {unbound.length > 0 && (
+        <section class="card" id="without-case" aria-labelledby="without-case-title">
+          <h2 id="without-case-title">
+            Without a case <span class="count">{unbound.length}</span>
+          </h2>
+          <p class="muted small">
+            Casefile records nothing of these, and denies nothing. Choose a case to change that.
+          </p>
+          <ul class="row-list">
+            {unbound.map((row) => (
+              <AgentItem row={row}>
+                {!row.isOver && <CaseForm row={row} choices={choices} />}
+              </AgentItem>
+            ))}
+          </ul>
+        </section>
+      )}
+      {bound.length > 0 && (
+        <section class="card" id="with-case" aria-labelledby="with-case-title">
+          <h2 id="with-case-title">
+            With a case <span class="count">{bound.length}</span>
+          </h2>
+          <ul class="row-list">
+            {bound.map((row) => (
+              <AgentItem row={row} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </Page>
+  )
+}
+
+function NoAgents() {
+  return (
+    <section class="card list-empty" id="no-agents">
+      <h2>No agent was heard</h2>
+      <p>
+        To record an agent that you run yourself, and to hold its changes until you approve a plan,
+        run <code>casefile hooks install</code> and <code>casefile use</code> in its folder, then
+        start it.
+      </p>
+    </section>
+  )
+}
+
+function AgentItem({ row, children }: { row: AgentRow; children?: unknown }) {
+  const { conversation, folder, session, isOver, isUngated } = row
+  const { id, agent, branch, prompts, tool_calls, model, started_at, last_heard_at } = conversation
+  return (
+    <li id={`conversation-${id}`} tabindex={-1}>
+      <div class="row-main">
+        <strong>{agent === 'other' ? 'Another agent' : agent}</strong>
+        <Badge tone={isOver ? 'muted' : 'active'}>{isOver ? 'Ended' : 'Running'}</Badge>
+        {isUngated && <Badge tone="bad">Not gated</Badge>}
+        {row.case && (
+          <a href={casePage(row.case.id)} data-row dir="auto">
+            {visibleProse(row.case.title)}
+          </a>
+        )}
+        {row.case && session && (
+          <>
+            <a href={sessionPage(row.case.id, session.number)}>Session {session.number}</a>
+            <StateBadge state={session.state} />
+          </>
+        )}
+      </div>
+      <p class="facts">
+        <span>
+          in {folder === '.' ? 'the workspace' : <code>{visibleText(folder)}</code>}
+          {branch !== null && (
+            <>
+              , branch <code>{visibleText(branch)}</code>
+            </>
+          )}
+        </span>
+        <span>
+          {counted(prompts, 'prompt')}, {counted(tool_calls, 'tool call')}
+        </span>
+        {model !== null && <span>{visibleText(model)}</span>}
+        <span>
+          {last_heard_at === null ? 'started ' : 'last heard '}
+          <Time at={last_heard_at ?? started_at} />
+        </span>
+      </p>
+      {isUngated && (
+        <p class="notice" data-tone="bad">
+          <NotGated />
+        </p>
+      )}
+      {children}
+    </li>
+  )
+}
+
+function CaseForm({ row, choices }: { row: AgentRow; choices: CaseChoices }) {
+  const { id } = row.conversation
+  const { first, total } = choices
+  const field = `case-for-${id}`
+  if (total === 0) {
+    return (
+      <p>
+        There is no open case. <a href={NEW_CASE}>Create one</a> first.
+      </p>
+    )
+  }
+  const effect = row.isUngated
+    ? 'Its work is recorded as a session of the case once its hooks are heard.'
+    : "From its next prompt or tool call on, the agent can't change anything until you approve a plan."
+  const more =
+    total > first.length
+      ? ` For a case that is not listed, run: casefile adopt ${id.slice(0, 8)} <case>`
+      : ''
+  return (
+    <form
+      class="form needs-script"
+      data-send="POST"
+      action={`/conversations/${id}/adopt`}
+      data-focus={`#conversation-${id}`}
+    >
+      <Field id={field} label="Case" hint={`${effect}${more}`}>
+        <select id={field} name="case_id" required aria-describedby={`${field}-hint`}>
+          <option value="">Choose a case</option>
+          {first.map(({ value, label }) => (
+            <option value={value}>{label}</option>
+          ))}
+        </select>
+      </Field>
+      <div class="actions">
+        <button type="submit">Add to this case</button>
+      </div>
+    </form>
+  )
+}

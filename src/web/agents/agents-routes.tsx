@@ -1,0 +1,17 @@
+import { Hono } from 'hono'
+import type { ServiceEnv } from '../../http/context.ts'
+import type { PageDeps } from '../deps.ts'
+import { AGENTS } from '../shell/addresses.ts'
+import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { loadAgents } from './agents-data.ts'
+import { AgentsPage } from './agents-page.tsx'
+
+/** The agents that people run in terminals themselves. */
+export function agentsRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+  app.get(AGENTS, pageHeaders(), async (c) => {
+    const { rows, choices } = await loadAgents(service)
+    return pageResponse(c, <AgentsPage assets={assets} rows={rows} choices={choices} />)
+  })
+  return app
+}

@@ -1,0 +1,73 @@
+import { counted } from '../../model/amounts.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
+import { NotGated } from '../shell/not-gated.tsx'
+import type { SessionPageData } from './session-data.ts'
+
+/** The folder and the branch that the agent works in. */
+export function TerminalPlace({ data: { terminal } }: { data: SessionPageData }) {
+  if (!terminal?.conversation) return null
+  const { folder, conversation } = terminal
+  const { branch } = conversation
+  return (
+    <span id="terminal-place">
+      in {folder === '.' ? 'the workspace' : <code>{visibleText(folder)}</code>}
+      {branch !== null && (
+        <>
+          , branch <code>{visibleText(branch)}</code>
+        </>
+      )}
+    </span>
+  )
+}
+
+/** That nothing is denied to the agent, or that nothing can be decided here. */
+export function TerminalNotice({ data }: { data: SessionPageData }) {
+  const { terminal, status } = data
+  if (terminal?.isUngated) {
+    return (
+      <p class="notice" data-tone="bad" id="not-gated">
+        <NotGated />
+      </p>
+    )
+  }
+  if (terminal && terminal.conversation === null && status.kind === 'running') {
+    return (
+      <p class="notice" data-tone="warn" id="unknown-conversation">
+        This machine doesn't know the conversation of this session. Abandon the session if it
+        doesn't continue elsewhere.
+      </p>
+    )
+  }
+  return null
+}
+
+/** Files that changed before the plan was approved. */
+export function EarlyChanges({ data: { session } }: { data: SessionPageData }) {
+  if (session.origin !== 'terminal') return null
+  const files = session.trail.flatMap(({ event, fields }) => {
+    if (event !== 'plan_violation' || !Array.isArray(fields.working_folder)) return []
+    return fields.working_folder.map(String)
+  })
+  if (files.length === 0) return null
+  return (
+    <section class="card" id="early-changes" aria-labelledby="early-changes-title">
+      <h2 id="early-changes-title">Changed before the approval</h2>
+      <p>
+        {counted(files.length, 'file')} changed in the working folder before the plan was approved.
+        A person may have made the change, since you and the agent work in the same folder.
+      </p>
+      <ul class="file-names">
+        {files.slice(0, MAX_FILES).map((file) => (
+          <li>
+            <code>{visibleText(file)}</code>
+          </li>
+        ))}
+      </ul>
+      {files.length > MAX_FILES && (
+        <p class="muted small">and {files.length - MAX_FILES} more: see the audit trail</p>
+      )}
+    </section>
+  )
+}
+
+const MAX_FILES = 20
