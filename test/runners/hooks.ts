@@ -29,6 +29,8 @@ const CALLS: Call[] = [
   ['claude', 'Write', { file_path: `${WORK}/a`, content: 'x' }, 'write'],
   ['claude', 'Write', { file_path: `${HOME}/.claude/plans/vast-sea.md` }, 'plan'],
   ['claude', 'Write', { file_path: `${WORK}/plans/vast-sea.md` }, 'write'],
+  ['claude', 'Write', { file_path: `${HOME}/.claude/plans/../settings.md` }, 'write'],
+  ['claude', 'mcp__files__move', { path: `${HOME}/.claude/plans/a.md`, to: 'a' }, 'write'],
   ['claude', 'Bash', { command: 'ls' }, 'execute'],
   ['claude', 'EnterPlanMode', {}, 'other'],
   ['claude', 'mcp__casefile__propose_plan', {}, 'other'],
@@ -50,11 +52,26 @@ t.test('what a tool call is to the gate', async (t) => {
     read('gemini', { ...GEMINI, hook_event_name: 'BeforeTool', tool_name, tool_input })
   const plan = `${HOME}/.gemini/tmp/shop/0b7b/plans/p.md`
   t.match(await ofGemini('write_file', { file_path: plan }), { tool: { kind: 'plan' } })
+  const beside = { file_path: `${WORK}/.gemini/tmp/../../plans/p.md` }
+  t.match(await ofGemini('write_file', beside), { tool: { kind: 'write' } })
   t.match(await ofGemini('replace', { file_path: 'a' }), { tool: { kind: 'write', paths: ['a'] } })
   t.match(await ofGemini('run_shell_command', { command: 'ls' }), { tool: { kind: 'execute' } })
   const ofCopilot = (toolName: string, toolArgs: object) =>
     read('copilot', { ...COPILOT, toolName, toolArgs }, 'preToolUse')
   t.match(await ofCopilot('create', { path: `${WORK}/a` }), { tool: { kind: 'write' } })
+  const own = { path: `${HOME}/.copilot/session-state/77aa/plan.md` }
+  t.match(await ofCopilot('create', own), { tool: { kind: 'plan' } })
+  for (const path of ['session-state/../plan.md', 'session-state/a/plan.md']) {
+    t.match(await ofCopilot('create', { path: `${WORK}/${path}` }), { tool: { kind: 'write' } })
+  }
+  const deepHome = {
+    ...CLAUDE,
+    transcript_path: `/data/projects/ada/.claude/projects/-shop/949b.jsonl`,
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Write',
+    tool_input: { file_path: '/data/projects/ada/.claude/plans/vast-sea.md' },
+  }
+  t.match(await read('claude', deepHome), { tool: { kind: 'plan' } }, 'a home in "projects"')
   t.match(await ofCopilot('view', { path: WORK }), { tool: { kind: 'read' } })
 })
 

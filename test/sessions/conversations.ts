@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { isReadOnlyCommand } from '../../src/sessions/conversations/read-only-command.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { git, must, type Ref, reaches } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -157,6 +158,58 @@ t.test('an abandoned plan is told to the agent', async (t) => {
   t.match(await asked, { behavior: 'deny', message: /abandoned.*Not now\./ })
   t.match(await agent.call('Write', { file_path: 'x' }), /nothing may be changed/)
   t.equal((await sessionsOf(app, case_id)).length, 1, 'its calls begin no other session')
+})
+
+t.test('a case that is deleted opens nothing', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  agent.present(PLAN).catch(isCut)
+  await inState(app, case_id, 'plan_ready')
+  await must(app, 'DELETE', `/cases/${case_id}`)
+  t.match(await agent.call('Write', { file_path: 'x' }), /closed or deleted/)
+  t.match(await agent.present(PLAN), { behavior: 'deny', message: /closed or deleted/ })
+  await agent.tell('UserPromptSubmit', { prompt: 'Something else' })
+  t.equal(await agent.call('Write', { file_path: 'x' }), null, 'the next prompt is other work')
+})
+
+t.test('commands that only read', async (t) => {
+  const reading = [
+    'cd src && ls -la 2>/dev/null',
+    'git --no-pager log --oneline | head -5 2>&1',
+    "grep -rn 'foo|bar' src; cat \"$F\" # it's all",
+    'git show HEAD@{1}:a.js',
+    'test -f a && echo yes',
+    "jq '.a > 1' f.json",
+  ]
+  for (const command of reading) t.equal(isReadOnlyCommand(command), true, command)
+  const writing = [
+    '',
+    'git',
+    'git config a b',
+    'git -c core.pager=x log',
+    'echo a > 1',
+    'echo a>f',
+    'cat a <>1',
+    'echo a &> 0',
+    'echo a 2>&1 >f',
+    'git grep -lOsh limit',
+    'git grep --open=sh limit',
+    'git grep -{l,Osh} limit',
+    'git log -1 --outp=x',
+    'git diff --ext-diff',
+    'rg --pre=sh a',
+    'rg --p{re=sh,x} a',
+    String.raw`echo \ #; touch x`,
+    "echo \\\\ # '\ntouch x #'",
+    String.raw`echo $'\''; touch x; echo $'\''`,
+    String.raw`printf -v a '\x24(touch x)'; echo ${'$'}{a@P}`,
+    String.raw`echo ${'$'}{a:='\044(touch x)'} ${'$'}{a@P}`,
+    "bash -c 'touch x'",
+    'env ls',
+    'A=1 ls',
+    'ls\nrm a',
+  ]
+  for (const command of writing) t.equal(isReadOnlyCommand(command), false, command)
 })
 
 t.test('which case', async (t) => {

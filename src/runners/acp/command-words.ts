@@ -81,6 +81,8 @@ export interface SimpleCommand {
 
 /** Other white space and control characters, which shells do not read as the words here are read. */
 const ODD_CHARACTERS = /[^\S \t\n]|[\0-\x08\x0b-\x1f\x7f-\x9f]/
+/** No comment begins after an escaped character, but the words here end at one. */
+const ESCAPED_BEFORE_HASH = /\\[\s;|&()]#/
 
 /**
  * The simple commands of a shell command, including those in `$(…)` and `sh -c`; null unless it is certain that a
@@ -90,6 +92,7 @@ export function simpleCommands(command: string, depth = 0): SimpleCommand[] | nu
   if (depth > MAX_DEPTH || command.length > MAX_CHARACTERS || ODD_CHARACTERS.test(command)) {
     return null
   }
+  if (ESCAPED_BEFORE_HASH.test(command)) return null
   if (![...command.matchAll(PIECES)].every(isCertain)) return null
   const found: SimpleCommand[] = []
   for (const { words } of commandsIn(command)) {

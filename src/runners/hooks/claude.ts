@@ -106,8 +106,8 @@ function claudeTool(
   input: Readonly<Record<string, unknown>>,
   transcript: string | null,
 ): HookTool {
-  // beside the folder of the transcripts
-  const [home] = transcript?.split(/[/\\]projects[/\\]/) ?? []
+  // beside the folder of the transcripts; the home folder may lie in folders of the same name
+  const home = /^(.*)[/\\]projects[/\\]/s.exec(transcript ?? '')?.[1]
   const isPlanFile = (path: string) =>
     home !== undefined && /\.md$/.test(path) && dirname(path) === join(home, 'plans')
   return toolOf({ ...TOOLS, isPlanFile }, name, input)

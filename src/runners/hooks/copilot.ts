@@ -6,7 +6,7 @@ import { asRecord, asString } from '../agents/unknown-record.ts'
 import type { HookAnswer, HookDialect, HookEvent } from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
 
-const TOOLS: ToolNames = {
+const TOOLS: Omit<ToolNames, 'isPlanFile'> = {
   reading: ['glob', 'grep', 'rg', 'show_file', 'view', 'web_fetch', 'web_search'],
   commands: ['bash', 'powershell'],
   harmless: [
@@ -23,7 +23,6 @@ const TOOLS: ToolNames = {
     'task',
     'update_todo',
   ],
-  isPlanFile: (path) => /[/\\]session-state[/\\][^/\\]+[/\\]plan\.md$/.test(path),
 }
 
 /**
@@ -47,6 +46,8 @@ async function read(
   const common = { agentSession, cwd, model: null, transcript, isSubagent: false }
   const name = asString(body.toolName) ?? ''
   const input = asRecord(body.toolArgs)
+  const isPlanFile = (path: string) => path.endsWith(join('/', planFile(agentSession)))
+  const tools: ToolNames = { ...TOOLS, isPlanFile }
   switch (eventName) {
     case 'sessionStart':
       return { ...common, kind: 'started', isContinued: body.source !== 'new' }
@@ -54,7 +55,7 @@ async function read(
       return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
     case 'preToolUse': {
       if (name !== 'exit_plan_mode') {
-        return { ...common, kind: 'calling', tool: toolOf(TOOLS, name, input), isPlanMode: false }
+        return { ...common, kind: 'calling', tool: toolOf(tools, name, input), isPlanMode: false }
       }
       const plan = (await planOf(agentSession)) ?? asString(input.summary) ?? ''
       return { ...common, kind: 'planned', plan, input, isHeld: true }
@@ -62,7 +63,7 @@ async function read(
     case 'postToolUse': {
       const hasFailed = asRecord(body.toolResult).resultType !== 'success'
       if (name !== 'exit_plan_mode') {
-        return { ...common, kind: 'called', tool: toolOf(TOOLS, name, input), hasFailed }
+        return { ...common, kind: 'called', tool: toolOf(tools, name, input), hasFailed }
       }
       return hasFailed ? { ...common, kind: 'heard' } : { ...common, kind: 'approved', plan: null }
     }
@@ -75,11 +76,13 @@ async function read(
   }
 }
 
+/** In the folder of Copilot, whose place the agent's own environment may set. */
+const planFile = (agentSession: string) => join('session-state', basename(agentSession), 'plan.md')
+
 /** The plan that the agent wrote into its own folder; null if it did not. */
 async function planOf(agentSession: string): Promise<string | null> {
   const home = process.env.COPILOT_HOME || join(homedir(), '.copilot')
-  const path = join(home, 'session-state', basename(agentSession), 'plan.md')
-  const read = await readRegular(path, { maxBytes: MAX_PLAN_BYTES })
+  const read = await readRegular(join(home, planFile(agentSession)), { maxBytes: MAX_PLAN_BYTES })
   return read.ok ? read.bytes.toString() : null
 }
 

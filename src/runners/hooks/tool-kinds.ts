@@ -1,3 +1,4 @@
+import { normalize } from 'node:path'
 import { asString } from '../agents/unknown-record.ts'
 import { type HookTool, type HookToolKind, inputHash } from './hook-event.ts'
 
@@ -32,5 +33,7 @@ function kindOf(names: ToolNames, name: string, path: string | null): HookToolKi
   if (names.commands.includes(name)) return 'execute'
   // the tools of our own MCP server have rules of their own
   if (names.harmless.includes(name) || /^(?:mcp_{1,2})?casefile_{1,2}/.test(name)) return 'other'
-  return path !== null && names.isPlanFile(path) ? 'plan' : 'write'
+  // a tool of an MCP server may name a second file by another key
+  const isPlan = path !== null && !name.startsWith('mcp_') && names.isPlanFile(normalize(path))
+  return isPlan ? 'plan' : 'write'
 }

@@ -79,6 +79,8 @@ export interface ConversationDeps extends SessionDeps {
 
 const NO_PLAN =
   'Casefile: there is no plan to approve. Write the plan to your plan file first, then present it.'
+const CASE_IS_DONE =
+  'The case is closed or deleted, so no plan for it can be approved. Stop, and tell the person.'
 /** A hook that decides on a call must be answered within 5 s. */
 const START_MS = 3_000
 const PASS: HookAnswer = { is: 'pass' }
@@ -133,7 +135,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
     const outside = scope && scopeObjection(scope, tool, conversation.folder)
     if (isWork && !outside) return PASS
     const caseTitle = catalog.row(conversation.case_id!)?.title ?? conversation.case_id!
-    const howToPlan = HOW_TO_PLAN[conversation.agent]
+    const howToPlan = known.isDone(conversation) ? CASE_IS_DONE : HOW_TO_PLAN[conversation.agent]
     const reason = outside
       ? `Casefile: ${outside}. Stay inside the approved plan, or present a new one once this work is done.`
       : objectionBeforeApproval({ tool, isPlanMode, state, caseTitle, howToPlan })
@@ -211,7 +213,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       case 'calling':
         if (event.tool.kind !== 'other' && !event.isSubagent)
           await questions.answeredElsewhere(conversation)
-        if (conversation.session_id === null) {
+        if (conversation.session_id === null && !known.isDone(conversation)) {
           await mutex.run(conversation.id, () => ensureSession(conversation))
         }
         return hearCall(conversation, event)
@@ -231,6 +233,9 @@ export function createConversations(deps: ConversationDeps): Conversations {
         return PASS
       }
       case 'planned':
+        if (known.isDone(conversation)) {
+          return { is: 'sentBack', message: `Casefile: ${CASE_IS_DONE}` }
+        }
         if (event.plan.trim() === '') return { is: 'sentBack', message: NO_PLAN }
         if (event.isSubagent) return PASS
         await noteUsage(dialect, conversation, 'plan')

@@ -25,7 +25,7 @@ export function objectionBeforeApproval({
   howToPlan,
 }: GatedCall): string | null {
   const isWriting = tool.kind === 'write'
-  const isCommand = tool.kind === 'execute' && !isPlanMode && !isReadOnlyCommand(tool.command ?? '')
+  const isCommand = tool.kind === 'execute' && !isPlanMode && !isReading(tool)
   if (!isWriting && !isCommand) return null
   const what = isWriting ? 'nothing may be changed' : 'only commands that read may run'
   const why =
@@ -34,6 +34,10 @@ export function objectionBeforeApproval({
       : `It has no approved plan. ${howToPlan}`
   return `Casefile records this work as the case "${caseTitle}", and ${what} yet. ${why}`
 }
+
+/** PowerShell quotes in another way, so its commands cannot be judged. */
+const isReading = ({ name, command }: HookTool) =>
+  name.toLowerCase() !== 'powershell' && isReadOnlyCommand(command ?? '')
 
 /** Why the approved plan's scope does not allow a call, as a clause; null if it does. */
 export function scopeObjection(scope: PlanScope, tool: HookTool, folder: string): string | null {

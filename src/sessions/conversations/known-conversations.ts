@@ -48,6 +48,8 @@ export interface KnownConversations {
   expect(announced: Announced): Promise<Conversation>
   /** The session that records a conversation, as far as it may still change. */
   liveSession(conversation: Conversation): Session | null
+  /** Whether its case was closed or deleted, and no session of it is left. */
+  isDone(conversation: Conversation): boolean
   /** The conversation of an agent that hands in a plan for a case by another way than its hooks. */
   proposing(caseId: string, agent: Announced): Promise<Conversation>
   currentCase(cwd: string): Promise<CurrentCase>
@@ -120,6 +122,11 @@ export function createKnownConversations({
     return row !== undefined && !isClosed(row.state)
   }
 
+  function isDone(conversation: Conversation): boolean {
+    const { case_id } = conversation
+    return case_id !== null && !isOpen(case_id) && liveSession(conversation) === null
+  }
+
   const newConversation = (
     agent: ConversationAgent,
     place: { folder: string; branch: string | null },
@@ -162,16 +169,15 @@ export function createKnownConversations({
     get: (id) => all.get(id),
     save,
     liveSession,
+    isDone,
     list: () => [...all.values()].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)),
 
     async hear(dialect, event, request) {
       const conversation = await heard(dialect, event, request)
       if (!conversation) return null
-      const isDone =
-        conversation.case_id !== null &&
-        !isOpen(conversation.case_id) &&
-        liveSession(conversation) === null
-      if (isDone) conversation.case_id = null
+      // until then, what the agent does belongs to the case, even if that was closed or deleted meanwhile
+      const isNewWork = event.kind === 'prompted' || event.kind === 'started'
+      if (isNewWork && isDone(conversation)) conversation.case_id = null
       if (conversation.case_id === null && event.kind === 'prompted') {
         conversation.case_id = caseFor(request.caseName, conversation)
       }
