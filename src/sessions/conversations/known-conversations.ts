@@ -58,6 +58,7 @@ export interface KnownConversations {
 
 /** More than people have open; the oldest that ended goes first. */
 const MAX_KEPT = 200
+const SAVE_MS = 5_000
 
 export function createKnownConversations({
   records,
@@ -67,15 +68,18 @@ export function createKnownConversations({
   now,
   newId,
 }: SessionDeps & { records: ConversationRecords }): KnownConversations {
+  const savedAt = new Map<string, number>()
   const all = new Map(records.all().map((each) => [each.id, each]))
 
   function save(conversation: Conversation): void {
     all.set(conversation.id, conversation)
+    savedAt.set(conversation.id, Date.now())
     records.write(conversation)
     const ended = [...all.values()].filter(({ ended_at }) => ended_at !== null)
     if (all.size <= MAX_KEPT || ended.length === 0) return
     const oldest = ended.reduce((a, b) => (a.ended_at! < b.ended_at! ? a : b))
     all.delete(oldest.id)
+    savedAt.delete(oldest.id)
     records.remove(oldest.id)
   }
 
@@ -114,6 +118,11 @@ export function createKnownConversations({
     conversation.transcript = event.transcript ?? conversation.transcript
     conversation.is_strict ||= isStrict
     return conversation
+  }
+
+  /** A write takes milliseconds of a call; that a conversation was heard needs none each time. */
+  function isDue({ id }: Conversation): boolean {
+    return Date.now() - (savedAt.get(id) ?? 0) > SAVE_MS
   }
 
   /** Whether there is work to do on the case. */
@@ -182,12 +191,14 @@ export function createKnownConversations({
         conversation.case_id = caseFor(request.caseName, conversation)
       }
       if (event.kind === 'prompted') conversation.prompts += 1
+      const isCall = event.kind === 'calling' || event.kind === 'called'
+      const isCounted = isCall && conversation.is_gated && !isDue(conversation)
       if (event.kind === 'calling') {
         conversation.is_gated = true
         conversation.tool_calls += 1
       }
       conversation.ended_at = event.kind === 'ended' && !event.isReplaced ? now() : null
-      save(conversation)
+      if (!isCounted) save(conversation)
       return conversation
     },
 
