@@ -289,7 +289,11 @@ export function createConversations(deps: ConversationDeps): Conversations {
       const key = `${dialect.agent} ${event.agentSession}`
       const conversation = await mutex.run(key, () => known.hear(dialect, event, request))
       if (!conversation) return PASS
-      if (conversation.ended_at === null) clearTimeout(endings.get(conversation.id))
+      if (conversation.ended_at === null) {
+        clearTimeout(endings.get(conversation.id))
+        const live = liveSession(conversation)
+        if (live) talks.known(live.id)?.resume()
+      }
       if (conversation.case_id === null) return PASS
       return answerTo(dialect, conversation, event, request)
     },
