@@ -91,7 +91,7 @@ t.test('the whole of a session as it happens', async (t) => {
   ])
   t.strictSame(payloads('session_completed'), [ids])
   const { plan_sha256, plan } = await must(service, 'GET', ref.path)
-  t.strictSame(payloads('plan_approved'), [{ ...ids, plan_sha256, plan }])
+  t.strictSame(payloads('plan_approved'), [{ ...ids, plan_sha256, plan, approved_via: 'api' }])
   t.strictSame(payloads('session_state_changed').at(-1), {
     ...ids,
     old_state: 'executing',
