@@ -306,6 +306,18 @@ t.test('a conversation that is resumed late, while its plan waits', async (t) =>
   await must(app, 'POST', `${session.path}/abandon`)
 })
 
+t.test('a plan is approved whose conversation ended before a restart', async (t) => {
+  const { app, case_id } = await opened(t, { limits: { resume: 300 } })
+  const agent = hookedAgent(app, { case_id })
+  agent.present(PLAN).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  await agent.tell('SessionEnd', { reason: 'other' })
+  await app.restart()
+  await must(app, 'POST', `${session.path}/approve`)
+  await reaches(app, session, 'failed')
+  t.match((await must(app, 'GET', session.path)).output, /the conversation with the agent ended/)
+})
+
 t.test('what changed before the approval is recorded', async (t) => {
   const { app, case_id } = await opened(t)
   const agent = hookedAgent(app, { case_id })

@@ -333,10 +333,15 @@ export function createConversations(deps: ConversationDeps): Conversations {
     talkOf: talks.of,
     letWork(session, plan) {
       const talk = talks.of(session)
+      const conversation = self.ofSession(session.id)
+      // it may have ended long ago, also before this service started: the work waits for it as long as usual
+      if (conversation && conversation.ended_at !== null) {
+        talk.resume()
+        hearEnd(conversation)
+      }
       if (talk.isAsking()) {
         return talk.decide((asked) => ({ is: 'approved', plan, isEdited: asked !== plan }))
       }
-      const conversation = self.ofSession(session.id)
       if (conversation && dialectOf(conversation.agent)?.send) tell(conversation, goOnText(plan))
     },
     sendBack(session, note) {
