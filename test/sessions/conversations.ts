@@ -289,6 +289,35 @@ t.test('a conversation that ends', async (t) => {
   t.match((await must(app, 'GET', second.path)).output, /ended, and step test exited with 1/)
 })
 
+t.test('a conversation that is resumed late, while its plan waits', async (t) => {
+  const { app, case_id } = await opened(t, { limits: { resume: 10 } })
+  const agent = hookedAgent(app, { case_id })
+  agent.present(PLAN).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  await agent.tell('SessionEnd', { reason: 'other' })
+  await delay(100)
+  await agent.tell('SessionStart', { source: 'resume' })
+  const again = agent.present(PLAN)
+  await must(app, 'POST', `${session.path}/approve`)
+  t.match(await again, { behavior: 'allow' })
+  await reaches(app, session, 'executing')
+  await delay(200)
+  t.equal((await must(app, 'GET', session.path)).state, 'executing', 'it works on')
+  await must(app, 'POST', `${session.path}/abandon`)
+})
+
+t.test('a plan is approved whose conversation ended before a restart', async (t) => {
+  const { app, case_id } = await opened(t, { limits: { resume: 300 } })
+  const agent = hookedAgent(app, { case_id })
+  agent.present(PLAN).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  await agent.tell('SessionEnd', { reason: 'other' })
+  await app.restart()
+  await must(app, 'POST', `${session.path}/approve`)
+  await reaches(app, session, 'failed')
+  t.match((await must(app, 'GET', session.path)).output, /the conversation with the agent ended/)
+})
+
 t.test('what changed before the approval is recorded', async (t) => {
   const { app, case_id } = await opened(t)
   const agent = hookedAgent(app, { case_id })

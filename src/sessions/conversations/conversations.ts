@@ -289,7 +289,11 @@ export function createConversations(deps: ConversationDeps): Conversations {
       const key = `${dialect.agent} ${event.agentSession}`
       const conversation = await mutex.run(key, () => known.hear(dialect, event, request))
       if (!conversation) return PASS
-      if (conversation.ended_at === null) clearTimeout(endings.get(conversation.id))
+      if (conversation.ended_at === null) {
+        clearTimeout(endings.get(conversation.id))
+        const live = liveSession(conversation)
+        if (live) talks.known(live.id)?.resume()
+      }
       if (conversation.case_id === null) return PASS
       return answerTo(dialect, conversation, event, request)
     },
@@ -329,10 +333,15 @@ export function createConversations(deps: ConversationDeps): Conversations {
     talkOf: talks.of,
     letWork(session, plan) {
       const talk = talks.of(session)
+      const conversation = self.ofSession(session.id)
+      // it may have ended long ago, also before this service started: the work waits for it as long as usual
+      if (conversation && conversation.ended_at !== null) {
+        talk.resume()
+        hearEnd(conversation)
+      }
       if (talk.isAsking()) {
         return talk.decide((asked) => ({ is: 'approved', plan, isEdited: asked !== plan }))
       }
-      const conversation = self.ofSession(session.id)
       if (conversation && dialectOf(conversation.agent)?.send) tell(conversation, goOnText(plan))
     },
     sendBack(session, note) {

@@ -49,6 +49,8 @@ export interface Talk {
   present(plan: PresentedPlan): void
   stop(): Promise<HookAnswer>
   end(): void
+  /** The conversation goes on: an end that no job has seen did not happen. */
+  resume(): void
   /** A question about the plan; the answer is `pass` once it is decided elsewhere. */
   ask(plan: string, signal: AbortSignal): Promise<HookAnswer>
   isAsking(): boolean
@@ -121,6 +123,10 @@ export function createTalk(number: number, note: Talk['note']): Talk {
     present: (plan) => add({ is: 'plan', ...plan }),
     stop: () => new Promise((answer) => add({ is: 'stop', answer })),
     end: () => add({ is: 'end' }),
+    resume() {
+      const others = turns.filter(({ is }) => is !== 'end')
+      turns.splice(0, turns.length, ...others)
+    },
     ask(plan, signal) {
       return new Promise((resolve) => {
         const question: Question = {
