@@ -193,7 +193,7 @@ async function failSession(
     const isAbandoned = !worked && session.origin === 'terminal'
     const end: RunEnd = {
       mode: worked ? 'work' : 'plan',
-      // the agent goes on in its terminal, and its next plan has a session of its own
+      // the agent goes on in its terminal, and its next plan begins another session
       state: isAbandoned ? 'abandoned' : 'failed',
       reason,
       ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),

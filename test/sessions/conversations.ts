@@ -120,11 +120,20 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
     await must(app, 'POST', `${session.path}/abandon`)
   })
 
+  await t.test('not of a plan that was never presented', async (t) => {
+    const agent = hookedAgent(app, { case_id, session: 'forged' })
+    await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
+    await agent.tell('PostToolUse', { tool_name: 'ExitPlanMode', tool_response: { plan: PLAN } })
+    const session = await inState(app, case_id, 'planning', 2)
+    t.equal((await must(app, 'GET', session.path)).plan, '')
+    await must(app, 'POST', `${session.path}/abandon`)
+  })
+
   await t.test('not where only Casefile counts', async (t) => {
     const headers = { 'x-casefile-strict': '1' }
     const agent = hookedAgent(app, { case_id, session: 'strict', headers })
     const asked = agent.present(PLAN)
-    const session = await inState(app, case_id, 'plan_ready', 2)
+    const session = await inState(app, case_id, 'plan_ready', 3)
     await agent.tell('PostToolUse', { tool_name: 'ExitPlanMode', tool_response: { plan: PLAN } })
     await asked
     t.equal((await must(app, 'GET', session.path)).state, 'plan_ready')
@@ -139,7 +148,7 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
   await t.test('changes asked for there take the plan back here', async (t) => {
     const agent = hookedAgent(app, { case_id, session: 'changes' })
     const asked = agent.present(PLAN)
-    const session = await inState(app, case_id, 'plan_ready', 3)
+    const session = await inState(app, case_id, 'plan_ready', 4)
     await agent.tell('Stop', { stop_hook_active: false })
     t.strictSame(await asked, {})
     t.equal((await must(app, 'GET', session.path)).state, 'planning')
@@ -222,6 +231,13 @@ t.test('which case', async (t) => {
   await t.test('the case that the environment names, before all', async (t) => {
     await hookedAgent(app, { case_id: case_id.slice(0, 8), session: 'named' }).tell('SessionStart')
     t.match(await boundTo('named'), { case_id, is_gated: false })
+  })
+
+  await t.test('none, if the environment names one that is not there', async (t) => {
+    await must(app, 'PUT', '/current-case', { folder: '.', case_id })
+    await hookedAgent(app, { case_id: 'signin', session: 'wrong' }).tell('SessionStart')
+    t.match(await boundTo('wrong'), { case_id: null })
+    await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
   })
 
   await t.test('none: it is only listed, until it is adopted', async (t) => {

@@ -479,7 +479,10 @@ t.test('what is still to be looked at is looked at when the service stops', asyn
   await app.restart()
   t.match(versionsOf(app, id), [/Mine too\n$/, /Mine\n$/])
   // the edit by hand may be in the history already, which has a text of before of its own
-  t.strictSame(preImages(app).filter((name) => name.includes('+case.md+')), [])
+  t.strictSame(
+    preImages(app).filter((name) => name.includes('+case.md+')),
+    [],
+  )
 })
 
 t.test('a service that was killed finds what was saved into the old files', async (t) => {

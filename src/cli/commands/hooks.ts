@@ -48,7 +48,7 @@ function withPlaces(command: Command): Command {
     .option('--local', 'In your own settings for this project. Default where an agent has them.')
     .option(
       '--project',
-      'In the settings of the project: without Casefile, nobody who works on it can use tools.',
+      'In the settings of the project: without Casefile, no agent of the project can use tools.',
     )
     .option('--user', 'In your own settings for all projects. Other projects are left alone.')
 }

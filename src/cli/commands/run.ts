@@ -36,7 +36,7 @@ export function command(): Command {
   return explain(run, {
     examples: [
       ['casefile run claude --case "sign-in"', 'Work on a case in Claude Code.'],
-      ['casefile run codex -- resume', 'With arguments of its own.'],
+      ['casefile run codex -- resume', 'With arguments for the agent.'],
     ],
     exits: [EXIT.unknown],
     more: 'Exits with the code of the agent. Needs a running service. Other agents need casefile hooks install.',

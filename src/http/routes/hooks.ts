@@ -19,7 +19,7 @@ export const hookEndpoints = [
     tag: 'Conversations',
     summary: 'Report an event of an agent in a terminal',
     description:
-      "For the hooks that `casefile hooks install` writes: takes the agent's own JSON, and answers in the agent's own words. Status 204 is no opinion. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; whoever closes the connection withdraws the plan.",
+      "For the hooks that `casefile hooks install` writes: takes the agent's own JSON, and answers in the agent's own words. Status 204 is no opinion. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; a hook that closes the connection withdraws the plan.",
     params: { agent: hookAgentParam },
     query: { event: hookEventParam.optional() },
     body: hookSchema,

@@ -168,6 +168,8 @@ export function createKnownConversations({
     const ofBranch = branch === null ? [] : casesOfBranch(branch, catalog.ids())
     const ofName = named === null ? [] : catalog.ids().filter((id) => beginsWith(id, named))
     const single = (ids: readonly string[]) => (ids.length === 1 ? ids[0]! : null)
+    // a name that is wrong means some other case, not that of the branch
+    if (named !== null && agent !== 'codex' && ofName.length !== 1) return null
     const byFolder = [single(ofBranch), records.currentCase(folder)]
     // the daemon of codex has the environment of the terminal that started it first
     const order = agent === 'codex' ? [...byFolder, single(ofName)] : [single(ofName), ...byFolder]

@@ -142,7 +142,8 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
 
   async function hearApproval(conversation: Conversation, plan: string | null): Promise<void> {
     const session = liveSession(conversation)
-    if (session === null || session.state === 'approved' || session.state === 'executing') return
+    // what was never presented here has been shown to no person
+    if (session?.state !== 'plan_ready') return
     const talk = talks.of(session)
     talk.decide(() => PASS)
     if (conversation.is_strict) return

@@ -88,8 +88,8 @@ async function rememberStart(
 }
 
 /**
- * Records what changed in the working folder before a plan was approved. Nobody knows by whom: the person works in the
- * same folder.
+ * Records what changed in the working folder before a plan was approved. It may have been the person, who works in
+ * the same folder.
  */
 export async function noteChanges(
   deps: SessionDeps,
