@@ -87,7 +87,7 @@ async function startServer(options: ServeOptions): Promise<Served> {
     })
     port = server.port
     service.listening(server)
-    // a command's own service ends with it, and gates nobody
+    // a command's own service ends with it, and gates no agent
     if (!options.short) await service.hooks.announce(server.url)
     return {
       service,

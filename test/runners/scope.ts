@@ -184,11 +184,11 @@ t.test('real shells run nothing but what was allowed', async (t) => {
 
 t.test('a redirection writes inside the scope only', async (t) => {
   const scope = { paths: ['src/**'], commands: null }
-  const at = (command: string) => outsideScope(scope, { command, workdir: '/work/app' })
+  const at = (command: string) => outsideScope(scope, { command, workdir: '/srv/app' })
   t.equal(at('node x > src/y 2>&1 < other'), null)
-  t.equal(at('node x > /work/app/src/y 2> /tmp/log'), null)
+  t.equal(at('node x > /srv/app/src/y 2> /tmp/log'), null)
   t.match(at('node x >> other'), /^it writes other, which is outside the scope of the plan/)
-  t.match(at('node x > /work/app/other'), /^it writes other, which/)
+  t.match(at('node x > /srv/app/other'), /^it writes other, which/)
   t.match(at('node x >& src/../other'), /^it writes other, which/)
   t.equal(at('cd src && node x > y'), null, 'where that is shows in the evidence')
   t.equal(outsideScope(scope, { command: 'node x > y', folder: 'src' }), null)

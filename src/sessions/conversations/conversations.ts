@@ -21,6 +21,7 @@ import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
+import { goOnText, HOW_TO_PLAN, openingText, sentBackText } from './agent-messages.ts'
 import { objectionBeforeApproval, scopeObjection } from './gate.ts'
 import {
   type Announced,
@@ -32,7 +33,6 @@ import { createPlanQuestions } from './plan-questions.ts'
 import type { Talk } from './talk.ts'
 import { createTalks } from './talks.ts'
 import { planInTerminal } from './terminal-plan.ts'
-import { goOnText, HOW_TO_PLAN, openingText, sentBackText } from './told.ts'
 
 type Calling = Extract<HookEvent, { kind: 'calling' }>
 
@@ -267,7 +267,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       return
     }
     send(conversation, message).catch((error: unknown) => {
-      deps.log(`${conversation.agent} could not be told something: ${String(error)}`)
+      deps.log(`${conversation.agent} could not be sent a message: ${String(error)}`)
       keep()
     })
   }

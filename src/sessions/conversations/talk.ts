@@ -30,7 +30,7 @@ interface Question {
 export interface Talk {
   readonly number: number
   /** The state of the working folder when the session began; null without a repository. */
-  start: { snapshots: TreeSnapshots; tree: string; told: Set<string> } | null
+  start: { snapshots: TreeSnapshots; tree: string; recorded: Set<string> } | null
   /** What the approved plan limits the work to; null before. */
   scope: PlanScope | null
   /** Resolves once `start` is known. */

@@ -4,8 +4,8 @@ import { lastOf } from '../../model/trail.ts'
 import type { AgentNote } from '../../runners/contract.ts'
 import type { SessionDeps } from '../deps.ts'
 import { openRunReport } from '../run-recorder.ts'
+import { abandonedText } from './agent-messages.ts'
 import { createTalk, type Talk } from './talk.ts'
-import { abandonedText } from './told.ts'
 
 /** The talks of the sessions that are not over. */
 export interface Talks {

@@ -84,7 +84,7 @@ async function rememberStart(
   await makeFolder(state.scratch, 0o700)
   const snapshots = await openTreeSnapshots(folder, { scratch: state.scratch, exclude })
   if (snapshots.kind === 'none') return
-  talk.start = { snapshots, tree: await snapshots.take(), told: new Set() }
+  talk.start = { snapshots, tree: await snapshots.take(), recorded: new Set() }
 }
 
 /**
@@ -98,9 +98,9 @@ export async function noteChanges(
 ): Promise<void> {
   if (!start) return
   const { files } = await start.snapshots.diff(start.tree, await start.snapshots.take())
-  const added = files.map(({ file }) => file).filter((file) => !start.told.has(file))
+  const added = files.map(({ file }) => file).filter((file) => !start.recorded.has(file))
   if (added.length === 0) return
-  for (const file of added) start.told.add(file)
+  for (const file of added) start.recorded.add(file)
   const fields = { working_folder: deps.redactor.value(added.slice(0, 100)) }
   await appendLine(deps, job, { event: 'plan_violation', fields })
 }
