@@ -221,6 +221,14 @@ t.test('commands that only read', async (t) => {
   for (const command of writing) t.equal(isReadOnlyCommand(command), false, command)
 })
 
+t.test('a case that is deleted while its plan waits lets the hook go', async (t) => {
+  const { app, case_id } = await opened(t)
+  const asked = hookedAgent(app, { case_id }).present(PLAN)
+  await inState(app, case_id, 'plan_ready')
+  await must(app, 'DELETE', `/cases/${case_id}`)
+  t.strictSame(await asked, {})
+})
+
 t.test('which case', async (t) => {
   const { app, case_id } = await opened(t)
   const boundTo = async (session: string) => {

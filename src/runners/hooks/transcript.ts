@@ -21,9 +21,13 @@ export async function transcriptMark(
 ): Promise<{ path: string; sha256: string } | null> {
   const read = await readRegular(path, { maxBytes: MAX_BYTES })
   if (!read.ok) return null
+  return { path: fromHome(path), sha256: createHash('sha256').update(read.bytes).digest('hex') }
+}
+
+/** A path with `~` for the user's home folder, whose name is in no record then. */
+export function fromHome(path: string): string {
   const home = homedir()
-  const shown = isWithin(home, path) ? `~${path.slice(home.length)}` : path
-  return { path: shown, sha256: createHash('sha256').update(read.bytes).digest('hex') }
+  return isWithin(home, path) ? `~${path.slice(home.length)}` : path
 }
 
 function parsed(line: string): unknown {

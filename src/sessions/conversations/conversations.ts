@@ -15,7 +15,7 @@ import type {
   HookEvent,
   HookTool,
 } from '../../runners/hooks/hook-event.ts'
-import { transcriptMark } from '../../runners/hooks/transcript.ts'
+import { fromHome, transcriptMark } from '../../runners/hooks/transcript.ts'
 import { processStart } from '../../runners/process/procfs.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
@@ -167,7 +167,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
   async function hearStop(
     dialect: HookDialect,
     conversation: Conversation,
-    event: HookEvent,
+    event: Extract<HookEvent, { kind: 'stopped' }>,
   ): Promise<HookAnswer> {
     const session = liveSession(conversation)
     if (session?.state === 'approved' || session?.state === 'executing') {
@@ -175,7 +175,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       return talks.of(session).stop()
     }
     const plan = await dialect.planOfTurn?.(event)
-    return plan ? questions.hearPlanOfTurn(conversation, plan) : PASS
+    return plan ? questions.hearPlanOfTurn(conversation, plan, event.wasBlocked) : PASS
   }
 
   function hearEnd(conversation: Conversation): void {
@@ -370,7 +370,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
 
 /** The command or the files of a call, relative to the folder where they lie in it. */
 function titleOf({ command, paths }: HookTool, folder: string): { title?: string } {
-  const shown = (path: string) => (isWithin(folder, path) ? relative(folder, path) : path)
+  const shown = (path: string) => (isWithin(folder, path) ? relative(folder, path) : fromHome(path))
   const title = command ?? paths.map(shown).join(', ')
   return title === '' ? {} : { title }
 }

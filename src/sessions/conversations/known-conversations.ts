@@ -101,7 +101,7 @@ export function createKnownConversations({
     const { agentSession } = event
     const start = pid === null ? null : processStart(pid)
     const isOfProcess = (each: Conversation) =>
-      each.agent === agent && pid !== null && each.pid === pid && each.process_start === start
+      each.agent === agent && start !== null && each.pid === pid && each.process_start === start
     const open = [...all.values()]
     const known =
       open.find((each) => each.agent === agent && each.agent_session === agentSession) ??
@@ -169,11 +169,13 @@ export function createKnownConversations({
     const ofName = named === null ? [] : catalog.ids().filter((id) => beginsWith(id, named))
     const single = (ids: readonly string[]) => (ids.length === 1 ? ids[0]! : null)
     // a name that is wrong means some other case, not that of the branch
-    if (named !== null && agent !== 'codex' && ofName.length !== 1) return null
+    if (named !== null && agent !== 'codex') {
+      const id = single(ofName)
+      return id !== null && isOpen(id) ? id : null
+    }
     const byFolder = [single(ofBranch), records.currentCase(folder)]
     // the daemon of codex has the environment of the terminal that started it first
-    const order = agent === 'codex' ? [...byFolder, single(ofName)] : [single(ofName), ...byFolder]
-    return order.find((id) => id !== null && isOpen(id)) ?? null
+    return [...byFolder, single(ofName)].find((id) => id !== null && isOpen(id)) ?? null
   }
 
   return {
@@ -186,21 +188,22 @@ export function createKnownConversations({
     async hear(dialect, event, request) {
       const conversation = await heard(dialect, event, request)
       if (!conversation) return null
-      // until then, what the agent does belongs to the case, even if that was closed or deleted meanwhile
+      // until the next prompt, what the agent does belongs to the case, even if that was closed or deleted meanwhile
       const isNewWork = event.kind === 'prompted' || event.kind === 'started'
       if (isNewWork && isDone(conversation)) conversation.case_id = null
       if (conversation.case_id === null && event.kind === 'prompted') {
+        Object.assign(conversation, await placeOf(event.cwd, layout.root))
         conversation.case_id = caseFor(request.caseName, conversation)
       }
       if (event.kind === 'prompted') conversation.prompts += 1
       const isCall = event.kind === 'calling' || event.kind === 'called'
-      const isCounted = isCall && conversation.is_gated && !isDue(conversation)
+      const canSkipSave = isCall && conversation.is_gated && !isDue(conversation)
       if (event.kind === 'calling') {
         conversation.is_gated = true
         conversation.tool_calls += 1
       }
       conversation.ended_at = event.kind === 'ended' && !event.isReplaced ? now() : null
-      if (!isCounted) save(conversation)
+      if (!canSkipSave) save(conversation)
       return conversation
     },
 
@@ -229,7 +232,8 @@ export function createKnownConversations({
       if (!place) throw outside(cwd)
       const open = [...all.values()].filter(({ ended_at }) => ended_at === null)
       const conversation =
-        open.find((each) => isProcess(each, pid)) ??
+        // one process has all conversations of codex
+        open.find((each) => agent !== 'codex' && isProcess(each, pid)) ??
         open.find((each) => each.folder === place.folder && each.case_id === caseId) ??
         newConversation(agent, place)
       if (conversation.case_id !== caseId && liveSession(conversation)) {

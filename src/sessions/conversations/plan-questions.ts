@@ -36,7 +36,7 @@ export interface PlanQuestions {
   /** A plan that an agent hands in without waiting. Throws if it cannot be read, or an approved one is carried out. */
   propose(conversation: Conversation, plan: string, hypothesis: string | null): Promise<Session>
   /** A plan that an agent wrote, and whose decision comes as a prompt. */
-  hearPlanOfTurn(conversation: Conversation, plan: string): Promise<HookAnswer>
+  hearPlanOfTurn(conversation: Conversation, plan: string, wasBlocked: boolean): Promise<HookAnswer>
   /** A prompt that says that a person approved the plan in the agent's own dialog. */
   hearPrompt(conversation: Conversation, signal: AbortSignal): Promise<HookAnswer>
   /** A person approved a plan in the agent's own dialog. */
@@ -49,28 +49,34 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
   const { known, talks, mutex, catalog, closing, byPerson } = deps
   const { liveSession } = known
 
-  /** Waits until no job of the session is planning or recording, and gives its state then. */
-  async function settled(session: Session, states: readonly SessionState[]): Promise<Session> {
-    const present = () => sessionIn(session)
-    if (states.includes(present().state)) return present()
-    return new Promise((resolve) => {
+  /** Waits until the session is in one of the states. Rejects if it is deleted, or the service stops. */
+  async function inState(session: Session, states: readonly SessionState[]): Promise<Session> {
+    const current = () => sessionIn(session)
+    if (states.includes(current().state)) return current()
+    return new Promise((resolve, reject) => {
       const stop = deps.changes.subscribe((change) => {
-        if (change.kind !== 'session' || change.after?.id !== session.id) return
-        if (!states.includes(change.after.state)) return
-        stop()
-        resolve(change.after)
+        if (change.kind === 'case' && change.case_id === session.case_id && !change.after) {
+          end(() => reject(gone(session)))
+        }
+        if (change.kind !== 'session') return
+        if (change.after?.id !== session.id || !states.includes(change.after.state)) return
+        const { after } = change
+        end(() => resolve(after))
       })
-      if (states.includes(present().state)) {
+      const onClosing = () => end(() => reject(stoppingError()))
+      const end = (settle: () => void) => {
         stop()
-        resolve(present())
+        closing.removeEventListener('abort', onClosing)
+        settle()
       }
+      closing.addEventListener('abort', onClosing, { once: true })
     })
   }
 
   function sessionIn({ case_id, number }: Session): Session {
     const session = catalog.entry(case_id)?.sessions.get(number)?.value
     if (session) return session
-    throw new AppError('not_found', `Session ${number} of case ${case_id} is gone.`)
+    throw gone({ case_id, number })
   }
 
   const ANSWERED: readonly SessionState[] = ['plan_ready', 'complete', 'failed', 'abandoned']
@@ -89,7 +95,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       await deps.planAgain(session, 'The agent presented another plan.', await byPerson())
     }
     talk.present({ plan, hypothesis: hypothesis === null ? null : recordedPlan(deps, hypothesis) })
-    return settled(session, ANSWERED)
+    return inState(session, ANSWERED)
   }
 
   async function planIn(session: Session): Promise<string> {
@@ -110,8 +116,13 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
       return present(conversation, event.plan)
     })
     if ('is' in asked) return asked
-    const session = asked
-    if (session.state !== 'plan_ready') return PASS
+    // it may have been decided since
+    const session = liveSession(conversation)
+    if (session && isWorking(session)) {
+      const approved = await planIn(session)
+      return { is: 'approved', plan: approved, isEdited: approved !== plan }
+    }
+    if (session?.state !== 'plan_ready') return PASS
     const talk = talks.of(session)
     const answer = await talk.ask(plan, AbortSignal.any([signal, closing]))
     if (closing.aborted) throw stoppingError()
@@ -148,6 +159,7 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     talk.decide(() => PASS)
     if (conversation.is_strict) return
     await mutex.run(conversation.id, async () => {
+      if (liveSession(conversation)?.state !== 'plan_ready') return
       const text = plan ?? (await planIn(session))
       const ready = await present(conversation, text)
       if (ready.state !== 'plan_ready') return
@@ -193,9 +205,19 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     })
   }
 
-  async function hearPlanOfTurn(conversation: Conversation, plan: string): Promise<HookAnswer> {
-    await mutex.run(conversation.id, () => present(conversation, plan))
-    return PASS
+  async function hearPlanOfTurn(
+    conversation: Conversation,
+    text: string,
+    wasBlocked: boolean,
+  ): Promise<HookAnswer> {
+    return mutex.run(conversation.id, async () => {
+      const objection = await objectionTo(liveSession(conversation), recordedPlan(deps, text))
+      if (objection === null) {
+        await present(conversation, text)
+        return PASS
+      }
+      return wasBlocked ? PASS : { is: 'blocked', reason: `Casefile: ${objection}` }
+    })
   }
 
   async function hearPrompt(conversation: Conversation, signal: AbortSignal): Promise<HookAnswer> {
@@ -213,6 +235,9 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
 
   return { hearPlan, propose, hearPlanOfTurn, hearPrompt, hearApproval, answeredElsewhere }
 }
+
+const gone = ({ case_id, number }: Pick<Session, 'case_id' | 'number'>): AppError =>
+  new AppError('not_found', `Session ${number} of case ${case_id} is gone.`)
 
 const isWorking = ({ state }: Session) => state === 'approved' || state === 'executing'
 

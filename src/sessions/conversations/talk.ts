@@ -41,7 +41,7 @@ export interface Talk {
   /** For the planning job. Null if the conversation ended, or `signal` aborted. */
   nextPlan(signal: AbortSignal): Promise<PresentedPlan | null>
   /**
-   * For the job that executes: runs `check` at each stop of the agent. A check that fails blocks the first stop with
+   * For the job that executes: runs `check` at each stop of the agent, and at the end of the conversation. A check that fails blocks the first stop with
    * its reason; later ones pass, and the work goes on with the next prompt.
    */
   work(signal: AbortSignal, check: () => Promise<WorkResult>): Promise<WorkResult>
@@ -64,6 +64,8 @@ export function createTalk(number: number, note: Talk['note']): Talk {
   const questions = new Set<Question>()
   let wake = () => {}
   let held: ((answer: HookAnswer) => void) | null = null
+  /** The session is over. */
+  let isClosed = false
   let setBegun = () => {}
   const begun = new Promise<void>((resolve) => {
     setBegun = resolve
@@ -106,7 +108,13 @@ export function createTalk(number: number, note: Talk['note']): Talk {
         const turn = await nextTurn(signal)
         if (turn === null) return { ok: false, reason: 'it was stopped' }
         if (turn.is === 'plan') continue
-        const result = await check()
+        let result: WorkResult
+        try {
+          result = await check()
+        } finally {
+          if (signal.aborted && turn.is === 'stop') turn.answer(PASS)
+        }
+        if (signal.aborted) return { ok: false, reason: 'it was stopped' }
         if (turn.is === 'end') {
           return result.ok
             ? result
@@ -121,7 +129,8 @@ export function createTalk(number: number, note: Talk['note']): Talk {
       }
     },
     present: (plan) => add({ is: 'plan', ...plan }),
-    stop: () => new Promise((answer) => add({ is: 'stop', answer })),
+    stop: () =>
+      isClosed ? Promise.resolve(PASS) : new Promise((answer) => add({ is: 'stop', answer })),
     end: () => add({ is: 'end' }),
     resume() {
       const others = turns.filter(({ is }) => is !== 'end')
@@ -146,6 +155,7 @@ export function createTalk(number: number, note: Talk['note']): Talk {
       for (const question of [...questions]) question.resolve(answer(question.plan))
     },
     letGo() {
+      isClosed = true
       held?.(PASS)
       held = null
       for (const turn of turns.splice(0)) if (turn.is === 'stop') turn.answer(PASS)

@@ -2,10 +2,13 @@ import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { lastOf } from '../../model/trail.ts'
 import type { AgentNote } from '../../runners/contract.ts'
+import type { HookAnswer } from '../../runners/hooks/hook-event.ts'
 import type { SessionDeps } from '../deps.ts'
 import { openRunReport } from '../run-recorder.ts'
 import { abandonedText } from './agent-messages.ts'
 import { createTalk, type Talk } from './talk.ts'
+
+const PASS: HookAnswer = { is: 'pass' }
 
 /** The talks of the sessions that are not over. */
 export interface Talks {
@@ -14,24 +17,32 @@ export interface Talks {
 }
 
 export function createTalks(deps: SessionDeps): Talks {
-  const talks = new Map<string, Talk>()
+  const talks = new Map<string, { case_id: string; talk: Talk }>()
 
   deps.changes.subscribe((change) => {
+    if (change.kind === 'case' && change.after === null) {
+      for (const [id, { case_id, talk }] of talks)
+        if (case_id === change.case_id) end(id, talk, PASS)
+    }
     if (change.kind !== 'session' || !change.after || !isOver(change.after.state)) return
     const { id, state, trail } = change.after
-    const talk = talks.get(id)
+    const talk = talks.get(id)?.talk
     if (!talk) return
-    talks.delete(id)
     const reason = lastOf(trail, 'session_state_changed')?.fields.reason
     const message = abandonedText(typeof reason === 'string' ? reason : undefined)
-    talk.decide(() => (state === 'abandoned' ? { is: 'sentBack', message } : { is: 'pass' }))
+    end(id, talk, state === 'abandoned' ? { is: 'sentBack', message } : PASS)
+  })
+
+  function end(sessionId: string, talk: Talk, answer: HookAnswer): void {
+    talks.delete(sessionId)
+    talk.decide(() => answer)
     talk.letGo()
     void talk.start?.snapshots.close().catch((error: unknown) => deps.log(String(error)))
-  })
+  }
 
   function of(session: Session): Talk {
     const known = talks.get(session.id)
-    if (known) return known
+    if (known) return known.talk
     const { case_id, id, number } = session
     const report = openRunReport(deps, {
       case_id,
@@ -48,9 +59,9 @@ export function createTalks(deps: SessionDeps): Talks {
         )
       })
     const talk = createTalk(number, note)
-    talks.set(id, talk)
+    talks.set(id, { case_id, talk })
     return talk
   }
 
-  return { of, known: (id) => talks.get(id) }
+  return { of, known: (id) => talks.get(id)?.talk }
 }
