@@ -11,6 +11,7 @@ import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
 import { systemEndpoints } from './routes/system.ts'
+import { uncommittedEndpoints } from './routes/uncommitted.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [
@@ -20,6 +21,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...searchEndpoints,
   ...sessionEndpoints,
   ...sessionStreamEndpoints,
+  ...uncommittedEndpoints,
   ...conversationEndpoints,
   ...hookEndpoints,
   ...artifactEndpoints,

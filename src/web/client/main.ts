@@ -21,7 +21,7 @@ import { startTimes } from './times.ts'
  *   data-if-match      the ETag of what the form shows, sent as If-Match
  *   data-only-changed  send only the fields that were changed
  *   data-empty         on a control: what an empty one sends: `omit` nothing, `null` null
- *   data-list          on a control: it sends a list, split at `spaces` or `commas`
+ *   data-list          on a control: it sends a list, split at `spaces` or `commas`; `lines`: as `line` and `end_line`
  *   data-confirm       the question to ask before sending
  *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
  *   data-focus         what gets the focus after a success: a selector with `{name}` from the answer
@@ -59,10 +59,17 @@ import { startTimes } from './times.ts'
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
+ * The plan (plan-comments.tsx, plan-outline.ts, step-edit.tsx)
+ *   data-comments      on the plan: the URL of its comments
+ *   data-lines         on a block of the plan: the lines of its source, as `12-14`
+ *   data-step          on a block of the plan: the id of its step
+ *
  * For the style sheets only
  *   data-kind          the kind of a history entry, or of what a case waits for
  *   data-state         of a case or a session
+ *   data-status        of a comment
  *   data-tone          the meaning of a notice, a badge or a heading: `good`, `info`, `active`, `warn`, `bad`, `muted`, `plain`
+ *   data-level         of a heading in an outline: its level
  *   data-method        the HTTP method of an operation
  *   data-file          the name of a changed file in a diff
  */

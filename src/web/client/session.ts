@@ -1,12 +1,18 @@
 import { spanText } from '../../model/amounts.ts'
 import { startOutput } from './output.ts'
 import { startApproval } from './plan-approval.tsx'
+import { startPlanComments } from './plan-comments.tsx'
+import { startPlanOutline } from './plan-outline.ts'
+import { startStepEdit } from './step-edit.tsx'
 
 /** What only the page of a session has. */
 export function startSession(): void {
   if (document.body.dataset.page !== 'session') return
   startOutput()
   startApproval()
+  startPlanComments()
+  startPlanOutline()
+  startStepEdit()
   startClock()
   followSteps()
 }

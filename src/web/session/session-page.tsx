@@ -2,7 +2,7 @@ import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/proof-parts.tsx'
 import { casePage, memoryPage, pathTo, sessionPage } from '../shell/addresses.ts'
@@ -11,6 +11,7 @@ import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
 import { Time } from '../shell/time.tsx'
+import { CaseContext } from './case-context.tsx'
 import { ChangedFiles } from './changed-files.tsx'
 import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
@@ -42,7 +43,8 @@ export function SessionPage({ data, assets }: SessionPageProps) {
   const isOutputFirst = session.state === 'failed' || session.diff?.file === ''
   const side = (
     <div class="column" id="session-side">
-      <StepList data={data} />
+      {waits && <CaseContext data={data} />}
+      {!waits && <StepList data={data} />}
       <TestResults data={data} />
       <Evidence data={data} />
       <UsageCard data={data} />
@@ -55,6 +57,8 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       {!ended && session.state !== 'complete' && status.kind !== 'running' && (
         <AbandonForm data={data} />
       )}
+      {!waits && <CaseContext data={data} />}
+      {waits && <StepList data={data} />}
     </div>
   )
   const main = (
@@ -85,7 +89,9 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     >
       <SessionHead data={data} />
       <ProblemsList caseId={id} problems={problems} />
-      <div class="columns">{waits ? [main, side] : [side, main]}</div>
+      <div class={waits ? 'columns reviewing' : 'columns'}>
+        {waits ? [main, side] : [side, main]}
+      </div>
     </Page>
   )
 }
@@ -104,7 +110,10 @@ function SessionHead({ data }: { data: SessionPageData }) {
     <header class="record-head" id="session-head" data-case={id} data-session={session.id}>
       <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
       <h1 tabindex={-1}>
-        Session {number} · {session.type}
+        {visibleProse(title)}{' '}
+        <span class="session-name">
+          Session {number} · {session.type}
+        </span>
       </h1>
       <div class="facts">
         <StateBadge state={session.state} />

@@ -55,10 +55,12 @@ interface NumberedSourceProps {
   text: string
   /** Of the file, shown below their lines. */
   problems?: readonly Problem[]
+  /** More to show below a line, which counts from 1. */
+  below?: (line: number) => Child
 }
 
 /** A text with line numbers that are anchors (`#L12`). Beyond MAX_NUMBERED lines it has no numbers. */
-export function NumberedSource({ label, text, problems = [] }: NumberedSourceProps) {
+export function NumberedSource({ label, text, problems = [], below }: NumberedSourceProps) {
   const { lines, rest } = splitLines(text)
   return (
     <>
@@ -76,6 +78,7 @@ export function NumberedSource({ label, text, problems = [] }: NumberedSourcePro
               {found.map(({ message }) => (
                 <span class="source-problem">{visibleText(message)}</span>
               ))}
+              {below?.(index + 1)}
             </>
           )
         })}
