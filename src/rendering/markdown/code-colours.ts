@@ -5,19 +5,19 @@ import { isHighlightable } from '../highlight/limits.ts'
 import { tokenClass } from '../highlight/tokens.ts'
 import { element, text } from './hast.ts'
 
-/** For all fences of a text together. */
-const MAX_MS = 700
-const MAX_FENCE = { characters: 64 * 1024, lines: 2000 }
+/** For all fences of a text together, as one hostile fence can make the whole text take too long. */
+const MAX_CHARACTERS = 128 * 1024
+const MAX_LINES = 4000
 
-/** Returns a function that gives the code of a fence its colours. What takes too long stays plain. */
+/** Returns a function that gives the code of a fence its colours. What is too large stays plain. */
 export function createPainter(): (code: string, language: string) => ElementContent[] {
-  let spent = 0
+  let left = MAX_CHARACTERS
   return (code, language) => {
     const known = languageOfFence(language)
-    if (!known || spent > MAX_MS || !isHighlightable(code, MAX_FENCE)) return [text(code)]
-    const start = performance.now()
+    if (!known || !isHighlightable(code, { characters: left, lines: MAX_LINES }))
+      return [text(code)]
+    left -= code.length
     const tokens = highlightCode(code, known)
-    spent += performance.now() - start
     if (!tokens) return [text(code)]
     return tokens.map((token): Element | ReturnType<typeof text> => {
       const piece = text(token.text)
