@@ -20,7 +20,7 @@ t.test(
     })
 
     const failing = await planned(service, {
-      title: 'A plan that fails',
+      fields: { title: 'A plan that fails' },
       runbook: step('echo x >> a.txt; echo y >> c.txt; rm gone.txt; echo new > "new file"; exit 3'),
     })
     t.equal((await finished(service, failing)).session.state, 'failed')

@@ -1,5 +1,5 @@
 import type { Comment, Element, ElementContent, Root } from 'hast'
-import type { Slot } from './markdown.ts'
+import type { Slot } from './options.ts'
 
 /**
  * Puts a mark for each slot after the block, or at the end of the list item, that has its line; a line between two

@@ -12,12 +12,8 @@ import type { Proof } from '../../model/proof.ts'
 import { hasEnded, type Session } from '../../model/session.ts'
 import type { Patch } from '../../rendering/diff/patch.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
-import {
-  type Heading,
-  renderEverything,
-  renderMarkdown,
-  type Slot,
-} from '../../rendering/markdown/markdown.ts'
+import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
+import type { Heading, Slot } from '../../rendering/markdown/options.ts'
 import {
   type KeptRevision,
   revisionsOf,

@@ -1,5 +1,5 @@
 import { spanText } from '../../model/amounts.ts'
-import type { Heading } from '../../rendering/markdown/markdown.ts'
+import type { Heading } from '../../rendering/markdown/options.ts'
 import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import type { SessionPageData } from './session-data.ts'
 import type { StepRow, StepState } from './step-rows.ts'
