@@ -32,9 +32,9 @@ const MEANING: Record<CommentView['status'], string> = {
 export function ReviewList({ data }: { data: SessionPageData }) {
   const inline = new Set(inlineComments(data.comments))
   const isShownInline = data.query.view !== 'diff'
-  const listed = data.comments.filter(
-    (comment) => comment.on === 'plan' && !(isShownInline && inline.has(comment)),
-  )
+  const listed = data.comments
+    .filter((comment) => comment.on === 'plan' && !(isShownInline && inline.has(comment)))
+    .sort((a, b) => (a.present_line ?? a.line ?? 0) - (b.present_line ?? b.line ?? 0))
   if (listed.length === 0) return null
   const resolved = listed.filter(({ status }) => status === 'resolved')
   const others = listed.filter(({ status }) => status !== 'resolved')

@@ -250,7 +250,12 @@ export function RevisionList({ data: { revisionRows, session } }: { data: Sessio
                 </a>
               )}
             </span>
-            {note !== null && <blockquote>{visibleText(note)}</blockquote>}
+            {note !== null && (
+              <details id={`revision-note-${before + rows.length - index}`}>
+                <summary class="small">Request</summary>
+                <blockquote>{visibleText(note)}</blockquote>
+              </details>
+            )}
           </li>
         ))}
       </ol>
