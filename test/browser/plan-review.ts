@@ -49,7 +49,7 @@ async function commentOn(page: Page, text: string, comment: string): Promise<voi
   await page.locator('#comment-plus').click()
   await page.locator('.comment-composer textarea').fill(comment)
   await page.keyboard.press('Control+Enter')
-  await page.locator('#plan-text .comment').getByText(comment).waitFor()
+  await page.locator('#plan-text .comment-text').getByText(comment).waitFor()
 }
 
 inBrowser(
@@ -67,7 +67,7 @@ inBrowser(
     await page.getByRole('button', { name: 'Comment', exact: true }).click()
     await page.locator('#comment-text').fill('Mind the docs.')
     await page.keyboard.press('Control+Enter')
-    await page.locator('#review .comment').getByText('Mind the docs.').waitFor()
+    await page.locator('#review .comment-text').getByText('Mind the docs.').waitFor()
 
     const comments = await must(service, 'GET', `${ref.path}/comments`)
     const about = comments.map(({ line, quote, text, status }: Record<string, unknown>) => [
@@ -89,7 +89,7 @@ inBrowser(
     await page.getByRole('button', { name: 'Send 3 comments' }).click()
     const addressed = page.locator('#review .comment[data-status=addressed]')
     await eventually(async () => (await addressed.count()) === 2)
-    await page.locator('#review .comment[data-status=open]').getByText('Mind the docs.').waitFor()
+    await page.locator('#review .comment[data-status=open] .comment-text').getByText('Mind the docs.').waitFor()
 
     await addressed.first().getByRole('button', { name: 'Resolve' }).click()
     await eventually(async () => (await addressed.count()) === 1)
@@ -120,7 +120,7 @@ inBrowser('what is written survives a change of the plan', async (t, visitor) =>
   await page.locator('.comment-composer').getByRole('button', { name: 'Add comment' }).click()
   await page.getByText('These are line 6 now.').waitFor()
   await page.locator('.comment-composer').getByRole('button', { name: 'Add comment' }).click()
-  await page.locator('#plan-text .comment').getByText('Keep it.').waitFor()
+  await page.locator('#plan-text .comment-text').getByText('Keep it.').waitFor()
   const [comment] = await must(service, 'GET', `${ref.path}/comments`)
   t.match(comment, { line: 6, quote: '- remove the export' })
 })
@@ -151,7 +151,7 @@ inBrowser('the steps of a runbook: outline, keys, comments, edits in place', asy
   await page.keyboard.press('c')
   await page.locator('.comment-composer textarea').fill('Careful.')
   await page.keyboard.press('Control+Enter')
-  await page.locator('.comment').getByText('Careful.').waitFor()
+  await page.locator('.comment-text').getByText('Careful.').waitFor()
   const [comment] = await must(service, 'GET', `${ref.path}/comments`)
   t.match(comment, { step: 's3', status: 'draft' })
 

@@ -27,6 +27,11 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         <h2 id="plan-title">{isOpen ? 'Plan to approve' : 'Plan'}</h2>
         {json.plan !== '' && <ViewTabs data={data} />}
       </header>
+      {isOpen && (
+        <p class="muted small" id="plan-facts">
+          {planFacts(json.plan, plan)}
+        </p>
+      )}
       {isOpen && <FolderNotice data={data} />}
       {query.view === 'rendered' && json.hypothesis !== '' && (
         <div class="hypothesis" id="hypothesis">
@@ -36,7 +41,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
       )}
       {summary.text !== '' && plan.errors.length === 0 && (
         <p class="execution-summary" id="execution-summary">
-          {summary.text} <span class="muted">{planFacts(json.plan, plan)}</span>
+          {summary.text}
         </p>
       )}
       {isOpen && json.plan_unchanged && (
