@@ -45,7 +45,7 @@ async function serveAgent(t: Parameters<typeof serveSample>[0]) {
 
 /** Comments on what is under the pointer. */
 async function commentOn(page: Page, text: string, comment: string): Promise<void> {
-  await page.locator('#plan-text').getByText(text).hover()
+  await page.locator('#plan-text').getByText(text, { exact: true }).hover()
   await page.locator('#comment-plus').click()
   await page.locator('.comment-composer textarea').fill(comment)
   await page.keyboard.press('Control+Enter')
@@ -63,7 +63,7 @@ inBrowser(
     await page.getByText('Prose · ').waitFor()
 
     await commentOn(page, 'remove the export', 'Keep it.')
-    await commentOn(page, 'const skew', 'Why 30?')
+    await commentOn(page, '30', 'Why 30?')
     await page.getByRole('button', { name: 'Comment', exact: true }).click()
     await page.locator('#comment-text').fill('Mind the docs.')
     await page.keyboard.press('Control+Enter')

@@ -80,12 +80,7 @@ function openEditor(step: HTMLElement): void {
       <input type="hidden" name="plan" />
       <label>
         Step {step.dataset.step}, lines {from}–{to}
-        <textarea
-          class="code"
-          rows={Math.min(24, to - from + 3)}
-          spellcheck={false}
-          defaultValue={text}
-        />
+        <textarea class="code" rows={Math.min(24, to - from + 3)} spellcheck={false} />
       </label>
       <div class="actions">
         <button type="submit" class="primary compact">
@@ -99,7 +94,9 @@ function openEditor(step: HTMLElement): void {
     </form>,
   )
   step.after(form) // the style sheet hides the step as long as the form is there
-  form.querySelector('textarea')?.focus()
+  const field = form.querySelector('textarea')!
+  field.defaultValue = text
+  field.focus()
 }
 
 function close(form: HTMLFormElement): void {
