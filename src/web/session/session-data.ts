@@ -14,6 +14,7 @@ import type { Patch } from '../../rendering/diff/patch.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import type { Heading, Slot } from '../../rendering/markdown/options.ts'
+import { commentsOfSession } from '../../sessions/comments.ts'
 import {
   type KeptRevision,
   revisionsOf,
@@ -85,7 +86,7 @@ export interface SessionPageData extends RenderedPlan {
   /** The body of casefile.md: instructions for agents. */
   instructions: string
   /** Oldest first. */
-  comments: CommentView[]
+  comments: readonly CommentView[]
   /** How many comments are not sent yet. */
   drafts: number
   /** Of the folder where the plan would run; null once it does not wait for approval. */
@@ -121,7 +122,7 @@ export async function loadSessionPage(
   const planErrors = waits ? plan.errors.length : 0
   const isBroken = json.problems.some(isBreaking)
   const base = memoryPage(session.case_id, '')
-  const comments: CommentView[] = []
+  const comments = await commentsOfSession(service, session)
   const slots = inlineComments(comments).map((comment) => ({
     name: comment.id,
     line: presentEnd(comment),
