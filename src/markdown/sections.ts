@@ -157,10 +157,16 @@ export async function withRegion(
   if (edited === region) return text
   const isEmpty = edited.trim() === ''
   const ends = range && region.trim() !== '' ? edited : plainRegion(edited.trimEnd(), last, eol)
-  const candidate = isEmpty ? text.slice(0, range?.start) + tail : head + ends + tail
+  const candidate = isEmpty ? withoutGap(text, range?.start, last, eol) + tail : head + ends + tail
   const value = isEmpty ? null : regionText(ends, last, eol)
   if (await isPreserved(present, candidate, layout, name, value)) return candidate
   throw unwritable(name)
+}
+
+/** Returns the text before a heading that is removed, without the blank line that was added for it at the end. */
+function withoutGap(text: string, to: number | undefined, last: boolean, eol: LineEnding): string {
+  const before = text.slice(0, to)
+  return last && before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before
 }
 
 function opening(

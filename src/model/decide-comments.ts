@@ -168,10 +168,9 @@ export function commentableSession(folder: CaseFolder, id: string): Session {
   )
 }
 
-function mustBeDraft({ id, sent, resolved }: Comment, done: string, instead: string): void {
-  if (!sent && !resolved) return
-  const why = sent ? 'was sent' : 'is resolved'
-  throw new AppError('wrong_state', `Comment ${id} ${why}, so it cannot be ${done}. ${instead}`)
+function mustBeDraft({ id, sent }: Comment, done: string, instead: string): void {
+  if (!sent) return
+  throw new AppError('wrong_state', `Comment ${id} was sent, so it cannot be ${done}. ${instead}`)
 }
 
 function commentsIn({ texts }: CaseFolder): readonly Comment[] {
