@@ -7,6 +7,7 @@ import { takeOwnership } from '../state/owner/ownership.ts'
 import { openStateFolder } from '../state/state-folder.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { foldersWithRecords } from '../workspace/leftovers.ts'
+import { letGitTakePictures } from '../workspace/pictures.ts'
 import type { Fixer } from './fixer.ts'
 
 /** Writes the git files of the memory root that are missing. */
@@ -20,6 +21,11 @@ export async function fixGitFiles(fixer: Fixer): Promise<void> {
       return made.catch(nullFor('already_exists'))
     })
   }
+  await fixer.fix(join(memoryRoot, '.gitignore'), async () =>
+    (await letGitTakePictures(fixer.snapshot.layout))
+      ? 'git takes the pictures of proofs now'
+      : null,
+  )
 }
 
 /**

@@ -99,6 +99,10 @@ export interface EndpointSpec extends Permission {
   isBodyOptional?: boolean
   /** For a body of any bytes instead of JSON. */
   rawBody?: RawContent
+  /** Bodies that the handler reads itself, by their content type; `body` is then undefined. */
+  otherBodies?: readonly RawContent[]
+  /** Whether a request has such a body. */
+  hasOtherBody?: (c: ServiceContext) => boolean
   responses: Readonly<Partial<Record<number, ResponseSpec>>>
   /** Whether it supports `If-Match` and `If-None-Match`. */
   isConditional?: boolean
@@ -155,7 +159,7 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
       service,
       params: params ? parseParams(params, c) : {},
       query: query ? parseQuery(query, c.req.queries()) : {},
-      body: body ? await readJson(c, body, options) : undefined,
+      body: body && !each.hasOtherBody?.(c) ? await readJson(c, body, options) : undefined,
     })
   const checks = [
     ...(each.operatorOnly
