@@ -22,9 +22,15 @@ export async function fixGitFiles(fixer: Fixer): Promise<void> {
     })
   }
   await fixer.fix(join(memoryRoot, '.gitignore'), async () =>
-    (await letGitTakePictures(fixer.snapshot.layout))
+    hasPictures(fixer.snapshot) && (await letGitTakePictures(fixer.snapshot.layout))
       ? 'git takes the pictures of proofs now'
       : null,
+  )
+}
+
+function hasPictures({ catalog }: Fixer['snapshot']): boolean {
+  return [...catalog.ids()].some((id) =>
+    [...catalog.entry(id)!.proofs.values()].some(({ value }) => value?.image),
   )
 }
 

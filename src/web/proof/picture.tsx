@@ -75,6 +75,7 @@ export function PictureComparison({ before, after }: ComparisonProps) {
   return (
     <section class="card" id="picture-comparison" aria-labelledby="picture-comparison-title">
       <h2 id="picture-comparison-title">Compared with the picture before</h2>
+      {before.sha256 === after.sha256 && <p class="muted">Both are the same picture.</p>}
       <div class="picture-pair">
         <PictureOfPair proof={before} name="Before" />
         <PictureOfPair proof={after} name="This proof" />
