@@ -39,6 +39,9 @@ import { serializeProof, serializeProofHead } from '../serializers.ts'
 /** JSON may write one byte as two, such as every line ending. */
 const MAX_BODY_BYTES = 2 * MAX_PROOF_CONTENT_BYTES + 1024 * 1024
 
+/** The id of a picture in examples. */
+export const PICTURE = '0d5f6d0e-5b6c-4a57-9d0c-54a1f1a6f3a2'
+
 const NEW_PROOF = {
   ...exampleOf(proof),
   id: '553295e4-b848-4ee7-81c3-0a0c86a5b731',
@@ -115,7 +118,6 @@ export const proofEndpoints = [
     notWhilePlanning: 'attach proof',
     async handle({ c, service, params: { id }, query, body }) {
       if (hasPicture(c)) return attachPicture(c, service, id, query)
-      mustBeOfPicture(query)
       const { artifact, type, session_id } = body
       const { content, exit_code, isReport } =
         body.content === undefined
@@ -244,11 +246,18 @@ export const proofEndpoints = [
     responses: {
       200: {
         description: 'The picture.',
-        text: { type: 'image/*', description: 'The bytes, as they were sent.' },
+        bytes: PICTURE_TYPES.map((type) => ({
+          type,
+          description: 'The bytes, as they were sent.',
+        })),
         headers: ['ETag', 'Content-Security-Policy'],
       },
     },
     errors: ['unreadable_file'],
+    example: {
+      params: { id: RESOLVED.id, pid: PICTURE },
+      responses: { 200: 'GIF89a…' },
+    },
     async handle({ c, service, params: { id, pid } }) {
       const { image } = proofOf(await service.store.read(id), pid)
       if (!image) {
@@ -345,14 +354,6 @@ function mustBePicture(contentType: string, counted: Counted | null): asserts co
       ? `The body is declared as ${JSON.stringify(declared.slice(0, 100))}, but its bytes are not a PNG, JPEG, WebP or GIF picture.`
       : `The body is declared as ${JSON.stringify(declared.slice(0, 100))}, but it is ${came}. Send it with that content type.`
   throw new AppError('unsupported_media_type', message, { extra: { accept } })
-}
-
-/** In a JSON body, these are fields. */
-function mustBeOfPicture(query: PictureQuery): void {
-  const [name] = Object.keys(query)
-  if (name === undefined) return
-  const message = 'only for a picture: give it as a field of the JSON body'
-  throw new AppError('bad_request', `${name}: ${message}.`, { errors: [{ path: name, message }] })
 }
 
 async function answerProof(
