@@ -89,7 +89,10 @@ inBrowser(
     await page.getByRole('button', { name: 'Send 3 comments' }).click()
     const addressed = page.locator('#review .comment[data-status=addressed]')
     await eventually(async () => (await addressed.count()) === 2)
-    await page.locator('#review .comment[data-status=open] .comment-text').getByText('Mind the docs.').waitFor()
+    await page
+      .locator('#review .comment[data-status=open] .comment-text')
+      .getByText('Mind the docs.')
+      .waitFor()
 
     await addressed.first().getByRole('button', { name: 'Resolve' }).click()
     await eventually(async () => (await addressed.count()) === 1)
