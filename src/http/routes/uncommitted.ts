@@ -1,7 +1,7 @@
 import { folderState } from '../../sessions/uncommitted.ts'
 import { workingFolder } from '../../workspace/workdir.ts'
 import { endpoint, ok } from '../endpoint.ts'
-import { answerJson } from '../json-body.ts'
+import { jsonWithETag } from '../etag.ts'
 import { caseIdParam } from '../schemas/params.ts'
 import { type UncommittedJson, uncommitted } from '../schemas/uncommitted.ts'
 
@@ -28,9 +28,9 @@ export const uncommittedEndpoints = [
           is_cut: false,
           reason: found.reason,
         }
-        return answerJson<UncommittedJson>(c, unknown)
+        return jsonWithETag<UncommittedJson>(c, unknown)
       }
-      return answerJson<UncommittedJson>(c, {
+      return jsonWithETag<UncommittedJson>(c, {
         branch: found.branch,
         changes: found.changes.map(({ file, kind, left_by }) => ({
           file,
