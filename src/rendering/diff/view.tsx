@@ -43,7 +43,7 @@ const LAYOUTS: Record<DiffLayout, string> = {
 function DiffBar({ diff, address, changes }: Omit<DiffViewProps, 'name'>) {
   return (
     <div class="diff-bar">
-      <span class="diff-count needs-script" data-count data-keep />
+      <span class="diff-count needs-script" data-keep />
       {address !== changes && (
         <a class="small" href={diff.layout === 'split' ? `${changes}?diff=split` : changes}>
           Full width

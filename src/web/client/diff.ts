@@ -52,7 +52,7 @@ function showViewed(folds: boolean): void {
       if (folds && isViewed) fold(file, true)
     }
     const count = files.filter(({ dataset }) => viewed.has(dataset.hash!)).length
-    const place = diff.querySelector('[data-count]')
+    const place = diff.querySelector('.diff-count')
     const text = files.length > 1 ? `${count} of ${files.length} files viewed` : ''
     if (place && place.textContent !== text) place.textContent = text
   }

@@ -62,7 +62,6 @@ import { startTimes } from './times.ts'
  *   data-layout        a link to the `unified` or `split` layout
  *   data-load          a link that loads the lines of a file: `asked`, or `auto` when the reader comes near
  *   data-viewed        the button that marks a file as viewed
- *   data-count         where the number of viewed files is shown
  *
  * What a page is about
  *   data-page          on the body: the kind of page
