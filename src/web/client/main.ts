@@ -9,6 +9,7 @@ import { startListReturn } from './list-return.ts'
 import { startLive } from './live.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
 import { startCopying, startNotices } from './notices.ts'
+import { startPictures } from './pictures.ts'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
@@ -63,6 +64,10 @@ import { startTimes } from './times.ts'
  *   data-load          a link that loads the lines of a file: `asked`, or `auto` when the reader comes near
  *   data-viewed        the button that marks a file as viewed
  *
+ * Pictures (pictures.ts)
+ *   data-compare       on a slider: the selector of the two pictures that it divides
+ *   data-drop          set by the script: a file is dragged over it
+ *
  * What a page is about
  *   data-page          on the body: the kind of page
  *   data-case          the id of the case of a session
@@ -97,6 +102,7 @@ startDisclosures()
 startKeys()
 startCopying()
 startProofAttaching()
+startPictures()
 startVerifying()
 startMemoryEditor()
 startTimes()
