@@ -1,3 +1,5 @@
+import type { Proof } from '../../model/proof.ts'
+
 /** Where the pages are. The JSON endpoints keep `/cases`, so a page of one case is below `/case`. */
 export const CASES = '/'
 export const NEW_CASE = '/new'
@@ -31,6 +33,11 @@ export function proofPage(id: string, proof: string): string {
   return `/case/${id}/proof/${proof}`
 }
 
+/** The diff of a session or of a proof, on a page of its own; `page` is theirs. */
+export function changesPage(page: string): string {
+  return `${page}/changes`
+}
+
 /** The events that change a page which shows no output: of one case, or of all. */
 export function changesOf(id?: string): string {
   return `/events?after=now&output=no${id === undefined ? '' : `&case=${id}`}`
@@ -39,6 +46,11 @@ export function changesOf(id?: string): string {
 /** The content of a proof as plain text, from the API. */
 export function proofText(id: string, proof: string): string {
   return `/cases/${id}/proof/${proof}/content`
+}
+
+/** The picture of a proof, from the API. The hash makes a changed picture another address. */
+export function proofPicture({ case_id, id, sha256 }: Proof): string {
+  return `/cases/${case_id}/proof/${id}/image?v=${sha256.slice(0, 12)}`
 }
 
 /** The path of a session in the API. */
