@@ -8,6 +8,7 @@ import { startListReturn } from './list-return.ts'
 import { startLive } from './live.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
 import { startCopying, startNotices } from './notices.ts'
+import { startPictures } from './pictures.ts'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
@@ -52,6 +53,10 @@ import { startTimes } from './times.ts'
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
  *
+ * Pictures (pictures.ts)
+ *   data-compare       on a slider: the selector of the two pictures that it divides
+ *   data-drop          set by the script: a file is dragged over it
+ *
  * What a page is about
  *   data-page          on the body: the kind of page
  *   data-case          the id of the case of a session
@@ -87,6 +92,7 @@ startDisclosures()
 startKeys()
 startCopying()
 startProofAttaching()
+startPictures()
 startVerifying()
 startMemoryEditor()
 startTimes()
