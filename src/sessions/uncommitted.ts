@@ -1,11 +1,13 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../files/real-path.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { findUncommitted, type UncommittedChange } from '../snapshots/uncommitted.ts'
 import type { CaseLists } from '../state/case-lists.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { workingFolder } from '../workspace/workdir.ts'
 
 /** An uncommitted change, with the session that left it if one did. */
 export interface FolderChange extends UncommittedChange {
@@ -37,7 +39,21 @@ const MAX_CASES = 100
 /** A file system may store times less precisely than the trail. */
 const TOLERANCE_MS = 2_000
 
-/** What is not committed in a working folder, and which session left it; or why that is not known. */
+/** The same for the working folder of a case, as case.md names it. */
+export async function caseFolderState(
+  deps: FolderStateDeps,
+  workdir: string | null,
+  trusted: ReadonlySet<string>,
+): Promise<FolderState | { reason: string }> {
+  try {
+    return await folderState(deps, await workingFolder(deps.layout.root, workdir, trusted))
+  } catch (error) {
+    if (error instanceof AppError) return { reason: error.message }
+    throw error
+  }
+}
+
+/** What is not committed in a folder, and which session left it; or why that is not known. */
 export async function folderState(
   deps: FolderStateDeps,
   folder: string,

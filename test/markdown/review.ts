@@ -134,7 +134,7 @@ t.test('the section is the one that docs/files.md shows', async (t) => {
     line: 12,
     end_line: 13,
     sent: true,
-    quote: 'npm test -- --grep login\nnpm run lint',
+    quote: 'npm test -- --grep login\nnpm test -- --grep cookie',
     text: 'Use the unit tests only.',
     replies: [
       {
@@ -169,7 +169,7 @@ t.test('the section is the one that docs/files.md shows', async (t) => {
     sectionText(sections, 'Review'),
     `- [ ] 3f2a9c1d · Ada · ${TIME} · plan 1a2b3c4d5e6f line 12-13 · sent
   > npm test -- --grep login
-  > npm run lint
+  > npm test -- --grep cookie
 
   Use the unit tests only.
 

@@ -1,5 +1,4 @@
-import { folderState } from '../../sessions/uncommitted.ts'
-import { workingFolder } from '../../workspace/workdir.ts'
+import { caseFolderState } from '../../sessions/uncommitted.ts'
 import { endpoint, ok } from '../endpoint.ts'
 import { jsonWithETag } from '../etag.ts'
 import { caseIdParam } from '../schemas/params.ts'
@@ -15,12 +14,10 @@ export const uncommittedEndpoints = [
       'Returns what git reports for the working folder of the case, and which session left each change. A run starts from these files, so they explain unexpected results. Without a git repository, `reason` says so.',
     params: { id: caseIdParam },
     responses: ok(uncommitted, 'The uncommitted changes.'),
-    errors: ['bad_request', 'untrusted_workdir'],
     async handle({ c, service, params: { id } }) {
       const folder = await service.store.read(id)
       const { folders } = await service.settings()
-      const path = await workingFolder(service.layout.root, folder.case.workdir, folders)
-      const found = await folderState(service, path)
+      const found = await caseFolderState(service, folder.case.workdir, folders)
       if ('reason' in found) {
         const unknown = {
           branch: null,

@@ -3,7 +3,6 @@ import { jsonBody } from '../../http/json-body.ts'
 import { serializeSession, shownFolder } from '../../http/serializers.ts'
 import { withShownFront } from '../../markdown/plan-scope.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
-import { AppError } from '../../model/app-error.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import { type CommentView, isDraft } from '../../model/comment.ts'
 import type { Gate } from '../../model/gate.ts'
@@ -27,9 +26,8 @@ import {
   executionSummary,
   startObjection,
 } from '../../sessions/start-checks.ts'
-import { type FolderState, folderState } from '../../sessions/uncommitted.ts'
+import { caseFolderState, type FolderState, folderState } from '../../sessions/uncommitted.ts'
 import type { PlanTexts } from '../../state/plans.ts'
-import { workingFolder } from '../../workspace/workdir.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { memoryPage } from '../shell/addresses.ts'
@@ -170,18 +168,11 @@ export async function loadSessionPage(
     proofs: folder.proofs.filter(({ session_id }) => session_id === session.id),
   }
 
-  async function stateOfFolder() {
-    const { layout } = service
-    const { workdir } = folder.case
-    try {
-      const path =
-        terminal?.conversation?.folder ??
-        (await workingFolder(layout.root, workdir, settings.folders))
-      return await folderState(service, path)
-    } catch (error) {
-      if (error instanceof AppError) return { reason: error.message } // also the objection to approving
-      throw error
-    }
+  function stateOfFolder() {
+    const place = terminal?.conversation?.folder
+    return place === undefined
+      ? caseFolderState(service, folder.case.workdir, settings.folders)
+      : folderState(service, place)
   }
 }
 
