@@ -5,6 +5,8 @@ import { startKeys } from './keys.ts'
 import { startList } from './list.ts'
 import { startListReturn } from './list-return.ts'
 import { startLive } from './live.ts'
+import { startLogPage } from './log-page.ts'
+import { startWrapping } from './log-view.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
 import { startCopying, startNotices } from './notices.ts'
 import { startProofAttaching } from './proof-attach.tsx'
@@ -57,6 +59,7 @@ import { startTimes } from './times.ts'
  *   data-api           the URL in the API of the memory file
  *   data-etag          the ETag of the memory file
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
+ *   data-line          the number of a line of output (output-lines.ts)
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
  * For the style sheets only
@@ -82,6 +85,8 @@ startTimes()
 startList()
 startListReturn()
 startSession()
+startLogPage()
+startWrapping()
 startLive()
 // a form that needs the script was hidden while the page loaded, so its field did not get the focus
 if (document.activeElement === document.body)
