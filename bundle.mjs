@@ -19,7 +19,7 @@ const ENTRY_POINTS = {
   index: 'src/embedded-service.ts',
   'parse-worker': 'src/markdown/parse-worker.ts',
   'report-worker': 'src/runners/reports/report-worker.ts',
-  'markdown-worker': 'src/rendering/markdown/markdown-worker.ts',
+  'render-worker': 'src/rendering/render-worker.ts',
 }
 
 /**

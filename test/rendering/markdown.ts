@@ -18,7 +18,7 @@ const ALLOWED: Record<string, RegExp> = {
   target: /^_blank$/,
   id: /^(text-|step-)/,
   class:
-    /^(image|image-mark|dead-link|link-address|fence-info|raw-html|footnote|footnote-label|table-scroll|language-\S+|task-list-item|contains-task-list|step|step-number|step-id|step-facts)$/,
+    /^(image|image-mark|dead-link|link-address|fence-info|raw-html|footnote|footnote-label|table-scroll|language-\S+|task-list-item|contains-task-list|hl-[a-z]+|step|step-number|step-id|step-facts)$/,
   tabindex: /^0$/,
   role: /^region$/,
   'aria-label': /^/,
@@ -207,6 +207,7 @@ t.test('of a plan, everything is in sight', async (t) => {
     ['lists with numbers and boxes', '7. a\n8. b\n   - [x] done\n   - [ ] open\n\n> 1) c'],
     ['headings and code', '# A `b` #\n\nC\n===\n\n    indented 1. x\n\n| a |\n|-|\n| `b \\| c` |'],
     ['addresses as they stand', 'https://x.org/a?b=c&d <https://y.org> www.z.org a@x.org'],
+    ['code in colours', '```sh\necho "\\n$HOME/a$(b)c"\n```\n\n```js\nconst a = `x$y` // z\n```'],
     ['signs that cannot be seen', 'a\u202eb\u200bc \u3164d `e\u3164f\u2066g`'],
   ]
   for (const [name, plan] of plans) {
@@ -346,11 +347,19 @@ echo an example
     `<span class="step-facts">${facts}</span></figcaption>` +
     `<pre tabindex="0"><code>${code}\n</code></pre></figure>`
   t.strictSame(figures, [
-    step(1, 'test', 'sh · at most 2 min · proves: test report (TAP)', 'npm test   &#x3C;all>'),
+    step(
+      1,
+      'test',
+      'sh · at most 2 min · proves: test report (TAP)',
+      'npm <span class="hl-type">test</span>   &#x3C;all>',
+    ),
     step(2, 'step-2', 'bash · in a/b · expects exit 0 or 2 · continues if it fails', 'a [U+202E]'),
-    step(3, 'step-3', 'js', '1'),
+    step(3, 'step-3', 'js', '<span class="hl-number">1</span>'),
   ])
-  t.match(rendered, /<pre tabindex="0"><code class="language-sh">echo an/)
+  t.match(
+    rendered,
+    /<pre tabindex="0"><code class="language-sh"><span class="hl-type">echo<\/span> an/,
+  )
   await t.test('and it fails where a step is not at its line', async (t) => {
     await t.rejects(html('no fence', { steps }), /3 steps are not at their lines/)
   })

@@ -28,7 +28,11 @@ t.test('a runbook that changes files outside the scope of its plan', async (t) =
   t.match(waiting, { plan: runbook.trim(), plan_sha256: sha256(waiting.plan), out_of_scope: [] })
   const before = await page(service, ref)
   t.match(before, /id="plan-scope".*<dt>Paths.*<code>src\/\*\*<\/code>, <code>\*\.md<\/code>/s)
-  t.match(before, /<pre[^>]*>(?:<[^>]+>)*paths:\n {2}- src/, 'the frontmatter is rendered as code')
+  t.match(
+    before,
+    /<pre[^>]*>(?:<[^>]+>)*paths:(?:<[^>]+>)*\n {2}(?:<[^>]+>)*-(?:<[^>]+>)* (?:<[^>]+>)*src/,
+    'the frontmatter is rendered as code',
+  )
   t.notMatch(before, /id="plan-hidden"/, 'the rendered plan shows everything')
   t.match(before, /id="step-write"/)
 

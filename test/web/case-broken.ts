@@ -24,7 +24,10 @@ t.test('a case whose file cannot be read says so, and has no forms for what it s
 
   await t.test('its source has the line marked, with the problem', async (t) => {
     const source = await pageOf(`/case/${id}/memory/case.md?source`)
-    t.match(source, /class="source-line bad" id="L3">tags: 5\n<\/span><span class="source-prob/)
+    t.match(
+      source,
+      /class="source-line bad" id="L3"><span class="hl-attribute">tags:<\/span> <span class="hl-number">5<\/span>\n<\/span><span class="source-prob/,
+    )
     t.match(textOf(source, 'problems'), /case\.md, line 3 *: .*What to do: /)
     t.match(source, 'id="memory-editor"', 'and can be fixed there')
   })
@@ -40,7 +43,7 @@ t.test('a session file that cannot be read is shown as it stands, and not edited
   const html = await pageOf(address ?? 'no link')
   t.match(textOf(html, 'memory-head'), 'sessions/1.md')
   t.match(textOf(html, 'memory-head'), app.file(id, 'sessions', '1.md'), 'where it lies')
-  t.match(html, '&lt;b&gt;raw')
+  t.match(html, '&lt;<span class="hl-type">b</span>&gt;raw')
   t.notMatch(html, 'id="memory-editor"')
   t.notMatch(html, 'id="edit-memory"')
   t.notMatch(html, `/case/${id}/session/1"`, 'there is no such page')

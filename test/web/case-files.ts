@@ -26,7 +26,7 @@ t.test('a memory file is rendered, and is there as source', async (t) => {
   const { headers } = await app.request('GET', `/cases/${id}/memory/notes.md`)
   t.match(html, `data-etag="${headers.etag!.replaceAll('"', '&quot;')}"`)
   const source = await pageOf(`/case/${id}/memory/notes.md?source`)
-  t.match(source, '# Hello␍\n', 'with the line ends that it has')
+  t.match(source, '# Hello␍</span>\n', 'with the line ends that it has')
 })
 
 t.test('frontmatter is no prose', async (t) => {

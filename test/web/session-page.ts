@@ -65,7 +65,7 @@ t.test('a plan that waits', async (t) => {
     const source = await page(service, `${pageOf(ref)}?view=source`)
     t.match(
       source.html,
-      /id="L3">````sh run id=look\n<\/span><span [^>]*id="L4">ls -la/,
+      /id="L3"><span class="hl-meta">````sh run id=look<\/span>\n<\/span><span [^>]*id="L4"><span [^>]*>ls<\/span> -la/,
       'with line numbers',
     )
     t.equal(hidden(source.html, 'plan_sha256'), session.plan_sha256)

@@ -1,8 +1,9 @@
 import type { Element, ElementContent, Root } from 'hast'
 import { visibleProse, visibleText } from '../hidden-characters.ts'
+import { createPainter } from './code-colours.ts'
 import { element, text } from './hast.ts'
 import { imageTarget, type LinkPlace, linkTarget, slugOf } from './links.ts'
-import type { MarkdownOptions } from './markdown.ts'
+import type { MarkdownOptions } from './options.ts'
 import { stepFigure } from './step-figure.ts'
 
 const EXTERNAL = { rel: ['noopener', 'noreferrer', 'nofollow'], target: '_blank' }
@@ -15,6 +16,7 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
   const slugs = new Map<string, number>()
   const footnotes = new Set<unknown>()
   let marked = 0
+  const paint = options.plainCode ? (code: string) => [text(code)] : createPainter()
 
   return (root) => {
     root.children = root.children.flatMap((child) =>
@@ -72,15 +74,31 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
     return element('a', kind === 'external' ? { href, ...EXTERNAL } : { href }, node.children)
   }
 
+  function painted(code: ElementContent): ElementContent {
+    const language = languageOf(code)
+    if (code.type !== 'element' || language === null) return code
+    return { ...code, children: paint(plainText(code), language) }
+  }
+
   function codeBlock(node: Element): Element {
-    const pre = element('pre', { ...node.properties, tabIndex: 0 }, node.children)
     const found = byLine.get(node.position?.start.line ?? 0)
-    if (!found) return pre
+    if (!found) {
+      const children = node.children.map(painted)
+      return element('pre', { ...node.properties, tabIndex: 0 }, children)
+    }
     marked++
     const code = plainText(node)
-    const only = element('code', {}, [text(code)])
+    const only = element('code', {}, paint(code, found.step.language))
     return stepFigure(found.step, found.index + 1, element('pre', { tabIndex: 0 }, [only]))
   }
+}
+
+/** Of the code of a fence; null if the fence names none. */
+function languageOf(code: ElementContent): string | null {
+  if (code.type !== 'element' || code.tagName !== 'code') return null
+  const { className } = code.properties
+  const name = Array.isArray(className) ? String(className[0]) : ''
+  return name.startsWith('language-') ? name.slice('language-'.length) : null
 }
 
 /** A block with right-to-left text takes its direction from its first letter; code does not. */

@@ -49,5 +49,12 @@ function textOf(node: Nodes): string {
   if (node.type === 'text') return node.value
   if (!('children' in node)) return ''
   if (node.type === 'element' && node.tagName === 'figcaption') return ''
+  if (node.type === 'element' && node.tagName === 'code') return ` ${codeOf(node)} `
   return ` ${node.children.map(textOf).join('')} `
+}
+
+/** A colour may begin and end within a word. */
+function codeOf(node: Nodes): string {
+  if (node.type === 'text') return node.value
+  return 'children' in node ? node.children.map(codeOf).join('') : ''
 }

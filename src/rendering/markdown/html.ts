@@ -10,7 +10,7 @@ import { decorate } from './elements.ts'
 import { everythingHandlers } from './everything.ts'
 import { HANDLERS, withoutLongAddresses } from './handlers.ts'
 import { hiddenWords } from './hidden-words.ts'
-import type { MarkdownOptions, Rendered } from './markdown.ts'
+import type { MarkdownOptions, Rendered } from './options.ts'
 
 const ID_PREFIX = 'text-'
 

@@ -1,34 +1,5 @@
-import { createWorkerPool } from '../../markdown/worker-pool.ts'
-import type { PlanStep } from '../../model/plan-step.ts'
-import { workerFile } from '../../package-files.ts'
-
-export interface MarkdownOptions {
-  /** The path of the case’s memory files, as `/case/<id>/memory/`. Without it, links to them lead nowhere. */
-  base?: string
-  /** How many levels headings go down, so that the page has one h1. */
-  headingShift?: number
-  /** Prefix of each id in the text. A page that shows several texts gives each its own. */
-  idPrefix?: string
-  /** Steps that will run; the fence that opens at the line of each is marked. */
-  steps?: readonly MarkedStep[]
-  /** Also shows what is usually invisible, such as addresses of links. For a text that somebody approves. */
-  everything?: boolean
-}
-
-export type MarkedStep = Omit<PlanStep, 'script'>
-
-export interface Rendered {
-  html: string
-  /** With `everything`: words of the text that the page still does not show. Should be empty. */
-  hidden: string[]
-}
-
-const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024
-
-const renderer = createWorkerPool<Rendered>(workerFile('rendering/markdown/markdown-worker.ts'), {
-  weigh: (rendered) => (rendered?.html.length ?? 0) + 1,
-  max: MAX_CACHED_CHARACTERS,
-})
+import { render } from '../render-pool.ts'
+import type { MarkdownOptions, Rendered } from './options.ts'
 
 /**
  * Safe HTML of a markdown text. Nothing in it loads, runs or submits anything, and all of the text is visible: raw
@@ -39,9 +10,7 @@ export async function renderMarkdown(
   text: string,
   options: MarkdownOptions = {},
 ): Promise<string | null> {
-  if (isNestedTooDeep(text)) return null
-  const rendered = await renderer.ask(JSON.stringify([text, options]))
-  return rendered?.html ?? null
+  return (await renderText(text, options))?.html ?? null
 }
 
 /** Like `renderMarkdown`, with option `everything`, and also returns the words that stay hidden. */
@@ -49,8 +18,25 @@ export async function renderEverything(
   text: string,
   options: MarkdownOptions = {},
 ): Promise<Rendered | null> {
+  return renderText(text, { ...options, everything: true })
+}
+
+const FENCE = /`{3}|~{3}/
+
+/** Without colours in code if the text takes too long with them. */
+async function renderText(text: string, options: MarkdownOptions): Promise<Rendered | null> {
   if (isNestedTooDeep(text)) return null
-  return renderer.ask(JSON.stringify([text, { ...options, everything: true }]))
+  const rendered = await render({
+    kind: 'markdown',
+    text,
+    options,
+  })
+  if (rendered !== null || !FENCE.test(text)) return rendered
+  return render({
+    kind: 'markdown',
+    text,
+    options: { ...options, plainCode: true },
+  })
 }
 
 /**

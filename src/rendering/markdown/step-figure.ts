@@ -2,7 +2,7 @@ import type { Element, ElementContent } from 'hast'
 import type { StepProof } from '../../model/plan-step.ts'
 import { reportFacts } from '../../model/report-formats.ts'
 import { element, text } from './hast.ts'
-import type { MarkedStep } from './markdown.ts'
+import type { MarkedStep } from './options.ts'
 
 /** A fence that will run, with the facts that the operator needs. `number` counts from 1. */
 export function stepFigure(step: MarkedStep, number: number, pre: Element): Element {

@@ -3,6 +3,9 @@ import type { Child } from 'hono/jsx'
 import type { Problem } from '../../model/problem.ts'
 import { ansiHtml } from '../../rendering/ansi/look.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
+import { Code } from '../../rendering/highlight/code-view.tsx'
+import { highlightLines } from '../../rendering/highlight/highlight.ts'
+import type { Language } from '../../rendering/highlight/languages.ts'
 
 /** Preformatted text in a scrolling box. It can be focused, so it needs a name. */
 export function TextBox({
@@ -53,13 +56,19 @@ const MAX_NUMBERED = 5000
 interface NumberedSourceProps {
   label: string
   text: string
+  language?: Language
   /** Of the file, shown below their lines. */
   problems?: readonly Problem[]
 }
 
-/** A text with line numbers that are anchors (`#L12`). Beyond MAX_NUMBERED lines it has no numbers. */
-export function NumberedSource({ label, text, problems = [] }: NumberedSourceProps) {
-  const { lines, rest } = splitLines(text)
+/**
+ * A text with line numbers that are anchors (`#L12`), in colours. Beyond MAX_NUMBERED lines it has neither.
+ */
+export async function NumberedSource(props: NumberedSourceProps) {
+  const { label, text, language = 'markdown', problems = [] } = props
+  const { lines: written, rest } = splitLines(text)
+  const lines = written.map(visibleText)
+  const tokens = await highlightLines(lines, language)
   return (
     <>
       <TextBox label={label} class="plain-text numbered">
@@ -71,7 +80,8 @@ export function NumberedSource({ label, text, problems = [] }: NumberedSourcePro
                 class={found.length > 0 ? 'source-line bad' : 'source-line'}
                 id={`L${index + 1}`}
               >
-                {`${visibleText(line)}\n`}
+                {tokens ? <Code tokens={tokens[index]!} /> : line}
+                {'\n'}
               </span>
               {found.map(({ message }) => (
                 <span class="source-problem">{visibleText(message)}</span>

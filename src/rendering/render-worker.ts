@@ -1,0 +1,18 @@
+import { parentPort } from 'node:worker_threads'
+import { ownTask } from '../markdown/thread-work.ts'
+import type { Ready } from '../markdown/worker-pool.ts'
+import { highlightSource } from './highlight/source.ts'
+import { markdownHtml } from './markdown/html.ts'
+import type { RenderAnswer, RenderRequest } from './render-pool.ts'
+
+parentPort!.on('message', (text: string) => {
+  const request: RenderRequest = JSON.parse(text)
+  parentPort!.postMessage(answer(request))
+})
+parentPort!.postMessage({ ready: ownTask() } satisfies Ready)
+
+function answer(request: RenderRequest): RenderAnswer {
+  return request.kind === 'markdown'
+    ? markdownHtml(request.text, request.options)
+    : { lines: highlightSource(request.source, request.language) }
+}
