@@ -5,9 +5,12 @@ import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { stepsOf } from '../../sessions/evidence.ts'
 import type { PageAssets } from '../assets.ts'
+import { loadArtifactTests, type Report } from '../proof/report-data.ts'
+import { outcomesOf, outcomesText, TestTree } from '../proof/test-tree.tsx'
 import { artifactFile, logPage, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
+import { Tabs } from '../shell/tabs.tsx'
 import { chunkLines, type FilteredLines, filteredLines, type LogSource } from './log-data.ts'
 import { chunkWith, type LogChunk, type LogIndex } from './log-index.ts'
 import { type LogLine, LogLines } from './log-lines.tsx'
@@ -37,6 +40,8 @@ interface LogPageData {
   /** Of the chunk; empty if the lines are filtered. */
   lines: LogLine[]
   filtered: FilteredLines | null
+  /** Null if it is not a test report. */
+  report: Report | null
 }
 
 interface LogRequest {
@@ -48,7 +53,7 @@ interface LogRequest {
 }
 
 export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
-  const { folder, session, source, query } = request
+  const { service, folder, session, source, query } = request
   const { artifact, index } = source
   const found =
     query.page === null ? chunkWith(index, query.line ?? query.errorAfter ?? 1) : query.page - 1
@@ -56,6 +61,7 @@ export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
   const step = stepsOf(session.number, session.trail).findLast(({ artifacts }) => {
     return artifacts.log === artifact || artifacts.report === artifact
   })
+  const isGrowing = step !== undefined && step.finished === null && !isOver(session.state)
   const filtered = query.filter === '' ? null : await filteredLines(source, query.filter)
   const lines = chunk && !filtered ? await chunkLines(source, chunk) : []
   return {
@@ -64,22 +70,25 @@ export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
     artifact,
     index,
     query,
-    isGrowing: step !== undefined && step.finished === null && !isOver(session.state),
+    isGrowing,
     chunk,
     lines: lines ?? [],
     filtered,
+    report: isGrowing ? null : await loadArtifactTests(service.layout, folder, artifact),
   }
 }
 
 /** A log as a terminal shows it. A long one comes in pages. */
 export function LogPage({ data, assets }: { data: LogPageData; assets: PageAssets }) {
-  const { folder, session, artifact, index, isGrowing } = data
+  const { folder, session, artifact, index, isGrowing, report, query } = data
   const { id, title } = folder.case
   const above = [
     ...pathTo(id, title),
     { href: sessionPage(id, session.number), text: `Session ${session.number}` },
   ]
   const file = artifactFile(session, artifact)
+  const address = logPage(id, session.number, artifact)
+  const showsTests = report !== null && !isRaw(query)
   return (
     <Page title={`${artifact}: ${title}`} assets={assets} kind="log">
       <header class="record-head" id="log-head">
@@ -102,8 +111,38 @@ export function LogPage({ data, assets }: { data: LogPageData; assets: PageAsset
           <a href={`${sessionPage(id, session.number)}#output`}>Follow it live</a>
         </p>
       )}
-      <RawView data={data} />
+      {report && (
+        <Tabs
+          label="View of the report"
+          tabs={[
+            { label: 'Tests', href: address, isCurrent: showsTests },
+            { label: 'Raw', href: `${address}?view=raw`, isCurrent: !showsTests },
+          ]}
+        />
+      )}
+      {report && showsTests ? <TestsView report={report} /> : <RawView data={data} />}
     </Page>
+  )
+}
+
+/** An address that names a line, a page or a filter is about the text. */
+function isRaw({ view, line, page, filter, errorAfter }: LogQuery): boolean {
+  if (view !== null) return view === 'raw'
+  return line !== null || page !== null || filter !== '' || errorAfter !== null
+}
+
+/** The most tests that a report gives by name, or nearly so. */
+const MAX_TESTS = 5500
+
+function TestsView({ report }: { report: Report }) {
+  return (
+    <section class="card" id="tests" aria-labelledby="tests-title">
+      <header>
+        <h2 id="tests-title">Tests</h2>
+        <span class="muted small">{outcomesText(outcomesOf(report.tests))}</span>
+      </header>
+      <TestTree report={report} id="tree" limit={MAX_TESTS} />
+    </section>
   )
 }
 

@@ -15,14 +15,10 @@ import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
 import { AnsiBox } from '../shell/text-box.tsx'
 import { proofEtag } from './proof-data.ts'
-import {
-  AcceptedReason,
-  FailedTests,
-  ProofTimes,
-  testsText,
-  Verdict,
-  VerifyForm,
-} from './proof-parts.tsx'
+import { AcceptedReason, ProofTimes, testsText, Verdict, VerifyForm } from './proof-parts.tsx'
+import { loadContentTests } from './report-data.ts'
+import { TestTree } from './test-tree.tsx'
+import { FailedTests } from './tests-card.tsx'
 
 interface ProofPageProps {
   service: HttpDeps
@@ -39,6 +35,7 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
   const session = folder.sessions.find((each) => each.id === proof.session_id)
   const verified = countsAsVerified(proof)
   const objection = objectionTo(proof, folder.sessions)
+  const report = await loadContentTests(service.layout, folder, json.content)
   const problems = folder.problems.filter(({ file }) => file === `proof/${proof.id}.md`)
   return (
     <Page title={`${proof.type}: ${title}`} assets={assets} live={changesOf(id)}>
@@ -73,7 +70,17 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
       {objection && objection.code !== 'changed' && (
         <AcceptForm proof={proof} objection={objection} etag={etag} />
       )}
-      <FailedTests tests={proof.failed_tests} failed={proof.tests?.failed ?? 0} />
+      <FailedTests
+        reports={report ? [report] : []}
+        failedTests={proof.failed_tests}
+        counts={proof.tests}
+      />
+      {report && !report.tests.some(({ outcome }) => outcome === 'failed') && (
+        <section class="card" id="proof-tests" aria-labelledby="proof-tests-title">
+          <h2 id="proof-tests-title">Tests</h2>
+          <TestTree report={report} id="tests" limit={MAX_TESTS} />
+        </section>
+      )}
       <ProblemsList caseId={id} problems={problems} />
       <section class="card" id="proof-content" aria-label="Content of the proof">
         <Content content={json.content} plainText={proofText(id, proof.id)} />
@@ -81,6 +88,9 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
     </Page>
   )
 }
+
+/** Longer reports are shown in part. */
+const MAX_TESTS = 1000
 
 interface AcceptFormProps {
   proof: Proof

@@ -25,6 +25,7 @@ import {
 import type { PlanTexts } from '../../state/plans.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
+import { loadSessionReports, type Report } from '../proof/report-data.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { loadChanges } from './changed-files.tsx'
 import { mayPlanAgain } from './plan-again.tsx'
@@ -74,6 +75,7 @@ export interface SessionPageData extends RenderedPlan {
   output: StepOutput[]
   changes: Patch | null
   candidates: CandidateRow[]
+  reports: Report[]
   proofs: Proof[]
   gate: Gate
 }
@@ -140,6 +142,7 @@ export async function loadSessionPage(
     output: await sessionOutput(needs, session, query.withOutput),
     changes: await loadChanges(service, session, json.candidates),
     candidates: await loadCandidates(service, folder, session, json.candidates),
+    reports: await loadSessionReports(service.layout, folder, session, json.candidates),
     gate: gateOf(folder),
     proofs: folder.proofs.filter(({ session_id }) => session_id === session.id),
   }
