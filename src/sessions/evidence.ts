@@ -245,7 +245,7 @@ export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[
  * The steps of Work mode; an agent's planning is a step before these. Proof steps run at each stop of an agent in a
  * terminal: the last run of each counts.
  */
-function workStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
+export function workStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
   const approved = trail.findLastIndex((line) => line.event === 'plan_approved')
   const steps = stepsOf(number, trail.slice(approved + 1))
   return [...new Map(steps.map((step) => [step.id, step])).values()]

@@ -22,7 +22,7 @@ t.test('a new case', async (t) => {
   t.match(html, /<h3 id="text-why">Why<\/h3>/, 'its headings are below that of the card')
   t.match(html, '<code>sum</code>')
   t.match(textOf(html, 'gate'), /Incomplete.*Missing: At least one verified proof/)
-  t.match(textOf(html, 'sessions'), /Sessions 0 .*None yet/)
+  t.match(textOf(html, 'history'), /History 1 .*created the case.*No session yet/)
   t.match(textOf(html, 'memory'), 'case.md')
   t.notMatch(html, 'id="resolve"', 'nothing to resolve it with')
   t.match(html, /<option value="RESOLVED"[^>]* disabled/, 'nor in the list of states')
@@ -134,6 +134,65 @@ t.test('parents and parts lead to one another', async (t) => {
   t.match(await pageOf(`/case/${part.id}`), `href="/case/${parent.id}" dir="auto">The whole</a>`)
 })
 
+t.test('the history is the main column', async (t) => {
+  const { id } = await app.newCase({ title: 'Told in order' })
+  const act = (method: string, path: string, body: object) =>
+    app.request(method, `/cases/${id}${path}`, body, { 'casefile-actor': 'Ada' })
+  await act('PUT', '/state', { state: 'NEEDS_USER_INPUT', reason: '8 or <24> hours?' })
+
+  await t.test('with the box for the answer below the question', async (t) => {
+    const html = await pageOf(`/case/${id}`)
+    t.match(textOf(html, 'question-waits'), /needs your answer\. 8 or &lt;24&gt; hours\?/)
+    t.match(
+      textOf(html, 'history-2'),
+      /Ada asked Open → Needs your input .* 8 or &lt;24&gt; hours\? Your answer/,
+    )
+    t.match(formTag(html, 'answer-form'), `action="/cases/${id}/answer"`)
+  })
+  await t.test('the answer follows, with the state that the case went back to', async (t) => {
+    await act('POST', '/answer', { text: '8 hours' })
+    const html = await pageOf(`/case/${id}`)
+    t.match(textOf(html, 'history-3'), /^Ada answered Needs your input → Open .* 8 hours$/)
+    t.notMatch(html, 'id="history-4"', 'the change of the state is part of it')
+    t.notMatch(html, 'answer-form')
+  })
+  await t.test('and what became of a session, by whom and where', async (t) => {
+    const { ref, session } = await ran(app, step('true'))
+    const html = await pageOf(`/case/${ref.case_id}`)
+    const history = textOf(html, 'history')
+    t.match(history, /started session 1 Open → Planning/)
+    t.match(history, `wrote a plan for session 1 ${session.plan_sha256.slice(0, 12)}`)
+    t.match(history, /approved the plan of session 1 by the API [0-9a-f]{12} Planning → Impl/)
+    t.match(history, /ended session 1 Complete Implementing → Verifying/)
+    t.match(textOf(html, 'session-1'), /1\. implementing Complete runbook 1 step/)
+  })
+})
+
+t.test('a long history is folded in the middle, and can be narrowed', async (t) => {
+  const { id } = await app.newCase({ title: 'Long' })
+  const lines = Array.from({ length: 200 }, (_, n) => {
+    const at = new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()
+    return n % 2 === 0 ? `- ${at} · Ada · Note ${n}.` : `- ${at} · Ada · edited title · title: ${n}`
+  })
+  writeFileSync(app.file(id, 'history.md'), `# History\n\n${lines.join('\n')}\n`)
+  const html = await pageOf(`/case/${id}`)
+  t.match(textOf(html, 'history'), /History 20[01] All Decisions Sessions Proof/)
+  t.match(textOf(html, 'more-history'), /^Show 17[01] more entries/)
+  t.match(textOf(html, 'more-history'), 'Note 100.', 'all of it is there')
+  const notes = textOf(await pageOf(`/case/${id}?history=decisions`), 'history')
+  t.match(notes, 'Note 100.')
+  t.notMatch(notes, 'edited title')
+  t.notMatch(textOf(await pageOf(`/case/${id}?history=proof`), 'history'), 'Note 100.')
+})
+
+t.test('a session that the history does not mention is in it', async (t) => {
+  const { ref } = await ran(app, step('true'))
+  const file = app.file(ref.case_id, 'history.md')
+  writeFileSync(file, '# History\n\n- 2020-01-01T00:00:00.000Z · Ada · created\n')
+  const html = await pageOf(`/case/${ref.case_id}`)
+  t.match(textOf(html, 'session-1'), /1\. implementing Complete/)
+})
+
 t.test('a plan that waits comes first', async (t) => {
   const { case_id: id } = await planned(app, { runbook: step('true') })
   const html = await pageOf(`/case/${id}`)
@@ -161,7 +220,7 @@ t.test('what a session offers is attached with one click', async (t) => {
   const tap = step("printf 'TAP version 13\\nok 1 - sums\\n1..1\\n'", 'sh run id=test proof=tap')
   const { ref, session } = await ran(app, tap)
   const html = await pageOf(`/case/${ref.case_id}`)
-  t.match(textOf(html, 'session-1'), /implementing Complete runbook 1 test passed/)
+  t.match(textOf(html, 'session-1'), /implementing Complete runbook 1 step 1 test passed/)
   const artifact = session.candidates[0].artifact as string
   t.match(textOf(html, 'candidates'), `${artifact} 1 of 1 test passed`)
   t.match(textOf(html, 'candidates'), `Attach as test-log (${artifact})`)

@@ -1,7 +1,7 @@
 import { SETTABLE } from '../../model/case-fields.ts'
 import { outcomeLabel, outcomeTone } from '../../model/outcomes.ts'
 import { providerText } from '../../model/session.ts'
-import { failureText } from '../../model/session-failure.ts'
+import { cutLine, failureText } from '../../model/session-failure.ts'
 import {
   needLabel,
   STATE_GROUP_LABELS,
@@ -18,31 +18,38 @@ import { Badge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
-import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
 import { FixFileLink, ProblemsList } from '../shell/problems.tsx'
 import { SourceLink } from '../shell/source-link.tsx'
+import { markOfCase } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
 import type { CasePageData } from './case-data.ts'
 import { DescriptionCard } from './description-card.tsx'
 import { DeleteForm, DetailsCard, FilesCard, SimilarCard } from './details-cards.tsx'
 import { GateCard } from './gate-card.tsx'
-import { HistoryCard } from './history-card.tsx'
 import { ProofCard } from './proof-card.tsx'
-import { SessionsCard } from './sessions-card.tsx'
 import { StateCard } from './state-card.tsx'
+import type { TimelineFilter } from './timeline.ts'
+import { TimelineCard } from './timeline-card.tsx'
 
 interface CasePageProps {
   data: CasePageData
   similar: ResolvedCase[] | null
+  /** What the history is narrowed to. */
+  filter: TimelineFilter | null
   assets: PageAssets
 }
 
 /** A case, with what waits for the operator first. */
-export function CasePage({ data, similar, assets }: CasePageProps) {
+export function CasePage({ data, similar, filter, assets }: CasePageProps) {
   const { id, json, broken } = data
   return (
-    <Page title={json.title} assets={assets} live={changesOf(id)}>
+    <Page
+      title={json.title}
+      assets={assets}
+      live={changesOf(id)}
+      mark={markOfCase(data.attention, json.state)}
+    >
       <CaseHead data={data} />
       <Question data={data} />
       <WaitingPlans data={data} />
@@ -64,8 +71,7 @@ export function CasePage({ data, similar, assets }: CasePageProps) {
         </div>
         <div class="column main">
           <DescriptionCard data={data} />
-          <HistoryCard data={data} />
-          <SessionsCard data={data} />
+          <TimelineCard data={data} filter={filter} />
           <ProofCard data={data} />
         </div>
         <div class="column">
@@ -158,49 +164,21 @@ function CaseForm({ data: { id, json, etag, providers } }: { data: CasePageData 
   )
 }
 
-/** The question of a case that needs the operator's input, and the box to answer it. */
-function Question({ data: { id, json, etag, broken } }: { data: CasePageData }) {
+/** The question of a case that needs the operator's input; the box for the answer is in the history. */
+function Question({ data: { json, broken } }: { data: CasePageData }) {
   if (json.state !== 'NEEDS_USER_INPUT' || broken) return null
   return (
-    <section
-      class="notice question"
-      data-tone="warn"
-      id="question"
-      aria-labelledby="question-title"
-    >
-      <strong id="question-title">This case needs your answer.</strong>
-      <p dir="auto">{json.reason ? visibleProse(json.reason) : 'No question was given.'}</p>
-      <form
-        class="form needs-script"
-        id="answer-form"
-        data-send="POST"
-        data-focus="#state-title"
-        action={`/cases/${id}/answer`}
-        data-if-match={etag}
-        data-conflict="The question"
-        data-about={json.reason ?? ''}
-      >
-        <Field
-          id="answer-text"
-          label="Your answer"
-          hint="The history keeps question and answer. The case returns to its previous state."
-        >
-          <textarea
-            id="answer-text"
-            name="text"
-            rows={3}
-            maxlength={20000}
-            required
-            aria-describedby="answer-text-hint"
-          />
-        </Field>
-        <div class="actions">
-          <button type="submit" class="primary">
-            Answer
-          </button>
-        </div>
-      </form>
-    </section>
+    <div class="notice with-actions" data-tone="warn" id="question-waits">
+      <div>
+        <strong>This case needs your answer.</strong>
+        <p dir="auto">
+          {json.reason ? visibleProse(cutLine(json.reason)) : 'No question was given.'}
+        </p>
+      </div>
+      <a class="button primary needs-script" href="#answer-text" data-key="a">
+        Go to the question
+      </a>
+    </div>
   )
 }
 

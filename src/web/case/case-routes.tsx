@@ -9,6 +9,7 @@ import { ProofPage } from '../proof/proof-page.tsx'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { loadCasePage, loadSimilarCases } from './case-data.ts'
 import { CasePage } from './case-page.tsx'
+import { isTimelineFilter } from './timeline.ts'
 
 /** The pages of a case, of its proof and of its memory files. */
 export function caseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
@@ -17,7 +18,12 @@ export function caseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   app.get('/case/:id', pageHeaders(), async (c) => {
     const data = await loadCasePage(service, await service.store.read(caseId(c)))
     const similar = await loadSimilarCases(service, data, c.req.query('similar') !== undefined)
-    return pageResponse(c, <CasePage data={data} similar={similar} assets={assets} />)
+    const asked = c.req.query('history')
+    const filter = isTimelineFilter(asked) ? asked : null
+    return pageResponse(
+      c,
+      <CasePage data={data} similar={similar} filter={filter} assets={assets} />,
+    )
   })
 
   app.get('/case/:id/proof/:pid', pageHeaders(), async (c) => {

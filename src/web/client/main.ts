@@ -1,4 +1,5 @@
 import { startConflicts, startVerifying } from './conflicts.tsx'
+import { startDesktopNotifying } from './desktop-notify.ts'
 import { startDisclosures } from './disclosure.ts'
 import { startForms } from './forms.tsx'
 import { startKeys } from './keys.ts'
@@ -9,9 +10,11 @@ import { startLogPage } from './log-page.ts'
 import { startWrapping } from './log-view.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
 import { startCopying, startNotices } from './notices.ts'
+import { startPictures } from './pictures.ts'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
+import { startTabMark } from './tab-mark.ts'
 import { startTimes } from './times.ts'
 
 /*
@@ -52,6 +55,10 @@ import { startTimes } from './times.ts'
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
  *
+ * Pictures (pictures.ts)
+ *   data-compare       on a slider: the selector of the two pictures that it divides
+ *   data-drop          set by the script: a file is dragged over it
+ *
  * What a page is about
  *   data-page          on the body: the kind of page
  *   data-case          the id of the case of a session
@@ -61,6 +68,15 @@ import { startTimes } from './times.ts'
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
  *   data-line          the number of a line of output (output-lines.ts)
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
+ *
+ * The mark of the tab (tab-mark.ts)
+ *   data-mark          on main: `waits`, `running` or `failed`
+ *   data-count         how many cases wait for the operator
+ *   data-icon-none     on the icon of the page: its address without a mark
+ *   data-icon-waits    the same with the mark `waits`
+ *   data-icon-running  with the mark `running`
+ *   data-icon-failed   with the mark `failed`
+ *   data-icon-other    while only other cases wait
  *
  * For the style sheets only
  *   data-kind          the kind of a history entry, or of what a case waits for
@@ -79,6 +95,7 @@ startDisclosures()
 startKeys()
 startCopying()
 startProofAttaching()
+startPictures()
 startVerifying()
 startMemoryEditor()
 startTimes()
@@ -87,6 +104,8 @@ startListReturn()
 startSession()
 startLogPage()
 startWrapping()
+startTabMark()
+startDesktopNotifying()
 startLive()
 // a form that needs the script was hidden while the page loaded, so its field did not get the focus
 if (document.activeElement === document.body)

@@ -1,102 +1,10 @@
-import { counted } from '../../model/amounts.ts'
 import { SESSION_TYPES, type SessionType } from '../../model/case-state.ts'
-import { providerText, type Session } from '../../model/session.ts'
-import { durationsText, sessionDurations } from '../../model/session-durations.ts'
-import { failureText } from '../../model/session-failure.ts'
-import { sessionUsage } from '../../model/session-usage.ts'
-import { usageText, usageTotal } from '../../model/usage.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { StartObjections } from '../../sessions/start-checks.ts'
 import { sessionPage } from '../shell/addresses.ts'
-import { StateBadge } from '../shell/badges.tsx'
-import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
+import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import { Time } from '../shell/time.tsx'
 import type { CasePageData } from './case-data.ts'
-
-const MAX_SESSIONS = 15
-
-/** The sessions, newest first, and the form of a new one. */
-export function SessionsCard({ data }: { data: CasePageData }) {
-  const { id, sessions } = data
-  const runs = sessions.flatMap(({ trail }) => sessionUsage(trail))
-  const used = usageText(usageTotal(runs))
-  return (
-    <section class="card" id="sessions" aria-labelledby="sessions-title">
-      <header>
-        <h2 id="sessions-title">
-          Sessions <span class="count">{sessions.length}</span>
-        </h2>
-        <SessionForm data={data} />
-      </header>
-      {sessions.length === 0 ? (
-        <p class="muted">
-          None yet. A session writes a plan first. Nothing runs until you approve it.
-        </p>
-      ) : (
-        <ShowMore
-          id="more-sessions"
-          items={sessions}
-          limit={MAX_SESSIONS}
-          label={`All ${sessions.length} sessions`}
-          list={(some, start) => (
-            <ol class="row-list" reversed start={sessions.length - start}>
-              {some.map((session) => (
-                <SessionItem id={id} session={session} />
-              ))}
-            </ol>
-          )}
-        />
-      )}
-      {used !== '' && (
-        <p class="muted small" id="case-usage">
-          Agent usage in all sessions: {used}
-        </p>
-      )}
-    </section>
-  )
-}
-
-function SessionItem({ id, session }: { id: string; session: Session }) {
-  const { number, type, state, started_at, completed_at, diff, tests, trail } = session
-  const durations = durationsText(sessionDurations(trail))
-  const hasChanges =
-    diff !== null && diff.additions + diff.deletions + (diff.files?.length ?? 0) > 0
-  return (
-    <li id={`session-${number}`}>
-      <div class="row-main">
-        <a href={sessionPage(id, number)} data-row>
-          {number}. {type}
-        </a>
-        <StateBadge state={state} />
-        {state === 'failed' && <span class="bad-text">{failureText(session)}</span>}
-      </div>
-      <p class="facts">
-        <span>{providerText(session)}</span>
-        {tests && state !== 'failed' && (
-          <span class={tests.failed > 0 ? 'bad-text' : 'good-text'}>
-            {tests.failed > 0
-              ? `${tests.failed} of ${counted(tests.run, 'test')} failed`
-              : `${counted(tests.passed, 'test')} passed`}
-          </span>
-        )}
-        {diff && !hasChanges && <span>no changes</span>}
-        {diff && hasChanges && (
-          <span>
-            {diff.files ? counted(diff.files.length, 'file') : <code>{diff.file}</code>}{' '}
-            <span class="good-text">+{diff.additions}</span>{' '}
-            <span class="bad-text">−{diff.deletions}</span>
-          </span>
-        )}
-        {durations !== '' && <span>{durations}</span>}
-        <span>
-          {completed_at ? 'ended ' : 'started '}
-          <Time at={completed_at ?? started_at} />
-        </span>
-      </p>
-    </li>
-  )
-}
 
 /** What each type of session asks of the provider. Otherwise they differ only in the state that the case gets. */
 const TASKS: Record<SessionType, { task: string; hint: string }> = {
@@ -109,7 +17,8 @@ const TASKS: Record<SessionType, { task: string; hint: string }> = {
   },
 }
 
-function SessionForm({ data }: { data: CasePageData }) {
+/** The form of a new session, behind a button. */
+export function SessionForm({ data }: { data: CasePageData }) {
   const { id, sessions, providers, provider, objections } = data
   const likely = likelyType(sessions[0]?.type)
   return (
