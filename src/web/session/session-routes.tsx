@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { caseId } from '../../http/params.ts'
 import type { PageDeps } from '../deps.ts'
+import { diffLayout } from '../diff/changes-page.tsx'
 import { logRoutes } from '../log/log-routes.tsx'
 import { sessionPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
@@ -36,6 +37,7 @@ function queryOf(c: ServiceContext): SessionQuery {
   return {
     view,
     against: /^[0-9a-f]{8,64}$/.test(against) ? against : null,
+    diff: diffLayout(c.req.query('diff')),
     trailPage: /^[1-9]\d{0,5}$/.test(trail) ? Number(trail) : null,
     withOutput: c.req.query('output') !== 'none',
   }
