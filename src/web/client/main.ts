@@ -61,7 +61,7 @@ import { startTimes } from './times.ts'
  *   data-file          on a file of a diff: its name; all lines of the file are inside
  *   data-hash          on a file of a diff: changes with what changed in the file
  *   data-side          on the code of a line: of the `old` or the `new` text
- *   data-line          on the code of a line: its number on that side, from 1
+ *   data-line          the number of a line, from 1: of output, or of the code on its side of a diff
  *   data-layout        a link to the `unified` or `split` layout
  *   data-load          a link that loads the lines of a file: `asked`, or `auto` when the reader comes near
  *   data-viewed        the button that marks a file as viewed
@@ -77,7 +77,6 @@ import { startTimes } from './times.ts'
  *   data-api           the URL in the API of the memory file
  *   data-etag          the ETag of the memory file
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
- *   data-line          the number of a line of output (output-lines.ts)
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
  * The mark of the tab (tab-mark.ts)
