@@ -1,5 +1,6 @@
 import { spanText } from '../../model/amounts.ts'
 import { startOutput } from './output.ts'
+import { startOutputTools } from './output-tools.ts'
 import { startApproval } from './plan-approval.tsx'
 import { startPlanComments } from './plan-comments.tsx'
 import { startPlanOutline } from './plan-outline.ts'
@@ -9,6 +10,7 @@ import { startStepEdit } from './step-edit.tsx'
 export function startSession(): void {
   if (document.body.dataset.page !== 'session') return
   startOutput()
+  startOutputTools()
   startApproval()
   startPlanComments()
   startPlanOutline()

@@ -4,7 +4,7 @@ import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import type { SessionPageData } from './session-data.ts'
 import type { StepRow, StepState } from './step-rows.ts'
 
-const STATES: Record<StepState, { word: string; sign: string }> = {
+export const STEP_STATES: Record<StepState, { word: string; sign: string }> = {
   will_run: { word: 'will run', sign: '○' },
   running: { word: 'running', sign: '▶' },
   ok: { word: 'ok', sign: '✓' },
@@ -104,7 +104,7 @@ interface StepItemProps {
 
 function StepItem({ row, id, hasPlan, isShort = false }: StepItemProps) {
   const { state, plan } = row
-  const { word, sign } = STATES[state]
+  const { word, sign } = STEP_STATES[state]
   const facts = plan ? stepFacts(plan).slice(isShort ? 1 : 0) : ['agent']
   const more = [row.end, ...facts].filter((text) => text !== '').join(' · ')
   return (
