@@ -10,6 +10,7 @@ import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/case-routes.tsx'
 import type { PageDeps } from './deps.ts'
 import { listRoutes } from './list/list-routes.tsx'
+import { paletteRoutes } from './palette/palette-routes.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/search-routes.tsx'
 import { sessionRoutes } from './session/session-routes.tsx'
@@ -40,6 +41,7 @@ export function pages(service: HttpDeps): Pages {
     sessionRoutes(deps),
     agentsRoutes(deps),
     referenceRoutes(deps),
+    paletteRoutes(deps),
   ]
   for (const routes of all) app.route('/', routes)
   return { pages: app, errorPage: createErrorPage(assets) }

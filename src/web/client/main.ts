@@ -7,6 +7,7 @@ import { startListReturn } from './list-return.ts'
 import { startLive } from './live.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
 import { startCopying, startNotices } from './notices.ts'
+import { startPalette } from './palette.tsx'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
@@ -43,6 +44,7 @@ import { startTimes } from './times.ts'
  *   data-key-name      what the key does, if the element's own name does not say it
  *   data-row           a row for j and k
  *   data-help          opens the list of keys
+ *   data-palette       opens the command palette (palette.tsx)
  *   data-opens         the id of the disclosure that the button opens
  *   data-copy          the text that the button copies
  *
@@ -74,6 +76,7 @@ startNotices()
 startRestoringFocus()
 startDisclosures()
 startKeys()
+startPalette()
 startCopying()
 startProofAttaching()
 startVerifying()
