@@ -20,15 +20,10 @@ import { newestFirst, paginate } from '../pagination.ts'
 import { plainText } from '../plain-text.ts'
 import { mustFit } from '../request-body.ts'
 import { type GateItemJson, gateItem } from '../schemas/case.ts'
+import { checklistItemSchema } from '../schemas/checklist.ts'
 import { caseIdParam, proofIdParam, RESOLVED } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
-import {
-  checklistItemSchema,
-  listedProof,
-  newProofSchema,
-  proof,
-  verifySchema,
-} from '../schemas/proof.ts'
+import { listedProof, newProofSchema, proof, verifySchema } from '../schemas/proof.ts'
 import { paging } from '../schemas/query.ts'
 import { serializeProof, serializeProofHead } from '../serializers.ts'
 

@@ -6,6 +6,7 @@ import { startList } from './list.ts'
 import { startListReturn } from './list-return.ts'
 import { startLive } from './live.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
+import { startNewCase } from './new-case.tsx'
 import { startCopying, startNotices } from './notices.ts'
 import { startPalette } from './palette.tsx'
 import { startProofAttaching } from './proof-attach.tsx'
@@ -22,7 +23,8 @@ import { startTimes } from './times.ts'
  *   data-if-match      the ETag of what the form shows, sent as If-Match
  *   data-only-changed  send only the fields that were changed
  *   data-empty         on a control: what an empty one sends: `omit` nothing, `null` null
- *   data-list          on a control: it sends a list, split at `spaces` or `commas`
+ *   data-list          on a control: it sends a list, split at `spaces` or `commas`, or one of `requirements` by line
+ *   data-requirement   the line that the button adds to the proof of a new case (new-case.tsx)
  *   data-confirm       the question to ask before sending
  *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
  *   data-focus         what gets the focus after a success: a selector with `{name}` from the answer
@@ -81,6 +83,7 @@ startCopying()
 startProofAttaching()
 startVerifying()
 startMemoryEditor()
+startNewCase()
 startTimes()
 startList()
 startListReturn()

@@ -62,7 +62,6 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
             type="button"
             class="jump needs-script"
             data-palette
-            aria-label="Search or jump to…"
             aria-haspopup="dialog"
             aria-keyshortcuts="Control+K Meta+K"
           >
