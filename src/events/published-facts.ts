@@ -115,8 +115,15 @@ export function createPublishedFacts(database: Database): PublishedFacts {
 function rowsFor(caseId: string, facts: CaseFacts | null): Rows {
   const rows: Rows = new Map()
   if (!facts) return rows
-  const { state, fields, problems, files } = facts
-  rows.set(caseId, JSON.stringify({ state, fields, problems, files }))
+  const { state, fields, problems, files, causes } = facts
+  const core = {
+    state,
+    fields,
+    problems,
+    files,
+    causes,
+  }
+  rows.set(caseId, JSON.stringify(core))
   for (const part of PARTS) {
     if (Object.keys(facts[part]).length > 0) {
       rows.set(`${caseId} ${part}`, JSON.stringify(facts[part]))

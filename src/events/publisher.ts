@@ -5,10 +5,16 @@
 
 import { forEachInTurn } from '../files/yielding.ts'
 import type { CaseFacts } from '../model/case-facts.ts'
-import { type ChangeSource, caseEvents, problemEvents } from '../model/case-facts.ts'
+import {
+  type ChangeEvent,
+  type ChangeSource,
+  caseEvents,
+  problemEvents,
+} from '../model/case-facts.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
+import { waitingOf } from '../model/waiting.ts'
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { factsOf } from '../workspace/facts.ts'
@@ -89,7 +95,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '') ?? []
     const isOwnHistory = history.isOwnChange(caseId, historyHash(before), historyHash(after))
     const events = caseEvents(caseId, before, after, source, { wrote: readable, isOwnHistory })
-    const envelopes = events.flatMap((event): Envelope[] => {
+    const told = folder && after ? attentionEvents(folder, before, after, source) : []
+    const envelopes = [...events, ...told].flatMap((event): Envelope[] => {
       if ('type' in event) {
         const { type, payload } = event
         const timestamp = (source === 'offline' && entry && timeOf(entry, payload)) || now()
@@ -153,6 +160,26 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       await log.flushed()
     },
   }
+}
+
+/**
+ * One event per cause. What another machine's session waits for was told there. A record of an earlier version has no
+ * causes, so what waits then was seen already.
+ */
+function attentionEvents(
+  folder: CaseFolder,
+  before: CaseFacts | null,
+  after: CaseFacts,
+  source: ChangeSource,
+): ChangeEvent<'attention_needed'>[] {
+  const waiting = waitingOf(folder)
+  const isOld = before !== null && before.causes === undefined
+  if (!waiting || !after.state || isOld) return []
+  if (source === 'editor' && waiting.session_id !== null) return []
+  const { key, cause, ...what } = waiting
+  if (before?.causes?.[key] === cause) return []
+  const { id: case_id, title } = folder.case
+  return [{ type: 'attention_needed', payload: { case_id, title, ...what } }]
 }
 
 function historyHash(facts: CaseFacts | null): string {

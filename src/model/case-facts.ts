@@ -2,6 +2,7 @@ import type { CaseState } from './case-state.ts'
 import type { ChangeName, EventFields } from './events.ts'
 import { HISTORY_FILE } from './history.ts'
 import type { Problem } from './problem.ts'
+import type { Causes } from './waiting.ts'
 
 /**
  * What was last published of a case. Comparing two of these decides which events a change causes. It is small, as it
@@ -21,6 +22,8 @@ export interface CaseFacts {
   /** By file name. */
   notes: Record<string, NoteFacts>
   problems: Problem[]
+  /** What people were told that waits for them. Old records do not have it. */
+  causes?: Causes
 }
 
 export interface ProofFacts {

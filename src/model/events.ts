@@ -110,6 +110,26 @@ export const EVENTS = {
     { webhook_id: id, case_id: id.nullable(), reason: z.enum(['gone', 'failing']) },
     { example: { case_id: null, reason: 'gone' } },
   ),
+  attention_needed: change(
+    {
+      ...ofCase,
+      title: z.string(),
+      kind: z.enum(['plan', 'question', 'failed', 'proof']).describe('What waits for a person.'),
+      session_id: id.nullable(),
+      session: count.nullable().describe('The number of the session; null for a question.'),
+      text: z.string().describe('What waits, in one sentence without a full stop.'),
+    },
+    {
+      tone: 'warn',
+      line: ({ title, text }) => lineOf('warn', `${say(title)}: ${say(text)}`),
+      example: {
+        title: 'Sign-in fails with a fresh token',
+        kind: 'plan',
+        session: 2,
+        text: 'The plan of session 2 is ready',
+      },
+    },
+  ),
   session_created: entry(
     {
       type: sessionType,

@@ -27,8 +27,9 @@ interface Pages {
  * apply to people and programs. To add a page: a folder with its routes, and a line here.
  */
 export function pages(service: HttpDeps): Pages {
-  const assets = loadAssets(visibleText(basename(service.layout.root)), () => {
-    return recentConversations(service).length > 0
+  const assets = loadAssets(visibleText(basename(service.layout.root)), {
+    hasAgents: () => recentConversations(service).length > 0,
+    waiting: () => service.lists.count({ group: ['waiting'] }),
   })
   const deps: PageDeps = { service, assets }
   const app = new Hono<ServiceEnv>()

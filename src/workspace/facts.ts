@@ -6,6 +6,7 @@ import type { CaseFacts, NoteFacts, ProofFacts } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import { nextTrailNumber } from '../model/trail.ts'
+import { nextCauses } from '../model/waiting.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { sessionFiles } from './deleted-sessions.ts'
 
@@ -33,6 +34,7 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
     notes,
     files: sessionFiles(entry),
     problems: folder.problems,
+    causes: nextCauses(folder, before?.causes ?? {}),
   }
 }
 

@@ -21,6 +21,7 @@ import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Page } from '../shell/page.tsx'
 import { FixFileLink, ProblemsList } from '../shell/problems.tsx'
 import { SourceLink } from '../shell/source-link.tsx'
+import { markOfCase } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
 import type { CasePageData } from './case-data.ts'
 import { DescriptionCard } from './description-card.tsx'
@@ -45,7 +46,12 @@ interface CasePageProps {
 export function CasePage({ data, similar, filter, isNotPlanned, assets }: CasePageProps) {
   const { id, json, broken } = data
   return (
-    <Page title={json.title} assets={assets} live={changesOf(id)}>
+    <Page
+      title={json.title}
+      assets={assets}
+      live={changesOf(id)}
+      mark={markOfCase(data.attention, json.state)}
+    >
       <CaseHead data={data} />
       {isNotPlanned && data.sessions.length === 0 && (
         <div class="notice" data-tone="bad" id="not-planned" role="alert">

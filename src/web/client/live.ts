@@ -1,92 +1,100 @@
 import { setStale } from './page-status.tsx'
 import { refresh, refreshSoon } from './refresh.ts'
-
-/** The data of an event of the service. */
-interface ServiceEvent {
-  event_type: string
-  timestamp: string
-  payload: Record<string, unknown>
-}
+import { joinSharedEvents, openStream, type ServiceEvent } from './shared-events.ts'
 
 type Listener = (event: ServiceEvent) => void
 const listeners = new Set<Listener>()
+const leaders = new Set<Listener>()
+const everything = new Set<Listener>()
 
+/** The events that change this page. */
 export function onServiceEvent(listener: Listener): void {
   listeners.add(listener)
 }
 
-/** A hidden page disconnects after this: a browser has six connections for all its pages of one host. */
+/** The events of all cases, on every page. */
+export function onAnyEvent(listener: Listener): void {
+  everything.add(listener)
+}
+
+/** The events of all cases, in only one of the tabs of this browser. */
+export function onEventInOneTab(listener: Listener): void {
+  leaders.add(listener)
+}
+
+/** A hidden page doesn't need the output of steps, so it disconnects after this. */
 const HIDDEN_MS = 2_000
-/** The service sends a ping every 15 s. One that hangs doesn't, although the connection is open. */
-const SILENT_MS = 40_000
-const LOOK_MS = 5_000
-/** An EventSource gives up if the service answers with an error; a new one tries after this. */
-const AGAIN_MS = 2_000
 
 /**
- * Keeps the page up to date with one EventSource: events refresh it, and so does each new connection, since events may
- * have been missed before. If nothing changed, the ETag of the page makes that cheap.
+ * Keeps the page up to date: events refresh it, and so does each new connection, since events may have been missed
+ * before. If nothing changed, the ETag of the page makes that cheap. Only a page that shows output has a stream of its
+ * own, while it is seen.
  */
 export function startLive(): void {
   const { live: address, events = '' } = document.body.dataset
-  if (!address) return
-  // an EventSource passes on only the events that it is asked for by name
   const names = events.split(' ')
-  let source: EventSource | null = null
-  let again: number | undefined
-  let heardAt = performance.now()
-
-  function open(): void {
-    clearTimeout(again)
-    source?.close()
-    heardAt = performance.now()
-    source = new EventSource(address!)
-    source.onopen = () => {
-      heardAt = performance.now()
+  const caseId = address && new URL(address, location.href).searchParams.get('case')
+  joinSharedEvents(names, {
+    open: isHeard,
+    cut: () => setStale('away', true),
+    event(event) {
       setStale('away', false)
-      void refresh()
-    }
-    source.addEventListener('ping', () => {
-      heardAt = performance.now()
-    })
-    source.onerror = () => {
-      setStale('away', true)
-      if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS)
-    }
-    for (const name of names) {
-      source.addEventListener(name, (event) => {
-        heardAt = performance.now()
-        const data = JSON.parse((event as MessageEvent<string>).data) as ServiceEvent
-        for (const listener of listeners) listener(data)
-      })
-    }
-  }
-
-  function close(): void {
-    clearTimeout(again)
-    source?.close()
-    source = null
-  }
+      for (const listener of everything) listener(event)
+      if (address && !output?.isOpen() && (!caseId || isOf(caseId, event))) pass(event)
+    },
+    lead(event) {
+      for (const listener of leaders) listener(event)
+    },
+  })
+  let output: ReturnType<typeof openStream> | null = null
+  if (!address) return
 
   onServiceEvent(({ event_type }) => {
     if (event_type !== 'session_output') refreshSoon()
   })
-  setInterval(() => {
-    if (source === null || performance.now() - heardAt < SILENT_MS) return
-    setStale('away', true)
-    open()
-  }, LOOK_MS)
+  const hasOutput = !new URL(address, location.href).searchParams.has('output')
+
+  function showsOutput(): void {
+    if (!hasOutput || output) return
+    output = openStream(names, address!, {
+      open: isHeard,
+      cut: () => {}, // the shared stream says so
+      ping: () => {},
+      event: pass,
+    })
+  }
+
+  function hideOutput(): void {
+    output?.close()
+    output = null
+  }
+
   let hiding: number | undefined
   document.addEventListener('visibilitychange', () => {
     clearTimeout(hiding)
-    if (document.hidden) hiding = setTimeout(close, HIDDEN_MS)
-    else if (source === null) open()
+    if (document.hidden) hiding = setTimeout(hideOutput, HIDDEN_MS)
+    else {
+      showsOutput()
+      void refresh() // a browser may have suspended the hidden page
+    }
   })
-  // a page that is left, or kept for Back, holds no connection
-  addEventListener('pagehide', close)
-  addEventListener('pageshow', (event) => {
-    if (event.persisted && !document.hidden) open()
+  addEventListener('pagehide', hideOutput)
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted && !document.hidden) showsOutput()
   })
   // a page opened in the background connects when it is first shown
-  if (!document.hidden) open()
+  if (!document.hidden) showsOutput()
+}
+
+function isHeard(): void {
+  setStale('away', false)
+  if (document.body.dataset.live) void refresh()
+}
+
+function pass(event: ServiceEvent): void {
+  for (const listener of listeners) listener(event)
+}
+
+function isOf(caseId: string, { event_type, payload }: ServiceEvent): boolean {
+  return payload.case_id === caseId || event_type === 'resync'
 }

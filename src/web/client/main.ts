@@ -1,4 +1,5 @@
 import { startConflicts, startVerifying } from './conflicts.tsx'
+import { startDesktopNotifying } from './desktop-notify.ts'
 import { startDisclosures } from './disclosure.ts'
 import { startForms } from './forms.tsx'
 import { startKeys } from './keys.ts'
@@ -12,6 +13,7 @@ import { startPalette } from './palette.tsx'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
+import { startTabMark } from './tab-mark.ts'
 import { startTimes } from './times.ts'
 
 /*
@@ -63,6 +65,15 @@ import { startTimes } from './times.ts'
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
+ * The mark of the tab (tab-mark.ts)
+ *   data-mark          on main: `waits`, `running` or `failed`
+ *   data-count         how many cases wait for the operator
+ *   data-icon-none     on the icon of the page: its address without a mark
+ *   data-icon-waits    the same with the mark `waits`
+ *   data-icon-running  with the mark `running`
+ *   data-icon-failed   with the mark `failed`
+ *   data-icon-other    while only other cases wait
+ *
  * For the style sheets only
  *   data-kind          the kind of a history entry, or of what a case waits for
  *   data-state         of a case or a session
@@ -88,6 +99,8 @@ startTimes()
 startList()
 startListReturn()
 startSession()
+startTabMark()
+startDesktopNotifying()
 startLive()
 // a form that needs the script was hidden while the page loaded, so its field did not get the focus
 if (document.activeElement === document.body)

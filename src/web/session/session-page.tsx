@@ -5,11 +5,12 @@ import { type LineWith, lastOf } from '../../model/trail.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/proof-parts.tsx'
-import { casePage, memoryPage, pathTo, sessionPage } from '../shell/addresses.ts'
+import { casePage, changesOf, memoryPage, pathTo, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
+import { markOfSession } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
 import { ChangedFiles } from './changed-files.tsx'
 import { OutputSection } from './output-section.tsx'
@@ -81,7 +82,8 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       title={`Session ${session.number}: ${title}`}
       assets={assets}
       kind="session"
-      live={`/events?after=now&case=${id}`}
+      live={isOver(session.state) ? changesOf(id) : `/events?after=now&case=${id}`}
+      mark={markOfSession(session, data.rows, ended)}
     >
       <SessionHead data={data} />
       <ProblemsList caseId={id} problems={problems} />

@@ -2,11 +2,20 @@ import type { Child } from 'hono/jsx'
 import { EVENTS } from '../../model/events.ts'
 import type { PageAssets } from '../assets.ts'
 import { AGENTS, API_REFERENCE, CASES, NEW_CASE } from './addresses.ts'
+import { MARKS, type TabMark } from './tab-mark.ts'
 
 /** `ping` comes apart, as it changes nothing. */
 const EVENT_NAMES = Object.keys(EVENTS)
   .filter((name) => name !== 'ping')
   .join(' ')
+
+const ICONS = {
+  none: 'favicon.svg',
+  waits: 'favicon-waits.svg',
+  running: 'favicon-running.svg',
+  failed: 'favicon-failed.svg',
+  other: 'favicon-other.svg',
+}
 
 export interface PageProps {
   title: string
@@ -15,24 +24,36 @@ export interface PageProps {
   live?: string
   /** For pages that the navigation marks, or that have their own styles or script. */
   kind?: 'cases' | 'new-case' | 'agents' | 'session' | 'reference'
+  /** What the title and the icon of the tab say first. */
+  mark?: TabMark | null
   children: Child
 }
 
 /** The frame of every page. The policy allows no inline scripts or styles. */
-export function Page({ title, assets, live, kind, children }: PageProps) {
+export function Page({ title, assets, live, kind, mark, children }: PageProps) {
   const { workspace } = assets
+  const waiting = assets.waiting()
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <title>{`${title} · ${workspace} · Casefile`}</title>
+        <title>{`${mark ? `${MARKS[mark.kind]} ${mark.text} · ` : ''}${title} · ${workspace} · Casefile`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <link rel="icon" href={assets.href('favicon.svg')} type="image/svg+xml" />
+        <link
+          rel="icon"
+          href={assets.href(ICONS[mark?.kind ?? (waiting > 0 ? 'other' : 'none')])}
+          type="image/svg+xml"
+          data-icon-none={assets.href(ICONS.none)}
+          data-icon-waits={assets.href(ICONS.waits)}
+          data-icon-running={assets.href(ICONS.running)}
+          data-icon-failed={assets.href(ICONS.failed)}
+          data-icon-other={assets.href(ICONS.other)}
+        />
         <link rel="stylesheet" href={assets.href('console.css')} />
         <script type="module" src={assets.href('console.js')} />
       </head>
-      <body data-page={kind} data-live={live} data-events={live && EVENT_NAMES}>
+      <body data-page={kind} data-live={live} data-events={EVENT_NAMES}>
         <a class="skip-link" href="#main">
           Skip to the content
         </a>
@@ -48,6 +69,7 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
           <nav aria-label="Main">
             <a href={CASES} data-key="g" aria-current={kind === 'cases' ? 'page' : undefined}>
               Cases
+              <WaitingCount count={waiting} />
             </a>
             <a href={NEW_CASE} data-key="n" aria-current={kind === 'new-case' ? 'page' : undefined}>
               New case
@@ -79,11 +101,17 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
           >
             Docs
           </a>
+          <button type="button" class="quiet needs-script" id="notify" aria-pressed="false" hidden>
+            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+              <path d="M8 2a4 4 0 0 0-4 4v3l-1.2 2.2h10.4L12 9V6a4 4 0 0 0-4-4zM6.6 13.2a1.5 1.5 0 0 0 2.8 0" />
+            </svg>
+            <span>Notify me</span>
+          </button>
           <button type="button" class="quiet needs-script" data-help>
             Keys <kbd>?</kbd>
           </button>
         </header>
-        <main id="main" tabindex={-1}>
+        <main id="main" tabindex={-1} data-mark={mark?.kind}>
           <noscript>
             <p class="notice">
               Reading works without JavaScript. To change something, turn JavaScript on, or use the
@@ -95,5 +123,15 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
         <div id="notices" class="notices" role="status" aria-live="polite" data-keep />
       </body>
     </html>
+  )
+}
+
+/** How many cases wait, beside the link to them; the script keeps it up to date. */
+function WaitingCount({ count }: { count: number }) {
+  return (
+    <span class="count-badge" id="waiting-count" data-count={count} hidden={count === 0}>
+      <span aria-hidden="true">{count}</span>
+      <span class="visually-hidden">, {count} waiting for you</span>
+    </span>
   )
 }

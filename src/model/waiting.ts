@@ -1,0 +1,99 @@
+import { attentionOf } from './attention.ts'
+import type { CaseFolder } from './case-folder.ts'
+import type { EventFields } from './events.ts'
+import type { Session } from './session.ts'
+import { lastOf } from './trail.ts'
+
+/** What people are notified of. `AttentionKind` has more, which can wait until somebody looks at the list. */
+export type WaitingKind = EventFields<'attention_needed'>['kind']
+
+/** What a case waits for. It has counts and numbers, and no text of a plan, a question or an output. */
+export interface Waiting {
+  kind: WaitingKind
+  session_id: string | null
+  session: number | null
+  text: string
+  /** Differs whenever something else waits; `key` is what it is the newest cause of. */
+  key: string
+  cause: string
+}
+
+/** By session id, or `question`: the last cause that was published. */
+export type Causes = Readonly<Record<string, string>>
+
+const QUESTION = 'question'
+
+export function waitingOf(folder: CaseFolder): Waiting | null {
+  const needs = attentionOf(folder)
+  if (needs?.kind === 'blocked' && isAsked(folder)) return question(folder)
+  const session = folder.sessions.find(({ id }) => id === needs?.session_id)
+  if (!session) return null
+  switch (needs?.kind) {
+    case 'plan':
+      return ofSession(session, 'plan', `The plan of session ${session.number} is ready`)
+    case 'failed':
+      return ofSession(session, 'failed', `Session ${session.number} failed${failedTests(session)}`)
+    case 'proof':
+      return ofSession(
+        session,
+        'proof',
+        `Session ${session.number} finished and needs verification`,
+      )
+    default:
+      return null
+  }
+}
+
+/**
+ * The causes to store: those of sessions that are still there stay, so that a problem that comes and goes, or a plan
+ * that is read again, is no new cause.
+ */
+export function nextCauses(folder: CaseFolder, before: Causes): Causes {
+  const waiting = waitingOf(folder)
+  const stay = Object.entries(before).filter(([key]) =>
+    key === QUESTION ? isAsked(folder) : folder.sessions.some(({ id }) => id === key),
+  )
+  return Object.fromEntries(waiting ? [...stay, [waiting.key, waiting.cause]] : stay)
+}
+
+function isAsked({ case: { state } }: CaseFolder): boolean {
+  return state === 'NEEDS_USER_INPUT'
+}
+
+function question({ case: { reason } }: CaseFolder): Waiting {
+  return {
+    kind: 'question',
+    session_id: null,
+    session: null,
+    text: 'A question needs your answer',
+    key: QUESTION,
+    cause: checksum(reason ?? ''),
+  }
+}
+
+/** A session that plans again, or is retried, has a later state line. */
+function ofSession(session: Session, kind: WaitingKind, text: string): Waiting {
+  const since = lastOf(session.trail, 'session_state_changed')?.number ?? 0
+  return {
+    kind,
+    session_id: session.id,
+    session: session.number,
+    text,
+    key: session.id,
+    cause: `${kind} ${since}`,
+  }
+}
+
+function failedTests({ tests }: Session): string {
+  if (!tests || tests.failed === 0) return ''
+  return `: ${tests.failed} of ${tests.run} ${tests.run === 1 ? 'test' : 'tests'} failed`
+}
+
+/** FNV-1a: to see that a text is another one, not to protect it. */
+function checksum(text: string): string {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  }
+  return (hash >>> 0).toString(16)
+}

@@ -1,0 +1,57 @@
+import type { Attention } from '../../model/attention.ts'
+import type { CaseState } from '../../model/case-state.ts'
+import type { Session } from '../../model/session.ts'
+
+/** What a tab says before the title of its page, so that it need not be opened to see it. */
+export interface TabMark {
+  kind: keyof typeof MARKS
+  text: string
+}
+
+export const MARKS = { waits: '●', running: '▶', failed: '✗' } as const
+
+export function markOfCase(attention: Attention | null, state: CaseState): TabMark | null {
+  switch (attention?.kind) {
+    case 'plan':
+      return { kind: 'waits', text: 'plan ready' }
+    case 'blocked':
+      return { kind: 'waits', text: state === 'BLOCKED' ? 'blocked' : 'question' }
+    case 'problem':
+      return { kind: 'waits', text: 'problem' }
+    case 'failed':
+      return { kind: 'failed', text: 'failed' }
+    case 'running':
+      return { kind: 'running', text: 'running' }
+    case 'proof':
+      return { kind: 'waits', text: 'to verify' }
+    default:
+      return null
+  }
+}
+
+/** With the steps of its plan, in their order. */
+export function markOfSession(
+  { state }: Pick<Session, 'state'>,
+  rows: readonly { state: string; plan: unknown }[],
+  hasEnded: boolean,
+): TabMark | null {
+  switch (state) {
+    case 'created':
+    case 'planning':
+      return { kind: 'running', text: 'planning' }
+    case 'plan_ready':
+      return { kind: 'waits', text: 'plan ready' }
+    case 'approved':
+    case 'executing': {
+      const steps = rows.filter(({ plan }) => plan !== null)
+      const begun = steps.filter((step) => step.state !== 'will_run').length
+      return { kind: 'running', text: begun === 0 ? 'running' : `${begun}/${steps.length}` }
+    }
+    case 'failed':
+      return { kind: 'failed', text: 'failed' }
+    case 'complete':
+      return hasEnded ? null : { kind: 'waits', text: 'to verify' }
+    default:
+      return null
+  }
+}
