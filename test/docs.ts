@@ -17,6 +17,7 @@ import { readPage } from './fixtures/doc-code.ts'
 import { isShown, type Typed, typedOf } from './fixtures/doc-console.ts'
 import { anchorsOf, type Block, blocksOf, docPages, linksOf } from './fixtures/doc-pages.ts'
 import { notBrief } from './fixtures/full.ts'
+import { pngOf } from './fixtures/pictures.ts'
 
 const pages = docPages()
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -118,6 +119,7 @@ t.test(
     mkdirSync(join(cwd, 'memory/cases', CASE, 'artifacts'), { recursive: true })
     writeFileSync(join(cwd, 'memory/cases', CASE, 'artifacts/1-test.log'), 'ok\n')
     writeFileSync(join(cwd, 'notes.md'), '# Notes\n')
+    writeFileSync(join(cwd, 'after.png'), pngOf(2, 2))
     const service = await started(['serve', '--root', '.', '--port', '0'], env, cwd)
     t.teardown(() => service.stop('SIGTERM'))
     for (const page of pages.filter((each) => !(each in ELSEWHERE))) {

@@ -1,6 +1,6 @@
 import { fixDuplicateNumbers } from './fix-duplicate-numbers.ts'
 import { fixLatest } from './fix-latest.ts'
-import { fixOrphanedArtifacts } from './fix-orphaned-artifacts.ts'
+import { fixOrphanedArtifacts, fixOrphanedPictures } from './fix-orphaned-artifacts.ts'
 import { fixPathFields } from './fix-path-fields.ts'
 import { fixGitFiles, removeLeftovers } from './fix-root.ts'
 import { fixMovedSessions, fixStateCopies, fixTrails } from './fix-sessions.ts'
@@ -24,6 +24,7 @@ export async function fixAll(snapshot: Snapshot, now: () => string): Promise<Fix
     await fixTrails(fixer, entry)
     await fixStateCopies(fixer, entry)
     await fixOrphanedArtifacts(fixer, entry)
+    await fixOrphanedPictures(fixer, entry)
     await fixLatest(fixer, entry)
   }
   return fixer.done

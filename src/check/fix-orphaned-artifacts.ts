@@ -1,6 +1,10 @@
+import { entriesIn } from '../files/folder-names.ts'
+import { stampOf } from '../files/safe-read.ts'
+import { proofOfPicture } from '../model/picture.ts'
 import { lastOf } from '../model/trail.ts'
 import { renameArtifacts } from '../runners/output/artifact-renaming.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
+import { removePicture } from '../workspace/pictures.ts'
 import { isOutputOf } from './artifact-owner.ts'
 import type { Fixer } from './fixer.ts'
 
@@ -21,6 +25,29 @@ export async function fixOrphanedArtifacts(fixer: Fixer, entry: CaseEntry): Prom
       return renamed.length > 0
         ? `the artifacts of session ${from} belong to session ${number}, so they are now ${renamed.join(', ')}`
         : null
+    })
+  }
+}
+
+/** A running service may be about to write the proof of a younger one. */
+const MIN_AGE_MS = 60_000
+
+/** Removes pictures whose proof is gone, or was never written because the service was killed. */
+export async function fixOrphanedPictures(fixer: Fixer, entry: CaseEntry): Promise<void> {
+  const { layout } = fixer.snapshot
+  for (const name of await entriesIn(layout.artifacts(entry.id))) {
+    const proofId = proofOfPicture(name)
+    if (proofId === null || entry.proofs.has(proofId)) continue
+    const path = layout.picture(entry.id, name)
+    await fixer.fix(path, async () => {
+      const [picture, proof] = await Promise.all([
+        stampOf(path),
+        stampOf(layout.proofFile(entry.id, proofId)),
+      ])
+      const isYoung = picture !== null && Date.now() - picture.ctimeMs < MIN_AGE_MS
+      if (picture === null || proof !== null || isYoung) return null
+      await removePicture(layout, entry.id, name)
+      return 'removed this picture, because it has no proof'
     })
   }
 }

@@ -7,6 +7,7 @@ import { takeOwnership } from '../state/owner/ownership.ts'
 import { openStateFolder } from '../state/state-folder.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { foldersWithRecords } from '../workspace/leftovers.ts'
+import { letGitTakePictures } from '../workspace/pictures.ts'
 import type { Fixer } from './fixer.ts'
 
 /** Writes the git files of the memory root that are missing. */
@@ -20,6 +21,17 @@ export async function fixGitFiles(fixer: Fixer): Promise<void> {
       return made.catch(nullFor('already_exists'))
     })
   }
+  await fixer.fix(join(memoryRoot, '.gitignore'), async () =>
+    hasPictures(fixer.snapshot) && (await letGitTakePictures(fixer.snapshot.layout))
+      ? 'git takes the pictures of proofs now'
+      : null,
+  )
+}
+
+function hasPictures({ catalog }: Fixer['snapshot']): boolean {
+  return [...catalog.ids()].some((id) =>
+    [...catalog.entry(id)!.proofs.values()].some(({ value }) => value?.image),
+  )
 }
 
 /**

@@ -20,7 +20,7 @@ export interface Answer {
   bytes: Uint8Array
 }
 
-/** A string is sent unchanged, anything else as JSON; undefined sends no body. */
+/** A string or bytes are sent unchanged, anything else as JSON; undefined sends no body. */
 export type Body = string | object | undefined
 
 export interface RequestOptions {
@@ -164,12 +164,14 @@ function requestOf(
   { body, headers = {} }: RequestOptions,
   signal: AbortSignal,
 ): HttpRequest {
-  const isJson = typeof body === 'object'
+  const isJson = typeof body === 'object' && !(body instanceof Uint8Array)
   const type = isJson ? { 'content-type': 'application/json' } : {}
   return {
     method,
     signal,
     headers: { ...type, ...headers },
-    ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
+    ...(body === undefined
+      ? {}
+      : { body: isJson ? JSON.stringify(body) : (body as string | Uint8Array) }),
   }
 }

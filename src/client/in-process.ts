@@ -16,7 +16,7 @@ export function sendInProcess(fetch: AppFetch): Send {
     const request = new Request(address, {
       method,
       headers: { ...headers, ...length },
-      body: body ?? null,
+      body: (body ?? null) as BodyInit | null,
     })
     const streamed = new StreamedResponse()
     const response = await unlessAborted(

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 export interface HttpRequest {
   method?: string
   headers?: Record<string, string>
-  body?: string
+  body?: string | Uint8Array
   signal: AbortSignal
 }
 

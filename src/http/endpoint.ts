@@ -50,6 +50,8 @@ export interface ResponseSpec {
   description: string
   json?: z.ZodType
   text?: RawContent
+  /** Bytes of one of several types. */
+  bytes?: readonly RawContent[]
   /** For an event stream: the component for any of its events, or null if they are not described. */
   events?: Streamed | null
   headers?: readonly HeaderName[]
@@ -99,6 +101,12 @@ export interface EndpointSpec extends Permission {
   isBodyOptional?: boolean
   /** For a body of any bytes instead of JSON. */
   rawBody?: RawContent
+  /**
+   * Bodies that the handler reads itself. `body` is then undefined; `query` is only for such a body, else `{}`.
+   */
+  otherBodies?: readonly RawContent[]
+  /** Whether a request has such a body. */
+  hasOtherBody?: (c: ServiceContext) => boolean
   responses: Readonly<Partial<Record<number, ResponseSpec>>>
   /** Whether it supports `If-Match` and `If-None-Match`. */
   isConditional?: boolean
@@ -149,14 +157,16 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
   const { query, body, maxBodyBytes: maxBytes, mountAt } = each
   const options = maxBytes === undefined ? {} : { maxBytes }
   const literal = path.slice(path.lastIndexOf('/'))
-  const handler = async (c: ServiceContext) =>
-    each.handle({
+  const handler = async (c: ServiceContext) => {
+    const isOther = each.hasOtherBody?.(c)
+    return each.handle({
       c,
       service,
       params: params ? parseParams(params, c) : {},
-      query: query ? parseQuery(query, c.req.queries()) : {},
-      body: body ? await readJson(c, body, options) : undefined,
+      query: query && isOther !== false ? parseQuery(query, c.req.queries()) : {},
+      body: body && !isOther ? await readJson(c, body, options) : undefined,
     })
+  }
   const checks = [
     ...(each.operatorOnly
       ? [requireOperator(service, each.operatorOnly, each.operatorOnlyIf)]

@@ -4,6 +4,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
 import type { Conversation } from '../model/conversation.ts'
+import type { ProofImage } from '../model/picture.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
@@ -116,9 +117,23 @@ export function serializeProofHead(folder: CaseFolder, proof: Proof): ProofHeadJ
     accepted: proof.accepted,
     supports: objection === null,
     why_not: objection?.text ?? null,
+    image: proof.image && imageJson(proof, proof.image),
     sha256: proof.sha256,
     created_at: proof.created_at,
     updated_at: proof.verified_at ?? proof.created_at,
+  }
+}
+
+function imageJson(
+  { id, case_id }: Proof,
+  { type, width, height, bytes }: ProofImage,
+): ProofHeadJson['image'] {
+  return {
+    type,
+    width,
+    height,
+    bytes,
+    url: `/cases/${case_id}/proof/${id}/image`,
   }
 }
 

@@ -1,4 +1,5 @@
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
+import { PICTURE_TYPES, type ProofImage, pictureName } from '../model/picture.ts'
 import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
 import type { FieldReader } from './fields.ts'
 import { readTests } from './session-evidence.ts'
@@ -42,6 +43,30 @@ export function exitCode(reader: FieldReader): number | null {
   if (raw === undefined || raw === null || Number.isInteger(raw)) return (raw as number) ?? null
   reader.problem('exit_code', 'wrong_type', 'exit_code: expected a whole number')
   return null
+}
+
+/** Reads `image: { name, type, width, height, bytes }`. The name must be that of the proof's own picture. */
+export function proofImage(reader: FieldReader, proofId: string): ProofImage | null {
+  const raw = reader.raw('image')
+  if (raw === undefined || raw === null) return null
+  const { name, type, width, height, bytes } = isMap(raw) ? raw : {}
+  const known = PICTURE_TYPES.find((each) => each === type)
+  const numbers = [width, height, bytes].map((each) => (Number.isSafeInteger(each) ? each : 0))
+  const isComplete = numbers.every((each) => Number(each) > 0)
+  if (known && name === pictureName(proofId, known) && isComplete) {
+    const [width, height, bytes] = numbers.map(Number) as [number, number, number]
+    return { name, type: known, width, height, bytes }
+  }
+  reader.problem(
+    'image',
+    'wrong_type',
+    `image: expected { name: ${proofId}.png, type: image/png, width, height, bytes }, or the same of a JPEG (.jpg), WebP or GIF`,
+  )
+  return null
+}
+
+export function imageYaml({ name, type, width, height, bytes }: ProofImage): YamlValue {
+  return { name, type, width, height, bytes }
 }
 
 /** Only a real boolean verifies a proof, not a word that looks like one. */

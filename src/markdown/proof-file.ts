@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Verification } from '../model/case-folder.ts'
+import { type ProofImage, pictureText } from '../model/picture.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import type { Counted, Proof } from '../model/proof.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
@@ -8,7 +9,15 @@ import { newFrontmatter, withFields } from './field-edit.ts'
 import { fieldReader, type RecordResult, readRecord } from './fields.ts'
 import { lineAt, linesOf } from './lines.ts'
 import { closesFence, OPENING } from './outline.ts'
-import { countsYaml, exitCode, failedTests, isVerified, reportCounts } from './proof-evidence.ts'
+import {
+  countsYaml,
+  exitCode,
+  failedTests,
+  imageYaml,
+  isVerified,
+  proofImage,
+  reportCounts,
+} from './proof-evidence.ts'
 import { looksLikeReport } from './report-shape.ts'
 import { fenceFor } from './sections.ts'
 import type { YamlValue } from './yaml-scalar.ts'
@@ -27,13 +36,17 @@ interface ProofReading {
   problems: Problem[]
 }
 
-/** Reads a proof file. Its content is the text of its first fence, byte for byte. */
+/**
+ * Reads a proof file. Its content is the text of its first fence, byte for byte. For a picture it is a line that says
+ * so; the caller compares the picture with `sha256`.
+ */
 export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const file = `proof/${origin.id}.md`
   const read = readProofFile(text, file)
   if (!read.ok) return { value: null, content: '', problems: [read.problem] }
   const reader = fieldReader(read.document, file)
-  const { content, outside } = contentOf(read.document)
+  const image = proofImage(reader, origin.id)
+  const { content, outside } = image ? contentOfPicture(image) : contentOf(read.document)
   if (outside !== null) {
     const line = lineAt(text, outside)
     reader.problems.push({ code: 'outside_fence', file, line, message: OUTSIDE })
@@ -43,7 +56,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const stated = reader.text('sha256')
   const sha256 = contentHash(content)
   const verified = isVerified(reader)
-  const intact = stated === null || stated === sha256
+  const intact = image !== null || stated === null || stated === sha256
   if (!intact) {
     const why = verified
       ? 'the content changed after it was verified, so it counts as not verified; verify it again to accept it'
@@ -57,17 +70,18 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     session_id: reader.matching('session_id', UUID, 'a UUID'),
     type: reader.matching('type', SLUG, SLUG_RULE) ?? 'log',
     created_at: reader.time('created_at') ?? origin.created_at,
-    sha256: stated ?? sha256,
+    sha256: stated ?? (image ? '' : sha256),
     verified,
     verified_at: reader.time('verified_at'),
     tests: reportCounts(reader),
     failed_tests: failedTests(reader),
     exit_code: exitCode(reader),
     accepted: reader.text('accepted')?.trim() || null,
+    image,
     intact,
     stamped: stated !== null,
     empty: content.trim() === '',
-    uncounted: !isCounted && looksLikeReport(content),
+    uncounted: image === null && !isCounted && looksLikeReport(content),
   }
   return {
     value: reader.problems.some(isBreaking) ? null : value,
@@ -117,6 +131,16 @@ function contentOf({ text, bodyStart, eol }: MarkdownDocument): Content {
   return { content: content.endsWith('\n') ? content.slice(0, -1) : content, outside }
 }
 
+/** The text around a link to the picture is for people who read the file, and not part of the proof. */
+function contentOfPicture(image: ProofImage): Content {
+  return { content: pictureContent(image), outside: null }
+}
+
+/** The content of a proof that is a picture. */
+export function pictureContent(image: ProofImage): string {
+  return `Picture (${pictureText(image)}, ${image.bytes} bytes): artifacts/${image.name}`
+}
+
 export function contentHash(content: string): string {
   return hash('sha256', content)
 }
@@ -129,6 +153,11 @@ export function newProofText(proof: Proof, content: string): string {
   if (tests !== null || looksLikeReport(content)) known.push(['tests', tests])
   if (failed_tests !== null) known.push(['failed_tests', failed_tests])
   if (proof.exit_code !== null) known.push(['exit_code', proof.exit_code])
+  if (proof.image !== null) {
+    const { image } = proof
+    const link = `![${pictureText(image)}](../artifacts/${image.name})`
+    return `${newFrontmatter([...known, ['image', imageYaml(image)]])}\n${link}\n`
+  }
   const [usual, other] = [fenceFor(content), fenceFor(content, '~')]
   // use backticks unless the content has a very long run of them, which would make the fences
   // larger than the content
@@ -147,10 +176,12 @@ export function countedProof(
   const has = (key: string) => read.ok && (read.document.fields?.has(key) ?? false)
   const content = read.ok ? contentOf(read.document).content : ''
   const fields: [string, YamlValue][] = [['sha256', counted.sha256]]
+  if (counted.image) fields.push(['image', imageYaml(counted.image)])
   if (verification) {
     fields.push(['verified', true], ['verified_at', verification.verified_at])
   }
-  if (tests !== null || has('tests') || looksLikeReport(content)) fields.push(['tests', tests])
+  const isReport = counted.image === null && looksLikeReport(content)
+  if (tests !== null || has('tests') || isReport) fields.push(['tests', tests])
   if (failed_tests !== null || has('failed_tests')) fields.push(['failed_tests', failed_tests])
   const accepted = verification?.accepted ?? null
   if (verification && (accepted !== null || has('accepted'))) fields.push(['accepted', accepted])

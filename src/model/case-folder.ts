@@ -27,7 +27,8 @@ export type FileEdit =
   | { file: 'case'; edit: CaseEdit; acts?: Act[] }
   | { file: 'session'; number: number; edit: SessionEdit }
   | { file: 'new-session'; session: Session }
-  | { file: 'new-proof'; proof: Proof; content: string }
+  /** `picture`: the bytes of its picture */
+  | { file: 'new-proof'; proof: Proof; content: string; picture: Uint8Array | null }
   | { file: 'proof'; id: string; counted: Counted; verification: Verification | null }
 
 /** `accepted` is the reason for accepting the proof; null if it was only verified. */

@@ -15,6 +15,8 @@ export interface NewProof {
   id: string
   type: string
   content: string
+  /** The bytes of the picture, if the proof is one. */
+  picture: Uint8Array | null
   counted: Counted
   /** Exit code of the step that the content comes from, if it was not 0. */
   exit_code: number | null
@@ -63,7 +65,15 @@ export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): 
     empty: false,
     uncounted: false,
   }
-  const edits: Edit[] = [{ file: 'new-proof', proof, content: wanted.content }]
+  const { content, picture } = wanted
+  const edits: Edit[] = [
+    {
+      file: 'new-proof',
+      proof,
+      content,
+      picture,
+    },
+  ]
   if (session && !isSealed(session)) {
     const fields = { proof_id: proof.id, proof_type: proof.type }
     const line: NewTrailLine = { event: 'proof_attached', fields }

@@ -21,7 +21,7 @@ const REMEDIES: Record<ProblemCode, string> = {
   too_complex: 'Simplify deeply nested lists or quotes.',
   bad_checklist: 'Write the line as described in the message: - [ ] <what> (<type>, required).',
   proof_gate: 'Attach and verify the missing proof, accept one with a reason, or revert the state.',
-  proof_changed: 'Restore the content, or verify the proof again.',
+  proof_changed: 'Restore the content or the picture, or verify the proof again.',
   outside_fence:
     'Move the text into the fence and verify the proof again, or move it to a memory file.',
   invalid_plan: 'Fix the plan at the line given in the message.',

@@ -18,7 +18,7 @@ export const PROBLEM_CODES = [
   'too_complex', // the markdown parser needed more than 2 s
   'bad_checklist', // an item that says "required" in an unreadable form
   'proof_gate', // RESOLVED in the file while the gate is shut
-  'proof_changed', // the content no longer has its sha256
+  'proof_changed', // the content, or the picture, no longer has its sha256
   'outside_fence', // text in a proof file outside its content
   'invalid_plan',
   'trail_changed',

@@ -1,4 +1,5 @@
 import type { FailedTest } from './failed-test.ts'
+import type { ProofImage } from './picture.ts'
 
 /** Test counts from the report in a proof. */
 export interface ReportCounts {
@@ -16,7 +17,7 @@ export interface Proof {
   session_id: string | null
   type: string
   created_at: string
-  /** The hash in the file; without one, the hash of its content. */
+  /** The hash in the file; without one, the hash of its content, or of its picture. */
   sha256: string
   verified: boolean
   verified_at: string | null
@@ -27,7 +28,9 @@ export interface Proof {
   exit_code: number | null
   /** The operator's reason for accepting a proof that does not support its claim by itself. */
   accepted: string | null
-  /** False if the content does not match the sha256 in the file. */
+  /** Set if the proof is a picture. Its content is then a line that says so. */
+  image: ProofImage | null
+  /** False if the content, or the picture, does not match the sha256 in the file. */
   intact: boolean
   /** Whether the file contains its sha256. */
   stamped: boolean
@@ -37,9 +40,10 @@ export interface Proof {
   uncounted: boolean
 }
 
-/** The test results that the service counted in content with this hash. */
+/** What the service found in content with this hash: its test results, or the size of its picture. */
 export interface Counted {
   sha256: string
+  image: ProofImage | null
   tests: ReportCounts | null
   failed_tests: FailedTest[]
 }

@@ -57,7 +57,11 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
   const found: Objection[] = []
   const add = (code: ObjectionCode, text: string, remedy: string) =>
     found.push({ code, text, remedy })
-  if (!proof.intact) add('changed', 'its content was changed', 'read it and verify it again')
+  if (!proof.intact && proof.image !== null) {
+    add('changed', 'its picture was changed or is missing', 'restore it, or verify it again')
+  } else if (!proof.intact) {
+    add('changed', 'its content was changed', 'read it and verify it again')
+  }
   if (proof.empty) add('empty', 'it is empty', 'attach a proof with content')
   if (proof.uncounted) {
     const text = 'its test report is not counted yet'

@@ -6,7 +6,8 @@ import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
 import { sessionForProof } from '../model/decide-proof.ts'
 import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { Actor } from '../model/history.ts'
-import type { Counted, ReportCounts } from '../model/proof.ts'
+import { pictureFacts, pictureName } from '../model/picture.ts'
+import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { readArtifact } from '../runners/output/artifacts.ts'
 import {
@@ -16,6 +17,7 @@ import {
 } from '../runners/reports/report-reader.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { hashOf, type RecordFile } from '../workspace/record.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
 import { stepsOf, type TrailStep } from './evidence.ts'
@@ -114,11 +116,25 @@ function notOnThisMachine(artifact: string, number: number): AppError {
 /** The hash of a content, and the test counts if it is a test report. */
 export async function countContent(content: string): Promise<Counted> {
   const sha256 = contentHash(content)
-  if (!looksLikeReport(content)) return { sha256, tests: null, failed_tests: [] }
+  const image = null
+  if (!looksLikeReport(content)) return { sha256, image, tests: null, failed_tests: [] }
   waiting += 1
   const reading = last.then(() => readReport(content))
   last = reading.catch(() => {}) // the caller handles the error
-  return { sha256, ...countsOf(await reading) }
+  return { sha256, image, ...countsOf(await reading) }
+}
+
+/** The hash and size of the picture of a proof; null if the bytes are not a picture. */
+export function countPicture(proofId: string, bytes: Uint8Array): Counted | null {
+  const facts = pictureFacts(bytes)
+  if (!facts) return null
+  const name = pictureName(proofId, facts.type)
+  return {
+    sha256: hashOf(bytes),
+    image: { name, ...facts, bytes: bytes.byteLength },
+    tests: null,
+    failed_tests: [],
+  }
 }
 
 /** Reads one report at a time, so that many large ones do not use all processors. */
@@ -164,6 +180,22 @@ function countsOf(reading: ReportReading): Pick<Counted, 'tests' | 'failed_tests
   }
 }
 
+async function countProof(
+  texts: Texts,
+  caseId: string,
+  record: RecordFile<Proof | null>,
+): Promise<Counted> {
+  const image = record.value?.image
+  if (!image) return countContent(await texts.proof(caseId, record))
+  const counted = countPicture(record.value!.id, await texts.picture(caseId, image))
+  if (counted?.image?.name === image.name) return counted
+  const what = counted ? 'a picture of another type' : 'no picture'
+  throw new AppError(
+    'unreadable_file',
+    `artifacts/${image.name} is ${what} now. Restore the file, or attach the picture again.`,
+  )
+}
+
 const ATTEMPTS = 20
 
 /**
@@ -181,7 +213,7 @@ export async function updateCounted(
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     proofOf(await store.read(caseId), proofId)
     const record = catalog.entry(caseId)!.proofs.get(proofId)!
-    const counted = await countContent(await texts.proof(caseId, record))
+    const counted = await countProof(texts, caseId, record)
     let isStale = false
     const change = (present: CaseFolder) => {
       isStale = hashNow() !== record.hash

@@ -20,6 +20,7 @@ import { type DeletionDeps, deletedProblems, deletedSessions } from './deleted-s
 import { isConflictCopy } from './late-saves/conflict-copy.ts'
 import { latestIn } from './latest.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
+import { isPictureFresh } from './pictures.ts'
 import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
 import type { ReadPass } from './sync/stability.ts'
@@ -121,6 +122,7 @@ export async function readCaseFolder(
     { keys: ids.keys, known: known?.proofs, pass, byGit: byGit('proof') },
     (proofId) => layout.proofFile(id, proofId),
     (proofId, record) => readProofRecord(deps, id, proofId, { known: record, pass }),
+    (record) => isPictureFresh(layout, id, record),
   )
   const notes = await refreshedAll<string, NoteFile>(
     {
@@ -186,10 +188,13 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
   { keys, known, pass, byGit }: Wanted<K, T>,
   path: (key: K) => string,
   read: (key: K, known: T | undefined) => Promise<T | null> | T | null,
+  isFresh: (known: T) => boolean = () => true,
 ): Promise<Map<K, T>> {
   const files = new Map<K, T>()
   for (const key of keys) {
-    const file = await refreshed(path(key), known?.get(key), (was) => read(key, was))
+    const was = known?.get(key)
+    const fresh = was && isFresh(was) ? was : was && { ...was, stamp: null }
+    const file = await refreshed(path(key), fresh, (present) => read(key, present))
     if (file) files.set(key, file)
   }
   for (const [key, file] of known ?? []) {

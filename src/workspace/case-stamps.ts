@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { lstatSync, type Stats } from 'node:fs'
 import { hasCode } from '../files/errno.ts'
 import type { FileStamp } from '../files/safe-read.ts'
+import { proofOfPicture } from '../model/picture.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { isLatestWrong } from './latest.ts'
 
@@ -27,7 +28,10 @@ export function stampsOf(entry: CaseEntry): CaseStamps {
   const { folders, file, sessions, proofs, notes } = entry
   const named: [string, FileStamp | null][] = [...folders, ['case.md', file.stamp]]
   for (const [number, { stamp }] of sessions) named.push([`sessions/${number}.md`, stamp])
-  for (const [id, { stamp }] of proofs) named.push([`proof/${id}.md`, stamp])
+  for (const [id, { stamp, value, picture }] of proofs) {
+    named.push([`proof/${id}.md`, stamp])
+    if (value?.image) named.push([`artifacts/${value.image.name}`, picture?.stamp ?? null])
+  }
   for (const [name, { stamp }] of notes) named.push([name, stamp])
   const names = shared(named.map(([name]) => name).join('\n'))
   // no hash, so that the next read corrects the link latest.md
@@ -46,7 +50,11 @@ export function isUnchanged({ names, print }: CaseStamps, folder: string): boole
 
 /** Returns the folders among the names, as in `CaseEntry.folders`. */
 export function folderNames({ names }: CaseStamps): string[] {
-  return names.split('\n').filter((name) => !/\.md$/i.test(name))
+  return names.split('\n').filter((name) => !/\.md$/i.test(name) && !isPicture(name))
+}
+
+function isPicture(name: string): boolean {
+  return name.startsWith('artifacts/') && proofOfPicture(name.slice('artifacts/'.length)) !== null
 }
 
 /** Returns one shared string for equal names. Long names are rarely equal. */

@@ -12,6 +12,8 @@ export interface Layout {
   proofs(id: string): string
   proofFile(id: string, proofId: string): string
   artifacts(id: string): string
+  /** A picture that is proof. The caller validates its name. */
+  picture(id: string, name: string): string
   memoryFile(id: string, filename: string): string
 }
 
@@ -31,12 +33,23 @@ export function layoutOf(root: string, memoryRoot: string): Layout {
     proofs,
     proofFile: (id, proofId) => `${proofs(id)}/${proofId}.md`,
     artifacts: (id) => `${cases}/${id}/artifacts`,
+    picture: (id, name) => `${cases}/${id}/artifacts/${name}`,
     memoryFile: (id, filename) => `${cases}/${id}/${filename}`,
   }
 }
 
+const HEX8 = '[0-9a-f]'.repeat(8)
+
+/** Raw output stays on this machine; the pictures of proofs, named by the id of their proof, travel with git. */
+export const ARTIFACT_RULES = `cases/*/artifacts/*
+!cases/*/artifacts/${HEX8}-????-????-????-????????????.*
+`
+
+/** The line that older versions wrote instead. */
+export const OLD_ARTIFACT_RULE = 'artifacts/\n'
+
 /** Written when the service creates the memory root. */
 export const MEMORY_ROOT_FILES: Record<string, string> = {
-  '.gitignore': 'latest.md\nindex.md\nartifacts/\n',
+  '.gitignore': `latest.md\nindex.md\n${ARTIFACT_RULES}`,
   '.gitattributes': '* -text\nhistory.md merge=union\n',
 }

@@ -12,6 +12,7 @@ import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
+import { withPicture } from './pictures.ts'
 import { type Reading, readRecord } from './read-record.ts'
 import { createdAt, type RecordFile } from './record.ts'
 import { asItRuns } from './trail-guard.ts'
@@ -100,7 +101,7 @@ export async function readProofRecord(
   proofId: string,
   reading: Reading<Proof | null>,
 ): Promise<RecordFile<Proof | null> | null> {
-  const record = await readRecord<Proof | null>(layout.caseFolder(caseId), reading, {
+  const read = await readRecord<Proof | null>(layout.caseFolder(caseId), reading, {
     path: layout.proofFile(caseId, proofId),
     file: `proof/${proofId}.md`,
     maxBytes: MAX_PROOF_BYTES,
@@ -114,6 +115,7 @@ export async function readProofRecord(
       }),
     fallback: async () => null,
   })
+  const record = read && withPicture(layout, caseId, read)
   // an unreadable proof does not count
   if (!record || record.readable || !record.value) return record
   return { ...record, value: { ...record.value, intact: false } }

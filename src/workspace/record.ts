@@ -16,9 +16,18 @@ export interface RecordFile<T> {
   ending: string
   /** The last good value while the file is broken. */
   value: T
+  /** The picture of a proof, as last read. */
+  picture?: PictureState
   /** Whether the file contains `value`. A broken file is never overwritten. */
   readable: boolean
   problems: Problem[]
+}
+
+/** `stamp` is null if the picture is missing, or changed so recently that it must be read again. */
+export interface PictureState {
+  stamp: FileStamp | null
+  /** SHA-256 of the bytes; empty if it cannot be read. */
+  hash: string
 }
 
 export type Decoded =

@@ -59,7 +59,7 @@ interface Gone {
 const SAVE_MS = 500
 
 /** Version of the stored format. */
-const FORMAT = 5
+const FORMAT = 6
 
 /**
  * Identifies the format of stored values, which belong to one build: another build may read the same files

@@ -5,6 +5,8 @@ import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { readSessionTexts, type TextsReading } from '../markdown/session-texts.ts'
+import { AppError } from '../model/app-error.ts'
+import { MAX_PICTURE_BYTES, type ProofImage } from '../model/picture.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { LastGood } from './last-good.ts'
@@ -16,6 +18,8 @@ import { unreadable } from './write-edit.ts'
 export interface Texts {
   session(caseId: string, record: RecordFile<Session | null>): Promise<TextsReading>
   proof(caseId: string, record: RecordFile<Proof | null>): Promise<string>
+  /** The bytes of the picture of a proof. Throws `unreadable_file` if it is missing. */
+  picture(caseId: string, image: ProofImage): Promise<Uint8Array>
   /** The sections of a session. Throws an AppError if its file is unreadable. */
   ofSession(caseId: string, record: RecordFile<Session | null> | undefined): Promise<SessionTexts>
 }
@@ -59,6 +63,19 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     return content
   }
 
+  async function picture(caseId: string, { name }: ProofImage): Promise<Uint8Array> {
+    const read = await readRegular(layout.picture(caseId, name), {
+      maxBytes: MAX_PICTURE_BYTES,
+      within: layout.caseFolder(caseId),
+    })
+    if (read.ok) return read.bytes
+    const why = read.reason === 'missing' ? 'is missing' : `cannot be read (${read.reason})`
+    throw new AppError(
+      'unreadable_file',
+      `The picture artifacts/${name} ${why}. Restore the file, or attach the picture again.`,
+    )
+  }
+
   async function ofSession(
     caseId: string,
     record: RecordFile<Session | null> | undefined,
@@ -76,5 +93,5 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     return read.ok && text?.ok ? { text: text.text, hash: hashOf(read.bytes) } : null
   }
 
-  return { session, proof, ofSession }
+  return { session, proof, picture, ofSession }
 }

@@ -28,6 +28,7 @@ import { makeInnerFolder } from './case-making.ts'
 import type { ChangedFile } from './history-journal.ts'
 import type { FileOfCase, ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
+import { createPicture, pictureNow, removePicture } from './pictures.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import type { TrailMemory } from './trail-memory.ts'
 
@@ -77,8 +78,10 @@ export async function stageEdit(
       const record = known(entry.proofs.get(edit.id), file)
       return changed(place, MAX_PROOF_BYTES, record, lateSaves, async (text, value) => {
         // the counted content must be the current content
-        if (contentHash(readProof(text, value).content) !== edit.counted.sha256)
-          throw changedMeanwhile(place.path)
+        const current = value.image
+          ? pictureNow(layout, id, value.image.name).hash
+          : contentHash(readProof(text, value).content)
+        if (current !== edit.counted.sha256) throw changedMeanwhile(place.path)
         return countedProof(text, edit.counted, edit.verification)
       })
     }
@@ -92,11 +95,34 @@ export async function stageEdit(
       const text = newProofText(edit.proof, edit.content)
       mustFit(file, text, MAX_PROOF_BYTES)
       await makeInnerFolder(layout.proofs(id))
-      return made(place, text)
+      const { image } = edit.proof
+      if (!image || !edit.picture) return made(place, text)
+      return afterPicture(layout, { id, name: image.name, bytes: edit.picture }, () =>
+        made(place, text),
+      )
     }
     default:
       return edit satisfies never
   }
+}
+
+/** Writes the picture of a new proof before its file, and removes it if the file cannot be written. */
+async function afterPicture(
+  layout: Layout,
+  { id, name, bytes }: { id: string; name: string; bytes: Uint8Array },
+  stage: () => Promise<StagedEdit>,
+): Promise<StagedEdit> {
+  await createPicture(layout, id, name, bytes)
+  const orRemove = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      await removePicture(layout, id, name)
+      throw error
+    }
+  }
+  const staged = await orRemove(stage)
+  return { ...staged, place: () => orRemove(staged.place) }
 }
 
 /** If the audit trail is restored, the fields that only the service sets are restored too. */
@@ -183,7 +209,9 @@ export function mustHaveRoomFor(caseFolder: string, edits: readonly Edit[]): Pro
   for (const edit of edits) {
     const present =
       edit.file === 'ignored-state' ? 0 : (stampNow(join(caseFolder, fileOf(edit)))?.size ?? 0)
-    const wanted = present + Buffer.byteLength(JSON.stringify(edit))
+    const picture = edit.file === 'new-proof' ? edit.picture : null
+    const others = picture ? { ...edit, picture: null } : edit
+    const wanted = present + Buffer.byteLength(JSON.stringify(others)) + (picture?.length ?? 0)
     bytes += (Math.ceil(wanted / BLOCK_BYTES) + 1) * BLOCK_BYTES
   }
   return mustHaveRoom(caseFolder, bytes, caseFolder)

@@ -203,7 +203,7 @@ t.test('the tools', async (t) => {
       ['attach_proof', { type: 'x', content: 'x', verified: true }, /Unrecognized key/],
       ['attach_proof', { type: 'x', content: 'x', verify: true }, /Unrecognized key/],
       ['attach_proof', { type: 'x: y\nverified: true', content: 'x' }, /lower-case/],
-      ['attach_proof', { type: 'x' }, /Give either content.*or artifact/],
+      ['attach_proof', { type: 'x' }, /Give exactly one of content.*picture, or artifact/],
       ['attach_proof', { type: 'x', artifact: '../case.md' }, /candidate/],
     ]
     writeFileSync(join(here.root, 'secret.md'), 'secret')

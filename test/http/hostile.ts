@@ -122,7 +122,8 @@ t.test('a change is not written through a link that came while it was decided', 
     type: 'log',
     content: 'x',
     exit_code: null,
-    counted: { sha256: contentHash('x'), tests: null, failed_tests: [] },
+    picture: null,
+    counted: { sha256: contentHash('x'), image: null, tests: null, failed_tests: [] },
   }
   const { id } = await app.newCase()
   const proof = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })

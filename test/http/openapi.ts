@@ -8,7 +8,8 @@ import t from 'tap'
 import { createApp } from '../../src/http/app.ts'
 import { endpointsOf } from '../../src/http/endpoints.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
-import { artifactParam, caseIdParam } from '../../src/http/schemas/params.ts'
+import { PICTURE } from '../../src/http/routes/proof.ts'
+import { artifactParam, caseIdParam, RESOLVED } from '../../src/http/schemas/params.ts'
 import { exampleOf } from '../../src/http/schemas/primitives.ts'
 import { approvalSchema } from '../../src/http/schemas/session.ts'
 import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
@@ -21,6 +22,7 @@ import { exampleFaults, placesIn } from '../fixtures/example-faults.ts'
 import { contractOf, type Json } from '../fixtures/fuzz/contract.ts'
 import { everyAnswer } from '../fixtures/fuzz/every-answer.ts'
 import { send } from '../fixtures/fuzz/send.ts'
+import { pngOf } from '../fixtures/pictures.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const BUILD = { version: '0.1.0', commit: null }
@@ -110,6 +112,11 @@ t.test('every GET of the examples is answered on the sample as it is described',
   const artifact = app.file(exampleOf(caseIdParam), 'artifacts', exampleOf(artifactParam))
   mkdirSync(dirname(artifact))
   writeFileSync(artifact, 'ok 1\n1..1\n')
+  const ofPicture = (...names: string[]) => app.file(RESOLVED.id, ...names)
+  const image = `image: { name: ${PICTURE}.png, type: image/png, width: 2, height: 2, bytes: 1 }`
+  writeFileSync(ofPicture('proof', `${PICTURE}.md`), `---\n${image}\n---\n`)
+  mkdirSync(ofPicture('artifacts'))
+  writeFileSync(ofPicture('artifacts', `${PICTURE}.png`), pngOf(2, 2))
   await app.restart()
   const contract = contractOf((await app.request('GET', '/openapi.json')).json)
   const agent = new Agent()

@@ -73,6 +73,7 @@ t.test('POST …/proof gives the whole proof, and where it is', async (t) => {
     failed_tests: [],
     exit_code: null,
     accepted: null,
+    image: null,
     supports: false,
     why_not: 'its report is incomplete',
     sha256: sha256(content),

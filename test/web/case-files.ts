@@ -131,7 +131,10 @@ t.test('a file that is chosen as proof', async (t) => {
   })
   await t.test('is refused where it is no text, with what to do instead', async (t) => {
     for (const bytes of [Buffer.from([0x89, 0x50, 0xff]), Buffer.from('a\0b')])
-      t.match(await read(bytes, 'x.png'), { ok: false, why: /x\.png is not UTF-8 text.*describe/ })
+      t.match(await read(bytes, 'x.png'), {
+        ok: false,
+        why: /x\.png is neither UTF-8 text nor a PNG.*describe/,
+      })
   })
   await t.test('is refused where it is empty or too large', async (t) => {
     t.match(await read(''), { ok: false, why: 'is empty' })

@@ -8,7 +8,7 @@ import { trailLineText } from '../../src/markdown/trail.ts'
 import type { TrailLine } from '../../src/model/trail.ts'
 import type { Change } from '../../src/workspace/case-entry.ts'
 import { createCaseFolder } from '../../src/workspace/case-making.ts'
-import { layoutOf } from '../../src/workspace/layout.ts'
+import { layoutOf, MEMORY_ROOT_FILES } from '../../src/workspace/layout.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { notBrief } from '../fixtures/full.ts'
 import { CASE, NOW, SESSION, TRAIL } from '../fixtures/records.ts'
@@ -620,7 +620,7 @@ t.test('the first cases, made at once, make the memory root with its git files',
       t.strictSame([...new Set(replies.map(({ status }) => status))], [201])
       t.strictSame((await readdir(app.memory)).sort(), ['.gitattributes', '.gitignore', 'cases'])
       const ignored = await readFile(join(app.memory, '.gitignore'), 'utf8')
-      t.equal(ignored, name.includes('cut') ? 'mine\n' : 'latest.md\nindex.md\nartifacts/\n')
+      t.equal(ignored, name.includes('cut') ? 'mine\n' : MEMORY_ROOT_FILES['.gitignore'])
     })
   }
 })

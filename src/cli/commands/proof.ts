@@ -18,7 +18,7 @@ import { proofState, proofTable } from '../output/proof-text.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
-import { contentOf, type ProofSource } from '../resolve/proof-content.ts'
+import { contentOf, type ProofSource, sendProof } from '../resolve/proof-content.ts'
 import { verifySeen } from '../resolve/seen-proof.ts'
 import { resolveSession } from '../resolve/session.ts'
 
@@ -31,7 +31,7 @@ export function command(): Command {
 }
 
 interface AddOptions extends CommandOptions, ProofSource {
-  type: string
+  type?: string
   session?: string
   verify?: boolean
 }
@@ -40,11 +40,10 @@ function addCommand(): Command {
   const add = new Command('add')
     .description('Attach a proof.')
     .addArgument(caseArgument())
-    .argument('[file]', 'A text file; - reads standard input.')
+    .argument('[file]', 'A text file or a picture; - reads standard input.')
     .option(
       '--type <type>',
-      `Type of proof: ${KNOWN_PROOF_TYPES.join(', ')}, or another word.`,
-      'test-log',
+      `Type of proof: ${KNOWN_PROOF_TYPES.join(', ')}, or another word. Default: test-log; screenshot for a picture.`,
     )
     .option('--artifact <name>', 'Attach output of a session instead of a file.')
     .option('--text <text>', 'The proof itself, instead of a file.')
@@ -57,6 +56,7 @@ function addCommand(): Command {
     examples: [
       ['casefile proof add "sign-in" --artifact 1-test.tap', 'Attach a report of session 1.'],
       ['npm test | casefile proof add c12d -', 'Attach the output of a command.'],
+      ['casefile proof add c12d after.png', 'Attach a picture: PNG, JPEG, WebP or GIF.'],
     ],
     exits: [EXIT.unknown],
   })
@@ -127,8 +127,7 @@ async function addProof(
   const { type, session, verify } = options
   const session_id =
     session === undefined ? undefined : (await resolveSession(client, id, session)).id
-  const body = { type, session_id, ...content }
-  let proof: ProofJson = (await client.request('POST', `/cases/${id}/proof`, { body })).body
+  let proof = await sendProof(client, id, content, { type, session_id })
   const isVerifiable = verify && proof.supports
   if (isVerifiable) proof = await verifySeen(client, proof)
   terminal.print(
@@ -167,6 +166,7 @@ async function showProof(
     const where = place === null ? '' : ` (${place})`
     terminal.say(visibleText(`  failed: ${name}${where}${message === null ? '' : `: ${message}`}`))
   }
+  if (proof.image) terminal.say(`SHA-256 ${proof.sha256}`)
   terminal.say('')
   const lines = proof.content.replace(/\r?\n$/, '').split(/\r?\n/)
   terminal.print(lines.map((line) => `${shownLine(line)}\n`).join(''))

@@ -1,14 +1,23 @@
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
+import { isWithin, realPathOf } from '../../files/real-path.ts'
+import { readRegular } from '../../files/safe-read.ts'
 import type { ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { MAX_PICTURE_BYTES } from '../../model/picture.ts'
 import { proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
+import { contentOf, type ProofBody, pictureOf, sendProof } from '../resolve/proof-content.ts'
 import { resolveSession } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, wordOf } from './arguments.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
 import { proofRow, proofView } from './views.ts'
+
+/** Base64 of 10 MiB. */
+const MOST_PICTURE_CHARACTERS = 14_100_000
 
 const ATTACHED =
   'The proof is attached but not verified. Only the operator can verify it (casefile proof verify).'
@@ -71,11 +80,25 @@ export const proofTools: readonly Tool[] = [
     title: 'Attach proof',
     does: 'appends',
     description:
-      'Attaches a proof to a case: a text, or a candidate that a finished session left. This does not verify it and does not open the gate: only the operator verifies proof. The first proof of a complete session seals the session.',
+      'Attaches a proof to a case: a text, a picture, or a candidate that a finished session left. This does not verify it and does not open the gate: only the operator verifies proof. The first proof of a complete session seals the session.',
     input: {
       ...caseArgument,
-      type: z.string().describe(`${KNOWN_PROOF_TYPES.join(', ')}, or another lower-case word`),
-      content: z.string().optional().describe('The proof itself, as text; or give artifact'),
+      type: z
+        .string()
+        .describe(
+          `${KNOWN_PROOF_TYPES.join(', ')}, or another lower-case word; of a picture screenshot`,
+        ),
+      content: z
+        .string()
+        .optional()
+        .describe('The proof itself, as text; or give artifact or picture'),
+      picture: z
+        .string()
+        .max(MOST_PICTURE_CHARACTERS)
+        .optional()
+        .describe(
+          'A picture (PNG, JPEG, WebP or GIF, at most 10 MiB) instead of content: the path of a file below the present folder or the folder for temporary files, or data:image/png;base64,…',
+        ),
       artifact: z
         .string()
         .optional()
@@ -88,14 +111,20 @@ export const proofTools: readonly Tool[] = [
         ),
     },
     output: { ...shape, session_id: z.string().nullable(), next: z.string() },
-    run(access, { case: name, session, type, content, artifact }) {
-      if ((content === undefined) === (artifact === undefined)) throw oneOfBoth()
+    run(access, { case: name, session, type, content, artifact, picture }) {
+      const given = [content, artifact, picture].filter((each) => each !== undefined)
+      if (given.length !== 1) throw oneOfThem()
       mustBeWhole('content', content ?? '')
       return access.served(async (client) => {
         const id = await caseIn(client, name)
         const session_id = await sessionIdOf(client, id, wordOf(session))
-        const body = { type, content, artifact, session_id }
-        const proof: ProofJson = (await client.request('POST', `/cases/${id}/proof`, { body })).body
+        const source = {
+          ...(artifact === undefined ? {} : { artifact }),
+          ...(content === undefined ? {} : { text: content }),
+        }
+        const found =
+          picture === undefined ? await contentOf(undefined, source) : await pictureAt(picture)
+        const proof = await sendProof(client, id, found, { type, session_id })
         const { content: _, ...head } = proof
         return { structured: { ...proofRow(head), next: nextFor(proof) } }
       })
@@ -112,9 +141,33 @@ async function sessionIdOf(
   return word === 'none' ? null : (await resolveSession(client, caseId, word)).id
 }
 
-function oneOfBoth(): AppError {
+/** A data: URL, or a file that the agent's own folders have: it may run in a sandbox that this process does not. */
+async function pictureAt(picture: string): Promise<ProofBody> {
+  const base64 = /^data:image\/[\w.+-]+;base64,([\sA-Za-z0-9+/=_-]+)$/.exec(picture)?.[1]
+  const bytes = base64 === undefined ? await ownFile(picture) : Buffer.from(base64, 'base64')
+  const found = pictureOf(bytes)
+  if (found) return found
+  throw new AppError(
+    'bad_request',
+    'picture: expected a PNG, JPEG, WebP or GIF file, or data:image/png;base64,… with its bytes. Send SVG as content.',
+  )
+}
+
+async function ownFile(name: string): Promise<Uint8Array> {
+  const path = await realPathOf(resolve(name.slice(0, 4096)))
+  const folders = await Promise.all([process.cwd(), tmpdir()].map(realPathOf))
+  const isOwn = folders.some((folder) => isWithin(folder, path))
+  const read = isOwn ? await readRegular(path, { maxBytes: MAX_PICTURE_BYTES }) : null
+  if (read?.ok) return read.bytes
+  const why = read
+    ? `cannot be read (${read.reason})`
+    : 'is neither below the present folder nor in the folder for temporary files'
+  throw new AppError('bad_request', `picture: ${name.slice(0, 200)} ${why}.`)
+}
+
+function oneOfThem(): AppError {
   return new AppError(
     'bad_request',
-    'Give either content (the text itself) or artifact (the name of a candidate that get_session lists).',
+    'Give exactly one of content (the text itself), picture, or artifact (the name of a candidate that get_session lists).',
   )
 }

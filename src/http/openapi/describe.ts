@@ -20,6 +20,12 @@ export function describe(
             schema: schemas.json(`${id} body`),
             ...withExample(example.body ?? schemas.example(`${id} body`)),
           },
+          ...Object.fromEntries(
+            (operation.otherBodies ?? []).map(({ type, description }) => [
+              type,
+              { schema: { description } },
+            ]),
+          ),
         },
       }
     : rawBody && {

@@ -54,7 +54,7 @@ export function failures(): Json {
 }
 
 function contentOf(
-  { json, text, events }: ResponseSpec,
+  { json, text, bytes = [], events }: ResponseSpec,
   name: string,
   { schemas, own }: { schemas: JsonSchemas; own: unknown },
 ): Json {
@@ -68,6 +68,9 @@ function contentOf(
   if (text) {
     const schema = { type: 'string', description: text.description }
     content[text.type] = { schema, ...withExample(own) }
+  }
+  for (const { type, description } of bytes) {
+    content[type] = { schema: { description }, ...withExample(own) }
   }
   if (events !== undefined) {
     const contentSchema = { $ref: `#/components/schemas/${events}` }

@@ -1,11 +1,14 @@
 import * as z from 'zod'
+import { AppError } from '../../model/app-error.ts'
 import { type CaseFolder, gateOf, proofOf } from '../../model/case-folder.ts'
 import { addItem } from '../../model/decide-case.ts'
 import { attachProof, verifyProof } from '../../model/decide-proof.ts'
+import { MAX_PICTURE_BYTES, PICTURE_TYPES, pictureFacts } from '../../model/picture.ts'
 import type { Counted } from '../../model/proof.ts'
 import {
   candidateContent,
   countContent,
+  countPicture,
   impliedSession,
   MAX_PROOF_CONTENT_BYTES,
   updateCounted,
@@ -14,21 +17,24 @@ import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 import { created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
-import { jsonWithETag, matchUntilWritten } from '../etag.ts'
+import { bytesWithETag, jsonWithETag, matchUntilWritten } from '../etag.ts'
 import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
-import { plainText } from '../plain-text.ts'
-import { mustFit } from '../request-body.ts'
+import { harmless, plainText } from '../plain-text.ts'
+import { mustFit, readBytes } from '../request-body.ts'
 import { type GateItemJson, gateItem } from '../schemas/case.ts'
 import { checklistItemSchema } from '../schemas/checklist.ts'
 import { caseIdParam, proofIdParam, RESOLVED } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
-import { listedProof, newProofSchema, proof, verifySchema } from '../schemas/proof.ts'
+import { listedProof, newProofSchema, pictureQuery, proof, verifySchema } from '../schemas/proof.ts'
 import { paging } from '../schemas/query.ts'
 import { serializeProof, serializeProofHead } from '../serializers.ts'
 
 /** JSON may write one byte as two, such as every line ending. */
 const MAX_BODY_BYTES = 2 * MAX_PROOF_CONTENT_BYTES + 1024 * 1024
+
+/** The id of a picture in examples. */
+export const PICTURE = '0d5f6d0e-5b6c-4a57-9d0c-54a1f1a6f3a2'
 
 const NEW_PROOF = {
   ...exampleOf(proof),
@@ -90,15 +96,22 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'Attach proof to a case',
     description:
-      'Requires either `content` or `artifact`, the name of a candidate of a session. If it is a test report, its tests are counted; a report with failures does not count as proof. Without `session_id`, the proof belongs to the session of the artifact, or else to the newest complete session that has no proof. With null, it belongs to no session.',
+      'Requires either `content` or `artifact`, the name of a candidate of a session. If it is a test report, its tests are counted; a report with failures does not count as proof. Without `session_id`, the proof belongs to the session of the artifact, or else to the newest complete session that has no proof. With null, it belongs to no session. The body may also be a picture (PNG, JPEG, WebP or GIF), with `type` and `session_id` in the query.',
     params: ofCase,
+    query: pictureQuery,
     body: newProofSchema,
+    otherBodies: PICTURE_TYPES.map((type) => ({
+      type,
+      description: 'The bytes of a picture, at most 10 MiB.',
+    })),
+    hasOtherBody: hasPicture,
     maxBodyBytes: MAX_BODY_BYTES,
     responses: created(proof, 'The proof, not yet verified.'),
     errors: [...FILE_ERRORS, 'wrong_state'],
     example: { responses: { 201: NEW_PROOF } },
     notWhilePlanning: 'attach proof',
-    async handle({ c, service, params: { id }, body }) {
+    async handle({ c, service, params: { id }, query, body }) {
+      if (hasPicture(c)) return attachPicture(c, service, id, query)
       const { artifact, type, session_id } = body
       const { content, exit_code, isReport } =
         body.content === undefined
@@ -109,7 +122,15 @@ export const proofEndpoints = [
       const found = await countContent(content)
       const tests = found.tests ?? (isReport ? { run: 0, passed: 0, failed: 0 } : null)
       const counted = { ...found, tests }
-      const added = { id: service.newId(), type, content, counted, exit_code, session_id }
+      const added = {
+        id: service.newId(),
+        type,
+        content,
+        picture: null,
+        counted,
+        exit_code,
+        session_id,
+      }
       const folder = await service.store.update(
         id,
         (present) =>
@@ -210,6 +231,43 @@ export const proofEndpoints = [
   }),
 
   endpoint({
+    route: 'GET /cases/:id/proof/:pid/image',
+    id: 'getProofImage',
+    tag: 'Proof',
+    summary: 'Get the picture of a proof',
+    description: 'Returns the bytes, with the content type that they have.',
+    params: ofProof,
+    responses: {
+      200: {
+        description: 'The picture.',
+        bytes: PICTURE_TYPES.map((type) => ({
+          type,
+          description: 'The bytes, as they were sent.',
+        })),
+        headers: ['ETag', 'Content-Security-Policy'],
+      },
+    },
+    errors: ['unreadable_file'],
+    example: {
+      params: { id: RESOLVED.id, pid: PICTURE },
+      responses: { 200: 'GIF89a…' },
+    },
+    async handle({ c, service, params: { id, pid } }) {
+      const { image } = proofOf(await service.store.read(id), pid)
+      if (!image) {
+        throw new AppError('not_found', `Proof ${pid} is not a picture. Its text is at …/content.`)
+      }
+      const bytes = await service.texts.picture(id, image)
+      const type = pictureFacts(bytes)?.type
+      if (type) return harmless(bytesWithETag(c, bytes, type))
+      throw new AppError(
+        'unreadable_file',
+        `artifacts/${image.name} is no picture any more. Restore the file, or attach the picture again.`,
+      )
+    },
+  }),
+
+  endpoint({
     route: 'PUT /cases/:id/proof/:pid/verify',
     id: 'verifyProof',
     tag: 'Proof',
@@ -242,6 +300,55 @@ export const proofEndpoints = [
     },
   }),
 ]
+
+/** Whether the body is declared to be a picture, of whatever type. */
+function hasPicture(c: ServiceContext): boolean {
+  return /^\s*image\//i.test(c.req.header('content-type') ?? '')
+}
+
+interface PictureQuery {
+  type?: string | undefined
+  session_id?: string | undefined
+}
+
+async function attachPicture(
+  c: ServiceContext,
+  service: HttpDeps,
+  id: string,
+  { type = 'screenshot', session_id }: PictureQuery,
+): Promise<Response> {
+  const bytes = await readBytes(c, MAX_PICTURE_BYTES)
+  const proofId = service.newId()
+  const counted = countPicture(proofId, bytes)
+  mustBePicture(c.req.header('content-type') ?? '', counted)
+  const added = {
+    id: proofId,
+    type,
+    content: '',
+    picture: bytes,
+    counted,
+    exit_code: null,
+    session_id: session_id === 'none' ? null : session_id,
+  }
+  const change = (present: CaseFolder) => attachProof(present, added, service.now())
+  const folder = await service.store.update(id, change, { by: await actorOf(service, c) })
+  const json = await serializeProof(service, folder, proofOf(folder, proofId))
+  return answerJson(c, json, 201, { location: `/cases/${id}/proof/${proofId}` })
+}
+
+/** Throws unless the bytes are a picture of the type that the header names. */
+function mustBePicture(contentType: string, counted: Counted | null): asserts counted is Counted {
+  const declared = contentType.split(';')[0]!.trim().toLowerCase()
+  const came = counted?.image?.type
+  if (came !== undefined && (came === declared || declared === 'image/*')) return
+  const accept = PICTURE_TYPES.join(', ')
+  const message = declared.startsWith('image/svg')
+    ? 'SVG is text, not a picture: attach it as the content of a JSON body.'
+    : came === undefined
+      ? `The body is declared as ${JSON.stringify(declared.slice(0, 100))}, but its bytes are not a PNG, JPEG, WebP or GIF picture.`
+      : `The body is declared as ${JSON.stringify(declared.slice(0, 100))}, but it is ${came}. Send it with that content type.`
+  throw new AppError('unsupported_media_type', message, { extra: { accept } })
+}
 
 async function answerProof(
   c: ServiceContext,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
+import { PICTURE_TYPES } from '../../model/picture.ts'
 import { count, id, time } from '../../model/schemas.ts'
 import { proofType } from './checklist.ts'
 import { RESOLVED } from './params.ts'
@@ -25,6 +26,15 @@ export const newProofSchema = z
   })
   .meta({ id: 'NewProof', examples: [{ type: 'test-log', artifact: '1-test.tap' }] })
 
+/** For a body that is a picture. */
+export const pictureQuery = {
+  type: proofType.optional().describe('Of a picture: the type of proof, `screenshot` by default.'),
+  session_id: z
+    .union([sentId, z.literal('none')])
+    .optional()
+    .describe('Of a picture: the session that it belongs to, or `none`.'),
+}
+
 export const verifySchema = z
   .object({
     accept: oneLine(2000).nullish().meta({
@@ -41,6 +51,16 @@ const testReport = z
     incomplete: z.literal(true).optional().describe('Only if the report is cut off.'),
   })
   .meta({ id: 'TestReport' })
+
+const image = z
+  .object({
+    type: z.enum(PICTURE_TYPES),
+    width: count.describe('In pixels.'),
+    height: count,
+    bytes: count,
+    url: z.string().describe('The path of the picture itself.'),
+  })
+  .meta({ id: 'ProofImage' })
 
 const proofHead = {
   id,
@@ -63,7 +83,8 @@ const proofHead = {
     .boolean()
     .describe('Whether it supports its claim, so that it counts once it is verified.'),
   why_not: z.string().nullable().describe('Why it does not support its claim.'),
-  sha256: z.string().describe('SHA-256 of the content, in hex.'),
+  image: image.nullable().describe('The picture, if the proof is one.'),
+  sha256: z.string().describe('SHA-256 of the content, or of the picture, in hex.'),
   created_at: time,
   updated_at: time,
 }
@@ -83,6 +104,7 @@ const EXAMPLE = {
   accepted: null,
   supports: true,
   why_not: null,
+  image: null,
   sha256: '91ec1f31d2239a37ec9146db9228b0f892ffa92436dbb15263cbab002d13e819',
   created_at: '2026-11-11T15:40:00.002Z',
   updated_at: '2026-11-11T15:40:00.025Z',

@@ -1,7 +1,9 @@
 import { counted, sizeText } from '../../model/amounts.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { pictureText } from '../../model/picture.ts'
 import { isOver } from '../../model/session-state.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
+import { isPicture, Thumbnail } from '../proof/picture.tsx'
 import type { ProofExcerpt, ProofRow } from '../proof/proof-data.ts'
 import {
   AcceptedReason,
@@ -44,7 +46,7 @@ export function ProofCard({ data }: { data: CasePageData }) {
       )}
       {proofs.length === 0 ? (
         <p class="muted">
-          None yet. Resolving a case needs proof: a test report, a log, a diff or a note.
+          None yet. Resolving a case needs proof: a test report, a log, a diff, a picture or a note.
         </p>
       ) : (
         <ShowMore
@@ -89,11 +91,13 @@ function ProofItem({ id, row }: { id: string; row: ProofRow }) {
       <AcceptedReason accepted={proof.accepted} despite={acceptedDespite} />
       <p class="facts">
         {session !== null && <a href={sessionPage(id, session)}>session {session}</a>}
-        {content && <span>{sizeText(content.size)}</span>}
+        {proof.image && <span>{pictureText(proof.image)}</span>}
+        {content && <span>{sizeText(proof.image?.bytes ?? content.size)}</span>}
         {proof.tests && <span>{testsText(proof.tests)}</span>}
         <ProofTimes proof={proof} verified={verified} />
       </p>
-      {content && <Excerpt content={content} label={`Excerpt of ${proof.type}`} />}
+      {isPicture(proof) && <Thumbnail proof={proof} />}
+      {content && !proof.image && <Excerpt content={content} label={`Excerpt of ${proof.type}`} />}
       {content && !content.isComplete && (
         <p class="small">
           <a href={proofPage(id, proof.id)}>
@@ -144,7 +148,11 @@ function AttachForm({ data: { id, gate, sessions } }: { data: CasePageData }) {
             placeholder="Paste a test report, a log or a diff, or describe what you saw"
           />
         </Field>
-        <Field id="proof-file" label="Or a file" hint="UTF-8 text, at most 10 MiB">
+        <Field
+          id="proof-file"
+          label="Or a file"
+          hint="UTF-8 text or a picture (PNG, JPEG, WebP, GIF), at most 10 MiB. You can also drop it on Proof, or paste a picture."
+        >
           <input type="file" id="proof-file" aria-describedby="proof-file-hint" />
         </Field>
         <div class="chosen-file" id="chosen-file" data-keep hidden />

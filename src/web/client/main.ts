@@ -10,6 +10,7 @@ import { startMemoryEditor } from './memory-editor.tsx'
 import { startNewCase } from './new-case.tsx'
 import { startCopying, startNotices } from './notices.ts'
 import { startPalette } from './palette.tsx'
+import { startPictures } from './pictures.ts'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
@@ -56,6 +57,10 @@ import { startTimes } from './times.ts'
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
  *
+ * Pictures (pictures.ts)
+ *   data-compare       on a slider: the selector of the two pictures that it divides
+ *   data-drop          set by the script: a file is dragged over it
+ *
  * What a page is about
  *   data-page          on the body: the kind of page
  *   data-case          the id of the case of a session
@@ -92,6 +97,7 @@ startKeys()
 startPalette()
 startCopying()
 startProofAttaching()
+startPictures()
 startVerifying()
 startMemoryEditor()
 startNewCase()

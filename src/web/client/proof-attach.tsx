@@ -4,6 +4,7 @@ import { element } from './dom.ts'
 import { fieldsOf, lockForm } from './form-fields.ts'
 import { finish, showError } from './forms.tsx'
 import { clearNotices } from './notices.ts'
+import { previewOf } from './picture-preview.ts'
 import { type ProofFile, readProofFile } from './proof-file.ts'
 import { restoreFocusAfter } from './restore-focus.ts'
 import { send } from './send.ts'
@@ -43,7 +44,7 @@ async function choose(form: HTMLFormElement, file: File | undefined): Promise<vo
   shown.hidden = true
   enableText(form, file === undefined)
   if (!file) return
-  form.querySelector<HTMLInputElement>('input[name=type]')!.value = proofTypeOf(file.name)
+  showType(form, proofTypeOf(file.name))
   const reading = readProofFile(file)
   chosen.set(form, reading)
   const read = await reading
@@ -55,17 +56,41 @@ async function choose(form: HTMLFormElement, file: File | undefined): Promise<vo
     showError(form, { code: 'bad_file', detail: read.why })
     return
   }
-  const isCut = read.text.length > PREVIEW
-  const preview = isCut ? `${read.text.slice(0, PREVIEW)} …` : read.text
+  if ('picture' in read) showType(form, 'screenshot')
+  const preview =
+    'picture' in read
+      ? ((await previewOf(read.picture)) ?? element(<p>It can't be shown here.</p>))
+      : element(<pre>{visibleText(startOf(read.text))}</pre>)
+  if (chosen.get(form) !== reading) return
   shown.replaceChildren(
     element(
       <p class="small">
         {file.name}, {file.size.toLocaleString('en')} bytes. It is attached byte for byte.
       </p>,
     ),
-    element(<pre>{visibleText(preview)}</pre>),
+    preview,
   )
   shown.hidden = false
+}
+
+function showType(form: HTMLFormElement, type: string): void {
+  form.querySelector<HTMLInputElement>('input[name=type]')!.value = type
+}
+
+function startOf(text: string): string {
+  return text.length > PREVIEW ? `${text.slice(0, PREVIEW)} …` : text
+}
+
+/** Opens the form with a file that was dropped or pasted. False if the page has no such form. */
+export function openAttaching(files: FileList): boolean {
+  const input = document.querySelector<HTMLInputElement>('#proof-file')
+  const disclosure = input?.closest('details')
+  if (!input || !disclosure) return false
+  disclosure.open = true
+  input.files = files
+  input.dispatchEvent(new Event('change', { bubbles: true }))
+  input.form!.querySelector<HTMLButtonElement>('button[type=submit]')!.focus()
+  return true
 }
 
 function enableText(form: HTMLFormElement, isEnabled: boolean): void {
@@ -81,11 +106,27 @@ async function attach(form: HTMLFormElement): Promise<void> {
   showError(form, null)
   const file = await chosen.get(form)
   if (file && !file.ok) return unlock() // the error is shown already
-  const content = file ? { content: file.text } : {}
-  const sent = await send('POST', form.getAttribute('action')!, { ...fields, ...content })
+  const address = form.getAttribute('action')!
+  const sent =
+    file && 'picture' in file
+      ? await send(
+          'POST',
+          `${address}?${queryOf(fields)}`,
+          new Blob([file.picture], { type: file.type }),
+        )
+      : await send('POST', address, file ? { ...fields, content: file.text } : fields)
   unlock()
   if (!sent.ok) return showError(form, sent.problem)
   clearNotices()
   restoreFocusAfter(form, sent.body)
   await finish(form, sent.body)
+}
+
+/** The fields that a picture is sent with. */
+function queryOf(fields: Record<string, unknown> = {}): URLSearchParams {
+  const { type, session_id } = fields
+  return new URLSearchParams({
+    type: String(type),
+    ...(session_id === undefined ? {} : { session_id: String(session_id) }),
+  })
 }

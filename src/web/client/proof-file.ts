@@ -1,8 +1,13 @@
+import { type PictureType, pictureFacts } from '../../model/picture.ts'
+
 const MAX_BYTES = 10 * 1024 * 1024
 
-export type ProofFile = { ok: true; text: string } | { ok: false; why: string }
+export type ProofFile =
+  | { ok: true; text: string }
+  | { ok: true; picture: Uint8Array<ArrayBuffer>; type: PictureType }
+  | { ok: false; why: string }
 
-/** The text of a file, byte for byte, or why it can't be proof. */
+/** The text of a file, byte for byte, or its picture, or why it can't be proof. */
 export async function readProofFile(
   file: Pick<File, 'name' | 'size' | 'arrayBuffer'>,
 ): Promise<ProofFile> {
@@ -18,6 +23,8 @@ export async function readProofFile(
   )
   if (!bytes)
     return rejected(`${name} cannot be read. Check that it still exists, then choose it again.`)
+  const facts = pictureFacts(bytes)
+  if (facts) return { ok: true, picture: bytes, type: facts.type }
   if (bytes.includes(0)) return rejected(`${name} ${BINARY}`)
   try {
     return {
@@ -30,7 +37,7 @@ export async function readProofFile(
 }
 
 const BINARY =
-  'is not UTF-8 text. Proof is text: attach a log or a report, or describe what the file shows and where it is.'
+  'is neither UTF-8 text nor a PNG, JPEG, WebP or GIF picture. Attach a log, a report or a screenshot, or describe what the file shows and where it is.'
 
 function rejected(why: string): ProofFile {
   return { ok: false, why }

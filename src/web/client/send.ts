@@ -13,7 +13,7 @@ export interface Problem {
 /** Ending an agent that ignores the signal takes longest. */
 const TIMEOUT_MS = 60_000
 
-/** Sends JSON, or nothing, to the service. Never rejects: an unreachable service is a problem too. */
+/** Sends JSON, a picture (a Blob with its type), or nothing, to the service. Never rejects: an unreachable service is a problem too. */
 export async function send(
   method: string,
   address: string,
@@ -26,10 +26,10 @@ export async function send(
       cache: 'no-cache',
       headers: {
         'casefile-client': 'console',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined ? {} : { 'content-type': typeOf(body) }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     return await readResponse(response)
@@ -38,6 +38,10 @@ export async function send(
       return { ok: false, status: 0, problem: LATE }
     return { ok: false, status: 0, problem: AWAY }
   }
+}
+
+function typeOf(body: unknown): string {
+  return body instanceof Blob ? body.type : 'application/json'
 }
 
 /** Reads a response. Rejects if the connection breaks. */

@@ -2,18 +2,20 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { serializeProof } from '../../http/serializers.ts'
 import { sizeText } from '../../model/amounts.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
+import { pictureText } from '../../model/picture.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
 import { readPatch } from '../../rendering/diff/patch.ts'
 import { DiffView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
-import { changesOf, pathTo, proofText, sessionPage } from '../shell/addresses.ts'
+import { changesOf, pathTo, proofPicture, proofText, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
 import { AnsiBox } from '../shell/text-box.tsx'
+import { earlierPicture, isPicture, PictureComparison, PictureContent } from './picture.tsx'
 import { proofEtag } from './proof-data.ts'
 import {
   AcceptedReason,
@@ -39,7 +41,9 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
   const session = folder.sessions.find((each) => each.id === proof.session_id)
   const verified = countsAsVerified(proof)
   const objection = objectionTo(proof, folder.sessions)
-  const problems = folder.problems.filter(({ file }) => file === `proof/${proof.id}.md`)
+  const files = [`proof/${proof.id}.md`, `artifacts/${proof.image?.name}`]
+  const problems = folder.problems.filter(({ file }) => files.includes(file))
+  const before = isPicture(proof) ? earlierPicture(folder, proof) : null
   return (
     <Page title={`${proof.type}: ${title}`} assets={assets} live={changesOf(id)}>
       <div class="record-head" id="proof-head">
@@ -53,14 +57,26 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
             </a>
           )}
           {proof.tests && <span>{testsText(proof.tests)}</span>}
-          <span>{sizeText(Buffer.byteLength(json.content))}</span>
-          <a href={proofText(id, proof.id)}>View as plain text</a>
+          {isPicture(proof) ? (
+            <>
+              <span>
+                {pictureText(proof.image)}, {sizeText(proof.image.bytes)}
+              </span>
+              <a href={proofPicture(proof)}>Open the picture</a>
+            </>
+          ) : (
+            <>
+              <span>{sizeText(Buffer.byteLength(json.content))}</span>
+              <a href={proofText(id, proof.id)}>View as plain text</a>
+            </>
+          )}
           <ProofTimes proof={proof} verified={verified} />
         </p>
         {proof.sha256 && (
           <p class="facts">
             <span>
-              SHA-256 of the content: <code class="hash">{proof.sha256}</code>
+              SHA-256 of the {proof.image ? 'picture' : 'content'}:{' '}
+              <code class="hash">{proof.sha256}</code>
             </span>
           </p>
         )}
@@ -76,8 +92,13 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
       <FailedTests tests={proof.failed_tests} failed={proof.tests?.failed ?? 0} />
       <ProblemsList caseId={id} problems={problems} />
       <section class="card" id="proof-content" aria-label="Content of the proof">
-        <Content content={json.content} plainText={proofText(id, proof.id)} />
+        {isPicture(proof) ? (
+          <PictureContent proof={proof} />
+        ) : (
+          <Content content={json.content} plainText={proofText(id, proof.id)} />
+        )}
       </section>
+      {isPicture(proof) && before && <PictureComparison before={before} after={proof} />}
     </Page>
   )
 }

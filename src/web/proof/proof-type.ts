@@ -2,5 +2,6 @@
 export function proofTypeOf(filename: string): string {
   if (/\.(tap|xml|jsonl)$/i.test(filename)) return 'test-log'
   if (/\.(patch|diff)$/i.test(filename)) return 'diff'
+  if (/\.(png|jpe?g|webp|gif)$/i.test(filename)) return 'screenshot'
   return 'log'
 }

@@ -1,3 +1,5 @@
+import type { Proof } from '../../model/proof.ts'
+
 /** Where the pages are. The JSON endpoints keep `/cases`, so a page of one case is below `/case`. */
 export const CASES = '/'
 export const NEW_CASE = '/new'
@@ -42,6 +44,11 @@ export function changesOf(id?: string): string {
 /** The content of a proof as plain text, from the API. */
 export function proofText(id: string, proof: string): string {
   return `/cases/${id}/proof/${proof}/content`
+}
+
+/** The picture of a proof, from the API. The hash makes a changed picture another address. */
+export function proofPicture({ case_id, id, sha256 }: Proof): string {
+  return `/cases/${case_id}/proof/${id}/image?v=${sha256.slice(0, 12)}`
 }
 
 /** The path of a session in the API. */
