@@ -234,7 +234,7 @@ async function open(
     baselines,
     files: baselineStore,
   })
-  const { sessions, conversations, providers, handEdits, plans } = createSessionParts({
+  const { sessions, comments, conversations, providers, handEdits, plans } = createSessionParts({
     layout,
     state,
     database,
@@ -360,6 +360,7 @@ async function open(
     settings,
     plans,
     sessions,
+    comments,
     conversations,
     running,
     changes,
