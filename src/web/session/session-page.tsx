@@ -2,6 +2,7 @@ import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
+import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/proof-parts.tsx'
@@ -117,7 +118,12 @@ function SessionHead({ data }: { data: SessionPageData }) {
         <span>
           Started <Time at={started_at} />
         </span>
-        {durations !== '' && <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>}
+        {durations !== '' && (
+          <span class="session-times">
+            <SessionBar durations={data.json.durations} />
+            <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>
+          </span>
+        )}
         {guarded && <span>{guardText(guarded)}</span>}
         <a href={memoryPage(id, `${number}.md`)}>View file</a>
         {others.map((other) => (
