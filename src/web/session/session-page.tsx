@@ -5,8 +5,15 @@ import { type LineWith, lastOf } from '../../model/trail.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
-import { FailedTests } from '../proof/proof-parts.tsx'
-import { casePage, changesOf, memoryPage, pathTo, sessionPage } from '../shell/addresses.ts'
+import { FailedTests } from '../proof/tests-card.tsx'
+import {
+  casePage,
+  changesOf,
+  logPage,
+  memoryPage,
+  pathTo,
+  sessionPage,
+} from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
@@ -65,7 +72,12 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       {waits && <PlanSection data={data} />}
       <OutOfScope data={data} />
       {!waits && <EarlyChanges data={data} />}
-      <FailedTests tests={session.failed_tests} failed={session.tests?.failed ?? 0} />
+      <FailedTests
+        reports={data.reports}
+        failedTests={session.failed_tests}
+        counts={session.tests}
+        pageOf={(artifact) => logPage(id, session.number, artifact)}
+      />
       <RefusedActions data={data} />
       {isOver(session.state) && !isOutputFirst && (
         <ChangedFiles session={session} changes={data.changes} />
