@@ -11,6 +11,7 @@ import { caseRoutes } from './case/case-routes.tsx'
 import type { PageDeps } from './deps.ts'
 import { changesRoutes } from './diff/changes-routes.tsx'
 import { listRoutes } from './list/list-routes.tsx'
+import { paletteRoutes } from './palette/palette-routes.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/search-routes.tsx'
 import { sessionRoutes } from './session/session-routes.tsx'
@@ -29,7 +30,7 @@ interface Pages {
 export function pages(service: HttpDeps): Pages {
   const assets = loadAssets(visibleText(basename(service.layout.root)), {
     hasAgents: () => recentConversations(service).length > 0,
-    waiting: () => service.lists.count({ group: ['waiting'] }),
+    waiting: waitingCount(service),
   })
   const deps: PageDeps = { service, assets }
   const app = new Hono<ServiceEnv>()
@@ -43,7 +44,22 @@ export function pages(service: HttpDeps): Pages {
     changesRoutes(deps),
     agentsRoutes(deps),
     referenceRoutes(deps),
+    paletteRoutes(deps),
   ]
   for (const routes of all) app.route('/', routes)
   return { pages: app, errorPage: createErrorPage(assets) }
+}
+
+/** Counting is slow while a start has thousands of cases to store, so a count serves until something has happened. */
+const COUNT_MS = 1_000
+
+function waitingCount({ lists, eventLog }: HttpDeps): () => number {
+  let last = { event: -1, at: 0, count: 0 }
+  return () => {
+    const now = performance.now()
+    if (last.event !== eventLog.last || now - last.at > COUNT_MS) {
+      last = { event: eventLog.last, at: now, count: lists.count({ group: ['waiting'] }) }
+    }
+    return last.count
+  }
 }

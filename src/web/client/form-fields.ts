@@ -1,3 +1,5 @@
+import { parseRequirements } from '../../markdown/requirement-line.ts'
+
 export type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /** What the form would send; undefined if it has no fields. main.ts lists the attributes that change it. */
@@ -14,6 +16,7 @@ export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undef
     else if (dataset.list === 'lines') Object.assign(fields, linesOf(value))
     else if (value === '' && dataset.empty === 'omit') continue
     else if (value === '' && dataset.empty === 'null') fields[name] = null
+    else if (dataset.list === 'requirements') fields[name] = parseRequirements(value)
     else if (dataset.list === 'spaces') fields[name] = split(value, /[\s,]+/)
     else if (dataset.list === 'commas') fields[name] = split(value, ',')
     else fields[name] = value

@@ -10,7 +10,9 @@ import { startLive } from './live.ts'
 import { startLogPage } from './log-page.ts'
 import { startWrapping } from './log-view.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
+import { startNewCase } from './new-case.tsx'
 import { startCopying, startNotices } from './notices.ts'
+import { startPalette } from './palette.tsx'
 import { startPictures } from './pictures.ts'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
@@ -28,6 +30,9 @@ import { startTimes } from './times.ts'
  *   data-only-changed  send only the fields that were changed
  *   data-empty         on a control: what an empty one sends: `omit` nothing, `null` null
  *   data-list          on a control: it sends a list, split at `spaces` or `commas`; `lines`: as `line` and `end_line`
+ *
+ *   data-list          on a control: it sends a list, split at `spaces` or `commas`, or one of `requirements` by line
+ *   data-requirement   the line that the button adds to the proof of a new case (new-case.tsx)
  *   data-confirm       the question to ask before sending
  *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
  *   data-focus         what gets the focus after a success: a selector with `{name}` from the answer
@@ -49,6 +54,7 @@ import { startTimes } from './times.ts'
  *   data-key-name      what the key does, if the element's own name does not say it
  *   data-row           a row for j and k
  *   data-help          opens the list of keys
+ *   data-palette       opens the command palette (palette.tsx)
  *   data-opens         the id of the disclosure that the button opens
  *   data-copy          the text that the button copies
  *
@@ -109,11 +115,13 @@ startNotices()
 startRestoringFocus()
 startDisclosures()
 startKeys()
+startPalette()
 startCopying()
 startProofAttaching()
 startPictures()
 startVerifying()
 startMemoryEditor()
+startNewCase()
 startTimes()
 startList()
 startListReturn()
