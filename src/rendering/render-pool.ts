@@ -15,14 +15,14 @@ interface MarkdownRequest {
 }
 
 interface SourceRequest {
-  kind: 'source'
-  source: string
+  kind: 'sources'
+  sources: readonly string[]
   language: Language
 }
 
 export interface Highlighted {
-  /** The tokens of each line; null if the source could not be highlighted. */
-  lines: Token[][] | null
+  /** The tokens of each line of each source; null for one that could not be highlighted. */
+  sources: (Token[][] | null)[]
 }
 
 const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024
@@ -36,7 +36,7 @@ const pool = createWorkerPool<RenderAnswer>(workerFile('rendering/render-worker.
 function sizeOf(answer: RenderAnswer | null): number {
   if (answer === null) return 1
   if ('html' in answer) return answer.html.length + 1
-  const tokens = answer.lines?.flat() ?? []
+  const tokens = answer.sources.flat(2).filter((token) => token !== null)
   return tokens.reduce((sum, { text }) => sum + text.length + CHARACTERS_OF_TOKEN, 1)
 }
 

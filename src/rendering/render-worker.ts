@@ -12,7 +12,6 @@ parentPort!.on('message', (text: string) => {
 parentPort!.postMessage({ ready: ownTask() } satisfies Ready)
 
 function answer(request: RenderRequest): RenderAnswer {
-  return request.kind === 'markdown'
-    ? markdownHtml(request.text, request.options)
-    : { lines: highlightSource(request.source, request.language) }
+  if (request.kind === 'markdown') return markdownHtml(request.text, request.options)
+  return { sources: request.sources.map((source) => highlightSource(source, request.language)) }
 }

@@ -9,6 +9,7 @@ import { recentConversations } from './agents/recent-conversations.ts'
 import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/case-routes.tsx'
 import type { PageDeps } from './deps.ts'
+import { changesRoutes } from './diff/changes-routes.tsx'
 import { listRoutes } from './list/list-routes.tsx'
 import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/search-routes.tsx'
@@ -39,6 +40,7 @@ export function pages(service: HttpDeps): Pages {
     searchRoutes(deps),
     caseRoutes(deps),
     sessionRoutes(deps),
+    changesRoutes(deps),
     agentsRoutes(deps),
     referenceRoutes(deps),
   ]

@@ -1,10 +1,20 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
+import { useParser } from '../../src/markdown/parser-pool.ts'
+import { paintTexts } from '../../src/rendering/diff/decorate.ts'
+import { HunksView } from '../../src/rendering/diff/hunks-view.tsx'
+import { pairLines, piecesOf } from '../../src/rendering/diff/lines.tsx'
 import { readPatch } from '../../src/rendering/diff/patch.ts'
 import type { DiffHunk, FileDiff } from '../../src/rendering/diff/shape.ts'
+import { type ShownDiff, showDiff, showFile } from '../../src/rendering/diff/shown-diff.ts'
 import { diffTexts } from '../../src/rendering/diff/texts.ts'
-import { DiffView, HunksView } from '../../src/rendering/diff/view.tsx'
+import { DiffView } from '../../src/rendering/diff/view.tsx'
+import { visibleText } from '../../src/rendering/hidden-characters.ts'
+import { highlightCode } from '../../src/rendering/highlight/code.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
+
+t.teardown(useParser())
 
 /** As in `-1 x`, `+1 y`, ` 2=2 z`. */
 function linesOf(hunks: readonly DiffHunk[]): string[] {
@@ -210,15 +220,20 @@ t.test('of a patch without end a part is read, and the rest is counted', async (
     t.strictSame(patch.files.map(brief), ['a: changed +3 -1', 'b: changed +1 -1'])
     t.strictSame(linesOf(patch.files[0]!.hunks), [' 1=1 1', '+2 2'])
     t.equal(patch.files[0]!.unread, 3)
-    const html = String(DiffView({ files: patch.files }))
+    const diff = await showDiff(patch, { layout: 'unified' })
+    const html = String(DiffView({ diff, name: 'x', ...PLACE }))
     t.match(html, '3 more lines are left out here.')
   })
-  t.test('a line that is longer than all there is room for is left out, and counted', async (t) => {
-    const { files } = readPatch(`${head('a')}@@ -1 +1 @@\n-a\n+${'x'.repeat(500_000)}\n`)
-    const html = String(DiffView({ files }))
-    t.ok(html.length < 2000, `${html.length}`)
-    t.match(html, '1 more line is left out here.')
-  })
+  t.test(
+    'a line that is longer than all there is room for is loaded if the reader asks',
+    async (t) => {
+      const patch = readPatch(`${head('a')}@@ -1 +1 @@\n-a\n+${'x'.repeat(500_000)}\n`)
+      const diff = await showDiff(patch, { layout: 'unified' })
+      const html = String(DiffView({ diff, name: 'x', ...PLACE }))
+      t.ok(html.length < 4000, `${html.length}`)
+      t.match(html, 'Load 2 lines')
+    },
+  )
   const hostile = {
     files: 'diff --git \n',
     'files with a hunk': head('a') + one,
@@ -231,7 +246,11 @@ t.test('of a patch without end a part is read, and the rest is counted', async (
     t.test(`4 MiB of ${name} take no second`, async (t) => {
       const start = part.startsWith('+') ? `${head('a')}@@ -1 +1 @@\n` : head('a')
       const text = start + part.repeat((4 * 1024 * 1024) / part.length)
-      const took = await cpuTime(() => void String(DiffView(readPatch(text))), { tries: 2 })
+      const render = async () => {
+        const diff = await showDiff(readPatch(text), { layout: 'unified' })
+        String(DiffView({ diff, name: 'x', ...PLACE }))
+      }
+      const took = await cpuTime(render, { tries: 2 })
       t.ok(took < 700, `${took} ms`)
     })
   }
@@ -296,6 +315,8 @@ t.test('two texts', async (t) => {
 t.test('on the page', async (t) => {
   const file = (name: string, count: number): FileDiff => ({
     file: name,
+    id: createHash('sha256').update(name).digest('hex').slice(0, 10),
+    hash: 'abc',
     from: null,
     status: 'changed',
     binary: false,
@@ -314,63 +335,158 @@ t.test('on the page', async (t) => {
     ],
     notes: [],
   })
-  const html = (props: Parameters<typeof DiffView>[0]) => String(DiffView(props))
+  const render = (diff: ShownDiff) => String(DiffView({ diff, name: 'x', ...PLACE }))
+  const html = async (files: FileDiff[], options: Partial<Parameters<typeof showDiff>[1]> = {}) =>
+    render(await showDiff({ files, notes: [] }, { layout: 'unified', ...options }))
 
   t.test('a file has its name, its numbers and its lines', async (t) => {
     const text = 'a\u202e<b>\x1b'
     const lines: FileDiff['hunks'][number]['lines'] = [
       { kind: '-', text, old: 1, new: null },
-      { kind: '+', text: 'xy', old: null, new: 1, noNewline: true },
-    ]
-    lines[1]!.parts = [
-      { text: 'x', changed: false },
-      { text: 'y', changed: true },
+      { kind: '+', text: 'a c', old: null, new: 1, noNewline: true },
     ]
     const hunks = [{ header: '@@ -1 +1 @@', lines }]
-    const renamed = { ...file('new<.txt', 1), from: 'old.txt', status: 'renamed' as const }
-    t.equal(
-      html({ files: [{ ...renamed, deletions: 1, hunks, notes: ['A note.'] }], notes: ['Cut.'] }),
+    const renamed = {
+      ...file('new<.txt', 1),
+      id: 'f00',
+      from: 'old.txt',
+      status: 'renamed' as const,
+      deletions: 1,
+      hunks,
+      notes: ['A note.'],
+    }
+    const shown = await html([renamed])
+    t.match(shown, '<section class="file" id="diff-f00" data-file="new&lt;.txt" data-hash="abc"')
+    t.match(shown, '<span class="file-from">old.txt → </span><bdi>new&lt;.txt</bdi>')
+    t.match(shown, 'data-copy="new&lt;.txt"')
+    t.match(shown, '<span class="file-status renamed">renamed</span>')
+    t.match(shown, '<span class="additions">+1</span> <span class="deletions">−1</span>')
+    t.match(shown, '<p class="diff-note">A note.</p>')
+    t.match(
+      shown,
       [
-        '<div class="diff-files"><p class="diff-note">Cut.</p>',
-        '<details class="file" open="" data-file="new&lt;.txt"><summary>',
-        '<span class="file-name"><span class="file-from">old.txt → </span>new&lt;.txt</span> ',
-        '<span class="file-status renamed">renamed</span> ',
-        '<span class="additions">+1</span> <span class="deletions">−1</span></summary>',
-        '<p class="diff-note">A note.</p>',
-        '<section class="diff-scroll" tabindex="0" aria-label="Changes in new&lt;.txt">',
         '<table class="diff" aria-label="Lines of new&lt;.txt"><tbody>',
-        '<tr class="hunk"><td colspan="4">@@ -1 +1 @@</td></tr>',
-        '<tr class="removed"><td class="line-number">1</td><td class="line-number"></td>',
-        '<td class="sign">-</td><td class="code">a[U+202E]&lt;b&gt;␛</td></tr>',
-        '<tr class="added"><td class="line-number"></td><td class="line-number">1</td>',
-        '<td class="sign">+</td><td class="code">x<mark>y</mark>',
-        '<span class="no-newline"> (no line end)</span></td></tr>',
-        '</tbody></table></section></details></div>',
+        '<tr class="hunk"><td colspan="3">@@ -1 +1 @@</td></tr>',
+        '<tr class="removed"><td class="line-number" id="diff-f00-L1">',
+        '<a href="#diff-f00-L1" tabindex="-1">1</a></td><td class="line-number"></td>',
+        '<td class="code" data-side="old" data-line="1">a[U+202E]&lt;b&gt;␛</td></tr>',
+        '<tr class="added"><td class="line-number"></td><td class="line-number" id="diff-f00-R1">',
+        '<a href="#diff-f00-R1" tabindex="-1">1</a></td>',
+        '<td class="code" data-side="new" data-line="1">a c',
+        '<span class="no-newline"> (no line end)</span></td></tr></tbody></table>',
+      ].join(''),
+    )
+    const split = await html([renamed], { layout: 'split' })
+    t.match(
+      split,
+      [
+        '<td class="code removed" data-side="old" data-line="1">a[U+202E]&lt;b&gt;␛</td>',
+        '<td class="line-number" id="diff-f00-R1"><a href="#diff-f00-R1" tabindex="-1">1</a></td>',
+        '<td class="code added" data-side="new" data-line="1">a c',
       ].join(''),
     )
   })
-  t.test('what is over the limit is counted, and not shown', async (t) => {
-    const shown = html({ files: [file('a', 30), file('b', 30), file('c', 1)], maxLines: 40 })
-    t.equal(shown.match(/<tr class="added">/g)?.length, 40)
-    t.match(shown, '20 more lines are left out here.')
-    t.match(shown, '1 more line is left out here.')
+  t.test('changed words and code are marked', async (t) => {
+    const { hunks } = diffTexts('let total = 1\n', 'let total = 2\n')!
+    const shown = await html([{ ...file('a.js', 1), hunks }])
+    t.match(
+      shown,
+      '<span class="hl-keyword">let</span> total = <mark><span class="hl-number">2</span></mark>',
+    )
   })
-  t.test('only the first files are unfolded', async (t) => {
-    const files = [file('a', 30), file('b', 5), file('c', 5)]
-    t.equal(html({ files, openLines: 35 }).match(/ open=""/g)?.length, 2)
+  t.test('so are those of a plan, in the colours of its fences', async (t) => {
+    const [before, after] = ['# Do\n\n```sh run\nls -l\n```\n', '# Do\n\n```sh run\nls -a\n```\n']
+    const { hunks } = diffTexts(before, after)!
+    await paintTexts(hunks, { before, after, language: 'markdown' })
+    const shown = String(HunksView({ hunks, label: 'x' }))
+    t.match(shown, '<span class="hl-meta">```sh run</span>')
+    t.match(shown, '<span class="hl-type">ls</span> -<mark>a</mark>')
   })
-  t.test('a long file is folded, and those behind it are not', async (t) => {
-    const shown = html({ files: [file('a', 301), file('b', 300)] })
-    t.match(shown, '<details class="file" data-file="a">')
-    t.match(shown, '<details class="file" open="" data-file="b">')
+  t.test('a file that the page has no room for is loaded when it is needed', async (t) => {
+    const files = [file('a', 30), file('b', 30), file('c', 1)]
+    const shown = await html(files, { maxLines: 40 })
+    t.equal(shown.match(/<tr class="added">/g)?.length, 31)
+    t.match(shown, `<a href="/changes?file=${files[1]!.id}" data-load="auto">Load 30 lines</a>`)
+  })
+  t.test('so is a large one, if the reader asks for it', async (t) => {
+    const large = file('a', 1800)
+    const shown = await html([large], { layout: 'split' })
+    t.match(
+      shown,
+      `<a href="/changes?file=${large.id}&amp;diff=split" data-load="asked">Load 1,800 lines</a>`,
+    )
+    t.notMatch(shown, '<table')
+    const only = await showFile({ files: [large], notes: [] }, large.id)
+    t.equal(only?.file.hunks[0]?.lines.length, 1800)
+    t.equal(await showFile({ files: [large], notes: [] }, 'other'), null)
+  })
+  t.test('files outside the scope come first, and then in the order of the tree', async (t) => {
+    const files = [file('z/b', 1), file('z/a/x', 1), file('c', 1), file('y/q/r/s', 1)]
+    const diff = await showDiff(
+      { files, notes: [] },
+      { layout: 'unified', outside: new Set(['z/b']) },
+    )
+    t.strictSame(
+      diff.files.map(({ file }) => file.file),
+      ['z/b', 'y/q/r/s', 'z/a/x', 'c'],
+    )
+    t.strictSame(
+      diff.tree.folders.map(({ name }) => name),
+      ['y/q/r', 'z/a'],
+      'folders with one folder are one',
+    )
+    const shown = render(diff)
+    t.match(shown, /Outside the scope.*z\/b.*In the scope.*y\/q\/r/)
+    t.equal(shown.match(/>out of scope</g)?.length, 1)
   })
   t.test('a binary file says so', async (t) => {
-    const shown = html({ files: [{ ...file('a', 0), hunks: [], binary: true }] })
+    const shown = await html([{ ...file('a', 0), hunks: [], binary: true }])
     t.match(shown, 'A binary file: its content is not shown.')
   })
   t.test('one difference stands without a file', async (t) => {
     const { hunks } = diffTexts('a\n', 'b\n')!
     const shown = String(HunksView({ hunks, label: 'Changes of the plan' }))
     t.match(shown, /^<table class="diff" aria-label="Changes of the plan">/)
+    t.notMatch(shown, 'href')
+    const cut = String(HunksView({ hunks, label: 'x', maxLines: 1 }))
+    t.match(cut, '1 more line is left out here.')
+  })
+})
+
+const PLACE = {
+  address: '/page',
+  changes: '/changes',
+}
+
+t.test('a line in pieces', async (t) => {
+  const word = fc.constantFrom('a', ' ', '\u202e', '"', '\r', '𝒳', '+', 'const', '\t')
+  const text = fc.array(word, { maxLength: 12 }).map((words) => words.join(''))
+  await t.test('is the line, with its hidden characters made visible', async (t) => {
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const lines = diffTexts(`${before}\n`, `${after}\n`)?.hunks.flatMap(({ lines }) => lines)
+        for (const line of lines ?? []) {
+          const visible = visibleText(line.text)
+          const tokens = highlightCode(visible, 'javascript')!
+          for (const each of [line, { ...line, tokens }]) {
+            const pieces = piecesOf(each).flatMap(({ tokens }) => tokens)
+            t.equal(pieces.map(({ text }) => text).join(''), visible)
+          }
+        }
+      }),
+    )
+  })
+  await t.test('stands beside its other side', async (t) => {
+    const { hunks } = diffTexts('a\nb\nc\nd\n', 'a\nx\nd\ne\n')!
+    t.strictSame(
+      pairLines(hunks[0]!.lines).map(({ before, after }) => [before?.text, after?.text]),
+      [
+        ['a', 'a'],
+        ['b', 'x'],
+        ['c', undefined],
+        ['d', 'd'],
+        [undefined, 'e'],
+      ],
+    )
   })
 })

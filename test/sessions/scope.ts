@@ -48,6 +48,14 @@ t.test('a runbook that changes files outside the scope of its plan', async (t) =
   t.match(after, /Completed, but 2 files outside the scope changed\./)
   t.match(after, /id="out-of-scope".*<code>other<\/code>.*<code>gone<\/code>.*id="changes"/s)
   t.ok(after.indexOf('src/gone') < after.indexOf('src/long'))
+  const changes = await service.request('GET', `/case/${ref.case_id}/session/1/changes`)
+  t.match(changes.text, /Outside the scope.*other.*In the scope.*src/s)
+  const [, id] = /id="diff-([0-9a-f]+)" data-file="src\/long"/.exec(changes.text) ?? []
+  const one = await service.request('GET', `/case/${ref.case_id}/session/1/changes?file=${id}`)
+  t.match(one.text, `id="diff-${id}-R100"`)
+  t.notMatch(one.text, 'data-file="other"')
+  const none = await service.request('GET', `/case/${ref.case_id}/session/1/changes?file=x`)
+  t.equal(none.status, 404)
 })
 
 t.test('a run inside its scope, or without one, has no such line', async (t) => {

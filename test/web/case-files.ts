@@ -98,9 +98,13 @@ t.test('a proof has a page with all of its content', async (t) => {
   await t.test('a diff, as a diff, and its very text', async (t) => {
     const diff =
       'diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1 @@\n-one <i>\n+two <i>\n'
-    const html = await pageOf(`/case/${id}/proof/${await attach('diff', diff)}`)
+    const pid = await attach('diff', diff)
+    const html = await pageOf(`/case/${id}/proof/${pid}`)
     t.match(html, '<tr class="removed">')
     t.match(html, '+two &lt;i&gt;\n')
+    t.match(await pageOf(`/case/${id}/proof/${pid}/changes?diff=split`), 'class="diff split"')
+    const log = await attach('log', 'text\n')
+    t.equal((await app.request('GET', `/case/${id}/proof/${log}/changes`)).status, 404)
   })
   await t.test('a long one in part, and whole as plain text', async (t) => {
     const long = `begin\n${'filled\n'.repeat(100_000)}the end\n`

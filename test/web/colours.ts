@@ -25,18 +25,25 @@ function contrast(one: string, other: string): number {
   return (light! + 0.05) / (dark! + 0.05)
 }
 
+const LINES = ['surface', 'sunken', 'added', 'removed']
+const WORDS = ['added-word', 'removed-word']
+
 t.test('code in colours can be read on all grounds that code has', async (t) => {
   t.equal(contrast('#000000', '#ffffff'), 21)
   const names = [...colours.keys()].filter((name) => name.startsWith('code-'))
   t.ok(names.length > 5)
-  for (const name of [...names, 'text', 'muted', 'good', 'bad']) {
-    for (const ground of ['surface', 'sunken', 'added', 'removed']) {
+  const check = (name: string, grounds: readonly string[]) => {
+    for (const ground of grounds) {
       for (const scheme of [0, 1]) {
         const reached = contrast(colours.get(name)![scheme]!, colours.get(ground)![scheme]!)
         t.ok(reached >= 4.5, `${name} on ${ground}: ${reached}`)
       }
     }
   }
+  for (const name of [...names, 'text', 'muted', 'good', 'bad']) check(name, LINES)
+  // a comment has the colour of text there
+  for (const name of names.filter((name) => name !== 'code-comment')) check(name, WORDS)
+  check('text', WORDS)
 })
 
 t.test('each kind of token has its colour', async (t) => {

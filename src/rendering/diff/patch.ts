@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { parsePatch, type StructuredPatch } from 'diff'
 import { counted } from '../../model/amounts.ts'
 import { countLines, type DiffHunk, type FileDiff, numberedLines } from './shape.ts'
@@ -79,7 +80,17 @@ function readFile(section: string, lines: number): { file: FileDiff; taken: numb
   const rest = signsFrom(section, at)
   const additions = read.additions + rest.additions
   const deletions = read.deletions + rest.deletions
-  return { file: { ...head, additions, deletions, hunks, unread: rest.lines, notes }, taken }
+  const file: FileDiff = {
+    ...head,
+    id: hash('sha256', head.file).slice(0, 10),
+    hash: hash('sha256', section).slice(0, 16),
+    additions,
+    deletions,
+    hunks,
+    unread: rest.lines,
+    notes,
+  }
+  return { file, taken }
 }
 
 /** The head of a binary file is its whole part. Long names fit in this limit. */

@@ -1,3 +1,5 @@
+import type { Token } from '../highlight/tokens.ts'
+
 /** A diff as a page shows it. */
 
 export interface DiffLine {
@@ -9,6 +11,8 @@ export interface DiffLine {
   new: number | null
   /** The line in pieces, if it is known which of them changed. */
   parts?: DiffPart[]
+  /** The line in colours, with hidden characters made visible. */
+  tokens?: readonly Token[]
   /** The last line of its text, without a line end. */
   noNewline?: boolean
 }
@@ -26,6 +30,10 @@ export interface DiffHunk {
 
 export interface FileDiff {
   file: string
+  /** Short and unique among the files of a patch, for anchors; made of the name. */
+  id: string
+  /** Changes with the content of the diff. */
+  hash: string
   /** The old name of a renamed file. */
   from: string | null
   status: 'changed' | 'new' | 'deleted' | 'renamed'

@@ -38,13 +38,17 @@ export function diffTexts(
     const { lines } = numberedLines(hunk.lines, { old: oldStart, new: newStart })
     return { header: `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, lines }
   })
-  const deadline = Date.now() + timeoutMs
-  for (const hunk of hunks) markWords(hunk.lines, deadline)
+  markWords(hunks, timeoutMs)
   return { hunks, ...countLines(hunks) }
 }
 
-/** Marks the changed words of each removed line and of the added line that replaces it. */
-function markWords(lines: readonly DiffLine[], deadline: number): void {
+/** Marks the changed words of each removed line and of the added line that replaces it, until the time is over. */
+export function markWords(hunks: readonly DiffHunk[], timeoutMs = LIMITS.timeoutMs): void {
+  const deadline = Date.now() + timeoutMs
+  for (const hunk of hunks) markWordsOf(hunk.lines, deadline)
+}
+
+function markWordsOf(lines: readonly DiffLine[], deadline: number): void {
   let at = 0
   while (at < lines.length) {
     const removed = linesFrom(lines, at, '-')

@@ -1,169 +1,216 @@
 import { visibleText } from '../hidden-characters.ts'
-import type { DiffHunk, DiffLine, FileDiff } from './shape.ts'
+import { LeftOut } from './hunks-view.tsx'
+import { SplitLines, UnifiedLines } from './lines.tsx'
+import type { DiffLayout, ShownDiff, ShownFile } from './shown-diff.ts'
+import type { TreeFolder } from './tree.ts'
 
 export interface DiffViewProps {
-  files: readonly FileDiff[]
-  /** Notes about the whole diff, such as that it was cut. */
-  notes?: readonly string[]
-  /** The most lines to show; a line of more than 200 characters counts as several. */
-  maxLines?: number
-  /** Files are open until this many lines are visible. */
-  openLines?: number
+  diff: ShownDiff
+  /** What the marks of viewed files are remembered for. */
+  name: string
+  /** The page that the diff is on. */
+  address: string
+  /** The page that has the whole diff, and with `?file=<id>` one file of it. */
+  changes: string
 }
 
-const MAX_LINES = 2000
-const OPEN_LINES = 400
-/** A file with more changed lines than this starts folded. */
-const MAX_LINES_OF_OPEN_FILE = 300
-const CHARACTERS_PER_LINE = 200
-
-/** Changed files, each in its `<details>`. Lines over the limit are left out and counted. */
-export function DiffView({
-  files,
-  notes = [],
-  maxLines = MAX_LINES,
-  openLines = OPEN_LINES,
-}: DiffViewProps) {
-  let remaining = maxLines
-  let openedLines = 0
+/** The tree of the changed files, and beside it each of them. client/diff.ts does the rest. */
+export function DiffView({ diff, name, address, changes }: DiffViewProps) {
+  const { files, notes, layout } = diff
   return (
-    <div class="diff-files">
+    <div class="diff-view" data-diff={name}>
+      <DiffBar diff={diff} address={address} changes={changes} />
       {notes.map((note) => (
         <p class="diff-note">{note}</p>
       ))}
-      {files.map((file) => {
-        const { hunks, shown, cost, leftOut } = fitHunks(file.hunks, remaining)
-        const open = shown + leftOut <= MAX_LINES_OF_OPEN_FILE && openedLines + shown <= openLines
-        remaining -= cost
-        if (open) openedLines += shown
-        const omitted = leftOut + (file.unread ?? 0)
-        return <FileView file={file} hunks={hunks} leftOut={omitted} open={open} />
-      })}
+      <div class="diff-body">
+        <DiffTree diff={diff} />
+        <div class="diff-files">
+          {files.map((shown) => (
+            <FileView shown={shown} layout={layout} changes={changes} />
+          ))}
+        </div>
+      </div>
     </div>
   )
 }
 
-/** A diff without a file, such as between two revisions of a plan. */
-export function HunksView(props: { hunks: readonly DiffHunk[]; label: string; maxLines?: number }) {
-  const { hunks, leftOut } = fitHunks(props.hunks, props.maxLines ?? MAX_LINES)
+const LAYOUTS: Record<DiffLayout, string> = {
+  unified: 'Unified',
+  split: 'Split',
+}
+
+function DiffBar({ diff, address, changes }: Omit<DiffViewProps, 'name'>) {
   return (
-    <>
-      <HunkTable hunks={hunks} label={props.label} />
-      <LeftOut lines={leftOut} />
-    </>
+    <div class="diff-bar">
+      <span class="diff-count needs-script" data-keep />
+      {address !== changes && (
+        <a class="small" href={diff.layout === 'split' ? `${changes}?diff=split` : changes}>
+          Full width
+        </a>
+      )}
+      <nav class="tabs" aria-label="Layout of the diff">
+        {Object.entries(LAYOUTS).map(([layout, label]) => (
+          <a
+            href={`${address}?diff=${layout}#changes`}
+            data-layout={layout}
+            aria-current={layout === diff.layout ? 'page' : undefined}
+          >
+            {label}
+          </a>
+        ))}
+      </nav>
+    </div>
   )
 }
 
-function FileView(props: {
-  file: FileDiff
-  hunks: readonly DiffHunk[]
-  leftOut: number
-  open: boolean
-}) {
-  const { file, hunks, leftOut, open } = props
+function DiffTree({ diff: { outside, tree, files } }: { diff: ShownDiff }) {
+  if (files.length < 2) return null
+  return (
+    <nav class="diff-tree" aria-label="Changed files">
+      {outside.length > 0 && (
+        <>
+          <p class="diff-tree-title outside">Outside the scope</p>
+          <ul>
+            {outside.map((shown) => (
+              <TreeFile shown={shown} name={shown.file.file} />
+            ))}
+          </ul>
+          {files.length > outside.length && <p class="diff-tree-title">In the scope</p>}
+        </>
+      )}
+      <TreeList folder={tree} />
+    </nav>
+  )
+}
+
+function TreeList({ folder: { folders, files } }: { folder: TreeFolder<ShownFile> }) {
+  if (folders.length + files.length === 0) return null
+  return (
+    <ul>
+      {folders.map((folder) => (
+        <li>
+          <details open>
+            <summary>{visibleText(folder.name)}</summary>
+            <TreeList folder={folder} />
+          </details>
+        </li>
+      ))}
+      {files.map(({ name, file }) => (
+        <TreeFile shown={file} name={name} />
+      ))}
+    </ul>
+  )
+}
+
+function TreeFile({ shown: { file }, name }: { shown: ShownFile; name: string }) {
+  return (
+    <li>
+      <a
+        href={`#${anchorOf(file)}`}
+        class={`tree-file ${file.status}`}
+        title={visibleText(file.file)}
+      >
+        <span class="tree-name">{visibleText(name)}</span>
+        <Counts file={file} />
+      </a>
+    </li>
+  )
+}
+
+function Counts({ file: { additions, deletions } }: { file: ShownFile['file'] }) {
+  return (
+    <span class="counts">
+      {additions > 0 && <span class="additions">{`+${additions}`}</span>}{' '}
+      {deletions > 0 && <span class="deletions">{`−${deletions}`}</span>}
+    </span>
+  )
+}
+
+function anchorOf({ id }: { id: string }): string {
+  return `diff-${id}`
+}
+
+interface FileViewProps {
+  shown: ShownFile
+  layout: DiffLayout
+  changes: string
+}
+
+function FileView({ shown, layout, changes }: FileViewProps) {
+  const { file, isOutside } = shown
   const name = visibleText(file.file)
   const notes = file.binary
     ? ['A binary file: its content is not shown.', ...file.notes]
     : file.notes
   return (
-    <details class="file" open={open} data-file={name}>
-      <summary>
-        <span class="file-name">
-          {file.from !== null && <span class="file-from">{`${visibleText(file.from)} → `}</span>}
-          {name}
-        </span>{' '}
-        {file.status !== 'changed' && (
-          <>
-            <span class={`file-status ${file.status}`}>{file.status}</span>{' '}
-          </>
-        )}
-        <span class="additions">{`+${file.additions}`}</span>{' '}
-        <span class="deletions">{`−${file.deletions}`}</span>
-      </summary>
-      {notes.map((note) => (
-        <p class="diff-note">{note}</p>
-      ))}
-      {hunks.length > 0 && (
-        <section class="diff-scroll" tabindex={0} aria-label={`Changes in ${name}`}>
-          <HunkTable hunks={hunks} label={`Lines of ${name}`} />
-        </section>
+    <section
+      class="file"
+      id={anchorOf(file)}
+      data-file={file.file}
+      data-hash={file.hash}
+      aria-label={name}
+    >
+      <div class="file-actions needs-script">
+        <button type="button" class="quiet" data-copy={file.file}>
+          Copy<span class="visually-hidden"> the path {name}</span>
+        </button>
+        <button type="button" class="viewed" aria-pressed="false" data-viewed>
+          Viewed<span class="visually-hidden">: {name}</span>
+        </button>
+      </div>
+      <details open>
+        <summary data-row>
+          <span class="file-name">
+            {file.from !== null && <span class="file-from">{`${visibleText(file.from)} → `}</span>}
+            <bdi>{name}</bdi>
+          </span>{' '}
+          {file.status !== 'changed' && (
+            <>
+              <span class={`file-status ${file.status}`}>{file.status}</span>{' '}
+            </>
+          )}
+          {isOutside && (
+            <>
+              <span class="file-status outside">out of scope</span>{' '}
+            </>
+          )}
+          <Counts file={file} />
+        </summary>
+        {notes.map((note) => (
+          <p class="diff-note">{note}</p>
+        ))}
+        <FileLines shown={shown} layout={layout} changes={changes} />
+      </details>
+    </section>
+  )
+}
+
+/** The lines of a file, or the link that loads them into the page. */
+export function FileLines({ shown, layout, changes }: FileViewProps) {
+  const { file, lines, lineCount } = shown
+  if (lineCount === 0) return null
+  const address = `${changes}?file=${file.id}${layout === 'split' ? '&diff=split' : ''}`
+  const Lines = layout === 'split' ? SplitLines : UnifiedLines
+  return (
+    <div class="file-lines" id={`lines-${file.id}`}>
+      {lines === 'here' ? (
+        <>
+          <Lines
+            hunks={file.hunks}
+            label={`Lines of ${visibleText(file.file)}`}
+            anchor={anchorOf(file)}
+          />
+          {file.unread ? <LeftOut lines={file.unread} /> : null}
+        </>
+      ) : (
+        <p class="diff-note">
+          {lines === 'asked' && 'Large diffs are not shown at first. '}
+          <a href={address} data-load={lines}>
+            Load {lineCount.toLocaleString('en-US')} {lineCount === 1 ? 'line' : 'lines'}
+          </a>
+        </p>
       )}
-      <LeftOut lines={leftOut} />
-    </details>
+    </div>
   )
-}
-
-function LeftOut({ lines }: { lines: number }) {
-  if (lines === 0) return null
-  const count = lines === 1 ? '1 more line is' : `${lines} more lines are`
-  return <p class="diff-note left-out">{`${count} left out here.`}</p>
-}
-
-function HunkTable({ hunks, label }: { hunks: readonly DiffHunk[]; label: string }) {
-  return (
-    <table class="diff" aria-label={label}>
-      {hunks.map(({ header, lines }) => (
-        <tbody>
-          <tr class="hunk">
-            <td colspan={4}>{visibleText(header)}</td>
-          </tr>
-          {lines.map((line) => (
-            <LineRow line={line} />
-          ))}
-        </tbody>
-      ))}
-    </table>
-  )
-}
-
-const KINDS = { ' ': 'same', '+': 'added', '-': 'removed' }
-
-function LineRow({ line }: { line: DiffLine }) {
-  return (
-    <tr class={KINDS[line.kind]}>
-      <td class="line-number">{line.old}</td>
-      <td class="line-number">{line.new}</td>
-      <td class="sign">{line.kind}</td>
-      <td class="code">
-        {line.parts?.map(({ text, changed }) =>
-          changed ? <mark>{visibleText(text)}</mark> : visibleText(text),
-        ) ?? visibleText(line.text)}
-        {line.noNewline && <span class="no-newline"> (no line end)</span>}
-      </td>
-    </tr>
-  )
-}
-
-/** Returns the lines that fit into `maxCost`, and how many are left out. */
-function fitHunks(
-  hunks: readonly DiffHunk[],
-  maxCost: number,
-): { hunks: DiffHunk[]; shown: number; cost: number; leftOut: number } {
-  let shown = 0
-  let cost = 0
-  const fitting: DiffHunk[] = []
-  for (const { header, lines: all } of hunks) {
-    const costBefore = cost
-    const lines: DiffLine[] = []
-    cost += lineCost(header) - 1
-    for (const line of all) {
-      if (cost + lineCost(line.text) > maxCost) break
-      cost += lineCost(line.text)
-      lines.push(line)
-    }
-    shown += lines.length
-    if (lines.length > 0) fitting.push({ header, lines })
-    else cost = costBefore
-    if (lines.length < all.length) break
-  }
-  const total = hunks.reduce((sum, { lines }) => sum + lines.length, 0)
-  return { hunks: fitting, shown, cost, leftOut: total - shown }
-}
-
-/**
- * How many lines a line counts as. A long line counts as several, but is shown whole or not at all, so that the count
- * of lines left out is exact.
- */
-function lineCost(text: string): number {
-  return 1 + Math.floor(text.length / CHARACTERS_PER_LINE)
 }

@@ -11,14 +11,28 @@ export async function highlightLines(
   lines: readonly string[],
   language: Language,
 ): Promise<Token[][] | null> {
-  const source = lines.join('\n')
-  if (!isHighlightable(source)) return null
-  const highlighted = await render({
-    kind: 'source',
-    source,
+  if (!isHighlightable(lines.join('\n'))) return null
+  const [tokens = null] = await highlightEach([lines], language)
+  return tokens
+}
+
+const MAX_OF_ALL = { characters: 512 * 1024, lines: 10_000 }
+
+/** The same for parts of a file that do not follow each other, as in a diff. */
+export async function highlightEach(
+  parts: readonly (readonly string[])[],
+  language: Language,
+): Promise<(Token[][] | null)[]> {
+  const sources = parts.map((lines) => lines.join('\n'))
+  if (!isHighlightable(sources.join('\n'), MAX_OF_ALL)) return parts.map(() => null)
+  const answer = await render({
+    kind: 'sources',
+    sources,
     language,
   })
-  const tokens = highlighted?.lines
-  if (tokens?.length !== lines.length) return null
-  return lines.every((line, index) => joinTokens(tokens[index]!) === line) ? tokens : null
+  return parts.map((lines, index) => {
+    const tokens = answer?.sources[index]
+    if (tokens?.length !== lines.length) return null
+    return lines.every((line, at) => joinTokens(tokens[at]!) === line) ? tokens : null
+  })
 }

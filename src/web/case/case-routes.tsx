@@ -3,6 +3,7 @@ import type { ServiceEnv } from '../../http/context.ts'
 import { caseId, memoryFilename, proofId } from '../../http/params.ts'
 import { proofOf } from '../../model/case-folder.ts'
 import type { PageDeps } from '../deps.ts'
+import { diffLayout } from '../diff/changes-page.tsx'
 import { isUnreadableProof, loadMemoryPage, loadUnreadableProof } from '../memory/memory-data.ts'
 import { MemoryPage } from '../memory/memory-page.tsx'
 import { ProofPage } from '../proof/proof-page.tsx'
@@ -34,9 +35,10 @@ export function caseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
       return pageResponse(c, <MemoryPage assets={assets} folder={folder} data={data} isSource />)
     }
     const proof = proofOf(folder, pid)
+    const layout = diffLayout(c.req.query('diff'))
     return pageResponse(
       c,
-      <ProofPage service={service} assets={assets} folder={folder} proof={proof} />,
+      <ProofPage service={service} assets={assets} folder={folder} proof={proof} layout={layout} />,
     )
   })
 

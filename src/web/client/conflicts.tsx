@@ -1,5 +1,5 @@
+import { HunksView } from '../../rendering/diff/hunks-view.tsx'
 import { diffTexts } from '../../rendering/diff/texts.ts'
-import { HunksView } from '../../rendering/diff/view.tsx'
 import { element } from './dom.ts'
 import { type Control, controlsOf, defaultOf, isChanged, isControlChanged } from './form-fields.ts'
 import { showError } from './forms.tsx'

@@ -1,5 +1,6 @@
 import { startConflicts, startVerifying } from './conflicts.tsx'
 import { startDesktopNotifying } from './desktop-notify.ts'
+import { startDiff } from './diff.ts'
 import { startDisclosures } from './disclosure.ts'
 import { startForms } from './forms.tsx'
 import { startKeys } from './keys.ts'
@@ -54,6 +55,16 @@ import { startTimes } from './times.ts'
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
  *
+ * Diffs (diff.ts)
+ *   data-diff          a diff; its value is what the viewed files are remembered for
+ *   data-file          on a file of a diff: its name; all lines of the file are inside
+ *   data-hash          on a file of a diff: changes with what changed in the file
+ *   data-side          on the code of a line: of the `old` or the `new` text
+ *   data-line          on the code of a line: its number on that side, from 1
+ *   data-layout        a link to the `unified` or `split` layout
+ *   data-load          a link that loads the lines of a file: `asked`, or `auto` when the reader comes near
+ *   data-viewed        the button that marks a file as viewed
+ *
  * Pictures (pictures.ts)
  *   data-compare       on a slider: the selector of the two pictures that it divides
  *   data-drop          set by the script: a file is dragged over it
@@ -81,7 +92,6 @@ import { startTimes } from './times.ts'
  *   data-state         of a case or a session
  *   data-tone          the meaning of a notice, a badge or a heading: `good`, `info`, `active`, `warn`, `bad`, `muted`, `plain`
  *   data-method        the HTTP method of an operation
- *   data-file          the name of a changed file in a diff
  */
 
 document.documentElement.classList.add('js')
@@ -102,6 +112,7 @@ startListReturn()
 startSession()
 startTabMark()
 startDesktopNotifying()
+startDiff()
 startLive()
 // a form that needs the script was hidden while the page loaded, so its field did not get the focus
 if (document.activeElement === document.body)

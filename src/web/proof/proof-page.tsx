@@ -6,10 +6,19 @@ import { pictureText } from '../../model/picture.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
 import { readPatch } from '../../rendering/diff/patch.ts'
+import { type DiffLayout, showDiff } from '../../rendering/diff/shown-diff.ts'
 import { DiffView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
-import { changesOf, pathTo, proofPicture, proofText, sessionPage } from '../shell/addresses.ts'
+import {
+  changesOf,
+  changesPage,
+  pathTo,
+  proofPage,
+  proofPicture,
+  proofText,
+  sessionPage,
+} from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
@@ -31,10 +40,12 @@ interface ProofPageProps {
   assets: PageAssets
   folder: CaseFolder
   proof: Proof
+  /** Of a proof that is a diff. */
+  layout: DiffLayout
 }
 
 /** One proof with its content. */
-export async function ProofPage({ service, assets, folder, proof }: ProofPageProps) {
+export async function ProofPage({ service, assets, folder, proof, layout }: ProofPageProps) {
   const { id, title } = folder.case
   const json = await serializeProof(service, folder, proof)
   const etag = proofEtag(json)
@@ -95,7 +106,7 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
         {isPicture(proof) ? (
           <PictureContent proof={proof} />
         ) : (
-          <Content content={json.content} plainText={proofText(id, proof.id)} />
+          <Content proof={proof} content={json.content} layout={layout} />
         )}
       </section>
       {isPicture(proof) && before && <PictureComparison before={before} after={proof} />}
@@ -155,29 +166,43 @@ function AcceptForm({ proof, objection, etag }: AcceptFormProps) {
 const [FIRST, LAST] = [64 * 1024, 32 * 1024]
 const MAX_PATCH = 2 * 1024 * 1024
 
+/** Whether a proof is shown as a diff. */
+export function isShownAsDiff(content: string): boolean {
+  return /^diff --git /.test(content) && content.length <= MAX_PATCH
+}
+
 interface ContentProps {
+  proof: Proof
   content: string
-  /** The URL of the content as plain text. */
-  plainText: string
+  layout: DiffLayout
 }
 
 /** A diff as a diff, with its text below; anything else as a terminal shows it. */
-function Content({ content, plainText }: ContentProps) {
-  const isDiff = /^diff --git /.test(content) && content.length <= MAX_PATCH
-  if (!isDiff) return <TextContent content={content} plainText={plainText} />
-  const { files, notes } = readPatch(content)
+async function Content({ proof, content, layout }: ContentProps) {
+  const page = proofPage(proof.case_id, proof.id)
+  const text = <TextContent content={content} plainText={proofText(proof.case_id, proof.id)} />
+  if (!isShownAsDiff(content)) return text
+  const diff = await showDiff(readPatch(content), { layout })
   return (
     <>
-      <DiffView files={files} notes={notes} />
+      <div id="changes">
+        <DiffView diff={diff} name={proof.id} address={page} changes={changesPage(page)} />
+      </div>
       <details>
         <summary>Text of the diff</summary>
-        <TextContent content={content} plainText={plainText} />
+        {text}
       </details>
     </>
   )
 }
 
-function TextContent({ content, plainText }: ContentProps) {
+interface TextContentProps {
+  content: string
+  /** The URL of the content as plain text. */
+  plainText: string
+}
+
+function TextContent({ content, plainText }: TextContentProps) {
   if (content.length <= FIRST + LAST) return <AnsiBox label="Content" text={content} />
   const left = Buffer.byteLength(content.slice(FIRST, -LAST))
   return (

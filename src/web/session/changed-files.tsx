@@ -7,9 +7,17 @@ import { outOfScopeFiles } from '../../model/scope.ts'
 import type { Candidate, Session } from '../../model/session.ts'
 import { lastOf } from '../../model/trail.ts'
 import { type Patch, readPatch } from '../../rendering/diff/patch.ts'
+import { type DiffLayout, type ShownDiff, showDiff } from '../../rendering/diff/shown-diff.ts'
 import { DiffView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
+import { changesPage, sessionPage } from '../shell/addresses.ts'
+
+/** All that the page of a large file shows. */
+const LIMITS = {
+  lines: 60_000,
+  linesOfFile: 12_000,
+}
 
 /** A parsed patch keeps its text in memory, too. */
 const patches = new LRUCache<string, Patch & { characters: number }>({
@@ -37,7 +45,7 @@ export async function loadChanges(
 async function read(layout: HttpDeps['layout'], caseId: string, artifact: string) {
   try {
     const text = await readArtifact(layout, caseId, artifact, undefined, true)
-    return text === null ? null : { ...readPatch(text), characters: text.length }
+    return text === null ? null : { ...readPatch(text, LIMITS), characters: text.length }
   } catch (error) {
     if (error instanceof AppError) return null // not the file that the service wrote: a link, or too large
     throw error
@@ -49,8 +57,25 @@ function isPatch(artifact: string, number: number): boolean {
   return isArtifactOf(artifact, number) && /^\d+-changes(-\d+)?\.patch$/.test(artifact)
 }
 
-/** The files that changed during the run: those outside the scope of the plan first, then the largest change. */
-export function ChangedFiles({ session, changes }: { session: Session; changes: Patch | null }) {
+/** The same, ready to be rendered, with the files outside the scope of the plan first. */
+export async function showChanges(
+  service: Pick<HttpDeps, 'layout'>,
+  session: Session,
+  candidates: readonly Candidate[],
+  layout: DiffLayout,
+): Promise<ShownDiff | null> {
+  const patch = await loadChanges(service, session, candidates)
+  return patch && showDiff(patch, { layout, outside: new Set(outOfScopeFiles(session.trail)) })
+}
+
+/** The files that changed during the run. */
+export function ChangedFiles({
+  session,
+  changes,
+}: {
+  session: Session
+  changes: ShownDiff | null
+}) {
   const taken = lastOf(session.trail, 'diff_taken')
   if (!taken) return null
   const { diff } = session
@@ -87,7 +112,12 @@ export function ChangedFiles({ session, changes }: { session: Session; changes: 
         </div>
       )}
       {changes ? (
-        <DiffView files={outsideFirst(changes.files, outside)} notes={changes.notes} />
+        <DiffView
+          diff={changes}
+          name={session.id}
+          address={sessionPage(session.case_id, session.number)}
+          changes={changesPage(sessionPage(session.case_id, session.number))}
+        />
       ) : (
         diff && diff.file !== '' && <FileNames diff={diff} outside={outside} />
       )}
@@ -95,23 +125,16 @@ export function ChangedFiles({ session, changes }: { session: Session; changes: 
   )
 }
 
-function outsideFirst<File extends { file: string; from?: string | null }>(
-  files: readonly File[],
-  outside: ReadonlySet<string>,
-): File[] {
-  const isInside = ({ file, from }: File) => !outside.has(file) && !outside.has(from ?? '')
-  return [...files].sort((a, b) => Number(isInside(a)) - Number(isInside(b)))
-}
-
 const MAX_FILES = 500
 
 /** Without the patch only the names are known. */
 function FileNames(props: { diff: NonNullable<Session['diff']>; outside: ReadonlySet<string> }) {
   const { diff, outside } = props
-  const sorted = [...(diff.files ?? [diff])].sort(
-    (a, b) => b.additions + b.deletions - (a.additions + a.deletions),
+  const files = [...(diff.files ?? [diff])].sort(
+    (a, b) =>
+      Number(outside.has(b.file)) - Number(outside.has(a.file)) ||
+      b.additions + b.deletions - (a.additions + a.deletions),
   )
-  const files = outsideFirst(sorted, outside)
   return (
     <>
       <ul class="file-names">

@@ -8,7 +8,8 @@ import type { Gate } from '../../model/gate.ts'
 import { isBreaking } from '../../model/problem.ts'
 import type { Proof } from '../../model/proof.ts'
 import { hasEnded, type Session } from '../../model/session.ts'
-import type { Patch } from '../../rendering/diff/patch.ts'
+import { paintTexts } from '../../rendering/diff/decorate.ts'
+import type { DiffLayout, ShownDiff } from '../../rendering/diff/shown-diff.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import {
@@ -26,7 +27,7 @@ import type { PlanTexts } from '../../state/plans.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { memoryPage } from '../shell/addresses.ts'
-import { loadChanges } from './changed-files.tsx'
+import { showChanges } from './changed-files.tsx'
 import { mayPlanAgain } from './plan-again.tsx'
 import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
 import { type SessionStatus, sessionStatus } from './status-banner.ts'
@@ -41,6 +42,7 @@ export interface SessionQuery {
   view: PlanViewName
   /** The hash, or its beginning, of the revision that the plan is compared with; null: the one before. */
   against: string | null
+  diff: DiffLayout
   /** The page of the audit trail, from 1; null for its newest lines. */
   trailPage: number | null
   /** False for a page that has the text of the output already. */
@@ -72,7 +74,7 @@ export interface SessionPageData extends RenderedPlan {
   comparison: PlanComparison | null
   rows: StepRow[]
   output: StepOutput[]
-  changes: Patch | null
+  changes: ShownDiff | null
   candidates: CandidateRow[]
   proofs: Proof[]
   gate: Gate
@@ -138,7 +140,7 @@ export async function loadSessionPage(
         ? await compareWith(service.plans, { plan: json.plan, revisions, against: query.against })
         : null,
     output: await sessionOutput(needs, session, query.withOutput),
-    changes: await loadChanges(service, session, json.candidates),
+    changes: await showChanges(service, session, json.candidates, query.diff),
     candidates: await loadCandidates(service, folder, session, json.candidates),
     gate: gateOf(folder),
     proofs: folder.proofs.filter(({ session_id }) => session_id === session.id),
@@ -206,6 +208,13 @@ async function compareWith(
   if (!other) return null
   const text = await revisionText(texts, other)
   const diff = text === null ? null : diffTexts(text, plan)
+  if (text !== null && diff) {
+    await paintTexts(diff.hunks, {
+      before: text,
+      after: plan,
+      language: 'markdown',
+    })
+  }
   return { with: other, isKnown: text !== null, diff }
 }
 

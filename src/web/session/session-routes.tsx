@@ -6,6 +6,7 @@ import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
 import { UUID } from '../../model/words.ts'
 import type { PageDeps } from '../deps.ts'
+import { diffLayout } from '../diff/changes-page.tsx'
 import { sessionPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { trackLiveOutput } from './live-output.ts'
@@ -30,7 +31,7 @@ export function sessionRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   return app
 }
 
-function findSession(folder: CaseFolder, name: string): Session {
+export function findSession(folder: CaseFolder, name: string): Session {
   const { sessions } = folder
   const found =
     name === 'latest'
@@ -52,6 +53,7 @@ function queryOf(c: ServiceContext): SessionQuery {
   return {
     view,
     against: /^[0-9a-f]{8,64}$/.test(against) ? against : null,
+    diff: diffLayout(c.req.query('diff')),
     trailPage: /^[1-9]\d{0,5}$/.test(trail) ? Number(trail) : null,
     withOutput: c.req.query('output') !== 'none',
   }

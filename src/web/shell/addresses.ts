@@ -33,6 +33,11 @@ export function proofPage(id: string, proof: string): string {
   return `/case/${id}/proof/${proof}`
 }
 
+/** The diff of a session or of a proof, on a page of its own; `page` is theirs. */
+export function changesPage(page: string): string {
+  return `${page}/changes`
+}
+
 /** The events that change a page which shows no output: of one case, or of all. */
 export function changesOf(id?: string): string {
   return `/events?after=now&output=no${id === undefined ? '' : `&case=${id}`}`

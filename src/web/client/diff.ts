@@ -1,0 +1,224 @@
+import { notify } from './notices.ts'
+import { refresh } from './refresh.ts'
+import { loadViewed, saveLayout, saveViewed, storedLayout } from './viewed-files.ts'
+
+/**
+ * Diffs: which files were viewed, files that are loaded when they are needed, the tree that follows the reader, and
+ * line numbers that the arrow keys move between. The page shows the diff without it, too.
+ */
+export function startDiff(): void {
+  if (!document.querySelector('[data-diff]')) {
+    document.addEventListener('refreshed', begin)
+    return
+  }
+  begin()
+}
+
+function begin(): void {
+  if (!document.querySelector('[data-diff]')) return
+  document.removeEventListener('refreshed', begin)
+  useStoredLayout()
+  showViewed(true)
+  watchFiles()
+  openTarget()
+  document.addEventListener('refreshed', () => {
+    showViewed(false)
+    watchFiles()
+  })
+  document.addEventListener('click', onClick)
+  document.addEventListener('keydown', onKey, true)
+  window.addEventListener('hashchange', openTarget)
+}
+
+const filesOf = (within: ParentNode = document) => [
+  ...within.querySelectorAll<HTMLElement>('.file[data-hash]'),
+]
+
+function fold(file: HTMLElement, isFolded: boolean): void {
+  file.querySelector(':scope > details')?.toggleAttribute('open', !isFolded)
+}
+
+/* Viewed files */
+
+/** Shows which files are viewed; `folds`: also folds them. */
+function showViewed(folds: boolean): void {
+  for (const diff of document.querySelectorAll<HTMLElement>('[data-diff]')) {
+    const viewed = loadViewed(diff.dataset.diff!)
+    const files = filesOf(diff)
+    for (const file of files) {
+      const isViewed = viewed.has(file.dataset.hash!)
+      file.querySelector('[data-viewed]')?.setAttribute('aria-pressed', String(isViewed))
+      treeLink(file)?.classList.toggle('is-viewed', isViewed)
+      if (folds && isViewed) fold(file, true)
+    }
+    const count = files.filter(({ dataset }) => viewed.has(dataset.hash!)).length
+    const place = diff.querySelector('.diff-count')
+    const text = files.length > 1 ? `${count} of ${files.length} files viewed` : ''
+    if (place && place.textContent !== text) place.textContent = text
+  }
+}
+
+function toggleViewed(button: HTMLElement): void {
+  const file = button.closest<HTMLElement>('.file')
+  const diff = button.closest<HTMLElement>('[data-diff]')
+  if (!file || !diff) return
+  const viewed = loadViewed(diff.dataset.diff!)
+  const isViewed = !viewed.delete(file.dataset.hash!)
+  if (isViewed) viewed.add(file.dataset.hash!)
+  saveViewed(diff.dataset.diff!, viewed)
+  fold(file, isViewed)
+  showViewed(false)
+  if (isViewed) file.scrollIntoView({ block: 'nearest', behavior: 'instant' })
+}
+
+function treeLink(file: HTMLElement): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`.tree-file[href="#${file.id}"]`)
+}
+
+/* Lines that come later */
+
+async function load(link: HTMLAnchorElement): Promise<void> {
+  const place = link.closest<HTMLElement>('.file-lines')
+  if (!place || link.getAttribute('aria-busy') === 'true') return
+  link.setAttribute('aria-busy', 'true')
+  try {
+    const response = await fetch(link.href, { headers: { accept: 'text/html' } })
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const lines = page.getElementById(place.id)
+    if (!response.ok || !lines) throw new Error(`no lines at ${link.href}`)
+    // a refresh would bring the link again
+    place.dataset.keep = ''
+    place.replaceChildren(...lines.childNodes)
+    startLines(place)
+  } catch {
+    link.removeAttribute('aria-busy')
+    link.dataset.load = 'asked'
+    notify('The lines could not be loaded. Try again.')
+  }
+}
+
+/** Opens the file that the address names a line of, loads it if need be, and shows the line. */
+async function openTarget(): Promise<void> {
+  const [, id] = /^#(diff-[0-9a-f]+)(?:-[LR]\d+)?$/.exec(location.hash) ?? []
+  const file = id && document.getElementById(id)
+  if (!file) return
+  fold(file, false)
+  const link = file.querySelector<HTMLAnchorElement>('a[data-load]')
+  if (!link || location.hash === `#${id}`) return
+  await load(link)
+  // the browser marks the target only if the address changes while the target is there
+  location.replace(location.hash)
+  document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: 'center' })
+}
+
+/* What the reader is looking at */
+
+let nearing: IntersectionObserver | undefined
+let reading: IntersectionObserver | undefined
+
+function watchFiles(): void {
+  nearing ??= new IntersectionObserver(onNear, { rootMargin: '100% 0px' })
+  reading ??= new IntersectionObserver(onRead, { rootMargin: '-60px 0px -80% 0px' })
+  for (const file of filesOf()) reading.observe(file)
+  for (const link of document.querySelectorAll('a[data-load=auto]')) nearing.observe(link)
+  for (const lines of document.querySelectorAll<HTMLElement>('.file-lines')) startLines(lines)
+}
+
+function onNear(entries: readonly IntersectionObserverEntry[]): void {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) continue
+    nearing?.unobserve(target)
+    void load(target as HTMLAnchorElement)
+  }
+}
+
+/** Marks the file in the tree, and scrolls the tree to it. */
+function onRead(entries: readonly IntersectionObserverEntry[]): void {
+  for (const { target, isIntersecting } of entries) {
+    const link = treeLink(target as HTMLElement)
+    if (!link) continue
+    if (!isIntersecting) link.removeAttribute('aria-current')
+    else {
+      link.setAttribute('aria-current', 'true')
+      showInTree(link)
+    }
+  }
+}
+
+/** `scrollIntoView` would scroll the page, too. */
+function showInTree(link: HTMLElement): void {
+  const tree = link.closest<HTMLElement>('.diff-tree')
+  if (!tree || tree.scrollHeight <= tree.clientHeight) return
+  const [own, all] = [link.getBoundingClientRect(), tree.getBoundingClientRect()]
+  if (own.top < all.top) tree.scrollTop -= all.top - own.top + 40
+  else if (own.bottom > all.bottom) tree.scrollTop += own.bottom - all.bottom + 40
+}
+
+/* Lines */
+
+/** Only one line of a table can be reached by Tab; the arrow keys lead to the others. */
+function startLines(place: HTMLElement): void {
+  const first = place.querySelector<HTMLElement>('.line-number a')
+  if (first && !place.querySelector('.line-number a[tabindex="0"]')) first.tabIndex = 0
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (event.key === 'v') {
+    offerViewed()
+    return
+  }
+  const link = (event.target as Element).closest?.<HTMLElement>('.line-number a')
+  if (!link || !['ArrowDown', 'ArrowUp'].includes(event.key)) return
+  const table = link.closest('table')!
+  const column = [...link.closest('tr')!.children].indexOf(link.closest('td')!)
+  const links = [...table.querySelectorAll<HTMLElement>('.line-number a')].filter((each) => {
+    const row = [...each.closest('tr')!.querySelectorAll('.line-number a')]
+    const own = [...each.closest('tr')!.children].indexOf(each.closest('td')!)
+    return own === column || row.length === 1
+  })
+  const next = links[links.indexOf(link) + (event.key === 'ArrowDown' ? 1 : -1)]
+  if (!next) return
+  link.tabIndex = -1
+  next.tabIndex = 0
+  next.focus()
+  event.preventDefault()
+}
+
+/** The key is for the file with the focus, or else for the one at the top of the window. */
+function offerViewed(): void {
+  const focused = document.activeElement?.closest('.file')
+  const file = focused ?? filesOf().find((each) => each.getBoundingClientRect().bottom > 100)
+  for (const button of document.querySelectorAll<HTMLElement>('[data-viewed]')) {
+    if (file?.contains(button)) button.dataset.key = 'v'
+    else delete button.dataset.key
+  }
+}
+
+/* Unified or split */
+
+function useStoredLayout(): void {
+  const layout = storedLayout()
+  const address = new URL(location.href)
+  if (layout !== 'split' || address.searchParams.has('diff')) return
+  if (window.matchMedia('(max-width: 40rem)').matches) return
+  address.searchParams.set('diff', layout)
+  history.replaceState(history.state, '', address)
+  void refresh()
+}
+
+function onClick(event: MouseEvent): void {
+  const target = event.target as Element
+  const viewed = target.closest<HTMLElement>('[data-viewed]')
+  if (viewed) {
+    toggleViewed(viewed)
+    return
+  }
+  const link = target.closest<HTMLAnchorElement>('a[data-load]')
+  if (link && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault()
+    void load(link)
+  }
+  const layout = target.closest<HTMLElement>('a[data-layout]')
+  if (layout) saveLayout(layout.dataset.layout!)
+}
