@@ -3,10 +3,10 @@ import type { Child } from 'hono/jsx'
 import { gateOf } from '../model/case-folder.ts'
 import { failedTestPlace } from '../model/failed-test.ts'
 import { readPatch } from '../rendering/diff/patch.ts'
-import { DiffView } from '../rendering/diff/view.tsx'
 import { visibleProse, visibleText } from '../rendering/hidden-characters.ts'
 import { renderMarkdown } from '../rendering/markdown/markdown.ts'
 import type { CaseReport, ProofReport, SessionReport } from './contents.ts'
+import { PatchView } from './patch-view.tsx'
 import { STYLE } from './style.ts'
 import {
   caseFacts,
@@ -135,7 +135,7 @@ function SessionPart({ report }: { report: SessionReport }) {
       {patch && patch.files.length > 0 && (
         <>
           <h3>Changed files</h3>
-          <DiffView files={patch.files} notes={patch.notes} openLines={0} />
+          <PatchView {...patch} />
         </>
       )}
       {!patch && changed.length > 0 && (
@@ -184,8 +184,7 @@ const MAX_OPEN_LINES = 40
 /** A diff as one; a long text folded. */
 function Content({ text }: { text: string }) {
   if (/^diff --git /.test(text)) {
-    const { files, notes } = readPatch(text)
-    return <DiffView files={files} notes={notes} openLines={0} />
+    return <PatchView {...readPatch(text)} />
   }
   const lines = text.split('\n').length
   if (lines <= MAX_OPEN_LINES) return <pre>{visibleText(text)}</pre>

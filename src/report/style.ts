@@ -53,6 +53,9 @@ table { border-collapse: collapse; max-width: 100%; font-size: 0.875rem; }
 .diff .hunk td { background: var(--sunken); color: var(--muted); }
 .diff .added { background: var(--added); }
 .diff .removed { background: var(--removed); }
+.diff .code::before { display: inline-block; width: 1.2em; content: ""; }
+.diff .added .code::before { content: "+"; }
+.diff .removed .code::before { content: "\\2212"; }
 .additions { color: var(--good); }
 .deletions { color: var(--bad); }
 .diff-note { margin: 0.4rem 0.75rem; color: var(--muted); font-size: 0.8125rem; }
