@@ -142,6 +142,7 @@ export async function openReadingApp(
     outputs: createBus(ignore),
     running: new Set<string>(),
     sessions: only<HttpDeps['sessions']>({}),
+    comments: only<HttpDeps['comments']>({}),
     webhooks: only<HttpDeps['webhooks']>(readWebhooks(createWebhookStore(readOnly(database)))),
     now: () => new Date().toISOString(),
     newId: randomUUID,

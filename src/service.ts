@@ -24,6 +24,7 @@ import { TIME_LIMITS } from './runners/time-limits.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { createHandEditHistory } from './sessions/hand-edit-history.ts'
+import { createNotifyDeps, desktopProblems } from './sessions/notify-deps.ts'
 import { createRedactor, type Redactor, redactedUpdates } from './sessions/redaction.ts'
 import { createRunGuard, type GuardedRun, type RunGuard } from './sessions/run-guard.ts'
 import { createSessionParts } from './sessions/sessions.ts'
@@ -195,6 +196,7 @@ async function open(
     newId,
     log,
     version: build.version,
+    notify: createNotifyDeps({ root, settings, environment, redactor, catalog }),
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
@@ -232,7 +234,7 @@ async function open(
     baselines,
     files: baselineStore,
   })
-  const { sessions, conversations, providers, handEdits, plans } = createSessionParts({
+  const { sessions, comments, conversations, providers, handEdits, plans } = createSessionParts({
     layout,
     state,
     database,
@@ -258,7 +260,13 @@ async function open(
   const problems = async () => {
     const present = await settings()
     const files = await agentFileProblems(root, readers, present.files)
-    return [...present.problems, ...files, ...scan.unknownEntries(), ...stateProblems(database)]
+    return [
+      ...present.problems,
+      ...files,
+      ...scan.unknownEntries(),
+      ...stateProblems(database),
+      ...desktopProblems(present, environment),
+    ]
   }
 
   // every change, by a request or by hand, takes this path
@@ -352,6 +360,7 @@ async function open(
     settings,
     plans,
     sessions,
+    comments,
     conversations,
     running,
     changes,

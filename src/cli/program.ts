@@ -21,6 +21,7 @@ import { command as listCommand } from './commands/list.ts'
 import { command as mcpCommand } from './commands/mcp.ts'
 import { command as newCommand } from './commands/new.ts'
 import { command as noteCommand } from './commands/note.ts'
+import { command as notifyCommand } from './commands/notify.ts'
 import { command as openCommand } from './commands/open.ts'
 import { command as planCommand } from './commands/plan.ts'
 import { command as proofCommand } from './commands/proof.ts'
@@ -82,6 +83,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
   'The service': {
     serve: serveCommand,
     webhook: webhookCommand,
+    notify: notifyCommand,
     mcp: mcpCommand,
     demo: demoCommand,
   },

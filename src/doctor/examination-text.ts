@@ -25,6 +25,7 @@ export function examinationText(found: Examination): string {
     ],
     ['read-only mount', mount],
     ['hooks', hooksSummary(found.hooks)],
+    ['notify', visibleText(found.notify)],
   ]
   const rows = [
     ['provider', 'version', 'plan mode', 'found at'],

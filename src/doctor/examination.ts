@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type HooksReport, hooksReport } from '../hook-settings/status.ts'
 import { AppError } from '../model/app-error.ts'
-import { SETTINGS_FILE } from '../model/settings.ts'
+import { SETTINGS_FILE, variablesIn } from '../model/settings.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import type { Sandbox } from '../runners/process/sandbox.ts'
 import { allStatuses, type ProviderStatus, providerOf } from '../sessions/providers.ts'
 import { planSandbox } from '../sessions/sandbox-policy.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/start-checks.ts'
+import { desktopTrouble } from '../webhooks/desktop.ts'
 import { runGit } from '../workspace/git/git-command.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import type { Places } from '../workspace/settings/places.ts'
@@ -28,6 +29,8 @@ export interface Examination {
   providers: ProviderStatus[]
   /** The hooks of the agents that people run themselves. */
   hooks: HooksReport
+  /** Where people are told what waits for them. */
+  notify: string
   /** The default provider of new sessions. */
   standard: string
   /** Why the default provider cannot be used, as far as known; null if it can. */
@@ -52,6 +55,7 @@ export async function examine(
     git: await gitVersion(root),
     sandbox: await sandboxFor(places, environment),
     hooks: await hooksReport({ root, stateDir: state.root, environment }),
+    notify: notifyWords(settings, environment),
     standard: settings.provider,
     objection: await findObjection(settings, providers, root),
   }
@@ -84,6 +88,18 @@ function trustWords(settings: TrustedSettings): string {
       ? ''
       : ` (${wrong} ${wrong === 1 ? 'problem' : 'problems'} in it; casefile check lists them)`
   return words[settings.trust] + more
+}
+
+function notifyWords({ notify, trust }: TrustedSettings, environment: NodeJS.ProcessEnv): string {
+  if (notify.length === 0) return 'nowhere; see notify in docs/settings.md'
+  const words = notify.map(({ kind, url }) => {
+    const missing = variablesIn(url).find((name) => !environment[name])
+    const trouble = kind === 'desktop' ? desktopTrouble(environment) : null
+    if (trouble !== null) return `${kind} (${trouble})`
+    if (kind !== 'desktop' && trust !== 'trusted') return `${kind} (not trusted)`
+    return missing === undefined ? kind : `${kind} (${missing} is not set here)`
+  })
+  return `${words.join(', ')}; try it with: casefile notify test`
 }
 
 async function agentFileWords(

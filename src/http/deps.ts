@@ -5,6 +5,7 @@ import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
 import type { Search } from '../search/search.ts'
+import type { CommentActions } from '../sessions/comment-actions.ts'
 import type { Conversations } from '../sessions/conversations/conversations.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import type { RunGuard } from '../sessions/run-guard.ts'
@@ -57,6 +58,7 @@ export interface HttpDeps {
   watching: Synchronizer['health']
   start: Start
   sessions: Sessions
+  comments: CommentActions
   conversations: Conversations
   /** The ids of the sessions that plan or execute in this process. */
   running: ReadonlySet<string>

@@ -20,6 +20,7 @@ export type Route = `${Method} /${string}`
 export const TAGS = {
   Cases: 'Work items: a problem or a request.',
   Sessions: 'Work on a case by an agent or a runbook: planned, approved, executed, recorded.',
+  Comments: 'Comments of the operator on plans and diffs, and the replies of agents.',
   Conversations: 'Agents that people run in a terminal themselves, as their hooks report them.',
   Proof: 'Evidence that a case is resolved, and what is still required.',
   Memory: 'The markdown files of a case, as they are on disk.',

@@ -1,6 +1,7 @@
 import type { Endpoint } from './endpoint.ts'
 import { artifactEndpoints } from './routes/artifacts.ts'
 import { caseEndpoints } from './routes/cases.ts'
+import { commentEndpoints } from './routes/comments.ts'
 import { conversationEndpoints } from './routes/conversations.ts'
 import { eventEndpoints } from './routes/events.ts'
 import { hookEndpoints } from './routes/hooks.ts'
@@ -21,6 +22,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...reportEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,
+  ...commentEndpoints,
   ...sessionStreamEndpoints,
   ...conversationEndpoints,
   ...hookEndpoints,

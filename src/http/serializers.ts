@@ -3,6 +3,7 @@ import { isWithin } from '../files/real-path.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
+import { countComments } from '../model/comment.ts'
 import type { Conversation } from '../model/conversation.ts'
 import type { ProofImage } from '../model/picture.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
@@ -14,6 +15,7 @@ import { sessionDurations } from '../model/session-durations.ts'
 import { sessionUsage } from '../model/session-usage.ts'
 import { objectionTo } from '../model/support.ts'
 import { usageTotal } from '../model/usage.ts'
+import { commentsOfSession } from '../sessions/comments.ts'
 import { textProblems } from '../sessions/file-checks.ts'
 import type { HttpDeps } from './deps.ts'
 import { etagOf } from './etag.ts'
@@ -58,7 +60,7 @@ export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder)
 
 /** The API's JSON of a session. Reads its sections from the file if they have changed. */
 export async function serializeSession(
-  service: Pick<HttpDeps, 'catalog' | 'texts'>,
+  service: Pick<HttpDeps, 'catalog' | 'texts' | 'plans'>,
   folder: CaseFolder,
   session: Session,
 ): Promise<SessionJson> {
@@ -94,6 +96,7 @@ export async function serializeSession(
     plan_sha256: plan === '' ? null : sha256(plan),
     plan_unchanged: isPlanUnchanged(session.trail),
     candidates,
+    comments: countComments(await commentsOfSession(service, session)),
     problems: [
       ...folder.problems.filter((problem) => problem.file === file),
       ...(texts ? await textProblems(texts, session) : []),

@@ -1,6 +1,7 @@
 import type { Envelope } from '../events/envelope.ts'
 import { type Attempt, type Delivery, isSuccess } from '../model/delivery.ts'
 import type { Webhook } from '../model/webhook.ts'
+import { shownUrl } from '../webhooks/notification.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type {
   DeliveryJson,
@@ -15,7 +16,8 @@ export function serializeWebhook(webhooks: Webhooks, webhook: Webhook): WebhookJ
   return {
     id: webhook.id,
     case_id: webhook.case_id,
-    url: webhook.url,
+    url: webhook.notify ? shownUrl(webhook.url) : webhook.url,
+    ...(webhook.notify ? { notify: webhook.notify } : {}),
     events: webhook.events,
     active: webhook.active,
     disabled: webhook.disabled,

@@ -15,14 +15,28 @@ export interface Heading {
  * section it is in. If no heading has the exact form, the first similar one counts: with another
  * case, a colon, or a lower level.
  */
-export async function outline(body: string, names: readonly string[]): Promise<Heading[] | null> {
-  return shortOutline(body, names) ?? parsedOutline(body, names)
+export async function outline(
+  body: string,
+  names: readonly string[],
+  optional?: OptionalHeading,
+): Promise<Heading[] | null> {
+  return shortOutline(body, names, optional) ?? parsedOutline(body, names, optional)
+}
+
+/** A heading that counts only with certain text below it, and between certain others. */
+export interface OptionalHeading {
+  name: string
+  after: string
+  /** Whether the text below it, up to the next heading that counts or has this name, belongs to it. */
+  counts(region: string): boolean
 }
 
 const MAY_BE_RESERVED = /^ {0,3}(#{2,6})[ \t]/
 const ANY_SUCH_LINE = /^ {0,3}#{2,6}[ \t][^\r\n]*/gm
 /** A fence inside a list or quote, or an indented one: only the parser knows whether it is top-level. */
 const INNER_FENCE = /^(?:[ \t]+|[ \t]*(?:>|[*+-]|\d{1,9}[.)])[ \t>*+\-\d.)]*)(?:`{3}|~{3})/
+/** An item whose text begins on its line, so that its inner lines are indented by 2 spaces. */
+const PLAIN_ITEM = /^[-*+] (?=[A-Za-z0-9[])/
 const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
 export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 
@@ -30,16 +44,23 @@ export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
  * Finds the outline without a parser; null if only the parser can decide. The result is certain if
  * each fence opens in column 0 and no line starts with HTML: a fence or heading in column 0 ends
  * any paragraph, list or quote before it, so only an open fence can hide it (CommonMark 0.31, §4.2,
- * §4.5).
+ * §4.5). Lines inside an item of a list in column 0 cannot: what they open ends with the item.
  */
-export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
+export function shortOutline(
+  body: string,
+  names: readonly string[],
+  optional?: OptionalHeading,
+): Heading[] | null {
   const found: Candidate[] = []
   let fence: string | null = null
+  let isInItem = false
   for (const { text, start, next } of linesOf(body)) {
     if (fence !== null) {
       if (closesFence(text, fence)) fence = null
       continue
     }
+    if (isInItem && /^(?: {2}|[ \t]*$)/.test(text)) continue
+    isInItem = PLAIN_ITEM.test(text)
     const opening = OPENING.exec(text)
     if (opening) {
       fence = opening[1]!
@@ -52,7 +73,7 @@ export function shortOutline(body: string, names: readonly string[]): Heading[] 
     if (text.startsWith(' ')) return null // the line may belong to a list item
     found.push({ ...reserved, start, next })
   }
-  return chosen(found)
+  return chosen(found, body, optional)
 }
 
 /** Whether this line may open a fence or HTML that only the parser can judge. */
@@ -75,15 +96,38 @@ function hasCandidate(body: string, names: readonly string[]): boolean {
 }
 
 /** Chooses one heading per name: the first in exact form, else the first similar one. */
-function chosen(found: readonly Candidate[]): Heading[] {
+function chosen(
+  found: readonly Candidate[],
+  body: string,
+  optional: OptionalHeading | undefined,
+): Heading[] {
   const best = new Map<string, Candidate>()
   for (const each of found) {
+    if (each.name === optional?.name) continue
     const present = best.get(each.name)
     if (!present || (each.exact && !present.exact)) best.set(each.name, each)
   }
-  return [...best.values()]
-    .sort((a, b) => a.start - b.start)
-    .map(({ name, start, next }) => ({ name, start, next }))
+  const headings = [...best.values()].sort((a, b) => a.start - b.start)
+  const added = optional && chosenOptional(found, headings, body, optional)
+  return (added ? [...headings, added].sort((a, b) => a.start - b.start) : headings).map(
+    ({ name, start, next }) => ({ name, start, next }),
+  )
+}
+
+/** Finds the optional heading in exact form: the first with text that belongs to it. */
+function chosenOptional(
+  found: readonly Candidate[],
+  headings: readonly Heading[],
+  body: string,
+  { name, after, counts }: OptionalHeading,
+): Candidate | undefined {
+  const before = headings.findIndex((heading) => heading.name === after)
+  const from = headings[before]?.start ?? 0
+  const to = headings[before + 1]?.start ?? body.length
+  const all = found.filter(
+    (each) => each.name === name && each.exact && each.start >= from && each.start < to,
+  )
+  return all.find(({ next }, index) => counts(body.slice(next, all[index + 1]?.start ?? to)))
 }
 
 /** Whether a line closes the fence that `opening`, a run of backticks or tildes, opened. */
@@ -114,6 +158,7 @@ export function headingText(line: string): string {
 export async function parsedOutline(
   body: string,
   names: readonly string[],
+  optional?: OptionalHeading,
 ): Promise<Heading[] | null> {
   const parsed = await parsedMarkdown(body)
   if (!parsed) return null
@@ -130,5 +175,5 @@ export async function parsedOutline(
       next,
     })
   }
-  return chosen(found)
+  return chosen(found, body, optional)
 }

@@ -1,11 +1,13 @@
 import { AppError } from '../model/app-error.ts'
 import { conflictLine } from './conflict-markers.ts'
 import { type LineEnding, lineEnding } from './lines.ts'
-import { type Heading, outline, shortOutline } from './outline.ts'
+import { type Heading, type OptionalHeading, outline, shortOutline } from './outline.ts'
 
 /** Which part of a file has sections, and their headings. */
 export interface SectionLayout {
   names: readonly string[]
+  /** A section whose heading may also be part of another section's text. */
+  optional?(text: string): OptionalHeading
   /** Sections with output, which are always fenced. */
   fenced?: readonly string[]
   /**
@@ -46,7 +48,11 @@ export async function readSections(
 ): Promise<Sectioned | null> {
   const bounds = layout.bounds(text, bodyStart)
   if (!bounds) return null
-  const headings = await outline(text.slice(bounds.from, bounds.to), layout.names)
+  const headings = await outline(
+    text.slice(bounds.from, bounds.to),
+    layout.names,
+    layout.optional?.(text),
+  )
   return headings && sectioned(text, bounds, headings)
 }
 
@@ -58,7 +64,11 @@ export function readSectionsNow(
 ): Sectioned | null {
   const bounds = layout.bounds(text, bodyStart)
   if (!bounds) return null
-  const headings = shortOutline(text.slice(bounds.from, bounds.to), layout.names)
+  const headings = shortOutline(
+    text.slice(bounds.from, bounds.to),
+    layout.names,
+    layout.optional?.(text),
+  )
   return headings && sectioned(text, bounds, headings)
 }
 
@@ -127,6 +137,38 @@ export async function withSection(
   throw unwritable(name)
 }
 
+/**
+ * Edits the text below a heading as it is in the file, and keeps every other byte. A heading that is missing is added
+ * for it, and one without any text left is removed.
+ */
+export async function withRegion(
+  text: string,
+  layout: SectionLayout,
+  name: string,
+  edit: (region: string, eol: LineEnding) => string,
+): Promise<string> {
+  const present = await readSections(text, layout)
+  if (!present) throw unwritable(name)
+  const { eol } = present
+  const range = present.ranges.find((each) => each.name === name)
+  const { head, tail, last } = opening(present, layout, name)
+  const region = range ? text.slice(range.from, range.to) : ''
+  const edited = edit(region, eol)
+  if (edited === region) return text
+  const isEmpty = edited.trim() === ''
+  const ends = range && region.trim() !== '' ? edited : plainRegion(edited.trimEnd(), last, eol)
+  const candidate = isEmpty ? withoutGap(text, range?.start, last, eol) + tail : head + ends + tail
+  const value = isEmpty ? null : regionText(ends, last, eol)
+  if (await isPreserved(present, candidate, layout, name, value)) return candidate
+  throw unwritable(name)
+}
+
+/** Returns the text before a heading that is removed, without the blank line that was added for it at the end. */
+function withoutGap(text: string, to: number | undefined, last: boolean, eol: LineEnding): string {
+  const before = text.slice(0, to)
+  return last && before.endsWith(eol + eol) ? before.slice(0, -eol.length) : before
+}
+
 function opening(
   present: Sectioned,
   layout: SectionLayout,
@@ -161,7 +203,7 @@ async function isPreserved(
   candidate: string,
   layout: SectionLayout,
   name: string,
-  value: string,
+  value: string | null,
 ): Promise<boolean> {
   if (conflictLine(candidate) !== null && conflictLine(before.text) === null) return false
   const after = await readEdited(before, candidate, layout)
@@ -178,7 +220,10 @@ async function isPreserved(
 /** Whether a heading appended later would be found: the last text must not end in an open fence. */
 async function closed(after: Sectioned, layout: SectionLayout, name: string): Promise<boolean> {
   const range = after.ranges.at(-1)!
-  const absent = layout.names.find((each) => !after.ranges.some((other) => other.name === each))
+  const { name: optional } = layout.optional?.(after.text) ?? {}
+  const absent = layout.names.find(
+    (each) => each !== optional && !after.ranges.some((other) => other.name === each),
+  )
   if (range.name !== name || absent === undefined) return true
   const { text, eol } = after
   const head = text.slice(0, range.to)

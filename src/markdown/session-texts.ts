@@ -10,8 +10,16 @@ import {
 import { evidenceHashIn } from '../model/trail.ts'
 import { findBodyStart, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { trimBlanks } from './lines.ts'
-import { readSections, type SectionLayout, sectionText, withSection } from './sections.ts'
+import { lineAt, trimBlanks } from './lines.ts'
+import { hasComments, REVIEW_HEADING, readReview } from './review.ts'
+import { editedReview } from './review-edit.ts'
+import {
+  readSections,
+  type SectionLayout,
+  sectionText,
+  withRegion,
+  withSection,
+} from './sections.ts'
 import { evidenceYaml } from './session-evidence.ts'
 import { withKeyLines } from './session-plain.ts'
 import { readTrail, TRAIL_HEADING } from './trail.ts'
@@ -25,15 +33,33 @@ const HEADINGS = {
   plan: 'Plan',
   output: 'Execution output',
   candidates: CANDIDATES_HEADING,
-} as const satisfies Record<keyof SessionTexts, string>
+} as const satisfies Record<Exclude<keyof SessionTexts, 'comments'>, string>
 
 export const SESSION_LAYOUT: SectionLayout = {
-  names: [...Object.values(HEADINGS), TRAIL_HEADING],
+  names: [
+    HEADINGS.hypothesis,
+    HEADINGS.plan,
+    REVIEW_HEADING,
+    HEADINGS.output,
+    HEADINGS.candidates,
+    TRAIL_HEADING,
+  ],
+  // a plan may have such a heading too
+  optional: (text) => ({
+    name: REVIEW_HEADING,
+    after: HEADINGS.plan,
+    counts: (region) => hasComments(region) || (region.trim() === '' && hadComments(text)),
+  }),
   fenced: [HEADINGS.output],
   bounds(text, bodyStart) {
     const from = bodyStart ?? findBodyStart(text)
     return from === null ? null : { from, to: readTrail(text)?.start ?? text.length }
   },
+}
+
+/** Whether the audit trail says that the session had a comment. */
+function hadComments(text: string): boolean {
+  return readTrail(text)?.lines.some(({ line }) => line.event === 'comment_added') ?? false
 }
 
 export interface TextsReading {
@@ -59,17 +85,28 @@ export async function readSessionTexts(text: string, session: Session): Promise<
     return { value: null, problems: [{ code: 'too_complex', file, line: null, message }] }
   }
   const section = (name: string) => sectionText(sections, name) ?? ''
+  const { from = 0, to = 0 } = sections.ranges.find(({ name }) => name === REVIEW_HEADING) ?? {}
+  const review = readReview(text.slice(from, to))
   const value: SessionTexts = {
     hypothesis: section(HEADINGS.hypothesis),
     plan: section(HEADINGS.plan),
     output: section(HEADINGS.output),
     candidates: readCandidates(section(HEADINGS.candidates)),
+    comments: review.entries.map(({ comment }) => comment),
   }
+  const problems = review.problems.map(
+    ({ at, message }): Problem => ({
+      code: 'bad_comment',
+      file,
+      line: lineAt(text, from + at),
+      message,
+    }),
+  )
   const stated = evidenceHashIn(session.trail)
-  if (stated === undefined || stated === evidenceHash(session, value))
-    return { value, problems: [] }
+  if (stated === undefined || stated === evidenceHash(session, value)) return { value, problems }
   const message = 'plan, output, diff, tests or failed tests changed after the session completed'
-  return { value, problems: [{ code: 'session_changed', file, line: null, message }] }
+  const changed: Problem = { code: 'session_changed', file, line: null, message }
+  return { value, problems: [changed, ...problems] }
 }
 
 /**
@@ -145,6 +182,12 @@ export async function editedSession(
   if (edit.texts?.candidates) {
     const list = candidatesText(edit.texts.candidates)
     edited = await withSection(edited, SESSION_LAYOUT, HEADINGS.candidates, list)
+  }
+  if (edit.comments) {
+    const { comments } = edit
+    edited = await withRegion(edited, SESSION_LAYOUT, REVIEW_HEADING, (region, eol) =>
+      comments.reduce((text, change) => editedReview(text, change, eol), region),
+    )
   }
   const fields = keys.map((key): [string, YamlValue] => [key, values[key]])
   edited = bare ? withKeyLines(edited, fields) : withFields(edited, fields)

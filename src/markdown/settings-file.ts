@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Problem } from '../model/problem.ts'
 import {
   DEFAULT_SETTINGS,
+  type NotifyTarget,
   OWN_PROVIDER,
   PROMPT_BY,
   type ProviderSettings,
@@ -82,6 +83,13 @@ const KIND = z.enum(['command', 'acp'], { error: 'command or acp' })
 const PROVIDER_RULE =
   '{ kind: command, plan: […], work: […], prompt: stdin }, { kind: acp, command: […], plan_mode: plan, work_mode: code } or { preset: claude, args: […] }'
 
+const NOTIFY_RULE = 'a list, such as [desktop, { ntfy: https://ntfy.sh/topic }]'
+const TARGET_RULE = 'desktop, or one of ntfy, slack and webhook with its URL'
+/** Checked again with the values of its variables, before anything is sent. */
+const ADDRESS = text(`an http or https URL, or $\{NAME} of a variable with one`, (url) =>
+  /^(?:https?:\/\/[^/\s]\S*|\$\{[A-Za-z_][A-Za-z0-9_]*\}\S*)$/.test(url),
+)
+
 type Path = readonly PropertyKey[]
 /** A YAML value with its scalars as written text; null for an empty value. */
 type Written = string | null | Written[] | { [key: string]: Written }
@@ -106,6 +114,14 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
   },
   steps: (checker, path, value) => given('steps', checker.check(STEPS, path, value)),
   providers: readProviders,
+  notify(checker, path, value) {
+    const items = checker.check(z.array(z.unknown(), { error: NOTIFY_RULE }), path, value) ?? []
+    const targets = items.map((item, index) => readTarget(checker, [...path, index], item))
+    const found = targets.filter((target) => target !== null)
+    const isFirst = ({ kind, url }: NotifyTarget, index: number) =>
+      found.findIndex((other) => other.kind === kind && other.url === url) === index
+    return { notify: found.filter(isFirst) }
+  },
   memory_root: (checker, path, value) => given('memoryRoot', checker.check(FOLDER, path, value)),
 }
 
@@ -192,6 +208,16 @@ function readProvider(checker: Checker, path: Path, value: Written): ProviderSet
     default:
       return null
   }
+}
+
+function readTarget(checker: Checker, path: Path, item: unknown): NotifyTarget | null {
+  if (item === 'desktop') return { kind: 'desktop', url: '' }
+  const entries = isMapping(item) ? Object.entries(item) : []
+  const [kind, url] = entries[0] ?? []
+  const isKnown = kind === 'ntfy' || kind === 'slack' || kind === 'webhook'
+  if (!isKnown || entries.length > 1) return checker.wrong(path, TARGET_RULE)
+  const found = checker.check(ADDRESS, [...path, kind], url)
+  return found === null ? null : { kind, url: found }
 }
 
 type Pairs = readonly [key: string, pair: Pair][]

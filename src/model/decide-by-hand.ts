@@ -1,4 +1,5 @@
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
+import { tickedByHand } from './decide-comments.ts'
 import { byCreation } from './proof.ts'
 import { hasProof, isSealed, type Session, type SessionEdit, sessionMove } from './session.ts'
 import {
@@ -12,7 +13,7 @@ import {
 
 /**
  * Decides what the service writes after an edit by a person: carry out `state: abandoned`, seal a session that has
- * proof, or record an edited plan. Returns no edits if nothing is to do, so it can be called at any time.
+ * proof, or record an edited plan or a ticked comment. Returns no edits if nothing is to do, so it can be called at any time.
  */
 export function afterHandEdit(
   folder: CaseFolder,
@@ -24,7 +25,10 @@ export function afterHandEdit(
   const answer =
     abandoned(session, now) ??
     sealed(folder, session, now) ??
-    planEdited(session, texts, { now, inRun })
+    linesOf(session, now, [
+      ...planEdited(session, texts, inRun),
+      ...tickedByHand(session, folder.texts?.comments ?? []),
+    ])
   return answer ? [sessionEdit(session, answer)] : restoreTrail(folder, id)
 }
 
@@ -84,25 +88,29 @@ function isInTrail(trail: readonly TrailLine[], proofId: string): boolean {
 }
 
 /** Records a plan or hypothesis that differs from the last one in the audit trail. */
-function planEdited(
-  session: Session,
-  texts: TextHashes | null,
-  { now, inRun }: Circumstances,
-): SessionEditOrNone {
-  if (session.state !== 'plan_ready' || texts === null) return null
+function planEdited(session: Session, texts: TextHashes | null, inRun: boolean): NewTrailLine[] {
+  if (session.state !== 'plan_ready' || texts === null) return []
   const { trail } = session
   const written = [lastOf(trail, 'plan_edited'), lastOf(trail, 'plan_written')]
   const plan = newest(written)?.fields.sha256
   const hypothesis = knownHypothesis(trail)
   const otherHypothesis = hypothesis !== undefined && hypothesis !== texts.hypothesis
-  if (plan === undefined || (plan === texts.plan && !otherHypothesis)) return null
+  if (plan === undefined || (plan === texts.plan && !otherHypothesis)) return []
   const line = newLine('plan_edited', {
     by: 'hand',
     sha256: texts.plan,
     hypothesis_sha256: otherHypothesis ? texts.hypothesis : undefined,
     in_run: inRun || undefined,
   })
-  return { lines: numbered(trail, [line], now) }
+  return [line]
+}
+
+function linesOf(
+  { trail }: Session,
+  now: string,
+  lines: readonly NewTrailLine[],
+): SessionEditOrNone {
+  return lines.length === 0 ? null : { lines: numbered(trail, lines, now) }
 }
 
 /** Returns undefined if the audit trail does not say, as older ones have no hash of the hypothesis. */

@@ -1,8 +1,9 @@
 import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
+import type { SentNote } from './decide-comments.ts'
 import type { Place } from './history.ts'
-import { hasEnded, type Session, type SessionTexts, sessionMove } from './session.ts'
+import { hasEnded, type Session, sessionMove, type WrittenTexts } from './session.ts'
 import { nextState } from './session-state.ts'
 import { type LineWith, lastOf, type NewTrailLine, newLine, numbered } from './trail.ts'
 
@@ -108,7 +109,7 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
 export function approve(
   folder: CaseFolder,
   id: string,
-  plan: { sha256: string; approved: string; text: string; via: Place },
+  plan: { sha256: string; approved: string; text: string; via: Place; sent: SentNote },
   now: string,
 ): Edit[] {
   const session = liveSession(folder, id)
@@ -124,16 +125,16 @@ export function approve(
     trigger: 'approve',
     now,
     before: [
-      {
-        event: 'plan_approved',
-        fields: {
-          plan_sha256: plan.sha256,
-          plan: plan.text,
-          approved_via: plan.via,
-        },
-      },
+      newLine('plan_approved', {
+        plan_sha256: plan.sha256,
+        plan: plan.text,
+        approved_via: plan.via,
+        note: plan.sent.text || undefined,
+      }),
+      ...plan.sent.lines,
     ],
     fields: { plan_sha256: plan.sha256 },
+    comments: plan.sent.changes,
   })
   return [
     { file: 'session', number: session.number, edit },
@@ -169,7 +170,7 @@ export interface RunEnd {
   reason?: string | undefined
   /** Lines about what it made. */
   results?: readonly NewTrailLine[]
-  texts?: Partial<SessionTexts>
+  texts?: WrittenTexts
   evidence?: Partial<Pick<Session, 'diff' | 'tests' | 'failed_tests'>>
 }
 
@@ -201,9 +202,15 @@ export function endRun(folder: CaseFolder, id: string, end: RunEnd, now: string)
   return { file: 'session', number: session.number, edit }
 }
 
-export function revise(folder: CaseFolder, id: string, note: string, now: string): Edit[] {
+export function revise(folder: CaseFolder, id: string, sent: SentNote, now: string): Edit[] {
   const session = liveSession(folder, id)
-  const edit = sessionMove(session, { trigger: 'revise', now, reason: note })
+  const edit = sessionMove(session, {
+    trigger: 'revise',
+    now,
+    before: sent.lines,
+    reason: sent.text,
+    comments: sent.changes,
+  })
   return [{ file: 'session', number: session.number, edit }]
 }
 

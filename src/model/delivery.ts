@@ -32,6 +32,8 @@ export interface Attempt {
   error: string | null
   /** Milliseconds to wait, from the receiver's Retry-After header. */
   retry_after_ms: number | null
+  /** Another attempt makes no sense. */
+  isFinal?: boolean
 }
 
 const [S, M, H] = [1000, 60_000, 3_600_000]
@@ -69,7 +71,8 @@ export function afterAttempt(
   const tries = delivery.tries + 1
   if (isSuccess(attempt)) return { ...delivery, attempts, tries, state: 'delivered', next_at: null }
   const wait = RETRY_WAITS_MS[tries - 1]
-  if (wait === undefined) return { ...delivery, attempts, tries, state: 'dead', next_at: null }
+  if (wait === undefined || attempt.isFinal)
+    return { ...delivery, attempts, tries, state: 'dead', next_at: null }
   const spread = wait * (1 + JITTER * (2 * random - 1))
   const asked = Math.min(attempt.retry_after_ms ?? 0, MAX_RETRY_AFTER_MS)
   const next_at = new Date(now + Math.max(spread, asked)).toISOString()

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { AGENT_EVENTS } from './agent-events.ts'
+import { COMMENT_EVENTS } from './comment-events.ts'
 import {
   isAgentRun,
   lineOf,
@@ -66,7 +67,8 @@ const aProblem = {
 } as const
 
 /**
- * The table of events: the one place to add or change one. What agents do is in agent-events.ts. From it come the types
+ * The table of events: the one place to add or change one. What agents do is in agent-events.ts, comments are
+ * in comment-events.ts. From it come the types
  * of the code that writes and reads events, what a webhook can name, the API description with its examples, the line in
  * the terminal and the colour on the page. docs/sessions.md and docs/webhooks.md list the events for people.
  */
@@ -261,6 +263,7 @@ export const EVENTS = {
       plan_sha256: hash,
       approved_via: optional(z.enum([...CLIENTS, 'agent'])),
       plan: optional(given),
+      note: optional(given),
     },
     {
       line: ({ plan_sha256, approved_via }) =>
@@ -271,6 +274,7 @@ export const EVENTS = {
       example: { plan_sha256: aPlan.sha256, approved_via: 'console' },
     },
   ),
+  ...COMMENT_EVENTS,
   ...AGENT_EVENTS,
   working_folder_changed: entry(
     { files: z.array(text) },

@@ -126,9 +126,20 @@ export function sessionActs(
           },
         ]
       case 'plan_approved':
-        return [{ at, what: `${name} approved ${WHERE[from]} (plan ${short(values.plan_sha256)})` }]
-      case 'session_state_changed':
-        return movedActs(name, values, { ...session, ...fields }).map((act) => ({ ...act, at }))
+        return [
+          {
+            at,
+            what: `${name} approved ${WHERE[from]} (plan ${short(values.plan_sha256)})`,
+            text: textOf(values.note),
+          },
+        ]
+      case 'session_state_changed': {
+        const sent = lines.find((line) => line.event === 'comments_sent')?.fields
+        return movedActs(name, values, { ...session, ...fields }, sent).map((act) => ({
+          ...act,
+          at,
+        }))
+      }
       default:
         return []
     }
@@ -150,11 +161,14 @@ function movedActs(
   name: string,
   values: FieldsRead<'session_state_changed'>,
   session: Session,
+  sent: FieldsRead<'comments_sent'> | undefined,
 ): Act[] {
   const { old_state, new_state } = values
   const reason = textOf(values.reason)
   if (old_state === 'plan_ready' && new_state === 'planning') {
-    return [{ what: `${name} plan sent back`, text: reason }]
+    if (!sent) return [{ what: `${name} plan sent back`, text: reason }]
+    const comments = counted(Number(sent.count), 'comment')
+    return [{ what: `${name} plan sent back (${comments})`, text: textOf(sent.note) }]
   }
   if (new_state !== 'complete' && new_state !== 'failed' && new_state !== 'abandoned') return []
   const text = [reason?.replace(/[.\s]+$/, ''), testText(session), diffText(session)]

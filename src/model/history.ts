@@ -78,7 +78,7 @@ const SHAPES: [HistoryKind, RegExp][] = [
   ['created', /^created(?: by hand)?$/],
   ['imported', /^imported$/],
   ['answer', /^answered(?: ".*")?$/],
-  ['sent_back', /^session \d+ plan sent back$/],
+  ['sent_back', /^session \d+ plan sent back(?: \(\d+ comments?\))?$/],
   ['approved', /^session \d+ approved (?:.* )?\(plan [0-9a-f]{12}\)$/],
   ['plan', /^session \d+ plan (?:ready|edited)\b/],
   ['run_ended', /^session \d+ (?:complete|failed|abandoned)$/],

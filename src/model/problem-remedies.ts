@@ -20,6 +20,8 @@ const REMEDIES: Record<ProblemCode, string> = {
   duplicate_id: 'Set the id in the copy to the name of its folder, or delete the copy.',
   too_complex: 'Simplify deeply nested lists or quotes.',
   bad_checklist: 'Write the line as described in the message: - [ ] <what> (<type>, required).',
+  bad_comment:
+    'Correct the line as described in the message, or remove it. The service ignores it until then.',
   proof_gate: 'Attach and verify the missing proof, accept one with a reason, or revert the state.',
   proof_changed: 'Restore the content or the picture, or verify the proof again.',
   outside_fence:

@@ -1,4 +1,5 @@
 import type { CaseState, SessionType } from './case-state.ts'
+import type { Comment, CommentChange } from './comment.ts'
 import type { FailedTest } from './failed-test.ts'
 import type { Proof } from './proof.ts'
 import { isEnded, isOver, nextState, type SessionState, type Trigger } from './session-state.ts'
@@ -53,6 +54,7 @@ export interface SessionTexts {
   plan: string
   output: string
   candidates: Candidate[]
+  comments: Comment[]
 }
 
 /** Who works in a session, such as `claude in a terminal`. */
@@ -98,10 +100,14 @@ export function serviceFields(session: Session): ServiceFields {
   return { state, completed_at, plan_sha256, diff, tests, failed_tests }
 }
 
+/** Sections that are written as a whole. */
+export type WrittenTexts = Partial<Omit<SessionTexts, 'comments'>>
+
 /** A change of a session file. Only the given parts change; `lines` are appended to the audit trail. */
 export interface SessionEdit {
   fields?: SessionFields
-  texts?: Partial<SessionTexts>
+  texts?: WrittenTexts
+  comments?: CommentChange[]
   lines?: TrailLine[]
   /** Append `session_sealed` with the hash of all bytes before it. */
   seal?: { time: string }
@@ -114,7 +120,8 @@ export interface Move {
   before?: NewTrailLine[]
   after?: NewTrailLine[]
   fields?: SessionFields
-  texts?: Partial<SessionTexts>
+  texts?: WrittenTexts
+  comments?: CommentChange[]
   reason?: string
   /** The state of the case, recorded with a failure: a different state later shows that somebody has reacted. */
   caseState?: CaseState
@@ -141,6 +148,7 @@ export function sessionMove(session: Session, move: Move): SessionEdit {
       ...(over ? { completed_at: session.completed_at ?? move.now } : {}),
     },
     ...(move.texts ? { texts: move.texts } : {}),
+    ...(move.comments && move.comments.length > 0 ? { comments: move.comments } : {}),
     lines: numbered(session.trail, lines, move.now),
     ...(isEnded(state, false) ? { seal: { time: move.now } } : {}),
   }

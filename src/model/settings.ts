@@ -17,6 +17,8 @@ export interface Settings {
   providers: ReadonlyMap<string, ProviderSettings>
   /** Names of providers with an invalid definition, which is ignored. */
   faulty: readonly string[]
+  /** Where people are told what waits for them. Ignored until trusted. */
+  notify: readonly NotifyTarget[]
   memoryRoot: string | null
   /** The body of the file: instructions for agents. */
   instructions: string
@@ -53,10 +55,25 @@ export const DEFAULT_SETTINGS: Settings = {
   steps: [],
   providers: new Map(),
   faulty: [],
+  notify: [],
   memoryRoot: null,
   instructions: '',
   problems: [],
   lines: new Map(),
+}
+
+export const NOTIFY_KINDS = ['desktop', 'ntfy', 'slack', 'webhook'] as const
+export type NotifyKind = (typeof NOTIFY_KINDS)[number]
+
+export interface NotifyTarget {
+  kind: NotifyKind
+  /** As written: `${NAME}` is a variable of the service's environment. Empty for the desktop. */
+  url: string
+}
+
+/** The variables that a URL names. */
+export function variablesIn(url: string): string[] {
+  return [...url.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name!)
 }
 
 /** The built-in provider, which casefile.md cannot redefine. */

@@ -1,12 +1,12 @@
-import type { ProviderSettings, Settings } from './settings.ts'
+import type { NotifyTarget, ProviderSettings, Settings } from './settings.ts'
 
 /**
- * Whether the operator trusts the `providers` and `env` of casefile.md. The file comes with git, and planning starts
+ * Whether the operator trusts `providers`, `env` and `notify` in casefile.md. The file comes with git, and planning starts
  * automatically, so it needs trust first. `changed`: it was trusted with different content.
  */
 export type TrustState = 'trusted' | 'untrusted' | 'changed'
 
-type Trustable = Pick<Settings, 'providers' | 'env'>
+type Trustable = Pick<Settings, 'providers' | 'env' | 'notify'>
 
 /** Whether a provider needs trust. A preset without arguments does not: it is a built-in command under another name. */
 export function needsTrust(provider: ProviderSettings): boolean {
@@ -14,18 +14,28 @@ export function needsTrust(provider: ProviderSettings): boolean {
 }
 
 /** Returns the names of the providers that need trust. */
-export function foreignProviders({ providers }: Trustable): string[] {
+export function foreignProviders({ providers }: Pick<Trustable, 'providers'>): string[] {
   return [...providers].filter(([, provider]) => needsTrust(provider)).map(([name]) => name)
 }
 
 /**
- * Returns a canonical text of `providers` and `env`, whose hash is stored when trusted; null if nothing needs trust.
+ * Returns a canonical text of these settings, whose hash is stored when trusted; null if nothing needs trust. A desktop
+ * notification sends nothing away, and needs none.
  * The order of keys and names does not matter, that of command arguments does.
  */
 export function trustedText(settings: Trustable): string | null {
   const { providers, env } = settings
-  if (env.length === 0 && foreignProviders(settings).length === 0) return null
-  return canonicalJson({ env: [...new Set(env)].sort(), providers: Object.fromEntries(providers) })
+  const notify = remoteTargets(settings)
+  if (env.length + notify.length === 0 && foreignProviders(settings).length === 0) return null
+  const names = [...new Set(env)].sort()
+  // without `notify` the text is that of earlier versions, so what was trusted stays so
+  const sent = notify.length === 0 ? {} : { notify: notify.map(({ kind, url }) => [kind, url]) }
+  return canonicalJson({ env: names, providers: Object.fromEntries(providers), ...sent })
+}
+
+/** The addresses outside of this machine that get notifications. */
+export function remoteTargets({ notify }: Pick<Settings, 'notify'>): NotifyTarget[] {
+  return notify.filter(({ kind }) => kind !== 'desktop')
 }
 
 function canonicalJson(value: unknown): string {

@@ -1,4 +1,5 @@
 import { isDefault } from './event-lookup.ts'
+import type { NotifyKind } from './settings.ts'
 
 /** A registered webhook. */
 export interface Webhook {
@@ -6,6 +7,8 @@ export interface Webhook {
   /** The case whose events it gets; null for all cases. */
   case_id: string | null
   url: string
+  /** Set if it is an entry of `notify` in casefile.md; then `url` is as written there. */
+  notify?: NotifyKind
   /** Event types; `*` means those of `DEFAULT_EVENTS`. */
   events: readonly string[]
   /** Earlier values of `events`, which apply to events up to these ids; oldest first. */

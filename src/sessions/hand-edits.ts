@@ -5,6 +5,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { afterHandEdit, hasChangedTrail, restoreTrail } from '../model/decide-by-hand.ts'
+import { hasHadComments } from '../model/decide-comments.ts'
 import { stampProof } from '../model/decide-proof.ts'
 import { isToBeStamped, type Proof } from '../model/proof.ts'
 import { hasProof, isSealed, type Session } from '../model/session.ts'
@@ -88,6 +89,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
     return (
       session.byHand !== undefined ||
       session.state === 'plan_ready' ||
+      (waitsForSeal && hasHadComments(session)) ||
       (waitsForSeal && hasProof(session, folder.proofs))
     )
   }
@@ -156,7 +158,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
   }
 
   async function answerIn(caseId: string, { id, state }: Session): Promise<void> {
-    const wantsTexts = state === 'plan_ready'
+    const wantsTexts = state === 'plan_ready' || state === 'complete'
     let edited = ''
     const by = { who: await deps.operator(), from: 'api' as const }
     await store.update(
@@ -171,7 +173,7 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
             : { plan: sha256(plan), hypothesis: sha256(hypothesis) }
         const inRun = touchedInRun.has(id)
         const edits = afterHandEdit(folder, id, texts, { now: now(), inRun })
-        edited = edits.length > 0 ? (plan ?? '') : ''
+        edited = edits.length > 0 && state === 'plan_ready' ? (plan ?? '') : ''
         return edits
       },
       wantsTexts ? { texts: id, by } : { by },

@@ -1,5 +1,6 @@
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
+import type { SentNote } from '../model/decide-comments.ts'
 import { failedTestPlace } from '../model/failed-test.ts'
 import { type PlanRevision, planRevisions } from '../model/plan-revisions.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
@@ -84,12 +85,13 @@ const MAX_TAIL_LINES = 40
 /** The length limit of a line about a failed test, in characters. */
 const MAX_TEST = 400
 
-/** Throws `wrong_state` unless the session failed. */
-export function mustHaveFailed({ number, state }: Session): void {
-  if (state === 'failed') return
+/** Throws `wrong_state` unless the session failed, or is complete and has comments to send. */
+export function mustBePlannableAgain({ number, state }: Session, { lines }: SentNote): void {
+  if (state === 'failed' || (state === 'complete' && lines.length > 0)) return
+  const why = state === 'complete' ? 'complete and has no open comments' : state
   throw new AppError(
     'wrong_state',
-    `Session ${number} is ${state}: only a session that failed can be planned again. Start a new session without "again".`,
+    `Session ${number} is ${why}: only a session that failed, or that is complete and has comments, can be planned again. Start a new session without "again".`,
   )
 }
 

@@ -48,9 +48,13 @@ export function planPrompt(context: PromptContext, request: Request | null): Pro
   )
 }
 
-/** Asks an agent to carry out the approved plan, which is never cut. */
-export function workPrompt(context: PromptContext, plan: string, sha256: string): Prompt {
-  return fitPrompt([workTask(plan, sha256), caseText(context)], context)
+/** Asks an agent to carry out the approved plan, which is never cut, and nor are the operator's notes on it. */
+export function workPrompt(
+  context: PromptContext,
+  { plan, sha256, notes }: { plan: string; sha256: string; notes: string },
+): Prompt {
+  const noted = notes === '' ? [] : [section('Notes of the operator', verbatim(notes))]
+  return fitPrompt([workTask(plan, sha256), ...noted, caseText(context)], context)
 }
 
 function fitPrompt(required: readonly string[], context: PromptContext): Prompt {

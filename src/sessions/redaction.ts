@@ -11,6 +11,8 @@ export interface Redactor {
   /** Redacts every text in a JSON value. */
   value<T>(value: T): T
   stream(): RedactedStream
+  /** Adds secrets that are found only in the settings. */
+  learn(secrets: readonly Secret[]): void
 }
 
 /** Redacts bytes that arrive in pieces, including a secret that spans two of them. */
@@ -23,21 +25,29 @@ export interface RedactedStream {
 
 /** A redactor for the secrets in this environment. */
 export function createRedactor(environment: NodeJS.ProcessEnv): Redactor {
-  const secrets = secretsIn(environment)
-  if (secrets.length === 0) return NOTHING_SECRET
-  const replace = createReplacer(secrets)
+  let secrets: readonly Secret[] = secretsIn(environment)
+  let replace = createReplacer(secrets)
   const text = (text: string): string => {
+    if (secrets.length === 0) return text
     const bytes = Buffer.from(text).toString('latin1')
     const { done } = replace(bytes, true)
     return withoutCut(secrets, done === bytes ? text : Buffer.from(done, 'latin1').toString())
   }
   return {
     text,
-    value: (value) => mapTexts(value, text),
+    value: (value) => (secrets.length === 0 ? value : mapTexts(value, text)),
+    learn(more) {
+      const known = new Set(secrets.map((each) => each.text))
+      const added = more.filter((each) => !known.has(each.text))
+      if (added.length === 0) return
+      secrets = [...secrets, ...added]
+      replace = createReplacer(secrets)
+    },
     stream() {
       let held = ''
       return {
         write(bytes) {
+          if (secrets.length === 0) return bytes
           const came = held + bytes.toString('latin1')
           const { done, rest } = replace(came, false)
           const isUnchanged = held === '' && done === came
@@ -52,12 +62,6 @@ export function createRedactor(environment: NodeJS.ProcessEnv): Redactor {
       }
     },
   }
-}
-
-const NOTHING_SECRET: Redactor = {
-  text: (text) => text,
-  value: (value) => value,
-  stream: () => ({ write: (bytes) => bytes, end: () => Buffer.alloc(0) }),
 }
 
 /**
@@ -86,6 +90,7 @@ export function mapTexts<T>(
 type Replacer = (text: string, isEnd: boolean) => { done: string; rest: string }
 
 function createReplacer(secrets: readonly Secret[]): Replacer {
+  if (secrets.length === 0) return (text) => ({ done: text, rest: '' })
   const marks = new Map<string, string>()
   for (const { name, text } of secrets) {
     marks.set(Buffer.from(text).toString('latin1'), Buffer.from(markOf(name)).toString('latin1'))

@@ -3,8 +3,8 @@ import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
-import type { SessionType } from '../model/case-state.ts'
+import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
+import { recordSent, type SentNote, sendComments } from '../model/decide-comments.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
@@ -15,22 +15,24 @@ import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
 import { createRunRecords } from '../state/runs.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
+import { type CommentActions, createCommentActions, mustBePlan } from './comment-actions.ts'
 import { type Conversations, createConversations } from './conversations/conversations.ts'
 import { planInTerminal } from './conversations/terminal-plan.ts'
 import { type DeniedRequest, noteDenied } from './denied-request.ts'
 import type { SessionDeps } from './deps.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
 import type { Job, SessionRun } from './jobs.ts'
-import { mustHaveFailed, planAgainNote } from './plan-history.ts'
 import { plan } from './plan-mode.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
 import { mustBeInstalled, providerOf } from './providers.ts'
+import { changeRequest, type NewSession, requestedSession, sessionComments } from './sent-notes.ts'
 import { createSessionJobs, recover } from './session-jobs.ts'
 import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
 import { execute, type Worker } from './work-mode.ts'
 
 interface SessionParts {
   sessions: Sessions
+  comments: CommentActions
   conversations: Conversations
   providers: Providers
   handEdits: HandEdits
@@ -57,23 +59,12 @@ export function createSessionParts(
   })
   return {
     sessions,
+    comments: createCommentActions(shared),
     conversations,
     plans,
     providers: createProviders(shared),
     handEdits: createHandEdits({ ...shared, stop: sessions.stop }),
   }
-}
-
-interface NewSession {
-  /** Optional only with `again`. */
-  type?: SessionType | undefined
-  provider?: string | undefined
-  note?: string | undefined
-  /**
-   * The id of a failed session to plan again: type and provider default to its own, and its failure is added to the
-   * note.
-   */
-  again?: string | undefined
 }
 
 /** The operator's actions on sessions. Each returns the case after the change. */
@@ -87,14 +78,20 @@ export interface Sessions {
     caseId: string,
     id: string,
     edit: Pick<decide.PlanEdit, 'plan' | 'hypothesis'>,
-    asked: { allow: Allow; by: Actor },
+    /** `expected` is the hash of the plan that was edited. */
+    asked: { allow: Allow; by: Actor; expected?: string | undefined },
   ): Promise<CaseFolder>
   approve(
     caseId: string,
     id: string,
-    asked: { plan_sha256?: string | undefined; by: Actor },
+    asked: { plan_sha256?: string | undefined; note?: string | undefined; by: Actor },
   ): Promise<CaseFolder>
-  revise(caseId: string, id: string, asked: { note: string; by: Actor }): Promise<CaseFolder>
+  /** Throws `bad_request` if there is neither a note nor a comment to send. */
+  revise(
+    caseId: string,
+    id: string,
+    asked: { note?: string | undefined; by: Actor },
+  ): Promise<CaseFolder>
   abandon(
     caseId: string,
     id: string,
@@ -129,19 +126,6 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
 
-  /** The request, completed from the failed session if it plans again. */
-  async function requested(folder: CaseFolder, { again, type, provider, note }: NewSession) {
-    if (again === undefined) return { type: type!, provider, note } // the schema requires one of the two
-    const failed = sessionOf(folder, again)
-    mustHaveFailed(failed)
-    const texts = await deps.sessionTexts(folder.case.id, failed)
-    return {
-      type: type ?? failed.type,
-      provider: provider ?? failed.provider,
-      note: planAgainNote(failed, texts, note),
-    }
-  }
-
   const newNumber = (caseId: string) =>
     numbering.run(caseId, async () => {
       const next = await nextSessionNumber(layout, numbers, caseId)
@@ -155,6 +139,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     wanted: Omit<decide.NewSession, 'id' | 'number'>,
     by: Actor,
     work: (job: Job) => Promise<void>,
+    also: { texts: string; edits: (folder: CaseFolder) => Edit[] } | null = null,
   ): Promise<{ folder: CaseFolder; session: Session }> {
     const number = await newNumber(caseId)
     const id = newId()
@@ -162,8 +147,12 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     const folder = await begin(job, (decided) =>
       store.update(
         caseId,
-        (folder) => decided(decide.createSession(folder, { id, number, ...wanted }, now())),
-        { by },
+        (folder) =>
+          decided([
+            ...decide.createSession(folder, { id, number, ...wanted }, now()),
+            ...(also?.edits(folder) ?? []),
+          ]),
+        { by, ...(also ? { texts: also.texts } : {}) },
       ),
     )
     const session = sessionOf(folder, id)
@@ -174,21 +163,24 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
   /** Moves a session from plan_ready back to planning, which is `work`. */
   async function planAgain(
     { case_id, id, number }: Session,
-    note: string,
+    send: (folder: CaseFolder) => SentNote,
     by: Actor,
-    work: (job: Job) => Promise<void>,
+    work: (job: Job, note: string) => Promise<void>,
   ): Promise<CaseFolder> {
     const job = await start({ ...named(case_id, id, number), kind: 'plan', folder: null })
     let before = ''
+    let note = ''
     const decided = (folder: CaseFolder) => {
       before = folder.texts!.plan
-      return decide.revise(folder, id, note, now())
+      const sent = send(folder)
+      note = sent.text
+      return decide.revise(folder, id, sent, now())
     }
     const folder = await begin(job, (begun) =>
       store.update(case_id, (folder) => begun(decided(folder)), { texts: id, by }),
     )
     await deps.plans.store(before)
-    jobs.run(job, () => work(job))
+    jobs.run(job, () => work(job, note))
     return folder
   }
 
@@ -199,7 +191,13 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       return (await beginSession(caseId, wanted, by, work)).session
     },
     async planAgain(session, note, by) {
-      await planAgain(session, note, by, (job) => planWithTalk(session, job))
+      const sent = { text: note, changes: [], lines: [] }
+      await planAgain(
+        session,
+        () => sent,
+        by,
+        (job) => planWithTalk(session, job),
+      )
     },
     async approve({ case_id, id }, plan, by) {
       await sessions.approve(case_id, id, { plan_sha256: sha256(plan), by })
@@ -223,17 +221,24 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     async create(caseId, wanted, by) {
       const present = await store.read(caseId)
       const settings = await deps.settings()
-      const { type, note, provider: name } = await requested(present, wanted)
+      const { type, note, provider: name, sent } = await requestedSession(deps, present, wanted)
       const chosen = providerOf(name ?? present.case.provider ?? settings.provider, settings)
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustBeInstalled(deps, chosen, workdir)
       await mustTrustFiles(chosen, { root: layout.root, folder: workdir }, settings.files)
-      return beginSession(caseId, { type, provider: chosen.id, note }, by, (job) =>
-        plan(deps, job, chosen, note),
+      const { again } = wanted
+      return beginSession(
+        caseId,
+        { type, provider: chosen.id, note },
+        by,
+        (job) => plan(deps, job, chosen, note),
+        again !== undefined && sent
+          ? { texts: again, edits: (folder) => recordSent(folder, again, sent, now()) }
+          : null,
       )
     },
 
-    async editPlan(caseId, id, edit, { allow, by }) {
+    async editPlan(caseId, id, edit, { allow, by, expected }) {
       await mustBeRunnable(edit.plan)
       let before = ''
       const folder = await store.update(
@@ -241,6 +246,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         (folder) => {
           allow(folder, sessionOf(folder, id))
           before = folder.texts!.plan
+          if (expected !== undefined) mustBePlan(before, expected)
           const { plan, hypothesis } = edit
           const hypothesis_sha256 = hypothesis === undefined ? undefined : sha256(hypothesis)
           const hashed = { ...edit, sha256: sha256(plan), hypothesis_sha256 }
@@ -252,7 +258,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       return folder
     },
 
-    async approve(caseId, id, { plan_sha256: expected, by }) {
+    async approve(caseId, id, { plan_sha256: expected, note, by }) {
       const present = await store.read(caseId)
       const session = decide.liveSession(present, id)
       nextState(session.state, 'approve')
@@ -266,7 +272,9 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         text,
         isChecked: approved === sha256(text),
       })
+      const views = await sessionComments(deps, session)
       const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
+      let notes = ''
       const folder = await begin(job, (decided) =>
         store.update(
           caseId,
@@ -274,17 +282,16 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
             const onDisk = sha256(folder.texts!.plan)
             // the text that runs was read and checked above, so the file must still have it
             const shown = onDisk === approved ? sha256(text) : onDisk
-            return decided(
-              decide.approve(folder, id, { sha256: shown, approved, text, via: by.from }, now()),
-            )
+            const sent = sendComments(folder.texts!.comments, views, { note, to: 'approve' })
+            notes = sent.text
+            const approval = { sha256: shown, approved, text, via: by.from, sent }
+            return decided(decide.approve(folder, id, approval, now()))
           },
           { texts: id, by },
         ),
       )
-      jobs.run(job, () => execute(deps, job, worker, text))
-      if (session.origin === 'terminal') {
-        conversations.letWork(session, text)
-      }
+      jobs.run(job, () => execute(deps, job, worker, { plan: text, notes }))
+      if (session.origin === 'terminal') conversations.letWork(session, { plan: text, notes })
       return folder
     },
 
@@ -292,16 +299,21 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       const present = await store.read(caseId)
       const session = decide.liveSession(present, id)
       nextState(session.state, 'revise')
+      const send = await changeRequest(deps, session, note)
       if (session.origin === 'terminal') {
-        const folder = await planAgain(session, note, by, (job) => planWithTalk(session, job))
-        conversations.sendBack(session, note)
+        let sent = ''
+        const folder = await planAgain(session, send, by, (job, note) => {
+          sent = note
+          return planWithTalk(session, job)
+        })
+        conversations.sendBack(session, sent)
         return folder
       }
       const settings = await deps.settings()
       const provider = providerOf(session.provider, settings)
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustTrustFiles(provider, { root: layout.root, folder: workdir }, settings.files)
-      return planAgain(session, note, by, (job) => plan(deps, job, provider, note))
+      return planAgain(session, send, by, (job, sent) => plan(deps, job, provider, sent))
     },
 
     async abandon(caseId, id, { reason, by }) {

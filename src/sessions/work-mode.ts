@@ -34,13 +34,20 @@ import { notStarted, whyUntrusted } from './start-checks.ts'
 /** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */
 export type Worker = { is: 'provider'; provider: Provider } | { is: 'terminal'; talk: Talk }
 
+/** An approved plan, with the operator's notes on it; empty without any. */
+export interface ApprovedPlan {
+  plan: string
+  notes: string
+}
+
 /** Work mode: runs the approved plan, collects the evidence, and moves the session and its case. */
 export async function execute(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  plan: string,
+  approved: ApprovedPlan,
 ): Promise<void> {
+  const { plan } = approved
   const { layout, state } = deps
   const { session_id, case_id, number } = job
   const session = await begin(deps, job)
@@ -57,7 +64,7 @@ export async function execute(
     scope: (await readPlan(plan)).scope,
   })
   try {
-    const outcome = await work(deps, job, worker, plan)
+    const outcome = await work(deps, job, worker, approved)
     await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
     const replaced = replacedReason(await places.replaced())
@@ -93,7 +100,7 @@ async function work(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  plan: string,
+  { plan, notes }: ApprovedPlan,
 ): Promise<WorkResult & { missing: MissingEnvironment }> {
   const { state } = deps
   const settings = await deps.settings()
@@ -124,7 +131,13 @@ async function work(
       limits: deps.limits,
       scratch: state.scratch,
     }
-    const result = await carryOut(deps, job, worker, { request, settings, run, agents })
+    const result = await carryOut(deps, job, worker, {
+      request,
+      notes,
+      settings,
+      run,
+      agents,
+    })
     if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(deps, result)), missing }
   } finally {
@@ -163,6 +176,7 @@ function clean({ redactor }: SessionDeps, { reason }: { reason: string }): WorkR
 
 interface AgentWork {
   request: WorkRequest
+  notes: string
   settings: TrustedSettings
   run: RunFolder
 }
@@ -172,7 +186,7 @@ async function runAgentWork(
   deps: SessionDeps,
   job: Job,
   provider: Provider,
-  { request, settings, run }: AgentWork,
+  { request, notes, settings, run }: AgentWork,
 ): Promise<WorkResult> {
   const { env, sandbox, report, plan, workdir } = request
   const folder = await deps.store.read(job.case_id)
@@ -185,7 +199,7 @@ async function runAgentWork(
     workdir,
     provider,
   })
-  const prompt = workPrompt(context, plan, sha256(plan))
+  const prompt = workPrompt(context, { plan, sha256: sha256(plan), notes })
   const { text, line } = await recordPrompt(deps, job, 'work', prompt)
   await appendLine(deps, job, line)
   const files = await run.inner('files')

@@ -6,7 +6,7 @@ import type { ReadFile } from '../sessions/start-checks.ts'
 import type { Offer } from './offer.ts'
 
 /** Everything that would be trusted, in full, as lines for a terminal. */
-export function offerText({ providers, env, folders, files }: Offer): string {
+export function offerText({ providers, env, notify, folders, files }: Offer): string {
   const parts = [
     section(
       'Providers: programs that sessions run as you, to plan without asking first',
@@ -18,6 +18,10 @@ export function offerText({ providers, env, folders, files }: Offer): string {
     section(
       'Environment variables of the service that steps and agents get',
       env.map((name) => `  ${visibleText(name)}`),
+    ),
+    section(
+      'Addresses that are sent the titles of cases, and what waits in them',
+      notify.map(({ kind, url }) => `  ${kind}: ${word(url)}`),
     ),
     section(
       'Folders outside of the workspace that sessions work in',

@@ -1,4 +1,5 @@
-import type { ProviderSettings, Settings } from '../model/settings.ts'
+import type { NotifyTarget, ProviderSettings, Settings } from '../model/settings.ts'
+import { remoteTargets } from '../model/trust.ts'
 import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { isTrustedFile } from '../workspace/settings/agent-files.ts'
@@ -10,10 +11,12 @@ import { trustHash } from '../workspace/settings/trusted-settings.ts'
 export interface Offer {
   providers: ReadonlyMap<string, ProviderSettings>
   env: readonly string[]
+  /** Where notifications are sent. */
+  notify: readonly NotifyTarget[]
   folders: OutsideFolder[]
   /** Agent files in the working folders. An unreadable file cannot be trusted. */
   files: ReadFile[]
-  /** The hash of providers and env; null if they need no trust. */
+  /** The hash of providers, env and notify; null if they need no trust. */
   hash: string | null
   /** Whether everything is trusted already. */
   isTrusted: boolean
@@ -33,8 +36,15 @@ export async function offerOf(places: OfferPlaces, settings: Settings): Promise<
     outside.every(({ folder }) => trusted.folders.includes(folder)) &&
     files.every((file) => file.content === null || isTrustedFile(file, trusted.files))
   const { providers, env } = settings
-  const [shownProviders, shownEnv] = hash === null ? [new Map(), []] : [providers, env]
-  return { providers: shownProviders, env: shownEnv, folders: outside, files, hash, isTrusted }
+  return {
+    providers: hash === null ? new Map() : providers,
+    env: hash === null ? [] : env,
+    notify: remoteTargets(settings),
+    folders: outside,
+    files,
+    hash,
+    isTrusted,
+  }
 }
 
 /** Trusts exactly what the offer shows, even if the files have changed since. */

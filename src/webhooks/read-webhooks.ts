@@ -4,7 +4,7 @@ import type { Webhooks } from './webhooks.ts'
 
 export type ReadWebhooks = Pick<
   Webhooks,
-  'list' | 'get' | 'status' | 'deliveries' | 'countDeliveries' | 'delivery'
+  'list' | 'get' | 'status' | 'syncNotify' | 'deliveries' | 'countDeliveries' | 'delivery'
 >
 
 /** The registered webhooks while no service runs, so that nothing is sent and the database has all outcomes. */
@@ -27,6 +27,7 @@ export function readWebhooks(store: WebhookStore): ReadWebhooks {
       [...records.values()]
         .map(({ webhook }) => webhook)
         .filter(({ case_id }) => case_id === caseId),
+    syncNotify: async () => {},
     get: (id) => find(id).webhook,
     status(id) {
       const { cursor, failing } = find(id)

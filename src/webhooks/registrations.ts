@@ -3,6 +3,7 @@
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
+import type { NotifyTarget } from '../model/settings.ts'
 import {
   changedWebhook,
   tidiedWebhook,
@@ -31,6 +32,9 @@ export interface Registrations {
   /** Throws `not_found` if there is none, also for webhooks of deleted cases, which are about to end. */
   find(id: string): Receiver
   add(wanted: NewWebhook): Promise<Webhook>
+  /** For an entry of `notify` in casefile.md. */
+  addNotify(target: NotifyTarget, cursor: number): void
+  removeNotify(id: string): void
   change(id: string, wanted: WebhookChange): Promise<Webhook>
   /** Sends nothing from now on. If the deletion cannot be saved now, it is saved later. */
   remove(id: string): Promise<void>
@@ -58,6 +62,12 @@ interface RegistrationsDeps {
 }
 
 const MAX_WEBHOOKS = 500
+
+function mustBeRegistered({ webhook: { notify, id } }: Receiver): void {
+  if (notify === undefined) return
+  const message = `Webhook ${id} is an entry of notify in casefile.md. Change it there.`
+  throw new AppError('wrong_state', message)
+}
 
 export function createRegistrations(deps: RegistrationsDeps): Registrations {
   const { receivers, store, eventLog, keepLog, ownPort, now } = deps
@@ -121,8 +131,37 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
     return webhook
   }
 
+  function addNotify({ kind, url }: NotifyTarget, cursor: number): void {
+    const at = now()
+    const webhook: Webhook = {
+      id: deps.newId(),
+      case_id: null,
+      url,
+      notify: kind,
+      events: ['attention_needed'],
+      earlier_events: [],
+      secret: newSecret(),
+      previous_secret: null,
+      active: true,
+      disabled: null,
+      ends_after: null,
+      created_at: at,
+      updated_at: at,
+    }
+    const record = { webhook, cursor, failing: null }
+    store.save(record, [])
+    const receiver = deps.open(record)
+    keepLog()
+    receiver.wake()
+  }
+
+  function removeNotify(id: string): void {
+    const receiver = receivers.get(id)
+    if (receiver) end(receiver)
+  }
+
   async function change(id: string, wanted: WebhookChange): Promise<Webhook> {
-    find(id)
+    mustBeRegistered(find(id))
     if (wanted.url !== undefined) {
       await checkTarget(parseTarget(wanted.url), { ownPort: ownPort() })
     }
@@ -162,6 +201,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
   function remove(id: string): Promise<void> {
     return turns.run(id, async () => {
       const receiver = find(id)
+      mustBeRegistered(receiver)
       mustBeWritable()
       end(receiver)
       await store.flushed()
@@ -200,6 +240,8 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
   return {
     find,
     add,
+    addNotify,
+    removeNotify,
     change,
     remove,
     endOfCase,

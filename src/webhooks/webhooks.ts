@@ -10,6 +10,7 @@ import { createWebhookStore, type DeliveryQuery, type WebhookRecord } from '../s
 import { type Clock, systemClock } from './clock.ts'
 import { type Message, signedHeaders } from './message.ts'
 import { deliveryNotFound } from './not-found.ts'
+import { createNotifyTargets, type NotifyDeps } from './notify-targets.ts'
 import { createReceiver, type Receiver } from './receiver.ts'
 import { createRegistrations, type NewWebhook } from './registrations.ts'
 import { createRetryLimits } from './retry-limits.ts'
@@ -42,6 +43,8 @@ export interface Webhooks {
   /** Throws `not_found`. */
   get(id: string): Webhook
   status(id: string): ReceiverStatus
+  /** Makes `list` show what `notify` in casefile.md says now. */
+  syncNotify(): Promise<void>
   summary(): WebhookSummary
   /**
    * Registers a webhook for events from now on. Throws `bad_request` for an invalid target; sends nothing to test it.
@@ -69,6 +72,8 @@ export interface WebhooksDeps {
   newId(): string
   log(line: string): void
   version: string
+  /** Without it, `notify` in casefile.md has no effect. */
+  notify?: NotifyDeps
   /** For tests. */
   clock?: Clock | undefined
   random?: (() => number) | undefined
@@ -95,6 +100,8 @@ const WHY_DISABLED: Record<Disabled['reason'], string> = {
   gone: 'its receiver answered 410 Gone',
   failing: 'all deliveries failed for five days',
 }
+
+const isNotify = ({ notify }: Webhook) => notify !== undefined
 
 /** Must be opened before the first event is appended, as that may trim the log. */
 export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
@@ -125,10 +132,33 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     log,
   })
   const { find, endIfDone } = registrations
+  const notifying =
+    deps.notify &&
+    createNotifyTargets(
+      deps.notify,
+      {
+        list: () => [...receivers.values()].map(({ webhook }) => webhook).filter(isNotify),
+        add: registrations.addNotify,
+        remove: registrations.removeNotify,
+      },
+      sender,
+      () => `http://127.0.0.1:${port}`,
+    )
+
+  /** What casefile.md says now: read before each notification, and when somebody looks at the list. */
+  async function syncNotify(cursor = eventLog.last): Promise<void> {
+    if (isClosed || port === null) return
+    try {
+      await notifying?.sync(cursor)
+    } catch (error) {
+      log(`notify in casefile.md could not be read: ${String(error)}`)
+    }
+  }
 
   for (const record of store.all()) open(record)
   keepLog()
   const unsubscribe = eventLog.subscribe((event) => {
+    if (event.type === 'attention_needed') void syncNotify(event.id - 1)
     for (const receiver of receivers.values()) receiver.wake(event)
     tidy(event.id)
   })
@@ -154,6 +184,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
   }
 
   function send(webhook: Webhook, message: Message, signal: AbortSignal): Promise<Attempt> {
+    if (webhook.notify && notifying) return notifying.send(webhook, message, signal)
     const { id, type, envelope } = message
     const at = clock.now()
     const body = Buffer.from(envelope)
@@ -270,6 +301,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
       const dead = store.count(id, ['dead'])
       return { retrying, dead, cursor, failing_since: failing?.since ?? null }
     },
+    syncNotify: () => syncNotify(),
     summary,
     add: registrations.add,
     change: registrations.change,
@@ -292,6 +324,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
         receiver.wake()
         endIfDone(receiver)
       }
+      void syncNotify()
     },
     idle,
     stopTests,

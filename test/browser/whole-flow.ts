@@ -50,6 +50,10 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   await page.locator('#terminal').getByText('hello from the step').waitFor()
   const attach = page.getByRole('button', { name: 'Attach as test-log (1-test.tap)' })
   await attach.waitFor()
+  // what succeeded may be folded by now
+  await page.locator('#terminal .pane details').evaluateAll((all) => {
+    for (const details of all) (details as HTMLDetailsElement).open = true
+  })
   t.equal(
     await page.locator('#terminal .fg-2').first().innerText(),
     'hello from the step',

@@ -23,7 +23,10 @@ t.test('every command', async (t) => {
       const { examples = [] } = getExplanation(command) ?? {}
       t.ok(examples.length > 0, 'has an example')
       for (const [line] of examples)
-        t.match(line, new RegExp(`casefile (proof |webhook |hooks )?${command.name()}|--folder`))
+        t.match(
+          line,
+          new RegExp(`casefile (proof |webhook |hooks |notify )?${command.name()}|--folder`),
+        )
       let help = ''
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
       t.match(help, /^Examples?:\n {2}/m, 'which its help shows')

@@ -346,7 +346,13 @@ t.test('a session is read as it was written, after every kind of edit', async ()
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(...edits), { maxLength: 4 }), async (list) => {
       let session = SESSION
-      let texts = { hypothesis: '', plan: '', output: '', candidates: [] as typeof candidates }
+      let texts = {
+        hypothesis: '',
+        plan: '',
+        output: '',
+        candidates: [] as typeof candidates,
+        comments: [],
+      }
       let text = await newSessionText(session)
       for (const edit of list) {
         const added = numbered(
@@ -598,6 +604,7 @@ t.test('the plain layout of the specification', async (t) => {
       plan: '1. Do',
       output: 'done',
       candidates: [{ artifact: 'a.log', note: 'fine' }],
+      comments: [],
     })
     const lines = [{ ...TRAIL[0]!, fields: { type: 'verifying' } } as TrailLine]
     const edited = await editedSession(file, read, { texts: { output: '```' }, lines })

@@ -166,8 +166,13 @@ t.test('a description of any length leaves room for the task', async (t) => {
 t.test('the approved plan is never cut', async (t) => {
   const plan = `# Plan\n\n${'1. do it\n'.repeat(25_000)}\`\`\`sh\nx\n\`\`\``
   const notes = [{ name: 'a.md', text: 'a' }]
-  const { text, leftOut } = workPrompt(contextWith({ notes }), plan, 'abc123')
+  const { text, leftOut } = workPrompt(contextWith({ notes }), {
+    plan,
+    sha256: 'abc123',
+    notes: 'Mind the cookie.',
+  })
   t.ok(text.includes(plan))
   t.match(text, /Its SHA-256 is abc123/)
+  t.match(text, /# Notes of the operator\n\n[\s\S]*Mind the cookie/)
   t.strictSame(leftOut, ['a.md'])
 })

@@ -114,7 +114,7 @@ t.test('a proof with failures says what failed, and asks for a reason', async (t
   t.notMatch(ofCase, `id="verify-${pid}"`, 'it is read first')
   const html = await pageOf(`/case/${id}/proof/${pid}`)
   t.match(textOf(html, 'proof-objection'), "This proof doesn't count: 1 of 2 tests failed")
-  t.match(textOf(html, 'failed-tests'), 'Failed tests in &lt;b&gt;')
+  t.match(textOf(html, 'failed-tests'), 'Failed tests ✗ in &lt;b&gt; ✓ 1 passed')
   t.match(formTag(html, `accept-${pid}`), `action="/cases/${id}/proof/${pid}/verify"`)
   await app.request('PUT', `/cases/${id}/proof/${pid}/verify`, { accept: 'It is <flaky>.' })
   for (const path of [`/case/${id}`, `/case/${id}/proof/${pid}`]) {

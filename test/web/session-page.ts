@@ -112,9 +112,16 @@ t.test('a session that has run', async (t) => {
   t.notMatch(html, /Attach and verify/, 'what is attached is read first')
   t.match(text, /2 of 2 done .*say ok .*exit 0 · sh .*test ok/)
   t.match(text, /1 of 2 failed, 1 passed\./)
-  t.match(html, /<span class="line"><span class="fg-1">red<\/span> &lt;b&gt;/)
-  t.match(html, /<span class="line error">no\n<\/span>/, 'standard error is marked')
-  t.match(html, new RegExp(`href="${ref.path}/artifacts/1-say.log"`))
+  t.match(
+    html,
+    /<span class="line" id="L1-say-1" data-line="1"><span class="fg-1">red<\/span> &lt;b&gt;/,
+  )
+  t.match(
+    html,
+    /<span class="line error" id="L1-say-2" data-line="2">no\n<\/span>/,
+    'standard error is marked',
+  )
+  t.match(html, `href="${pageOf(ref)}/log/1-say.log"`)
   t.match(html, /name="type" value="test-log".*name="artifact" value="1-test.tap"/s)
   t.notMatch(html, /approve-form/)
 
@@ -122,14 +129,14 @@ t.test('a session that has run', async (t) => {
     const { ref } = await ran(
       service,
       step(
-        `head -c 300000 /dev/zero | tr '\\0' x; printf ' the end\\n'; echo short`,
+        `head -c 700000 /dev/zero | tr '\\0' x; printf ' the end\\n'; echo short`,
         'sh run id=line',
       ) + step(`for i in $(seq 20000); do printf '\\r%s of 20000' $i; done`, 'sh run id=bar'),
     )
     const { html } = await page(service, pageOf(ref))
-    t.match(html, /<span class="line">…x{1000}/)
-    t.match(html, /x the end\n<\/span><span class="line">short\n/)
-    t.match(html, /<span class="line">20000 of 20000\n<\/span>/)
+    t.match(html, /<span class="line" id="L1-line-1" data-line="1">…x{1000}/)
+    t.match(html, /x the end\n<\/span><span class="line" id="L1-line-2" data-line="2">short\n/)
+    t.match(html, /<span class="line" id="L2-bar-1" data-line="1">20000 of 20000/)
     t.match(html, '&quot;isMidLine&quot;:true')
   })
 

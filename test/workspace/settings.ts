@@ -38,6 +38,7 @@ t.test('every setting is read', async (t) => {
   t.strictSame(settings, {
     provider: 'mine',
     timeout: { plan: 90_000, work: 3_600_000, step: 600_000, retries: 300_000 },
+    notify: [],
     env: ['DATABASE_URL', '_x'],
     steps: ['true', 'npm test'],
     memoryRoot: '../record',
@@ -89,7 +90,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown key',
     ['provider: runbook', 'providr: x'],
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, providers, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, providers, notify, memory_root$/,
   ],
   [
     'a provider with blanks',

@@ -111,8 +111,25 @@ async function objectionTo(
   }
 }
 
+/** The session whose process sent the request; null for a person. If that is unclear, one that runs. */
+export async function senderRun(
+  { sessions }: Pick<OperatorDeps, 'sessions'>,
+  c: ServiceContext,
+): Promise<SessionRun | null> {
+  const runs = sessions.runs()
+  const incoming = c.env?.incoming
+  if (process.platform !== 'linux' || incoming === undefined || runs.length === 0) return null
+  const connection = connectionOf(incoming.socket)
+  const sender = connection ? await findSender(connection, runs) : null
+  if (sender?.kind === 'run') return sender.run
+  return sender?.kind === 'other' || sender?.kind === 'unseen' ? null : runs[0]!
+}
+
 /** A process that is ending shows nothing for a moment, until its connection is gone too. */
-async function findSender(connection: Connection, runs: readonly Run[]): Promise<Sender<Run>> {
+async function findSender<R extends Run>(
+  connection: Connection,
+  runs: readonly R[],
+): Promise<Sender<R>> {
   const until = performance.now() + UNSEEN_MS
   let sender = findSocketOwner(connection, runs)
   while (sender.kind === 'unseen' && performance.now() < until) {

@@ -86,7 +86,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Create a session and start planning',
     description:
-      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. With `again`, it retries a failed session: type and provider are by default those of that session, and its failure is added to the note.',
+      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. With `again`, it plans a session again that failed, or that is complete and has comments: type and provider are by default those of that session, and its failure and its comments are added to the note.',
     params: ofCase,
     body: newSessionSchema,
     responses: created(session, 'The new session.'),
@@ -150,17 +150,24 @@ export const sessionEndpoints = [
     body: planSchema,
     isConditional: true,
     responses: updated,
-    errors: [...FILE_ERRORS, ...ENDED, 'invalid_plan'],
+    errors: [...FILE_ERRORS, ...ENDED, 'invalid_plan', 'plan_changed'],
     example: { responses: { 200: EDITED } },
     operatorOnly: 'edit plan',
     async handle({ c, service, params: { id, sid }, body }) {
-      for (const [name, text] of Object.entries(body)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
+      const { plan, hypothesis, expected_plan_sha256 } = body
+      mustFit('plan', plan, MAX_PLAN_BYTES)
+      mustFit('hypothesis', hypothesis ?? '', MAX_PLAN_BYTES)
       const allow = await matching(c, service, id, sid)
       const by = await actorOf(service, c)
       return answerSession(
         c,
         service,
-        await service.sessions.editPlan(id, sid, body, { allow, by }),
+        await service.sessions.editPlan(
+          id,
+          sid,
+          { plan, hypothesis },
+          { allow, by, expected: expected_plan_sha256 },
+        ),
         sid,
       )
     },
@@ -172,7 +179,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Approve the plan and run it',
     description:
-      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run.',
+      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run. The agent also gets the note and the comments that were not sent yet.',
     params: ofSession,
     body: approvalSchema,
     isBodyOptional: true,
@@ -192,12 +199,12 @@ export const sessionEndpoints = [
       responses: { 200: { ...WAITING, state: 'approved', durations: WAITED } },
     },
     operatorOnly: 'approve',
-    async handle({ c, service, params: { id, sid }, body: { plan_sha256 } }) {
+    async handle({ c, service, params: { id, sid }, body: { plan_sha256, note } }) {
       const by = await actorOf(service, c)
       return answerSession(
         c,
         service,
-        await service.sessions.approve(id, sid, { plan_sha256, by }),
+        await service.sessions.approve(id, sid, { plan_sha256, note, by }),
         sid,
       )
     },
@@ -208,11 +215,19 @@ export const sessionEndpoints = [
     id: 'revisePlan',
     tag: 'Sessions',
     summary: 'Request a revised plan',
-    description: 'The session plans again, with the note. The new plan must be approved too.',
+    description:
+      'The session plans again, with the note and the comments that were not sent yet. One of the two is required. The new plan must be approved too.',
     params: ofSession,
     body: changeRequestSchema,
     responses: updated,
-    errors: [...FILE_ERRORS, ...ENDED, 'already_active', 'unknown_provider', ...UNTRUSTED],
+    errors: [
+      ...FILE_ERRORS,
+      ...ENDED,
+      'bad_request',
+      'already_active',
+      'unknown_provider',
+      ...UNTRUSTED,
+    ],
     example: {
       responses: { 200: { ...WAITING, state: 'planning', durations: WAITED } },
     },

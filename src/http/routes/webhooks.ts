@@ -114,6 +114,8 @@ const SCOPES: readonly Scope[] = [
 export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
   const { list, one, noun, name, ofList, ofOne, shown, caseOf, webhookOf } = scope
   const route = (method: string, path: string) => `${method} ${path}` as Route
+  /** An entry of `notify` in casefile.md is changed only there; none is of a case. */
+  const ofNotify = ofOne.webhook_id ? [] : (['wrong_state'] as const)
   return [
     endpoint({
       route: route('GET', list),
@@ -128,6 +130,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       example: { responses: { 200: [shown] } },
       async handle({ c, service, params, query }) {
         const ofCase = await caseOf(service, params as Params)
+        await service.webhooks.syncNotify()
         const found = service.webhooks.list(ofCase).map((each) => show(service, each))
         return paginate({ c, query }, found.sort(newestFirst))
       },
@@ -194,6 +197,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       responses: {
         200: { description: 'The updated webhook.', json: webhookWithSecret, headers: ['ETag'] },
       },
+      errors: ofNotify,
       example: { responses: { 200: shown } },
       notWhilePlanning: 'change webhook',
       async handle({ c, service, params, body }) {
@@ -220,6 +224,7 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       params: ofOne,
       isConditional: true,
       responses: { 200: { description: 'Deleted.', json: deleted } },
+      errors: ofNotify,
       example: { responses: { 200: { id: shown.id, deleted: true } } },
       notWhilePlanning: 'delete webhook',
       async handle({ c, service, params }) {

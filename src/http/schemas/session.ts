@@ -4,6 +4,7 @@ import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
 import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
 import { problem } from './case.ts'
+import { commentCounts } from './comment.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, upTo } from './text-fields.ts'
@@ -120,6 +121,7 @@ const PLAN = {
   plan_sha256: 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd',
   text: '… Compare seconds with seconds, then run all tests.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
 }
+const NO_COMMENTS = { draft: 0, open: 0, total: 0 }
 const NO_USAGE = {
   runs: 0,
   input_tokens: null,
@@ -177,6 +179,7 @@ export const session = z
       .boolean()
       .describe('Whether the newest plan is identical to the one that was sent back for changes.'),
     candidates: z.array(candidate),
+    comments: commentCounts,
     problems: z.array(problem).describe('The problems of its file.'),
   })
   .meta({
@@ -217,6 +220,7 @@ export const session = z
         plan_sha256: PLAN.plan_sha256,
         plan_unchanged: false,
         candidates: [],
+        comments: NO_COMMENTS,
         problems: [],
       },
       {
@@ -266,6 +270,7 @@ export const session = z
           { artifact: '1-test.tap', note: '1 of 1 test passed' },
           { artifact: '1-changes.patch', note: 'src/password.js: +2 -3' },
         ],
+        comments: NO_COMMENTS,
         problems: [],
       },
     ],
@@ -330,11 +335,15 @@ export const newSessionSchema = z
       .optional()
       .describe('By default the provider of the case, or else of the workspace.'),
     note: upTo(20_000).optional().describe('Instructions for the agent.'),
-    again: sentId.optional().describe('The id of a failed session to retry.'),
+    again: sentId
+      .optional()
+      .describe(
+        'The id of a session that failed, or that is complete and has comments, to plan again.',
+      ),
   })
   .check(({ value, issues }) => {
     if (value.type !== undefined || value.again !== undefined) return
-    const message = `expected one of ${SESSION_TYPES.join(', ')}, or "again" with the id of a session that failed`
+    const message = `expected one of ${SESSION_TYPES.join(', ')}, or "again" with the id of a session to plan again`
     issues.push({
       code: 'custom',
       path: ['type'],
@@ -348,6 +357,14 @@ export const planSchema = z
   .object({
     plan: notBlank('a plan'),
     hypothesis: z.string().optional().describe('If it is missing, the present hypothesis stays.'),
+    expected_plan_sha256: z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
+      .toLowerCase()
+      .optional()
+      .describe(
+        'SHA-256 of the plan that you edited, in hex. The request fails if it has changed.',
+      ),
   })
   .meta({ id: 'NewPlan', examples: [{ plan: 'Read `src/token.js`, and say what is wrong.' }] })
 
@@ -359,11 +376,16 @@ export const approvalSchema = z
       .toLowerCase()
       .optional()
       .describe('SHA-256 of the plan that you have read, in hex.'),
+    note: upTo(20_000).optional().describe('A note for the agent, which gets it with its plan.'),
   })
   .meta({ id: 'Approval', examples: [{ plan_sha256: PLAN.plan_sha256 }] })
 
 export const changeRequestSchema = z
-  .object({ note: notBlank('what to change', 20_000).describe('What should change.') })
+  .object({
+    note: upTo(20_000)
+      .optional()
+      .describe('What should change. Required if the session has no comments to send.'),
+  })
   .meta({ id: 'ChangeRequest', examples: [{ note: 'Test the boundary too.' }] })
 
 export const abandonSchema = z

@@ -3,6 +3,7 @@ import { AppError } from '../../model/app-error.ts'
 import { DELIVERY_STATES } from '../../model/delivery.ts'
 import { DEFAULT_EVENTS, WEBHOOK_EVENTS } from '../../model/event-lookup.ts'
 import { count, id, time } from '../../model/schemas.ts'
+import { NOTIFY_KINDS } from '../../model/settings.ts'
 import { ALL_EVENTS, type WebhookChange } from '../../model/webhook.ts'
 import { caseIdParam, deliveryIdParam, webhookIdParam } from './params.ts'
 import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
@@ -94,6 +95,11 @@ const fields = z.object({
   id,
   case_id: id.nullable().describe('Null for a global webhook.'),
   url: z.string(),
+  notify: z
+    .exactOptional(z.enum(NOTIFY_KINDS))
+    .describe(
+      'It is an entry of `notify` in casefile.md, of this kind. Of its URL only the host is shown.',
+    ),
   events: z.array(eventName),
   active: z.boolean().describe('False while it is paused or disabled.'),
   disabled: z

@@ -102,6 +102,11 @@ export function createAnsiReader(): AnsiReader {
   }
 }
 
+/** Pure. The text of a line without its colours. */
+export function lineText({ runs }: AnsiLine): string {
+  return runs.map(({ text }) => text).join('')
+}
+
 /** Pure. All lines of a whole text. */
 export function ansiLines(text: string): AnsiLine[] {
   const reader = createAnsiReader()

@@ -95,7 +95,8 @@ export function ansiHtml(text: string): string {
   return ansiLines(text).map(lineHtml).join('')
 }
 
-function lineHtml({ runs, wrapped }: AnsiLine): string {
+/** Pure. One line, with its line end. */
+export function lineHtml({ runs, wrapped }: AnsiLine): string {
   const html = runs.map(({ text, style }) => {
     const classes = classesOf(style).join(' ')
     return classes === '' ? escaped(text) : `<span class="${classes}">${escaped(text)}</span>`
@@ -105,6 +106,7 @@ function lineHtml({ runs, wrapped }: AnsiLine): string {
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-function escaped(text: string): string {
+/** Pure. Text for HTML, also in attributes with double quotes. */
+export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ESCAPES[character]!)
 }

@@ -10,6 +10,7 @@ export const claude: HookDialect = {
   agent: 'claude',
   read: async (body) => readClaudeEvent(body),
   answer: answerClaude,
+  carriesNotes: true,
   usage,
 }
 
@@ -128,15 +129,17 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
         permissionDecisionReason: answer.reason,
       })
     case 'approved':
-      if (event.kind === 'prompted' && answer.isEdited) {
-        return specific('UserPromptSubmit', { additionalContext: editedText(answer.plan) })
+      if (event.kind === 'prompted' && (answer.isEdited || answer.notes !== '')) {
+        const edited = answer.isEdited ? editedText(answer.plan) : ''
+        const additionalContext = [edited, answer.notes].filter((text) => text !== '').join('\n\n')
+        return specific('UserPromptSubmit', { additionalContext })
       }
       if (event.kind !== 'planned') return null
       // Claude ignores an approval without the input
       return specific('PermissionRequest', {
         decision: {
           behavior: 'allow',
-          updatedInput: { ...event.input, plan: answer.plan },
+          updatedInput: { ...event.input, plan: withNotes(answer.plan, answer.notes) },
           updatedPermissions: [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }],
         },
       })
@@ -154,6 +157,11 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
 
 function specific(hookEventName: string, fields: Record<string, unknown>): Record<string, unknown> {
   return { hookSpecificOutput: { hookEventName, ...fields } }
+}
+
+/** The approved plan is all that an agent is told with the approval. */
+function withNotes(plan: string, notes: string): string {
+  return notes === '' ? plan : `${plan}\n\n${notes}`
 }
 
 /** Tells an agent, which has another text, what was approved. */

@@ -21,6 +21,7 @@ export const codex: HookDialect = {
     return { ...event, isApproval: APPROVAL.test(event.prompt) }
   },
   answer: answerClaude,
+  carriesNotes: true,
   planOfTurn,
   usage,
   async send({ agent_session, transcript }, text) {

@@ -45,8 +45,8 @@ export type HookAnswer =
   | { is: 'pass' }
   | { is: 'context'; text: string }
   | { is: 'denied'; reason: string }
-  /** `isEdited`: the text is not the one that the agent presented. */
-  | { is: 'approved'; plan: string; isEdited: boolean }
+  /** `isEdited`: the text is not the one that the agent presented. `notes` is empty without any. */
+  | { is: 'approved'; plan: string; notes: string; isEdited: boolean }
   | { is: 'sentBack'; message: string }
   | { is: 'blocked'; reason: string }
 
@@ -57,6 +57,8 @@ export interface HookDialect {
   read(body: Record<string, unknown>, eventName: string | null): Promise<HookEvent | null>
   /** The JSON to answer; null for no opinion. */
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
+  /** Whether an approval can bring the operator's notes to the agent. */
+  carriesNotes?: boolean
   /** The plan that the agent wrote in the turn that ended, where no hook presents it. */
   planOfTurn?(event: HookEvent): Promise<string | null>
   /** What the conversation used so far, as the agent's own transcript says. */

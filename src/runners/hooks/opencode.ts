@@ -14,4 +14,5 @@ export const opencode: HookDialect = {
   agent: 'opencode',
   read: async (body) => readClaudeEvent(body, (name, input) => toolOf(TOOLS, name, input)),
   answer: answerClaude,
+  carriesNotes: true,
 }

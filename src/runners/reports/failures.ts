@@ -42,7 +42,8 @@ function nameOf(names: readonly string[]): string {
 /** Terminal escape sequences, such as colours. */
 const COLOUR = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\^_])/g
 
-function oneLine(text: string, most: number): string {
+/** One line of at most `most` characters, without colours and hidden characters. */
+export function oneLine(text: string, most: number): string {
   // cut generously first, so that megabytes of text are not cleaned
   const line = text
     .slice(0, 8 * most)
@@ -52,6 +53,14 @@ function oneLine(text: string, most: number): string {
     .replace(HIDDEN_CHARACTERS, '')
     .trim()
   return line.length <= most ? line : `${wholeCharacters(line.slice(0, most - 1)).trimEnd()}…`
+}
+
+/** The beginning of a text of several lines. */
+export function shorten(text: string, most: number): string {
+  const whole = text.slice(0, most + 1).trimEnd()
+  return (
+    whole.length <= most ? whole : `${wholeCharacters(whole.slice(0, Math.max(0, most - 1)))}…`
+  ).toWellFormed()
 }
 
 /** Removes half of a surrogate pair at either end. */

@@ -1,5 +1,6 @@
 import { type Failure, failedTests, firstOf } from './failures.ts'
 import { findLocation } from './locations.ts'
+import type { TestSink } from './reported-tests.ts'
 import type { TestResults } from './test-results.ts'
 
 /** The fields used of a `go test -json` event. */
@@ -61,7 +62,7 @@ export function findGoTest(text: string): number {
  * failed although none of them did. A package that failed without a failed test (build error, panic, exit) counts
  * as one failed test, and so does an unfinished test in a failed package. Null if there is no event.
  */
-export function readGoTest(text: string): TestResults | null {
+export function readGoTest(text: string, sink?: TestSink): TestResults | null {
   const { events, plainFailures } = readEvents(text)
   if (events.length === 0) return null
   const { packages, builds } = gather(events)
@@ -72,8 +73,9 @@ export function readGoTest(text: string): TestResults | null {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   let failures: Failure[] = []
   let complete = packages.size > 0
-  const fail = (failure: Failure) => {
+  const fail = (failure: Failure, output: string) => {
     counts.failed += 1
+    sink?.add({ ...failure, path: () => failure.path, outcome: 'failed', output })
     failures = firstOf(failures, [failure])
   }
   for (const [name, found] of packages) {
@@ -83,14 +85,19 @@ export function readGoTest(text: string): TestResults | null {
     for (const [test, { end, output }] of found.tests) {
       const result = end ?? (isUnfinished(test, found) ? 'fail' : null)
       if (result === 'fail') {
-        if (!hasFailed(parents.get(test), found)) fail(describe(name, test, output, found.output))
-      } else if (parents.has(test)) continue
-      else if (result === 'pass') counts.passed += 1
-      else if (result === 'skip') counts.skipped += 1
+        if (!hasFailed(parents.get(test), found))
+          fail(describe(name, test, output, found.output), output)
+        continue
+      }
+      if (parents.has(test)) continue
+      if (result !== 'pass' && result !== 'skip') continue
+      const outcome = result === 'pass' ? 'passed' : 'skipped'
+      counts[outcome] += 1
+      sink?.add({ path: () => [name, ...test.split('/')], outcome })
     }
     if (found.end === 'fail' && counts.failed === before) {
       const build = builds.get(found.build) ?? ''
-      fail(describePackage(name, build, found))
+      fail(describePackage(name, build, found), build || found.output)
     }
   }
   const { passed, failed, skipped } = counts

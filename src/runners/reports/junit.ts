@@ -1,9 +1,15 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { type Failure, failedTests, firstOf } from './failures.ts'
 import { findLocation } from './locations.ts'
+import type { TestSink } from './reported-tests.ts'
 import type { TestResults } from './test-results.ts'
 
-type Outcome = 'passed' | 'skipped' | { failure: Failure }
+interface Outcome {
+  outcome: 'passed' | 'skipped' | 'failed'
+  path: readonly string[]
+  failure?: Failure
+  output?: string
+}
 
 /** fast-xml-parser's ordered form: the key that is a tag name has the children as its value. */
 type XmlNode = Record<string, unknown>
@@ -19,7 +25,7 @@ export function findJunit(text: string): number {
  * is no report. The format cannot say that a parent failed although its cases passed (Node's reporter, for an error
  * after the last subtest); only the exit code shows that.
  */
-export function readJunit(text: string): TestResults | null {
+export function readJunit(text: string, sink?: TestSink): TestResults | null {
   let seen = false
   let complete = true
   const counts = { passed: 0, failed: 0, skipped: 0 }
@@ -29,13 +35,10 @@ export function readJunit(text: string): TestResults | null {
     const nodes = parse(report)
     const before = counts.failed + counts.skipped
     complete &&= XMLValidator.validate(report) === true
-    for (const outcome of outcomes(nodes, [])) {
-      if (typeof outcome === 'string') {
-        counts[outcome] += 1
-      } else {
-        counts.failed += 1
-        failures = firstOf(failures, [outcome.failure])
-      }
+    for (const { outcome, path, failure, output } of outcomes(nodes, [])) {
+      counts[outcome] += 1
+      if (failure) failures = firstOf(failures, [failure])
+      sink?.add({ ...failure, path: () => path, outcome, output })
     }
     // a failing todo test is among the skipped ones
     complete &&= statedFailures(nodes) <= counts.failed + counts.skipped - before
@@ -110,7 +113,7 @@ function* outcomes(nodes: XmlNode[], suites: readonly string[]): Generator<Outco
     const [tag, children] = element(node)
     if (tag === 'testcase') yield caseOutcome(node, children, suites)
     else if (tag === 'failure' || tag === 'error') {
-      yield { failure: describe([...suites], null, null, node) }
+      yield failed(describe([...suites], null, null, node), node)
     } else if (tag === 'testsuite') {
       yield* outcomes(children, [...suites, attribute(node, 'name') ?? ''])
     } else if (tag === 'testsuites') yield* outcomes(children, suites)
@@ -122,12 +125,18 @@ function caseOutcome(node: XmlNode, children: XmlNode[], suites: readonly string
   const status = attribute(node, 'status')
   const child = (...tags: string[]) => children.find((each) => tags.includes(element(each)[0]))
   const isSkipped = child('skipped') !== undefined || attribute(node, 'skipped') !== null
-  if (isSkipped || status === 'notrun' || status === 'disabled') return 'skipped'
-  const failed = child('failure', 'error')
+  const path = pathOf(node, suites)
+  if (isSkipped || status === 'notrun' || status === 'disabled') return { outcome: 'skipped', path }
+  const failure = child('failure', 'error')
   const message = attribute(node, 'failure') ?? attribute(node, 'error')
-  if (!failed && message === null && !/^(?:failed|failure|error)$/i.test(status ?? ''))
-    return 'passed'
-  return { failure: describe(pathOf(node, suites), node, message, failed) }
+  if (!failure && message === null && !/^(?:failed|failure|error)$/i.test(status ?? ''))
+    return { outcome: 'passed', path }
+  return failed(describe(path, node, message, failure), failure)
+}
+
+function failed(failure: Failure, node: XmlNode | undefined): Outcome {
+  const output = node ? textIn(element(node)[1]).trim() : ''
+  return { outcome: 'failed', path: failure.path, failure, output }
 }
 
 /** Uses the class as a parent if it adds something to the suite; Node's reporter calls every class `test`. */

@@ -2,13 +2,14 @@ import type { ReportFormat } from '../../model/report-formats.ts'
 import { findGoTest, readGoTest } from './go-test.ts'
 import { findJunit, readJunit } from './junit.ts'
 import type { ReportReading } from './report-reader.ts'
+import { collectTests, type ReportedTests, type TestSink } from './reported-tests.ts'
 import { findTap, readTap, tapObstacle } from './tap.ts'
 import type { TestResults } from './test-results.ts'
 
 interface Reader {
   find(text: string): number
   obstacle?(text: string): string | null
-  read(text: string): TestResults | null
+  read(text: string, sink?: TestSink): TestResults | null
 }
 
 const READERS: Record<ReportFormat, Reader> = {
@@ -22,6 +23,16 @@ const READERS: Record<ReportFormat, Reader> = {
  * later one in another format is output of a test.
  */
 export function readReport(text: string): ReportReading {
+  return readWith(text)
+}
+
+/** Reads a report with its tests by name; null if there is none that can be read. */
+export function readTests(text: string): ReportedTests | null {
+  const collected = collectTests()
+  return readWith(text, collected).results ? collected.result() : null
+}
+
+function readWith(text: string, sink?: TestSink): ReportReading {
   const found = Object.entries(READERS)
     .map(([format, reader]) => ({ format: format as ReportFormat, reader, at: reader.find(text) }))
     .filter(({ at }) => at >= 0)
@@ -29,7 +40,7 @@ export function readReport(text: string): ReportReading {
   for (const { format, reader } of found) {
     const reason = reader.obstacle?.(text) ?? null
     if (reason !== null) return { results: null, reason }
-    const results = reader.read(text)
+    const results = reader.read(text, sink)
     if (results) return { format, results }
   }
   return { results: null }

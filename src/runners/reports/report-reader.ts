@@ -1,13 +1,20 @@
 import { Worker } from 'node:worker_threads'
 import type { ReportFormat } from '../../model/report-formats.ts'
 import { workerFile } from '../../package-files.ts'
+import type { ReportedTests } from './reported-tests.ts'
 import type { TestResults } from './test-results.ts'
 
 /** The time limit for all reports of a run together, since the operator is waiting. */
 const BUDGET_MS = 10_000
 const START_LIMIT_MS = 120_000
+/** What the worker is asked. */
+export interface ReportQuestion {
+  text: string
+  wants: 'counts' | 'tests'
+}
+
 /** What the worker posts. */
-export type ReportAnswer = 'ready' | ReportReading
+export type ReportAnswer = 'ready' | { reading: ReportReading } | { tests: ReportedTests | null }
 
 /** `reason` says why a report could not be read, such as `the report took too long to read`. */
 export type ReportReading =
@@ -17,10 +24,14 @@ export type ReportReading =
 export interface ReportReader {
   /** Reads the report in a text, in any format. One at a time. Never rejects. */
   read(text: string): Promise<ReportReading>
+  /** The tests of a report by name; null if there is none, or if it can't be read. */
+  readTests(text: string): Promise<ReportedTests | null>
   close(): Promise<void>
 }
 
-const TOO_LONG: ReportReading = { results: null, reason: 'the report took too long to read' }
+type Answer = Exclude<ReportAnswer, 'ready'>
+
+const TOO_LONG = failed('the report took too long to read')
 
 /** Reads test reports in a worker thread, because a hostile report may take the parser minutes. */
 export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
@@ -34,16 +45,22 @@ export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
     await ending?.terminate()
   }
 
-  function ask(asked: Worker, text: string): Promise<ReportReading> {
+  async function ask(question: ReportQuestion): Promise<Answer> {
+    if (left <= 0) return TOO_LONG
+    if (!worker) {
+      worker = startWorker()
+      ready = false
+    }
+    const asked = worker
     return new Promise((resolve) => {
       let began = performance.now()
       let timer: NodeJS.Timeout
-      const finish = (reading: ReportReading, keep: boolean) => {
+      const finish = (answer: Answer, keep: boolean) => {
         clearTimeout(timer)
         left -= performance.now() - began
         asked.off('message', onMessage).off('error', onError).off('exit', onExit)
-        if (keep) resolve(reading)
-        else void close().then(() => resolve(reading))
+        if (keep) resolve(answer)
+        else void close().then(() => resolve(answer))
       }
       const tooLong = () => {
         finish(TOO_LONG, false)
@@ -60,26 +77,35 @@ export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
       const onExit = () => finish(unread(new Error('the worker has exited')), false)
       timer = setTimeout(tooLong, ready ? left : START_LIMIT_MS)
       asked.on('message', onMessage).on('error', onError).on('exit', onExit)
-      asked.postMessage(text)
+      asked.postMessage(question)
     })
   }
 
   return {
     async read(text) {
-      if (left <= 0) return TOO_LONG
-      if (!worker) {
-        worker = startWorker()
-        ready = false
-      }
-      return ask(worker, text)
+      const answer = await ask({ text, wants: 'counts' })
+      return 'reading' in answer ? answer.reading : { results: null }
+    },
+    async readTests(text) {
+      const answer = await ask({ text, wants: 'tests' })
+      return 'tests' in answer ? answer.tests : null
     },
     close,
   }
 }
 
 /** Usually out of stack or memory. */
-function unread(error: Error): ReportReading {
-  return { results: null, reason: `the report could not be read (${error.message})` }
+function unread(error: Error): Answer {
+  return failed(`the report could not be read (${error.message})`)
+}
+
+function failed(reason: string): Answer {
+  return {
+    reading: {
+      results: null,
+      reason,
+    },
+  }
 }
 
 function startWorker(): Worker {

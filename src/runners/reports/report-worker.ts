@@ -1,8 +1,10 @@
 import { parentPort } from 'node:worker_threads'
-import { readReport } from './read-report.ts'
-import type { ReportAnswer } from './report-reader.ts'
+import { readReport, readTests } from './read-report.ts'
+import type { ReportAnswer, ReportQuestion } from './report-reader.ts'
 
 const answer = (message: ReportAnswer) => parentPort!.postMessage(message)
 
-parentPort!.on('message', (text: string) => answer(readReport(text)))
+parentPort!.on('message', ({ text, wants }: ReportQuestion) =>
+  answer(wants === 'tests' ? { tests: readTests(text) } : { reading: readReport(text) }),
+)
 answer('ready')

@@ -1,6 +1,7 @@
 import { type FinalResults, Parser, type Result } from 'tap-parser'
 import { type Failure, failedTests, firstOf } from './failures.ts'
-import { findLocation } from './locations.ts'
+import type { TestSink } from './reported-tests.ts'
+import { detailsOf, failureOf } from './tap-diagnostics.ts'
 import type { TestResults } from './test-results.ts'
 
 /** Deeper than anyone nests tests by hand. The parser's time grows with the square of the depth. */
@@ -26,8 +27,8 @@ export function tapObstacle(text: string): string | null {
  * test that failed although all of its subtests passed (an error after them) is a failed test; a test without
  * subtests is a test. Null if there is no TAP: no plan, no test point and no bail out.
  */
-export function readTap(text: string): TestResults | null {
-  const documents = tapDocuments(text).map(readDocument)
+export function readTap(text: string, sink?: TestSink): TestResults | null {
+  const documents = tapDocuments(text).map((document) => readDocument(document, sink))
   const found = documents.filter((document) => document !== null)
   return found.length === 0 ? null : resultsOf(found)
 }
@@ -45,9 +46,9 @@ function resultsOf(documents: readonly TapDocument[]): TestResults {
   return { run: passed + failed, passed, failed, skipped, ok, failures: failedTests(failures) }
 }
 
-function readDocument(text: string): TapDocument | null {
+function readDocument(text: string, sink?: TestSink): TapDocument | null {
   const parser = new Parser()
-  const level = watch(parser)
+  const level = watch(parser, null, sink)
   parser.end(text)
   const { counts, planned, broken } = level()
   const bailedOut = parser.bailedOut !== false
@@ -69,20 +70,35 @@ interface Watched {
   broken: boolean
 }
 
-function watch(parser: Parser): () => Watched {
+/** A test with subtests. Its name may be known only when it ends. */
+interface Suite {
+  name: string
+  parent: Suite | null
+}
+
+function namesOf(suite: Suite | null, name: string): string[] {
+  const names = [name]
+  for (let each = suite; each; each = each.parent) names.unshift(each.name)
+  return names
+}
+
+function watch(parser: Parser, suite: Suite | null, sink?: TestSink): () => Watched {
   let counts = nothing()
   let planned = false
   let broken = false
-  let child: { name: string; watched: () => Watched } | undefined
+  let child: { suite: Suite; watched: () => Watched; mark: number } | undefined
 
   parser.on('plan', () => {
     planned ||= !parser.syntheticPlan
   })
   parser.on('child', (inner: Parser) => {
-    child = { name: inner.name, watched: watch(inner) }
+    const below = { name: inner.name, parent: suite }
+    child = { suite: below, watched: watch(inner, below, sink), mark: sink?.mark() ?? 0 }
   })
   parser.on('assert', (point: Result) => {
     const below = point.closingTestPoint ? child?.watched() : undefined
+    if (child && below) child.suite.name = point.name || child.suite.name
+    if (sink) report(point, below?.counts, suite, { sink, mark: child?.mark ?? 0 })
     counts = sum(counts, pointCounts(point, below?.counts))
     broken ||= below?.broken === true
     if (point.closingTestPoint) child = undefined
@@ -94,9 +110,29 @@ function watch(parser: Parser): () => Watched {
 
   return () => {
     if (!child) return { counts, planned, broken }
-    const open = below(child.name, child.watched().counts)
+    const open = below(child.suite.name, child.watched().counts)
     return { counts: sum(counts, open), planned, broken: true }
   }
+}
+
+/** Adds a test to the list, by the rules of `pointCounts`. */
+function report(
+  point: Result,
+  inner: Level | undefined,
+  suite: Suite | null,
+  { sink, mark }: { sink: TestSink; mark: number },
+): void {
+  const isSkipped = isSet(point.skip) || isSet(point.todo)
+  const leaves = inner === undefined ? 0 : inner.passed + inner.failed + inner.skipped
+  const path = () => namesOf(suite, point.name)
+  if (leaves > 0) {
+    if (isSkipped) sink.skipFrom(mark)
+    if (isSkipped || point.ok || inner!.failed > 0) return
+  } else if (isSkipped || point.ok) {
+    sink.add({ path, outcome: isSkipped ? 'skipped' : 'passed' })
+    return
+  }
+  sink.add({ ...failureOf(point), path, outcome: 'failed', output: detailsOf(point) })
 }
 
 function pointCounts(point: Result, inner: Level | undefined): Level {
@@ -119,44 +155,6 @@ function pointCounts(point: Result, inner: Level | undefined): Level {
 function below(name: string, inner: Level): Level {
   const failures = inner.failures.map((each) => ({ ...each, path: [name, ...each.path] }))
   return { ...inner, failures }
-}
-
-/** Reads the YAML that Node, tap and others write below a test point. */
-function failureOf({ name, diag }: Result): Failure {
-  const value = typeof diag === 'object' && diag !== null ? (diag as Record<string, unknown>) : {}
-  const stack = textOf(value.stack)
-  const said = textOf(value.message) ?? textOf(value.error) ?? textOf(value.reason)
-  const message = said ?? differenceIn(textOf(value.diff))
-  const place = placeAt(value.at) ?? findLocation(stack ?? '') ?? locationOf(value.location)
-  const file = place?.file ?? textOf(value.file)
-  const line = place?.line ?? (typeof value.line === 'number' ? value.line : null)
-  return { path: [name], message, file, line }
-}
-
-/** The changed lines of a diff, which tap writes for most assertions. */
-function differenceIn(diff: string | null): string | null {
-  const lines = diff?.split('\n').filter((line) => /^[+-](?![+-]{2} )/.test(line))
-  return lines ? lines.join('\n') : null
-}
-
-/** A location in `at`: a map in tap; a path or a stack line in others. */
-function placeAt(at: unknown): { file: string; line: number | null } | null {
-  if (typeof at === 'string') return findLocation(at)
-  if (typeof at !== 'object' || at === null) return null
-  const { fileName, file, lineNumber, line } = at as Record<string, unknown>
-  const name = textOf(fileName) ?? textOf(file)
-  const number = lineNumber ?? line
-  return name === null ? null : { file: name, line: typeof number === 'number' ? number : null }
-}
-
-/** Node's `location`, `<file>:<line>:<column>`: the file may have any name. */
-function locationOf(location: unknown): { file: string; line: number } | null {
-  const match = typeof location === 'string' ? /^(.+?):(\d{1,9})(?::\d+)?$/s.exec(location) : null
-  return match && { file: match[1]!.replace(/^file:\/\//, ''), line: Number(match[2]) }
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value : null
 }
 
 /** A directive without a reason is `true` or an empty string. */

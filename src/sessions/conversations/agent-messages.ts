@@ -44,6 +44,12 @@ export function abandonedText(reason: string | undefined): string {
 }
 
 /** The prompt by which an agent begins to carry out its plan. */
-export function goOnText(plan: string): string {
-  return `Implement the plan. The operator approved this text:\n\n${plan}`
+export function goOnText(plan: string, notes: string): string {
+  const noted = notes === '' ? '' : `\n\n${notesText(notes)}`
+  return `Implement the plan. The operator approved this text:\n\n${plan}${noted}`
+}
+
+/** The notes that the operator approved the plan with. */
+export function notesText(notes: string): string {
+  return `Notes of the operator on the approved plan:\n\n${notes}`
 }

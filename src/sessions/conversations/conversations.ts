@@ -21,7 +21,7 @@ import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
-import { goOnText, HOW_TO_PLAN, openingText, sentBackText } from './agent-messages.ts'
+import { goOnText, HOW_TO_PLAN, notesText, openingText, sentBackText } from './agent-messages.ts'
 import { objectionBeforeApproval, scopeObjection } from './gate.ts'
 import {
   type Announced,
@@ -55,7 +55,7 @@ export interface Conversations
   /** Tells the agent that its plan was sent back: at once if it waits for the decision, else at its next prompt. */
   sendBack(session: Session, note: string): void
   /** Lets the agent carry out the approved plan. */
-  letWork(session: Session, plan: string): void
+  letWork(session: Session, approved: { plan: string; notes: string }): void
   /** The agents' processes, so that their own requests can be recognized. */
   runs(): SessionRun[]
   /** Lets go of the hooks that wait; their plans stay as they are. */
@@ -331,7 +331,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
       for (const timer of endings.values()) clearTimeout(timer)
     },
     talkOf: talks.of,
-    letWork(session, plan) {
+    letWork(session, { plan, notes }) {
       const talk = talks.of(session)
       const conversation = self.ofSession(session.id)
       // it may have ended long ago, also before this service started: the work waits for it as long as usual
@@ -339,10 +339,16 @@ export function createConversations(deps: ConversationDeps): Conversations {
         talk.resume()
         hearEnd(conversation)
       }
-      if (talk.isAsking()) {
-        return talk.decide((asked) => ({ is: 'approved', plan, isEdited: asked !== plan }))
-      }
-      if (conversation && dialectOf(conversation.agent)?.send) tell(conversation, goOnText(plan))
+      const dialect = conversation && dialectOf(conversation.agent)
+      if (!talk.isAsking() && dialect?.send) return tell(conversation!, goOnText(plan, notes))
+      const isCarried = talk.isAsking() && dialect?.carriesNotes
+      if (conversation && notes !== '' && !isCarried) tell(conversation, notesText(notes))
+      talk.decide((asked) => ({
+        is: 'approved',
+        plan,
+        notes: notes === '' ? '' : notesText(notes),
+        isEdited: asked !== plan,
+      }))
     },
     sendBack(session, note) {
       const message = sentBackText(note)

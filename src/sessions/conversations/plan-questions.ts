@@ -120,14 +120,14 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     const session = liveSession(conversation)
     if (session && isWorking(session)) {
       const approved = await planIn(session)
-      return { is: 'approved', plan: approved, isEdited: approved !== plan }
+      return { is: 'approved', plan: approved, notes: '', isEdited: approved !== plan }
     }
     if (session?.state !== 'plan_ready') return PASS
     const talk = talks.of(session)
     const answer = await talk.ask(plan, AbortSignal.any([signal, closing]))
     if (closing.aborted) throw stoppingError()
     // an edited plan is the operator's; otherwise the agent's own bytes come back
-    if (answer.is === 'approved' && answer.plan === plan) return unchanged(event)
+    if (answer.is === 'approved' && answer.plan === plan) return { ...answer, plan: event.plan }
     if (signal.aborted && !talk.isAsking()) {
       await withdraw(conversation, 'The plan was withdrawn in the dialog of the agent.')
     }
@@ -241,4 +241,9 @@ const gone = ({ case_id, number }: Pick<Session, 'case_id' | 'number'>): AppErro
 
 const isWorking = ({ state }: Session) => state === 'approved' || state === 'executing'
 
-const unchanged = ({ plan }: Planned): HookAnswer => ({ is: 'approved', plan, isEdited: false })
+const unchanged = ({ plan }: Planned): HookAnswer => ({
+  is: 'approved',
+  plan,
+  notes: '',
+  isEdited: false,
+})

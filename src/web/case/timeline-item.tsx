@@ -3,6 +3,7 @@ import type { HistoryEntry } from '../../model/history.ts'
 import { providerText, type Session } from '../../model/session.ts'
 import { durationsText, sessionDurations } from '../../model/session-durations.ts'
 import { failureText } from '../../model/session-failure.ts'
+import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { workStepsOf } from '../../sessions/evidence.ts'
 import type { ProofRow } from '../proof/proof-data.ts'
@@ -204,7 +205,8 @@ function Change({ from, to }: { from: string; to: string }) {
 
 function SessionSummary({ session }: { session: Session }) {
   const { case_id, number, type, state, started_at, completed_at, diff, tests, trail } = session
-  const durations = durationsText(sessionDurations(trail))
+  const spent = sessionDurations(trail)
+  const durations = durationsText(spent)
   const isApproved = trail.some(({ event }) => event === 'plan_approved')
   const steps = isApproved ? workStepsOf(number, trail) : []
   return (
@@ -227,7 +229,12 @@ function SessionSummary({ session }: { session: Session }) {
           </span>
         )}
         {diff && <DiffCounts diff={diff} />}
-        {durations !== '' && <span>{durations}</span>}
+        {durations !== '' && (
+          <span class="session-times">
+            <SessionBar durations={spent} />
+            <span>{durations}</span>
+          </span>
+        )}
         <span>
           {completed_at ? 'ended ' : 'started '}
           <Time at={completed_at ?? started_at} />

@@ -7,6 +7,8 @@ import { startKeys } from './keys.ts'
 import { startList } from './list.ts'
 import { startListReturn } from './list-return.ts'
 import { startLive } from './live.ts'
+import { startLogPage } from './log-page.ts'
+import { startWrapping } from './log-view.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
 import { startCopying, startNotices } from './notices.ts'
 import { startPictures } from './pictures.ts'
@@ -60,7 +62,7 @@ import { startTimes } from './times.ts'
  *   data-file          on a file of a diff: its name; all lines of the file are inside
  *   data-hash          on a file of a diff: changes with what changed in the file
  *   data-side          on the code of a line: of the `old` or the `new` text
- *   data-line          on the code of a line: its number on that side, from 1
+ *   data-line          the number of a line, from 1: of output, or of the code on its side of a diff
  *   data-layout        a link to the `unified` or `split` layout
  *   data-load          a link that loads the lines of a file: `asked`, or `auto` when the reader comes near
  *   data-viewed        the button that marks a file as viewed
@@ -110,6 +112,8 @@ startTimes()
 startList()
 startListReturn()
 startSession()
+startLogPage()
+startWrapping()
 startTabMark()
 startDesktopNotifying()
 startDiff()

@@ -1,11 +1,18 @@
-import { type AnsiLine, createAnsiReader } from '../../rendering/ansi/lines.ts'
+import { type AnsiLine, createAnsiReader, lineText } from '../../rendering/ansi/lines.ts'
 import { lookOf } from '../../rendering/ansi/look.ts'
+import { looksLikeError } from '../../rendering/live-log/error-text.ts'
+import { numberLines } from '../../rendering/live-log/line-numbers.ts'
 import type { LogText } from '../../rendering/live-log/output-log.ts'
+
+/** Text of a log. `line` is given where the numbers of the lines jump: null if they are not known from here on. */
+export interface NumberedText extends LogText {
+  line?: number | null
+}
 
 /** Lines of output in a `<pre>`, the last of which may still grow. */
 export interface OutputLines {
   /** Adds text, and keeps at most `max` lines; returns how many were removed. */
-  add(texts: readonly LogText[], max: number): number
+  add(texts: readonly NumberedText[], max: number): number
   /** Removes the first lines. */
   drop(count: number): void
   count(): number
@@ -14,8 +21,13 @@ export interface OutputLines {
 /** Lines come in blocks, so that the browser lays out only the block that changes. */
 const BLOCK_LINES = 250
 
-export function outputLines(pre: HTMLElement): OutputLines {
+/** `prefix` begins the ids of the lines, `first` is the number of the first one. */
+export function outputLines(
+  pre: HTMLElement,
+  { prefix, first }: { prefix: string; first: number | null },
+): OutputLines {
   const reader = createAnsiReader()
+  const numbers = numberLines(first)
   let open: HTMLElement | null = null
   let isError = false
   let count = 0
@@ -55,11 +67,12 @@ export function outputLines(pre: HTMLElement): OutputLines {
     count: () => count,
     drop,
     add(texts, max) {
-      const made: { line: AnsiLine; isError: boolean }[] = []
+      const made: ShownLine[] = []
       for (const part of texts) {
+        if (part.line !== undefined) numbers.restart(part.line)
         isError ||= part.isError
         for (const line of reader.write(part.text, part.isError ? 'stderr' : 'stdout')) {
-          made.push({ line, isError })
+          made.push({ line, isError, number: numbers.next(line) })
           isError = part.isError
         }
         if (reader.open() === null) isError = false
@@ -69,9 +82,11 @@ export function outputLines(pre: HTMLElement): OutputLines {
         count--
       }
       const left = Math.max(0, made.length - max)
-      for (const each of made.slice(left)) append(element(each.line, each.isError))
+      for (const each of made.slice(left)) append(element(each, prefix))
       const rest = reader.open()
-      open = rest ? element(rest, isError, true) : null
+      open = rest
+        ? element({ line: rest, isError, number: numbers.peek(), isOpen: true }, prefix)
+        : null
       if (open) append(open)
       const over = Math.max(0, count - max)
       drop(over)
@@ -80,9 +95,24 @@ export function outputLines(pre: HTMLElement): OutputLines {
   }
 }
 
-function element({ runs, wrapped }: AnsiLine, isError: boolean, isOpen = false): HTMLElement {
+interface ShownLine {
+  line: AnsiLine
+  isError: boolean
+  number: number | null
+  /** It may still grow. */
+  isOpen?: boolean
+}
+
+function element(shown: ShownLine, prefix: string): HTMLElement {
+  const { isError, number, isOpen = false } = shown
+  const { runs, wrapped } = shown.line
   const line = document.createElement('span')
   line.className = isError ? 'line error' : 'line'
+  if (looksLikeError(lineText(shown.line))) line.classList.add('suspect')
+  if (number !== null) {
+    line.id = `L${prefix}${number}`
+    line.dataset.line = String(number)
+  }
   for (const { text, style } of runs) {
     const { classes, color, background } = lookOf(style)
     if (classes.length === 0 && color === undefined && background === undefined) {

@@ -5,7 +5,7 @@ import {
   type LivePiece,
   type LogText,
 } from '../../rendering/live-log/output-log.ts'
-import { outputLines } from './output-lines.ts'
+import { type NumberedText, outputLines } from './output-lines.ts'
 
 /** The output of one step. */
 export interface OutputPane {
@@ -37,6 +37,8 @@ interface ShownLog {
   /** The bytes on the page. */
   from: number
   to: number
+  /** The number of the line at `from`; null if it is not known. */
+  line: number | null
   /** Ranges of bytes that came from standard error. */
   stderr: string
   isFinished: boolean
@@ -70,9 +72,14 @@ export function outputPane(
   /** The stream of each byte before this one is known; later bytes are not fetched yet. */
   let knownStreamEnd = shown.to
   let fetching = false
-  let waiting: LogText[] = []
+  let waiting: NumberedText[] = []
+  /** The line ends in the text up to `log.end()`, also before `from`; null if they are not known. */
+  let lineEnds = shown.line === null ? null : shown.line - 1
   let timer: number | undefined
-  const lines = outputLines(pre)
+  const lines = outputLines(pre, {
+    prefix: `${section.id.replace(/^pane-/, '')}-`,
+    first: shown.line,
+  })
   if (isFinished && pre.childElementCount > 0) log.skipTo(shown.to)
   else {
     // reads again what the page came with, so that colours and the last line continue
@@ -85,6 +92,7 @@ export function outputPane(
   function take(texts: LogText[]): void {
     if (texts.length === 0) return
     waiting.push(...texts)
+    if (lineEnds !== null) for (const { text } of texts) lineEnds += lineEndsIn(text)
     changed()
   }
 
@@ -123,9 +131,12 @@ export function outputPane(
     const part = await fetchEnd(url, END_BYTES)
     if (part === null || part.from <= log.end()) return
     const { start, isMidLine } = beginningOf(part.bytes)
+    const between = await countLineEnds(url, log.end(), part.from + start)
+    lineEnds = lineEnds === null || between === null ? null : lineEnds + between
     log.skipTo(part.from + start)
     // the last line shown may be incomplete
     waiting = [{ text: isMidLine ? CUT : `${CUT}\n`, isError: false }]
+    waiting.push({ text: '', isError: false, line: lineEnds === null ? null : lineEnds + 1 })
     showLeftOut()
     take(log.bytes(part.from, part.bytes))
   }
@@ -148,8 +159,9 @@ export function outputPane(
       void catchUp()
     },
     sync(next) {
-      const header = next.querySelector(':scope > header')
-      if (header) section.querySelector(':scope > header')?.replaceWith(header.cloneNode(true))
+      const [summary, newSummary] = [section, next].map((each) => each.querySelector('summary'))
+      if (summary && newSummary && summary.innerHTML !== newSummary.innerHTML)
+        summary.replaceChildren(...document.importNode(newSummary, true).childNodes)
       const newer = logOf(next)
       isFinished ||= newer.isFinished
       isSilent = !isFinished && (isSilent || newer.isSilent)
@@ -160,11 +172,11 @@ export function outputPane(
     },
     render(maxLines) {
       let room = FRAME_CHARACTERS
-      const now: LogText[] = []
+      const now: NumberedText[] = []
       while (room > 0 && waiting.length > 0) {
-        const { text, isError } = waiting[0]!
-        now.push({ text: text.slice(0, room), isError })
-        if (text.length > room) waiting[0] = { text: text.slice(room), isError }
+        const { text, ...facts } = waiting[0]!
+        now.push({ ...facts, text: text.slice(0, room) })
+        if (text.length > room) waiting[0] = { text: text.slice(room), isError: facts.isError }
         else waiting.shift()
         room -= text.length
       }
@@ -194,6 +206,26 @@ function fetchPart(url: string, from: number, length: number): Promise<LogPart |
 
 function fetchEnd(url: string, length: number): Promise<LogPart | null> {
   return fetchRange(url, `bytes=-${length}`)
+}
+
+const COUNT_BYTES = 4 * 1024 * 1024
+
+/** The line ends in a part of a log that the page does not show; null if it can't be fetched. */
+async function countLineEnds(url: string, from: number, to: number): Promise<number | null> {
+  let count = 0
+  for (let at = from; at < to; ) {
+    const part = await fetchPart(url, at, Math.min(COUNT_BYTES, to - at))
+    if (part === null || part.bytes.length === 0) return null
+    for (const byte of part.bytes) if (byte === 0x0a) count += 1
+    at += part.bytes.length
+  }
+  return count
+}
+
+function lineEndsIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1
+  return count
 }
 
 async function fetchRange(url: string, range: string): Promise<LogPart | null> {

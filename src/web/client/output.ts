@@ -85,10 +85,12 @@ export function startOutput(): void {
     if (!there || !terminal) return
     for (const section of there.querySelectorAll<HTMLElement>('.pane')) {
       const pane = panes.get(section.id)
-      if (pane) pane.sync(section)
-      else {
+      if (pane) {
+        pane.sync(section)
+        fold(pane.section, section)
+      } else {
         const made = document.importNode(section, true)
-        made.dataset.log = JSON.stringify({ ...logOf(section), from: 0 })
+        made.dataset.log = JSON.stringify({ ...logOf(section), from: 0, line: 1 })
         terminal.append(made)
         add(made)
       }
@@ -96,7 +98,20 @@ export function startOutput(): void {
     following.grown()
   })
   document.addEventListener('refreshed', adopt)
+  document.addEventListener('click', (event) => {
+    const details = (event.target as Element).closest('.pane > details > summary')?.parentElement
+    // the reader decides about it from now on
+    details?.classList.add('opened')
+  })
   adopt()
+}
+
+/** A step that succeeded is folded once another one follows, unless the reader has opened or closed it. */
+function fold(section: HTMLElement, next: HTMLElement): void {
+  const details = section.querySelector('details')!
+  const isFolded = !next.querySelector('details')!.open
+  if (isFolded && section.nextElementSibling && !details.classList.contains('opened'))
+    details.open = false
 }
 
 /** Keeps the end of the terminal in sight, unless the reader has scrolled up. */

@@ -1,11 +1,13 @@
 import { spanText } from '../../model/amounts.ts'
 import { startOutput } from './output.ts'
+import { startOutputTools } from './output-tools.ts'
 import { startApproval } from './plan-approval.tsx'
 
 /** What only the page of a session has. */
 export function startSession(): void {
   if (document.body.dataset.page !== 'session') return
   startOutput()
+  startOutputTools()
   startApproval()
   startClock()
   followSteps()

@@ -26,14 +26,10 @@ import { ProblemsList } from '../shell/problems.tsx'
 import { AnsiBox } from '../shell/text-box.tsx'
 import { earlierPicture, isPicture, PictureComparison, PictureContent } from './picture.tsx'
 import { proofEtag } from './proof-data.ts'
-import {
-  AcceptedReason,
-  FailedTests,
-  ProofTimes,
-  testsText,
-  Verdict,
-  VerifyForm,
-} from './proof-parts.tsx'
+import { AcceptedReason, ProofTimes, testsText, Verdict, VerifyForm } from './proof-parts.tsx'
+import { loadContentTests } from './report-data.ts'
+import { TestTree } from './test-tree.tsx'
+import { FailedTests } from './tests-card.tsx'
 
 interface ProofPageProps {
   service: HttpDeps
@@ -52,6 +48,7 @@ export async function ProofPage({ service, assets, folder, proof, layout }: Proo
   const session = folder.sessions.find((each) => each.id === proof.session_id)
   const verified = countsAsVerified(proof)
   const objection = objectionTo(proof, folder.sessions)
+  const report = await loadContentTests(service.layout, folder, json.content)
   const files = [`proof/${proof.id}.md`, `artifacts/${proof.image?.name}`]
   const problems = folder.problems.filter(({ file }) => files.includes(file))
   const before = isPicture(proof) ? earlierPicture(folder, proof) : null
@@ -100,7 +97,17 @@ export async function ProofPage({ service, assets, folder, proof, layout }: Proo
       {objection && objection.code !== 'changed' && (
         <AcceptForm proof={proof} objection={objection} etag={etag} />
       )}
-      <FailedTests tests={proof.failed_tests} failed={proof.tests?.failed ?? 0} />
+      <FailedTests
+        reports={report ? [report] : []}
+        failedTests={proof.failed_tests}
+        counts={proof.tests}
+      />
+      {report && !report.tests.some(({ outcome }) => outcome === 'failed') && (
+        <section class="card" id="proof-tests" aria-labelledby="proof-tests-title">
+          <h2 id="proof-tests-title">Tests</h2>
+          <TestTree report={report} id="tests" limit={MAX_TESTS} />
+        </section>
+      )}
       <ProblemsList caseId={id} problems={problems} />
       <section class="card" id="proof-content" aria-label="Content of the proof">
         {isPicture(proof) ? (
@@ -113,6 +120,9 @@ export async function ProofPage({ service, assets, folder, proof, layout }: Proo
     </Page>
   )
 }
+
+/** Longer reports are shown in part. */
+const MAX_TESTS = 1000
 
 interface AcceptFormProps {
   proof: Proof

@@ -1,9 +1,7 @@
 import { counted, sizeText } from '../../model/amounts.ts'
-import { type FailedTest, failedTestPlace } from '../../model/failed-test.ts'
 import type { Proof, ReportCounts } from '../../model/proof.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { artifactFile, proofPage } from '../shell/addresses.ts'
-import { ShowMore } from '../shell/disclosure.tsx'
 import { Time } from '../shell/time.tsx'
 import type { CandidateRow } from './candidates.ts'
 
@@ -71,48 +69,6 @@ export function VerifyForm({ proof, etag }: { proof: Proof; etag: string }) {
         Verify<span class="visually-hidden"> {type}</span>
       </button>
     </form>
-  )
-}
-
-const MAX_FAILED_TESTS = 5
-
-/** The failed tests of a report by name, with message and file: what a person looks for first. */
-export function FailedTests({ tests, failed }: { tests: readonly FailedTest[]; failed: number }) {
-  if (tests.length === 0) return null
-  const unnamed = failed - tests.length
-  return (
-    <section class="card" id="failed-tests" aria-labelledby="failed-tests-title">
-      <h2 id="failed-tests-title">Failed tests</h2>
-      <ShowMore
-        id="more-failed-tests"
-        items={tests}
-        limit={MAX_FAILED_TESTS}
-        label={`${tests.length - MAX_FAILED_TESTS} more`}
-        list={(some) => (
-          <ul class="failed-tests">
-            {some.map((test) => (
-              <FailedTestItem test={test} />
-            ))}
-          </ul>
-        )}
-      />
-      {unnamed > 0 && (
-        <p class="muted small">{counted(unnamed, 'more failed test')}: see the report.</p>
-      )}
-    </section>
-  )
-}
-
-function FailedTestItem({ test }: { test: FailedTest }) {
-  const place = failedTestPlace(test)
-  return (
-    <li>
-      <strong>
-        <bdi>{visibleText(test.name)}</bdi>
-      </strong>
-      {place !== null && <code class="small">{visibleText(place)}</code>}
-      {test.message !== null && <p class="test-message">{visibleText(test.message)}</p>}
-    </li>
   )
 }
 

@@ -1,22 +1,24 @@
 import { sizeText } from '../../model/amounts.ts'
-import { classesOf } from '../../rendering/ansi/look.ts'
 import { visibleOutput } from '../../rendering/hidden-characters.ts'
 import { rangesText } from '../../rendering/live-log/byte-ranges.ts'
-import { artifactFile } from '../shell/addresses.ts'
+import { LogLines } from '../log/log-lines.tsx'
+import { WrapButton } from '../log/log-page.tsx'
+import { logPage } from '../shell/addresses.ts'
 import { TextBox } from '../shell/text-box.tsx'
 import type { SessionPageData } from './session-data.ts'
-import type { OutputLine, StepOutput } from './session-output.ts'
+import type { StepOutput } from './session-output.ts'
+import { STEP_STATES } from './step-list.tsx'
+import type { StepRow } from './step-rows.ts'
 
 /**
  * The output of the steps, as in a terminal. Once the page is loaded client/output.ts owns what is in #terminal: it
  * adds what comes, and refreshes the page without this text from then on.
  */
 export function OutputSection({ data }: { data: SessionPageData }) {
-  const { output, json, session } = data
+  const { output, json, rows } = data
   const hasLogs = output.some(({ artifact, isMissing }) => artifact !== null && !isMissing)
   if (!hasLogs && json.output !== '') return <RecordedOutput text={json.output} />
   if (output.length === 0) return null
-  const base = artifactFile(session, '')
   return (
     <section class="card output" id="output" aria-labelledby="output-title">
       <header>
@@ -25,6 +27,7 @@ export function OutputSection({ data }: { data: SessionPageData }) {
           Lines marked <span class="error-sign">err</span> came from standard error
         </span>
       </header>
+      <OutputTools />
       <div class="terminal-frame">
         {/* biome-ignore lint/a11y/useSemanticElements: a region of the page that scrolls */}
         <div
@@ -36,7 +39,11 @@ export function OutputSection({ data }: { data: SessionPageData }) {
           tabindex={0}
         >
           {output.map((step) => (
-            <StepPane step={step} base={base} note={noteOn(step, data.query.withOutput)} />
+            <StepPane
+              data={data}
+              step={step}
+              row={rows.find(({ id, log }) => id === step.id && log === step.artifact) ?? null}
+            />
           ))}
         </div>
         <button type="button" class="to-end" id="to-end" hidden data-keep>
@@ -47,39 +54,100 @@ export function OutputSection({ data }: { data: SessionPageData }) {
   )
 }
 
-function StepPane({ step, base, note }: { step: StepOutput; base: string; note: string }) {
-  const { key, id, artifact, isFinished, isSilent, from, to, lines, stderr, isMidLine } = step
-  const size = isFinished ? ` (${sizeText(to)})` : ''
+/** Search, and what else client/output-tools.ts does with the output. */
+function OutputTools() {
+  return (
+    <div class="log-tools needs-script" id="output-tools" data-keep>
+      <search class="log-filter">
+        <input
+          type="search"
+          id="output-search"
+          placeholder="Search in output"
+          aria-label="Search in output"
+          aria-describedby="output-found"
+          autocomplete="off"
+          data-key="/"
+        />
+        <span id="output-found" class="muted small" role="status" />
+        <button type="button" class="compact" id="found-before" aria-label="Previous match" hidden>
+          ↑
+        </button>
+        <button type="button" class="compact" id="found-next" aria-label="Next match" hidden>
+          ↓
+        </button>
+      </search>
+      <span class="log-buttons">
+        <button type="button" class="compact" id="next-error" data-key="E">
+          Next error
+        </button>
+        <WrapButton />
+        <button type="button" class="compact" id="full-screen" aria-pressed="false">
+          Full screen
+        </button>
+      </span>
+    </div>
+  )
+}
+
+interface StepPaneProps {
+  data: SessionPageData
+  step: StepOutput
+  /** Null for an earlier run of a step that ran again. */
+  row: StepRow | null
+}
+
+/** Finished steps that succeeded are folded if there are several. */
+function StepPane({ data, step, row }: StepPaneProps) {
+  const { key, id, artifact, isFinished, isSilent, from, to, lines, line, stderr, isMidLine } = step
+  const { session, output, query } = data
+  const note = noteOn(step, query.withOutput)
+  const isCut = lines.length > 0 && (from > 0 || lines[0]!.number !== 1)
+  const isFolded = output.length > 1 && isFinished && (row === null || row.state === 'ok')
   const log = {
     artifact,
     from,
     to,
     stderr: rangesText(stderr),
+    line,
     isFinished,
     isMidLine,
     isSilent,
   }
+  const full = artifact === null ? '' : logPage(session.case_id, session.number, artifact)
   return (
     <section class="pane" id={`pane-${key}`} data-log={JSON.stringify(log)}>
-      <header>
-        <h3>{id}</h3>
-        {artifact !== null && !step.isMissing && (
-          <a href={base + artifact} target="_blank" rel="noreferrer">
-            Show full log{size}
-            <span class="visually-hidden"> of {id}</span>
-          </a>
+      <details open={!isFolded}>
+        <summary>
+          {row && <PaneState row={row} />}
+          <h3>{id}</h3>
+          {row && row.end !== '' && <span class="pane-note">{row.end}</span>}
+          {note !== '' && <span class="pane-note">{note}</span>}
+          {artifact !== null && !step.isMissing && (
+            <a href={full}>
+              Show full log{isFinished ? ` (${sizeText(to)})` : ''}
+              <span class="visually-hidden"> of {id}</span>
+            </a>
+          )}
+        </summary>
+        {artifact !== null && (
+          <p class="left-out" hidden={!isCut}>
+            Earlier output is in the <a href={full}>full log</a>.
+          </p>
         )}
-        {note !== '' && <span class="pane-note">{note}</span>}
-      </header>
-      <p class="left-out" hidden={from === 0 || lines.length === 0}>
-        Earlier output is in the full log.
-      </p>
-      <pre class="lines">
-        {lines.map((line) => (
-          <Line {...line} />
-        ))}
-      </pre>
+        <pre class="lines log-lines">
+          <LogLines lines={lines} prefix={`${key}-`} />
+        </pre>
+      </details>
     </section>
+  )
+}
+
+function PaneState({ row: { state } }: { row: StepRow }) {
+  const { word, sign } = STEP_STATES[state]
+  return (
+    <span class={`pane-state ${state}`} role="img" aria-label={word}>
+      {sign}
+    </span>
   )
 }
 
@@ -88,19 +156,6 @@ function noteOn(step: StepOutput, withText: boolean): string {
   if (isMissing) return 'The log is not on this machine.'
   if (artifact === null) return 'No output.'
   return withText && isFinished && to > 0 && lines.length === 0 ? 'Not shown here.' : ''
-}
-
-function Line({ line, isError }: OutputLine) {
-  const { runs, wrapped } = line
-  return (
-    <span class={isError ? 'line error' : 'line'}>
-      {runs.map(({ text, style }) => {
-        const classes = classesOf(style).join(' ')
-        return classes === '' ? text : <span class={classes}>{text}</span>
-      })}
-      {wrapped ? '' : '\n'}
-    </span>
-  )
 }
 
 /** The part that the session's file keeps, if the logs are on another machine. */

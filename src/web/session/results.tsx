@@ -8,7 +8,7 @@ import { lastOf } from '../../model/trail.ts'
 import { usageText } from '../../model/usage.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Candidates, Verdict } from '../proof/proof-parts.tsx'
-import { proofPage } from '../shell/addresses.ts'
+import { logPage, proofPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
 import type { SessionPageData } from './session-data.ts'
 
@@ -28,6 +28,11 @@ export function TestResults({ data }: { data: SessionPageData }) {
             ? `All ${run} passed.`
             : `${failed} of ${run} failed, ${passed} passed.`}
       </p>
+      {data.reports.map(({ artifact }) => (
+        <a class="small" href={logPage(data.session.case_id, data.session.number, artifact!)}>
+          Show the tests<span class="visually-hidden"> of {artifact}</span>
+        </a>
+      ))}
       <svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
         <title>Share of passed tests</title>
         <rect class="bar-passed" x="0" y="0" width={share} height="4" />

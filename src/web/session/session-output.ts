@@ -2,24 +2,21 @@ import { readSlice } from '../../files/read-slice.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
-import { type AnsiLine, createAnsiReader } from '../../rendering/ansi/lines.ts'
+import { createAnsiReader } from '../../rendering/ansi/lines.ts'
 import { type ByteRange, splitBy } from '../../rendering/live-log/byte-ranges.ts'
 import { beginningOf, CUT } from '../../rendering/live-log/cut-line.ts'
+import { numberLines } from '../../rendering/live-log/line-numbers.ts'
 import { listArtifacts } from '../../runners/output/artifact-listing.ts'
 import { artifactPath } from '../../runners/output/artifacts.ts'
 import { stepsOf, type TrailStep } from '../../sessions/evidence.ts'
+import { countLinesBefore } from '../log/log-index.ts'
+import type { LogLine } from '../log/log-lines.tsx'
 import type { LiveOutput } from './live-output.ts'
 
 /** A page shows the end of a step's log, since that is what people look for. */
-const MAX_STEP_BYTES = 96 * 1024
-const MAX_PAGE_BYTES = 200 * 1024
-const MAX_STEP_LINES = 2000
-
-/** A line of output; `isError` where part of it came from standard error. */
-export interface OutputLine {
-  line: AnsiLine
-  isError: boolean
-}
+const MAX_STEP_BYTES = 512 * 1024
+const MAX_PAGE_BYTES = 640 * 1024
+const MAX_STEP_LINES = 5000
 
 /** The output of one step, as far as the page shows it. */
 export interface StepOutput {
@@ -36,9 +33,11 @@ export interface StepOutput {
   /** Where in the file the lines begin, and where they end. */
   from: number
   to: number
+  /** The number of the line that begins, or continues, at `from`; null if it is not known. */
+  line: number | null
   /** The beginning of the first line is left out. */
   isMidLine: boolean
-  lines: OutputLine[]
+  lines: LogLine[]
   stderr: readonly ByteRange[]
 }
 
@@ -66,6 +65,7 @@ export async function sessionOutput(
     part.isMissing = part.artifact !== null && size === undefined && part.isFinished
     part.to = size ?? 0
     part.from = part.to
+    part.line = part.to === 0 ? 1 : null
     if (part.artifact !== null) {
       const { stderr, isSilent } = liveOutput(case_id, part.artifact)
       part.stderr = stderr
@@ -91,6 +91,7 @@ function emptyPart(step: TrailStep, index: number, { state }: Session): StepOutp
     isMidLine: false,
     from: 0,
     to: 0,
+    line: 1,
     lines: [],
     stderr: [],
   }
@@ -115,33 +116,41 @@ async function read(
   const { bytes, from } = result
   const { start, isMidLine } = from === 0 ? { start: 0, isMidLine: false } : beginningOf(bytes)
   const whole = { from: from + start, to: from + bytes.length }
-  const lines = readLines(bytes.subarray(start), whole, part.stderr, isMidLine)
-  Object.assign(part, whole, { isMidLine, lines: lines.slice(-MAX_STEP_LINES) })
+  const before = await countLinesBefore(layout, caseId, part.artifact!, whole.from)
+  const line = before === null ? null : before + 1
+  const lines = readLines(bytes.subarray(start), { whole, isMidLine, line }, part.stderr)
+  Object.assign(part, whole, { isMidLine, line, lines: lines.slice(-MAX_STEP_LINES) })
+}
+
+interface ReadRange {
+  whole: ByteRange
+  isMidLine: boolean
+  line: number | null
 }
 
 function readLines(
   bytes: Buffer,
-  whole: ByteRange,
+  { whole, isMidLine, line: first }: ReadRange,
   stderr: readonly ByteRange[],
-  isMidLine: boolean,
-): OutputLine[] {
+): LogLine[] {
   const reader = createAnsiReader()
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
-  const lines: OutputLine[] = []
-  let isError = false
+  const numbers = numberLines(first)
+  const lines: LogLine[] = []
+  let isStderr = false
   if (isMidLine) reader.write(CUT)
   for (const { from, to, inside } of splitBy(stderr, whole)) {
     const chunk = bytes.subarray(from - whole.from, to - whole.from)
     const stream = inside ? 'stderr' : 'stdout'
     const finished = reader.write(decoders[stream].decode(chunk, { stream: true }), stream)
-    isError ||= inside
+    isStderr ||= inside
     for (const line of finished) {
-      lines.push({ line, isError })
-      isError = inside
+      lines.push({ line, isStderr, number: numbers.next(line) })
+      isStderr = inside
     }
-    if (reader.open() === null) isError = false
+    if (reader.open() === null) isStderr = false
   }
   const rest = reader.open()
-  if (rest) lines.push({ line: rest, isError })
+  if (rest) lines.push({ line: rest, isStderr, number: numbers.next(rest) })
   return lines
 }

@@ -2,10 +2,18 @@ import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
+import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
-import { FailedTests } from '../proof/proof-parts.tsx'
-import { casePage, changesOf, memoryPage, pathTo, sessionPage } from '../shell/addresses.ts'
+import { FailedTests } from '../proof/tests-card.tsx'
+import {
+  casePage,
+  changesOf,
+  logPage,
+  memoryPage,
+  pathTo,
+  sessionPage,
+} from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
@@ -65,7 +73,12 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       {waits && <PlanSection data={data} />}
       <OutOfScope data={data} />
       {!waits && <EarlyChanges data={data} />}
-      <FailedTests tests={session.failed_tests} failed={session.tests?.failed ?? 0} />
+      <FailedTests
+        reports={data.reports}
+        failedTests={session.failed_tests}
+        counts={session.tests}
+        pageOf={(artifact) => logPage(id, session.number, artifact)}
+      />
       <RefusedActions data={data} />
       {isOver(session.state) && !isOutputFirst && (
         <ChangedFiles session={session} changes={data.changes} />
@@ -118,7 +131,12 @@ function SessionHead({ data }: { data: SessionPageData }) {
         <span>
           Started <Time at={started_at} />
         </span>
-        {durations !== '' && <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>}
+        {durations !== '' && (
+          <span class="session-times">
+            <SessionBar durations={data.json.durations} />
+            <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>
+          </span>
+        )}
         {guarded && <span>{guardText(guarded)}</span>}
         <a href={memoryPage(id, `${number}.md`)}>View file</a>
         <ReportLinks caseId={id} sessionId={session.id} />

@@ -1,14 +1,12 @@
 import { Hono } from 'hono'
 import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { caseId } from '../../http/params.ts'
-import { AppError } from '../../model/app-error.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
-import type { Session } from '../../model/session.ts'
-import { UUID } from '../../model/words.ts'
 import type { PageDeps } from '../deps.ts'
 import { diffLayout } from '../diff/changes-page.tsx'
+import { logRoutes } from '../log/log-routes.tsx'
 import { sessionPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { findSession } from './find-session.ts'
 import { trackLiveOutput } from './live-output.ts'
 import { loadSessionPage, PLAN_VIEWS, type SessionQuery } from './session-data.ts'
 import { SessionPage } from './session-page.tsx'
@@ -28,22 +26,8 @@ export function sessionRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     const data = await loadSessionPage(needs, folder, session, queryOf(c))
     return pageResponse(c, <SessionPage data={data} assets={assets} />)
   })
+  app.route('/', logRoutes(needs))
   return app
-}
-
-export function findSession(folder: CaseFolder, name: string): Session {
-  const { sessions } = folder
-  const found =
-    name === 'latest'
-      ? sessions.toSorted((a, b) => a.number - b.number).at(-1)
-      : UUID.test(name)
-        ? sessions.find(({ id }) => id === name)
-        : sessions.find(({ number }) => String(number) === name)
-  if (found) return found
-  throw new AppError(
-    'not_found',
-    `Case ${folder.case.id} has no session ${JSON.stringify(name.slice(0, 40).toWellFormed())}.`,
-  )
 }
 
 function queryOf(c: ServiceContext): SessionQuery {

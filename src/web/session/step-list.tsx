@@ -3,7 +3,7 @@ import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import type { SessionPageData } from './session-data.ts'
 import type { StepRow, StepState } from './step-rows.ts'
 
-const STATES: Record<StepState, { word: string; sign: string }> = {
+export const STEP_STATES: Record<StepState, { word: string; sign: string }> = {
   will_run: { word: 'will run', sign: '○' },
   running: { word: 'running', sign: '▶' },
   ok: { word: 'ok', sign: '✓' },
@@ -67,7 +67,7 @@ function countText({ session }: SessionPageData, work: readonly StepRow[]): stri
 
 function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boolean }) {
   const { state, plan } = row
-  const { word, sign } = STATES[state]
+  const { word, sign } = STEP_STATES[state]
   const facts = plan ? stepFacts(plan) : ['agent']
   return (
     <li class={`step-row ${state}`} id={id}>

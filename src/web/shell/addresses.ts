@@ -72,6 +72,11 @@ export function artifactFile(session: { case_id: string; id: string }, artifact:
   return `${sessionApi(session)}/artifacts/${artifact}`
 }
 
+/** The page of a log; `#L12` leads to a line, which may need `?line=12` to be on the page. */
+export function logPage(id: string, number: number | string, artifact: string): string {
+  return `${sessionPage(id, number)}/log/${encodeURIComponent(artifact)}`
+}
+
 /** For breadcrumbs: the way from the list of cases to a case. */
 export function pathTo(id?: string, title = ''): { href: string; text: string }[] {
   const cases = { href: CASES, text: 'Cases' }

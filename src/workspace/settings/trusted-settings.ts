@@ -3,14 +3,14 @@
 import { resolve } from 'node:path'
 import type { Problem } from '../../model/problem.ts'
 import { SETTINGS_FILE, type Settings } from '../../model/settings.ts'
-import { foreignProviders, type TrustState, trustedText } from '../../model/trust.ts'
+import { foreignProviders, remoteTargets, type TrustState, trustedText } from '../../model/trust.ts'
 import { hashOf } from '../record.ts'
 import type { TrustedFiles } from './agent-files.ts'
 import type { TrustFile } from './trust-file.ts'
 
 /** The settings that apply after trust, with the problems of both. */
 export interface TrustedSettings extends Settings {
-  /** Trust in providers and env together. */
+  /** Trust in providers, env and notify together. */
   trust: TrustState
   /** Real paths outside the workspace in which sessions may work. */
   folders: ReadonlySet<string>
@@ -56,6 +56,7 @@ function untrusted(settings: Settings, trust: TrustState): Problem[] {
   const reasons: [key: string, names: readonly string[], meanwhile: string][] = [
     ['providers', foreignProviders(settings), 'sessions cannot use'],
     ['env', settings.env, 'steps do not get'],
+    ['notify', [...new Set(remoteTargets(settings).map(({ kind }) => kind))], 'nothing is sent to'],
   ]
   return reasons
     .filter(([, names]) => names.length > 0)

@@ -1,0 +1,81 @@
+/** What notifications need of the settings and the cases. */
+
+import { resolve } from 'node:path'
+import { hasCode } from '../files/errno.ts'
+import type { Problem } from '../model/problem.ts'
+import { type NotifyTarget, SETTINGS_FILE, variablesIn } from '../model/settings.ts'
+import { waitingOf } from '../model/waiting.ts'
+import { desktopTrouble } from '../webhooks/desktop.ts'
+import type { NotifyDeps } from '../webhooks/notify-targets.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import { runGit } from '../workspace/git/git-command.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import type { Redactor } from './redaction.ts'
+import type { Secret } from './secrets.ts'
+
+interface NotifyParts {
+  root: string
+  settings: () => Promise<TrustedSettings>
+  environment: NodeJS.ProcessEnv
+  redactor: Redactor
+  catalog: Pick<Catalog, 'folder'>
+}
+
+export function createNotifyDeps(parts: NotifyParts): NotifyDeps {
+  const { root, settings, environment, redactor, catalog } = parts
+  return {
+    environment,
+    async targets() {
+      const { notify, trust } = await settings()
+      redactor.learn(notify.flatMap((target) => secretsOf(target, environment)))
+      return notify.filter(({ kind }) => kind === 'desktop' || trust === 'trusted')
+    },
+    async branchOf(caseId) {
+      const workdir = catalog.folder(caseId)?.case.workdir ?? '.'
+      try {
+        const head = await runGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], {
+          cwd: resolve(root, workdir),
+          timeoutMs: 5_000,
+        })
+        return head.exit === 0 ? head.stdout.toString().trim() : null
+      } catch (error) {
+        if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null // no git, or no such folder
+        throw error
+      }
+    },
+    isWaiting({ case_id, kind, session_id }) {
+      const folder = catalog.folder(case_id)
+      const waiting = folder && waitingOf(folder)
+      return waiting?.kind === kind && waiting.session_id === session_id
+    },
+  }
+}
+
+const MIN_SECRET = 8
+
+/** The values of its variables. Who knows the path of a Slack webhook can write to it, so that is one too. */
+function secretsOf({ kind, url }: NotifyTarget, environment: NodeJS.ProcessEnv): Secret[] {
+  const named = variablesIn(url).map((name) => ({ name, text: (environment[name] ?? '').trim() }))
+  const isWhole = kind === 'slack' && named.length === 0
+  const all = isWhole ? [...named, { name: 'notify', text: url }] : named
+  return all.filter(({ text }) => text.length >= MIN_SECRET)
+}
+
+/** `desktop` where this machine has nothing to show it with. */
+export function desktopProblems(
+  { notify, lines }: Pick<TrustedSettings, 'notify' | 'lines'>,
+  environment: NodeJS.ProcessEnv,
+): Problem[] {
+  if (!notify.some(({ kind }) => kind === 'desktop')) return []
+  const trouble = desktopTrouble(environment)
+  if (trouble === null) return []
+  const message = `notify: desktop shows nothing: ${trouble}`
+  return [
+    {
+      code: 'bad_settings',
+      file: SETTINGS_FILE,
+      line: lines.get('notify') ?? null,
+      message,
+    },
+  ]
+}

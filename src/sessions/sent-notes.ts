@@ -1,0 +1,76 @@
+/** What the operator sends to an agent: a note, with the comments of a session. */
+
+import { AppError } from '../model/app-error.ts'
+import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import type { SessionType } from '../model/case-state.ts'
+import type { CommentView } from '../model/comment.ts'
+import { type SentNote, sendComments } from '../model/decide-comments.ts'
+import type { Session } from '../model/session.ts'
+import { viewComments } from './comments.ts'
+import type { SessionDeps } from './deps.ts'
+import { mustBePlannableAgain, planAgainNote } from './plan-history.ts'
+
+type NoteDeps = Pick<SessionDeps, 'sessionTexts' | 'plans'>
+
+export interface NewSession {
+  /** Optional only with `again`. */
+  type?: SessionType | undefined
+  provider?: string | undefined
+  note?: string | undefined
+  /**
+   * The id of a session to plan again, which failed or has comments: type and provider default to its own, and its
+   * failure and its comments are added to the note.
+   */
+  again?: string | undefined
+}
+
+interface RequestedSession {
+  type: SessionType
+  provider: string | undefined
+  note: string | undefined
+  /** What is sent of the session that is planned again. */
+  sent: SentNote | null
+}
+
+/** The request for a session, completed from the earlier session if it plans that again. */
+export async function requestedSession(
+  deps: NoteDeps,
+  folder: CaseFolder,
+  { again, type, provider, note }: NewSession,
+): Promise<RequestedSession> {
+  if (again === undefined) return { type: type!, provider, note, sent: null } // the schema requires one of the two
+  const earlier = sessionOf(folder, again)
+  const texts = await deps.sessionTexts(folder.case.id, earlier)
+  const views = await viewComments(deps.plans, earlier, texts)
+  const sent = sendComments(texts.comments, views, { note, to: 'session', withOpen: true })
+  mustBePlannableAgain(earlier, sent)
+  return {
+    type: type ?? earlier.type,
+    provider: provider ?? earlier.provider,
+    note: earlier.state === 'failed' ? planAgainNote(earlier, texts, sent.text) : sent.text,
+    sent,
+  }
+}
+
+/** The comments of a session. Throws an `AppError` if its file cannot be read. */
+export async function sessionComments(
+  { sessionTexts, plans }: NoteDeps,
+  session: Session,
+): Promise<readonly CommentView[]> {
+  return viewComments(plans, session, await sessionTexts(session.case_id, session))
+}
+
+/** What is sent with a plan that should change. It throws `bad_request` if that is nothing. */
+export async function changeRequest(
+  deps: NoteDeps,
+  session: Session,
+  note: string | undefined,
+): Promise<(folder: CaseFolder) => SentNote> {
+  const views = await sessionComments(deps, session)
+  return (folder) => {
+    const sent = sendComments(folder.texts!.comments, views, { note, to: 'revise' })
+    if (sent.text !== '') return sent
+    const message = 'expected what to change, as the session has no comments to send'
+    throw new AppError('bad_request', `note: ${message}.`, { errors: [{ path: 'note', message }] })
+  }
+}

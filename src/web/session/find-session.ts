@@ -1,0 +1,20 @@
+import { AppError } from '../../model/app-error.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import type { Session } from '../../model/session.ts'
+import { UUID } from '../../model/words.ts'
+
+/** A session by its number, its id, or as `latest`. */
+export function findSession(folder: CaseFolder, name: string): Session {
+  const { sessions } = folder
+  const found =
+    name === 'latest'
+      ? sessions.toSorted((a, b) => a.number - b.number).at(-1)
+      : UUID.test(name)
+        ? sessions.find(({ id }) => id === name)
+        : sessions.find(({ number }) => String(number) === name)
+  if (found) return found
+  throw new AppError(
+    'not_found',
+    `Case ${folder.case.id} has no session ${JSON.stringify(name.slice(0, 40).toWellFormed())}.`,
+  )
+}
