@@ -29,7 +29,7 @@ interface Pages {
 export function pages(service: HttpDeps): Pages {
   const assets = loadAssets(visibleText(basename(service.layout.root)), {
     hasAgents: () => recentConversations(service).length > 0,
-    waiting: () => service.lists.count({ group: ['waiting'] }),
+    waiting: waitingCount(service),
   })
   const deps: PageDeps = { service, assets }
   const app = new Hono<ServiceEnv>()
@@ -46,4 +46,18 @@ export function pages(service: HttpDeps): Pages {
   ]
   for (const routes of all) app.route('/', routes)
   return { pages: app, errorPage: createErrorPage(assets) }
+}
+
+/** Counting is slow while a start has thousands of cases to store, so a count serves until something has happened. */
+const COUNT_MS = 1_000
+
+function waitingCount({ lists, eventLog }: HttpDeps): () => number {
+  let last = { event: -1, at: 0, count: 0 }
+  return () => {
+    const now = performance.now()
+    if (last.event !== eventLog.last || now - last.at > COUNT_MS) {
+      last = { event: eventLog.last, at: now, count: lists.count({ group: ['waiting'] }) }
+    }
+    return last.count
+  }
 }
