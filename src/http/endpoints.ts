@@ -13,6 +13,7 @@ import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
 import { systemEndpoints } from './routes/system.ts'
+import { uncommittedEndpoints } from './routes/uncommitted.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [
@@ -24,6 +25,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...sessionEndpoints,
   ...commentEndpoints,
   ...sessionStreamEndpoints,
+  ...uncommittedEndpoints,
   ...conversationEndpoints,
   ...hookEndpoints,
   ...artifactEndpoints,

@@ -44,6 +44,12 @@ inBrowser('a diff is read file by file', async (t, visitor) => {
     await page.getByText('0 of 4 files viewed').waitFor()
   })
 
+  await t.test('the tree leads to a file, and shows which one is read', async (t) => {
+    await page.locator('.tree-file', { hasText: 'b.js' }).click()
+    t.equal(await page.evaluate(() => document.activeElement?.tagName), 'SUMMARY')
+    await page.locator('.tree-file[aria-current]', { hasText: 'b.js' }).waitFor()
+  })
+
   await t.test('a large file is loaded when the reader asks, and stays', async (t) => {
     t.equal(await file('large').locator('td.code').count(), 0)
     await file('large').getByRole('link', { name: 'Load 1,802 lines' }).click()
@@ -76,7 +82,14 @@ inBrowser('a diff is read file by file', async (t, visitor) => {
     t.strictSame(await axeViolations(page), [])
     await page.getByRole('link', { name: 'Unified' }).click()
     await page.locator('table.diff:not(.split)').first().waitFor()
+    await page.emulateMedia({ colorScheme: 'dark' })
     t.strictSame(await axeViolations(page), [])
+    await page.setViewportSize({ width: 390, height: 844 })
+    const isWide = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      return scrollWidth > clientWidth
+    })
+    t.equal(isWide, false, 'a phone does not scroll it sideways')
   })
 
   await t.test('without the script all of it can be read', async (t) => {

@@ -24,10 +24,13 @@ function begin(): void {
   document.addEventListener('refreshed', () => {
     showViewed(false)
     watchFiles()
+    showCurrent()
   })
   document.addEventListener('click', onClick)
   document.addEventListener('keydown', onKey, true)
   window.addEventListener('hashchange', openTarget)
+  for (const moving of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
+    window.addEventListener(moving, unpin, { passive: true })
 }
 
 const filesOf = (within: ParentNode = document) => [
@@ -90,6 +93,7 @@ async function load(link: HTMLAnchorElement): Promise<void> {
     place.dataset.keep = ''
     place.replaceChildren(...lines.childNodes)
     startLines(place)
+    pinned?.scrollIntoView({ behavior: 'instant' })
   } catch {
     link.removeAttribute('aria-busy')
     link.dataset.load = 'asked'
@@ -109,6 +113,24 @@ async function openTarget(): Promise<void> {
   // the browser marks the target only if the address changes while the target is there
   location.replace(location.hash)
   document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: 'center' })
+}
+
+/** The file that the tree led to: it stays at the top while files above it are loaded, until the reader moves on. */
+let pinned: Element | undefined
+
+/** At once: scrolling past the files between would load them all. */
+function showFile(hash: string): void {
+  const file = document.getElementById(hash.slice(1))
+  if (!file) return
+  history.pushState(history.state, '', hash)
+  fold(file, false)
+  file.querySelector<HTMLElement>('summary')?.focus({ preventScroll: true })
+  file.scrollIntoView({ behavior: 'instant' })
+  pinned = file
+}
+
+function unpin(): void {
+  pinned = undefined
 }
 
 /* What the reader is looking at */
@@ -132,17 +154,25 @@ function onNear(entries: readonly IntersectionObserverEntry[]): void {
   }
 }
 
-/** Marks the file in the tree, and scrolls the tree to it. */
+const inSight = new Set<Element>()
+
 function onRead(entries: readonly IntersectionObserverEntry[]): void {
   for (const { target, isIntersecting } of entries) {
-    const link = treeLink(target as HTMLElement)
-    if (!link) continue
-    if (!isIntersecting) link.removeAttribute('aria-current')
-    else {
-      link.setAttribute('aria-current', 'true')
-      showInTree(link)
-    }
+    if (isIntersecting) inSight.add(target)
+    else inSight.delete(target)
   }
+  showCurrent()
+}
+
+/** Marks the file at the top of the window in the tree, and scrolls the tree to it. */
+function showCurrent(): void {
+  const file = filesOf().find((each) => inSight.has(each))
+  const link = file && treeLink(file)
+  for (const other of document.querySelectorAll('.tree-file[aria-current]'))
+    if (other !== link) other.removeAttribute('aria-current')
+  if (!link || link.hasAttribute('aria-current')) return
+  link.setAttribute('aria-current', 'true')
+  showInTree(link)
 }
 
 /** `scrollIntoView` would scroll the page, too. */
@@ -213,6 +243,11 @@ function onClick(event: MouseEvent): void {
   if (viewed) {
     toggleViewed(viewed)
     return
+  }
+  const inTree = target.closest<HTMLAnchorElement>('a.tree-file')
+  if (inTree && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault()
+    showFile(inTree.hash)
   }
   const link = target.closest<HTMLAnchorElement>('a[data-load]')
   if (link && !event.ctrlKey && !event.metaKey) {

@@ -3,7 +3,7 @@ import { durationsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/tests-card.tsx'
 import {
@@ -21,6 +21,7 @@ import { ProblemsList } from '../shell/problems.tsx'
 import { ReportLinks } from '../shell/report-links.tsx'
 import { markOfSession } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
+import { CaseContext } from './case-context.tsx'
 import { ChangedFiles } from './changed-files.tsx'
 import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
@@ -52,7 +53,8 @@ export function SessionPage({ data, assets }: SessionPageProps) {
   const isOutputFirst = session.state === 'failed' || session.diff?.file === ''
   const side = (
     <div class="column" id="session-side">
-      <StepList data={data} />
+      {waits && <CaseContext data={data} />}
+      {!waits && <StepList data={data} />}
       <TestResults data={data} />
       <Evidence data={data} />
       <UsageCard data={data} />
@@ -65,6 +67,8 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       {!ended && session.state !== 'complete' && status.kind !== 'running' && (
         <AbandonForm data={data} />
       )}
+      {!waits && <CaseContext data={data} />}
+      {waits && <StepList data={data} />}
     </div>
   )
   const main = (
@@ -101,7 +105,9 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     >
       <SessionHead data={data} />
       <ProblemsList caseId={id} problems={problems} />
-      <div class="columns">{waits ? [main, side] : [side, main]}</div>
+      <div class={waits ? 'columns reviewing' : 'columns'}>
+        {waits ? [main, side] : [side, main]}
+      </div>
     </Page>
   )
 }
@@ -120,7 +126,10 @@ function SessionHead({ data }: { data: SessionPageData }) {
     <header class="record-head" id="session-head" data-case={id} data-session={session.id}>
       <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
       <h1 tabindex={-1}>
-        Session {number} · {session.type}
+        {visibleProse(title)}{' '}
+        <span class="session-name">
+          Session {number} · {session.type}
+        </span>
       </h1>
       <div class="facts">
         <StateBadge state={session.state} />

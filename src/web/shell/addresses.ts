@@ -9,6 +9,9 @@ export const API_REFERENCE = '/docs'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'
 
+/** The cases that the command palette finds; below it, by id, the files of a case. */
+export const PALETTE_CASES = '/palette'
+
 export function searchPage(q: string, limit?: number): string {
   return `${SEARCH}?q=${encodeURIComponent(q)}${limit === undefined ? '' : `&limit=${limit}`}`
 }
