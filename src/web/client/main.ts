@@ -56,6 +56,7 @@ import { startTimes } from './times.ts'
  *   data-palette       opens the command palette (palette.tsx)
  *   data-opens         the id of the disclosure that the button opens
  *   data-copy          the text that the button copies
+ *   data-copy-from     the address of the text that the button copies
  *
  * The list of cases (list*.ts)
  *   data-filter        a link that filters the list

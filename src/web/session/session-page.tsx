@@ -19,6 +19,7 @@ import { StateBadge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
+import { ReportLinks } from '../shell/report-links.tsx'
 import { markOfSession } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
 import { CaseContext } from './case-context.tsx'
@@ -155,6 +156,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
         )}
         {guarded && <span>{guardText(guarded)}</span>}
         <a href={memoryPage(id, `${number}.md`)}>View file</a>
+        <ReportLinks caseId={id} sessionId={session.id} />
         {others.map((other) => (
           <a href={sessionPage(id, other.number)}>
             {other.number < number ? '← ' : ''}Session {other.number}
