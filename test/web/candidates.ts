@@ -50,7 +50,7 @@ t.test('what the checklist asks for comes first, and 40 logs are folded', async 
     )
     t.match(suggested[0], `href="${session}/log/1-test.tap"`)
     t.equal(folded, 40)
-    t.equal(shown.match(/Attach as/g)?.length, 1)
+    t.equal(words(shown).match(/Attach as/g)?.length, 1)
   }
 
   const log = await pageOf(service, `${session}/log/1-test.tap`)

@@ -106,7 +106,7 @@ function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession:
       </div>
       {size === null && <div class="muted small">not on this machine</div>}
       {attached && <AttachedNote row={row} />}
-      {size !== null && attached === null && <AttachButton row={row} isQuiet />}
+      {size !== null && attached === null && <AttachButton row={row} isQuiet isShort />}
     </li>
   )
 }
@@ -122,11 +122,13 @@ function AttachedNote({ row: { session, attached } }: { row: CandidateRow }) {
 interface AttachButtonProps {
   row: CandidateRow
   isQuiet?: boolean
+  /** Says the type of proof only to assistive technology. */
+  isShort?: boolean
   /** Where to go then; else the page is refreshed. */
   then?: string
 }
 
-function AttachButton({ row, isQuiet = false, then }: AttachButtonProps) {
+function AttachButton({ row, isQuiet = false, isShort = false, then }: AttachButtonProps) {
   const { session, artifact, type } = row
   return (
     <form
@@ -141,7 +143,7 @@ function AttachButton({ row, isQuiet = false, then }: AttachButtonProps) {
       <input type="hidden" name="artifact" value={artifact} />
       <input type="hidden" name="session_id" value={session.id} />
       <button type="submit" class={isQuiet ? 'quiet compact' : 'compact'}>
-        Attach as {type}
+        Attach<span class={isShort ? 'visually-hidden' : undefined}> as {type}</span>
         <span class="visually-hidden"> ({artifact})</span>
       </button>
     </form>
