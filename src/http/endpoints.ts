@@ -8,6 +8,7 @@ import { hookEndpoints } from './routes/hooks.ts'
 import { memoryEndpoints } from './routes/memory.ts'
 import { proofEndpoints } from './routes/proof.ts'
 import { providerEndpoints } from './routes/providers.ts'
+import { reportEndpoints } from './routes/report.ts'
 import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
@@ -19,6 +20,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...systemEndpoints,
   ...eventEndpoints,
   ...caseEndpoints,
+  ...reportEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,
   ...commentEndpoints,

@@ -20,6 +20,7 @@ import { CaseFields } from '../shell/case-fields.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Page } from '../shell/page.tsx'
 import { FixFileLink, ProblemsList } from '../shell/problems.tsx'
+import { ReportLinks } from '../shell/report-links.tsx'
 import { SourceLink } from '../shell/source-link.tsx'
 import { markOfCase } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
@@ -138,6 +139,7 @@ function CaseHead({ data }: { data: CasePageData }) {
         <span class="small muted">
           updated <Time at={json.updated_at} />
         </span>
+        <ReportLinks caseId={id} />
       </div>
     </div>
   )

@@ -56,6 +56,15 @@ export function proofPicture({ case_id, id, sha256 }: Proof): string {
   return `/cases/${case_id}/proof/${id}/image?v=${sha256.slice(0, 12)}`
 }
 
+/** A case as one file, from the API. */
+export function caseReport(id: string, format: 'html' | 'md'): string {
+  return `/cases/${id}/report?format=${format}`
+}
+
+export function sessionReport(id: string, session: string): string {
+  return `/cases/${id}/report?format=md&session=${session}`
+}
+
 /** The path of a session in the API. */
 export function sessionApi({ case_id, id }: { case_id: string; id: string }): string {
   return `/cases/${case_id}/sessions/${id}`
