@@ -259,10 +259,9 @@ async function open(
   })
   const problems = async () => {
     const present = await settings()
-    const files = await agentFileProblems(root, readers, present.files)
     return [
       ...present.problems,
-      ...files,
+      ...(await agentFileProblems(root, readers, present.files)),
       ...scan.unknownEntries(),
       ...stateProblems(database),
       ...desktopProblems(present, environment),

@@ -25,6 +25,7 @@ import { command as notifyCommand } from './commands/notify.ts'
 import { command as openCommand } from './commands/open.ts'
 import { command as planCommand } from './commands/plan.ts'
 import { command as proofCommand } from './commands/proof.ts'
+import { command as reportCommand } from './commands/report.ts'
 import { command as resolveCommand } from './commands/resolve.ts'
 import { command as reviseCommand } from './commands/revise.ts'
 import { command as runCommand } from './commands/run.ts'
@@ -58,6 +59,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
     delete: deleteCommand,
     import: importCommand,
     export: exportCommand,
+    report: reportCommand,
   },
   Sessions: {
     start: startCommand,

@@ -8,20 +8,24 @@ import { hookEndpoints } from './routes/hooks.ts'
 import { memoryEndpoints } from './routes/memory.ts'
 import { proofEndpoints } from './routes/proof.ts'
 import { providerEndpoints } from './routes/providers.ts'
+import { reportEndpoints } from './routes/report.ts'
 import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
 import { systemEndpoints } from './routes/system.ts'
+import { uncommittedEndpoints } from './routes/uncommitted.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [
   ...systemEndpoints,
   ...eventEndpoints,
   ...caseEndpoints,
+  ...reportEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,
   ...commentEndpoints,
   ...sessionStreamEndpoints,
+  ...uncommittedEndpoints,
   ...conversationEndpoints,
   ...hookEndpoints,
   ...artifactEndpoints,

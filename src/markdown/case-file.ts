@@ -226,11 +226,15 @@ const ALWAYS_WRITTEN: ReadonlySet<string> = new Set([
   ...FIELD_LIST.filter(({ alwaysWritten }) => alwaysWritten).map(({ name }) => name),
 ])
 
-/** Returns the text of a new case.md: its keys in order, then the description. */
+/** Returns the text of a new case.md: its keys in order, then the description and the checklist. */
 export async function newCaseText(value: Case): Promise<string> {
   const keys = FILE_KEYS.filter((key) => ALWAYS_WRITTEN.has(key) || isSet(key, value[key]))
   const head = newFrontmatter(keys.map((key) => [key, value[key]]))
-  return withSection(head + plainRegion('', true, '\n'), CASE_LAYOUT, LEAD, value.description)
+  const lead = head + plainRegion('', true, '\n')
+  let text = await withSection(lead, CASE_LAYOUT, LEAD, value.description)
+  for (const item of value.checklist)
+    if (item.type !== null) text = await withItem(text, CASE_LAYOUT, { ...item, type: item.type })
+  return text
 }
 
 /**

@@ -12,10 +12,17 @@ import { type CaseFolder, type Edit, gateOf } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
 
+interface NewItem {
+  description: string
+  type: string
+  required?: boolean | undefined
+}
+
 export function newCase(
   wanted: SettableFields & { title: string },
   id: string,
   created_at: string,
+  checklist: readonly NewItem[] = [],
 ): Case {
   const given: CaseFields = wanted
   const values = FIELD_LIST.map((field) => [field.name, given[field.name] ?? emptyValue(field)])
@@ -23,7 +30,12 @@ export function newCase(
     id,
     created_at,
     ...(Object.fromEntries(values) as CaseValues),
-    checklist: [],
+    checklist: checklist.map(({ description, type, required = false }) => ({
+      description,
+      type,
+      required,
+      checked: false,
+    })),
   }
 }
 

@@ -11,6 +11,7 @@ import { caseRoutes } from './case/case-routes.tsx'
 import type { PageDeps } from './deps.ts'
 import { changesRoutes } from './diff/changes-routes.tsx'
 import { listRoutes } from './list/list-routes.tsx'
+import { paletteRoutes } from './palette/palette-routes.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/search-routes.tsx'
 import { sessionRoutes } from './session/session-routes.tsx'
@@ -43,6 +44,7 @@ export function pages(service: HttpDeps): Pages {
     changesRoutes(deps),
     agentsRoutes(deps),
     referenceRoutes(deps),
+    paletteRoutes(deps),
   ]
   for (const routes of all) app.route('/', routes)
   return { pages: app, errorPage: createErrorPage(assets) }

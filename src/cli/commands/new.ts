@@ -1,13 +1,17 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
+import { parseRequirements } from '../../markdown/requirement-line.ts'
 import { CASE_FIELDS, NEW_CASE_FIELDS } from '../../model/case-fields.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { fieldOption, fieldValues } from '../field-options.ts'
+import { followPlanning } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 
-type Options = CommandOptions & Readonly<Record<string, unknown>>
+type Options = CommandOptions & { prove?: string[]; plan?: boolean } & Readonly<
+    Record<string, unknown>
+  >
 
 const OFFERED = NEW_CASE_FIELDS.filter(({ required, option }) => option && !required)
 
@@ -16,28 +20,48 @@ export function command(): Command {
     .description('Create a case.')
     .argument('<title>', `${CASE_FIELDS.title.about}.`)
   for (const field of OFFERED) create.addOption(fieldOption(field))
+  create
+    .addOption(
+      new Option(
+        '--prove <text>',
+        'What must be proved, as "Looks right (screenshot)"; "(screenshot, optional)" is not required. Repeatable.',
+      ).argParser((text: string, before: string[] = []) => [...before, text]),
+    )
+    .option('--plan', 'Start a session and wait for its plan.')
   create.action((title: string, options: Options) =>
     withService(options, (context) => run(context, title, options)),
   )
   return explain(create, {
     examples: [
       ['casefile new "Sign-in fails" --tag auth', 'Create a bug with a tag.'],
+      ['casefile new "Sign-in fails" --prove "All tests pass" --plan', 'Require proof, and plan.'],
       ['casefile new "Export as CSV" --type feature -d - < wish.md', 'Describe it in a file.'],
     ],
-    exits: [EXIT.unknown],
+    exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })
 }
 
-async function run(
-  { client, terminal, json }: CommandContext,
-  title: string,
-  options: Options,
-): Promise<ExitCode> {
-  const fields = { title, ...(await fieldValues(client, OFFERED, options)) }
+async function run(context: CommandContext, title: string, options: Options): Promise<ExitCode> {
+  const { client, terminal, json } = context
+  const { prove = [], plan = false } = options
+  const fields = {
+    title,
+    ...(await fieldValues(client, OFFERED, options)),
+    ...(prove.length === 0 ? {} : { checklist: parseRequirements(prove.join('\n')) }),
+  }
   const { body } = await client.request('POST', '/cases', { body: fields })
+  const line = `${body.id}  ${visibleText(body.title)}`
+  if (plan) {
+    // the case is there whatever comes of the session
+    if (json) terminal.say(line)
+    else terminal.print(`${line}\n`)
+    const session = { type: 'implementing' }
+    const started = await client.request('POST', `/cases/${body.id}/sessions`, { body: session })
+    return followPlanning(context, started.body)
+  }
   if (json) terminal.print(jsonText(body))
   else {
-    terminal.print(`${body.id}  ${visibleText(body.title)}\n`)
+    terminal.print(`${line}\n`)
     terminal.say(`Next: casefile start ${body.id.slice(0, 8)}`)
   }
   return EXIT.done

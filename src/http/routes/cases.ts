@@ -126,9 +126,10 @@ export const caseEndpoints = [
     example: { responses: { 201: { ...PRESENT, state: 'OPEN', parent: null } } },
     notWhilePlanning: 'create case',
     async handle({ c, service, body }) {
-      const fields = newFields(body)
+      const { checklist, ...sent } = body
       const by = await actorOf(service, c)
-      const folder = await service.store.create(newCase(fields, service.newId(), service.now()), by)
+      const made = newCase(newFields(sent), service.newId(), service.now(), checklist ?? [])
+      const folder = await service.store.create(made, by)
       const location = `/cases/${folder.case.id}`
       const { text } = caseBody(service, folder)
       return c.body(text, 201, { location, 'content-type': 'application/json' })

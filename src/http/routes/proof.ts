@@ -23,16 +23,10 @@ import { newestFirst, paginate } from '../pagination.ts'
 import { harmless, plainText } from '../plain-text.ts'
 import { mustFit, readBytes } from '../request-body.ts'
 import { type GateItemJson, gateItem } from '../schemas/case.ts'
+import { checklistItemSchema } from '../schemas/checklist.ts'
 import { caseIdParam, proofIdParam, RESOLVED } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
-import {
-  checklistItemSchema,
-  listedProof,
-  newProofSchema,
-  pictureQuery,
-  proof,
-  verifySchema,
-} from '../schemas/proof.ts'
+import { listedProof, newProofSchema, pictureQuery, proof, verifySchema } from '../schemas/proof.ts'
 import { paging } from '../schemas/query.ts'
 import { serializeProof, serializeProofHead } from '../serializers.ts'
 

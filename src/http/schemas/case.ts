@@ -9,6 +9,7 @@ import {
 import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
 import { exampleFields, responseShape, settableShape } from './case-fields.ts'
+import { checklistItemSchema } from './checklist.ts'
 import { caseIdParam, proofIdParam, sessionIdParam } from './params.ts'
 import {
   atLeastOne,
@@ -23,17 +24,27 @@ import { notBlank, oneLine } from './text-fields.ts'
 const { title, type, description, tags } = CASE_FIELDS
 const ID = exampleOf(caseIdParam)
 
-export const newCaseSchema = z.object(settableShape).meta({
-  id: 'NewCase',
-  examples: [
-    {
-      title: title.example,
-      type: type.example,
-      description: description.example,
-      tags: [tags.example],
-    },
-  ],
-})
+export const newCaseSchema = z
+  .object({
+    ...settableShape,
+    checklist: z
+      .array(checklistItemSchema)
+      .max(50)
+      .nullish()
+      .describe('The items of its proof checklist.'),
+  })
+  .meta({
+    id: 'NewCase',
+    examples: [
+      {
+        title: title.example,
+        type: type.example,
+        description: description.example,
+        tags: [tags.example],
+        checklist: [{ description: 'All tests pass', type: 'test-log', required: true }],
+      },
+    ],
+  })
 
 export const caseUpdateSchema = atLeastOne(z.object(settableShape).partial({ title: true })).meta({
   id: 'CaseUpdate',

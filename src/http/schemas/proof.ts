@@ -1,35 +1,12 @@
 import * as z from 'zod'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
-import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { PICTURE_TYPES } from '../../model/picture.ts'
 import { count, id, time } from '../../model/schemas.ts'
-import { SLUG, SLUG_RULE } from '../../model/words.ts'
+import { proofType } from './checklist.ts'
 import { RESOLVED } from './params.ts'
 import { type JsonOf, sentId } from './primitives.ts'
 import { failedTest } from './session.ts'
-import { notBlank, oneLine, trimmedLine } from './text-fields.ts'
-
-const proofType = z
-  .string()
-  .regex(SLUG, `expected ${SLUG_RULE}`)
-  .meta({
-    description: `Known: ${KNOWN_PROOF_TYPES.join(', ')}; or ${SLUG_RULE}.`,
-    examples: [...KNOWN_PROOF_TYPES],
-  })
-
-export const checklistItemSchema = z
-  .object({
-    description: trimmedLine(500).describe(
-      'What the proof must show, in one line without white space at its ends.',
-    ),
-    type: proofType,
-    // no `default`: openapi-typescript would make the field required
-    required: z.boolean().optional().describe('`false` by default.'),
-  })
-  .meta({
-    id: 'NewChecklistItem',
-    examples: [{ description: 'Signed in with two browsers', type: 'log', required: true }],
-  })
+import { notBlank, oneLine } from './text-fields.ts'
 
 export const newProofSchema = z
   .object({

@@ -2,15 +2,19 @@ import type { Element, ElementContent, Root } from 'hast'
 import { visibleProse, visibleText } from '../hidden-characters.ts'
 import { createPainter } from './code-colours.ts'
 import { element, text } from './hast.ts'
+import { placeSlots } from './line-slots.ts'
 import { imageTarget, type LinkPlace, linkTarget, slugOf } from './links.ts'
-import type { MarkdownOptions } from './options.ts'
+import type { Heading, MarkdownOptions } from './options.ts'
 import { stepFigure } from './step-figure.ts'
 
 const EXTERNAL = { rel: ['noopener', 'noreferrer', 'nofollow'], target: '_blank' }
 const MAX_LABEL = 200
 
-/** Adds the marks of the page (steps, anchors, labels) to the sanitized elements. */
-export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => void {
+/** Adds the marks of the page (steps, anchors, labels) to the sanitized elements, and lists the headings. */
+export function decorate(
+  options: MarkdownOptions & LinkPlace,
+  headings: Heading[],
+): (root: Root) => void {
   const steps = options.steps ?? []
   const byLine = new Map(steps.map((step, index) => [step.line, { step, index }]))
   const slugs = new Map<string, number>()
@@ -20,11 +24,23 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
 
   return (root) => {
     root.children = root.children.flatMap((child) =>
-      child.type === 'element' || child.type === 'text' ? directed(decorated(child, {})) : [],
+      child.type === 'element' || child.type === 'text' ? directed(block(child)) : [],
     )
+    placeSlots(root, options.slots ?? [])
     if (marked !== steps.length) {
       throw new Error(`${steps.length - marked} steps are not at their lines of the text`)
     }
+  }
+
+  function block(node: ElementContent): ElementContent {
+    const copy = decorated(node, {})
+    if (copy.type === 'element') markLines(copy, node.position)
+    return copy
+  }
+
+  function markLines({ properties }: Element, position: ElementContent['position']): void {
+    if (options.lines && position)
+      properties.dataLines = `${position.start.line}-${position.end.line}`
   }
 
   /** Whether the node is within a link, or within code. */
@@ -46,6 +62,7 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
     if (tagName === 'pre') return codeBlock(copy)
     if (tagName === 'table') return scrollable(copy)
     if (tagName === 'li') labelBox(copy)
+    if (tagName === 'li' || tagName === 'tr') markLines(copy, node.position)
     if (tagName === 'div') dropTakenId(copy)
     if (isEmptyList(copy.properties.className)) delete copy.properties.className
     if (/^h[1-6]$/.test(tagName)) return heading(copy)
@@ -53,11 +70,14 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
   }
 
   function heading(node: Element): Element {
-    const level = Math.min(6, Number(node.tagName[1]) + (options.headingShift ?? 0))
-    const slug = slugOf(plainText(node)) || 'section'
+    const own = Number(node.tagName[1])
+    const level = Math.min(6, own + (options.headingShift ?? 0))
+    const words = plainText(node)
+    const slug = slugOf(words) || 'section'
     const times = slugs.get(slug) ?? 0
     slugs.set(slug, times + 1)
     const id = options.idPrefix + slug + (times > 0 ? `-${times}` : '')
+    headings.push({ id, text: words, level: own, line: node.position?.start.line ?? 0 })
     return element(`h${level}`, { id }, node.children)
   }
 
@@ -84,12 +104,17 @@ export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => 
     const found = byLine.get(node.position?.start.line ?? 0)
     if (!found) {
       const children = node.children.map(painted)
-      return element('pre', { ...node.properties, tabIndex: 0 }, children)
+      const pre = element('pre', { ...node.properties, tabIndex: 0 }, children)
+      markLines(pre, node.position)
+      return pre
     }
     marked++
     const code = plainText(node)
     const only = element('code', {}, paint(code, found.step.language))
-    return stepFigure(found.step, found.index + 1, element('pre', { tabIndex: 0 }, [only]))
+    const figure = stepFigure(found.step, found.index + 1, element('pre', { tabIndex: 0 }, [only]))
+    markLines(figure, node.position)
+    if (options.lines) Object.assign(figure.properties, { tabIndex: -1, dataRow: '' })
+    return figure
   }
 }
 

@@ -10,7 +10,7 @@ import { decorate } from './elements.ts'
 import { everythingHandlers } from './everything.ts'
 import { HANDLERS, withoutLongAddresses } from './handlers.ts'
 import { hiddenWords } from './hidden-words.ts'
-import type { MarkdownOptions, Rendered } from './options.ts'
+import type { Heading, MarkdownOptions, Rendered } from './options.ts'
 
 const ID_PREFIX = 'text-'
 
@@ -24,20 +24,21 @@ export function markdownHtml(text: string, options: MarkdownOptions): Rendered {
   const stepLines = new Set(options.steps?.map(({ line }) => line))
   const handlers = everything ? everythingHandlers(text, stepLines) : HANDLERS
   let hidden: string[] = []
+  const headings: Heading[] = []
   const html = unified()
     .use(remarkParse)
     .use(remarkGfm)
     .use(() => withoutLongAddresses(everything))
     .use(remarkRehype, { handlers, clobberPrefix: '' })
     .use(rehypeSanitize, schemaFor(settings.idPrefix))
-    .use(() => decorate(settings))
+    .use(() => decorate(settings, headings))
     .use(() => (root: Root) => {
       if (everything) hidden = hiddenWords(text, root, stepLines)
     })
     .use(rehypeStringify)
     .processSync(text)
     .toString()
-  return { html, hidden }
+  return { html, headings, hidden }
 }
 
 /** The elements and attributes that a text may produce. The list is shorter than GitHub’s. */

@@ -13,12 +13,33 @@ export interface MarkdownOptions {
   everything?: boolean
   /** Without colours in code: highlighting it took too long. */
   plainCode?: boolean
+  /** Marks each block and list item with the lines of its source, as `data-lines="12-14"`. */
+  lines?: boolean
+  /** Places where the page inserts something into the HTML (`slotted`). */
+  slots?: readonly Slot[]
 }
 
 export type MarkedStep = Omit<PlanStep, 'script'>
 
+/** A place after the block or list item that has this line. */
+export interface Slot {
+  line: number
+  /** Letters, digits and `-`. */
+  name: string
+}
+
+/** A heading of a text, as it is on the page. */
+export interface Heading {
+  id: string
+  text: string
+  /** From 1 to 6, as in the source. */
+  level: number
+  line: number
+}
+
 export interface Rendered {
   html: string
+  headings: Heading[]
   /** With `everything`: words of the text that the page still does not show. Should be empty. */
   hidden: string[]
 }

@@ -13,7 +13,6 @@ import type { Session } from '../../model/session.ts'
 import { unansweredFailure } from '../../model/session-failure.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type ResolvedCase, similarResolvedCases } from '../../sessions/context.ts'
-import { listProviders } from '../../sessions/providers.ts'
 import {
   type StartObjections,
   startObjection,
@@ -22,6 +21,7 @@ import {
 import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { loadProofRows, type ProofRow } from '../proof/proof-data.ts'
+import { type ProviderChoice, providerChoices } from '../shell/provider-select.tsx'
 
 /** Everything that the page of a case shows, read once. */
 export interface CasePageData {
@@ -65,12 +65,6 @@ export interface RelatedCase {
   state: string | null
 }
 
-export interface ProviderChoice {
-  id: string
-  title: string
-  trusted: boolean
-}
-
 export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promise<CasePageData> {
   const { id } = folder.case
   const json = caseJson(service, folder)
@@ -98,11 +92,7 @@ export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promi
       .children(id)
       .map((child) => relatedCase(service, child))
       .sort((a, b) => (a.title < b.title ? -1 : 1)),
-    providers: listProviders(settings).map(({ id, spec, trusted }) => ({
-      id,
-      title: spec?.title ?? 'Runbook: Casefile runs the steps itself',
-      trusted,
-    })),
+    providers: providerChoices(settings),
     provider: json.provider ?? settings.provider,
     againObjection:
       failedSession && (await startObjection(failedSession, startContext, { isRunbook: false })),

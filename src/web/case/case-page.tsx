@@ -20,6 +20,7 @@ import { CaseFields } from '../shell/case-fields.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Page } from '../shell/page.tsx'
 import { FixFileLink, ProblemsList } from '../shell/problems.tsx'
+import { ReportLinks } from '../shell/report-links.tsx'
 import { SourceLink } from '../shell/source-link.tsx'
 import { markOfCase } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
@@ -37,11 +38,13 @@ interface CasePageProps {
   similar: ResolvedCase[] | null
   /** What the history is narrowed to. */
   filter: TimelineFilter | null
+  /** "Create and plan" has just created the case, and its session did not start. */
+  isNotPlanned: boolean
   assets: PageAssets
 }
 
 /** A case, with what waits for the operator first. */
-export function CasePage({ data, similar, filter, assets }: CasePageProps) {
+export function CasePage({ data, similar, filter, isNotPlanned, assets }: CasePageProps) {
   const { id, json, broken } = data
   return (
     <Page
@@ -51,6 +54,12 @@ export function CasePage({ data, similar, filter, assets }: CasePageProps) {
       mark={markOfCase(data.attention, json.state)}
     >
       <CaseHead data={data} />
+      {isNotPlanned && data.sessions.length === 0 && (
+        <div class="notice" data-tone="bad" id="not-planned" role="alert">
+          <strong>The case was created, but its session did not start.</strong> The form of a new
+          session says why.
+        </div>
+      )}
       <Question data={data} />
       <WaitingPlans data={data} />
       <FailedSession data={data} />
@@ -130,6 +139,7 @@ function CaseHead({ data }: { data: CasePageData }) {
         <span class="small muted">
           updated <Time at={json.updated_at} />
         </span>
+        <ReportLinks caseId={id} />
       </div>
     </div>
   )

@@ -23,7 +23,13 @@ export function caseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     const filter = isTimelineFilter(asked) ? asked : null
     return pageResponse(
       c,
-      <CasePage data={data} similar={similar} filter={filter} assets={assets} />,
+      <CasePage
+        data={data}
+        similar={similar}
+        filter={filter}
+        isNotPlanned={c.req.query('not-planned') !== undefined}
+        assets={assets}
+      />,
     )
   })
 

@@ -4,6 +4,7 @@ import type { StartObjections } from '../../sessions/start-checks.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
+import { ProviderSelect } from '../shell/provider-select.tsx'
 import type { CasePageData } from './case-data.ts'
 
 /** What each type of session asks of the provider. Otherwise they differ only in the state that the case gets. */
@@ -19,7 +20,7 @@ const TASKS: Record<SessionType, { task: string; hint: string }> = {
 
 /** The form of a new session, behind a button. */
 export function SessionForm({ data }: { data: CasePageData }) {
-  const { id, sessions, providers, provider, objections } = data
+  const { id, sessions, objections } = data
   const likely = likelyType(sessions[0]?.type)
   return (
     <FormDisclosure id="new-session" label="New session" shortcut="s" isSmall>
@@ -41,23 +42,7 @@ export function SessionForm({ data }: { data: CasePageData }) {
           </details>
         </fieldset>
         <Field id="session-provider" label="Provider">
-          <select id="session-provider" name="provider" required>
-            {isBarred(data, provider) && <option value="">Choose a provider</option>}
-            {providers.map(({ id, title, trusted }) => (
-              <option
-                value={id}
-                selected={id === provider && !isBarred(data, id)}
-                disabled={isBarred(data, id)}
-              >
-                {id === title.toLowerCase() ? title : `${id} (${title})`}
-                {!trusted
-                  ? ': not trusted yet, see casefile trust'
-                  : isBarred(data, id)
-                    ? ': uses files that are not trusted'
-                    : ''}
-              </option>
-            ))}
-          </select>
+          <ProviderSelect id="session-provider" name="provider" choices={data} />
         </Field>
         <Untrusted objections={objections} />
         <Field
@@ -101,11 +86,6 @@ function TypeChoice({ type, checked = false }: { type: SessionType; checked?: bo
 function likelyType(last: SessionType | undefined): SessionType {
   if (last === undefined) return 'investigating'
   return last === 'implementing' || last === 'verifying' ? 'verifying' : 'implementing'
-}
-
-function isBarred({ providers, objections }: CasePageData, provider: string): boolean {
-  const isTrusted = providers.some(({ id, trusted }) => id === provider && trusted)
-  return !isTrusted || objections.files.some((file) => file.providers.includes(provider))
 }
 
 const MAX_FILES = 10

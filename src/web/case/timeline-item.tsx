@@ -6,6 +6,7 @@ import { failureText } from '../../model/session-failure.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { workStepsOf } from '../../sessions/evidence.ts'
+import { isPicture, Thumbnail } from '../proof/picture.tsx'
 import type { ProofRow } from '../proof/proof-data.ts'
 import { AcceptedReason, testsText, Verdict } from '../proof/proof-parts.tsx'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
@@ -270,6 +271,7 @@ function ProofSummary({ row }: { row: ProofRow }) {
         )}
       </p>
       <AcceptedReason accepted={proof.accepted} despite={acceptedDespite} />
+      {isPicture(proof) && <Thumbnail proof={proof} />}
     </div>
   )
 }

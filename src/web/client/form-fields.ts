@@ -1,3 +1,5 @@
+import { parseRequirements } from '../../markdown/requirement-line.ts'
+
 export type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /** What the form would send; undefined if it has no fields. main.ts lists the attributes that change it. */
@@ -11,8 +13,10 @@ export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undef
       fields[name] = control.checked
     else if (control instanceof HTMLInputElement && control.type === 'radio' && !control.checked)
       continue
+    else if (dataset.list === 'lines') Object.assign(fields, linesOf(value))
     else if (value === '' && dataset.empty === 'omit') continue
     else if (value === '' && dataset.empty === 'null') fields[name] = null
+    else if (dataset.list === 'requirements') fields[name] = parseRequirements(value)
     else if (dataset.list === 'spaces') fields[name] = split(value, /[\s,]+/)
     else if (dataset.list === 'commas') fields[name] = split(value, ',')
     else fields[name] = value
@@ -62,6 +66,13 @@ export function lockForm(form: HTMLFormElement): () => void {
     form.removeAttribute('data-busy')
     for (const control of locked) control.readOnly = false
   }
+}
+
+/** `12` or `12-14`; nothing for an empty field. */
+function linesOf(text: string): { line?: number; end_line?: number } {
+  const [line, end] = text.split('-').map(Number)
+  if (!line) return {}
+  return end === undefined ? { line } : { line, end_line: end }
 }
 
 function split(text: string, between: RegExp | string): string[] {

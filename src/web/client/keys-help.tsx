@@ -12,6 +12,7 @@ const OTHERS: [key: string, what: string][] = [
   ['Enter', 'Open the row or link in focus'],
   ['Esc', 'Leave a field or dialog'],
   ['Ctrl Enter', 'Send the form'],
+  ['Ctrl K', 'Search or jump to anything'],
 ]
 
 /** A dialog with the keys of the page, and a switch for those of one character. */

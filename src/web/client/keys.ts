@@ -38,11 +38,33 @@ function leaveField(event: KeyboardEvent): void {
 function go(key: string): boolean {
   const target = withKeys().find((each) => each.dataset.key === key)
   if (!target) return false
+  activate(target)
+  return true
+}
+
+function activate(target: HTMLElement): void {
   if (target.matches('input, textarea, select')) {
     target.focus()
     if (target instanceof HTMLInputElement) target.select()
   } else target.click()
-  return true
+}
+
+export interface PageAction {
+  key: string
+  name: string
+  /** It is a link of the header. */
+  isPlace: boolean
+  run(): void
+}
+
+/** What the keys of the page do. */
+export function pageActions(): PageAction[] {
+  return withKeys().map((element) => ({
+    key: element.dataset.key!,
+    name: nameOf(element),
+    isPlace: element.closest('.site') !== null,
+    run: () => activate(element),
+  }))
 }
 
 /** Moves the focus along what the page marks with `data-row`, as in a mail program; at first to the first one in sight. */
@@ -67,9 +89,9 @@ function withKeys(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>('[data-key]')].filter(isShown)
 }
 
-function showHelp(): void {
+export function showHelp(): void {
   const hasRows = document.querySelector('[data-row]') !== null
-  const keys = withKeys().map((each): [string, string] => [each.dataset.key!, nameOf(each)])
+  const keys = pageActions().map(({ key, name }): [string, string] => [key, name])
   const rowKeys: [string, string][] = [
     ['j', 'Next row'],
     ['k', 'Previous row'],
@@ -78,10 +100,7 @@ function showHelp(): void {
   showKeysHelp({
     single: [...keys, ...rowKeys.slice(hasRows ? 0 : 2)],
     areOn: areOn(),
-    turn(on) {
-      turn(on)
-      announce()
-    },
+    turn: turnKeys,
   })
 }
 
@@ -102,7 +121,7 @@ function announce(): void {
 }
 
 /** Stored for all pages of this browser, unless it blocks storage. */
-function areOn(): boolean {
+export function areOn(): boolean {
   try {
     return localStorage.getItem(OFF) !== 'off'
   } catch {
@@ -110,8 +129,13 @@ function areOn(): boolean {
   }
 }
 
-function turn(on: boolean): void {
+export function turnKeys(on: boolean): void {
   isOnHere = on
+  storeChoice(on)
+  announce()
+}
+
+function storeChoice(on: boolean): void {
   try {
     if (on) localStorage.removeItem(OFF)
     else localStorage.setItem(OFF, 'off')

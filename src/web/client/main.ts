@@ -10,7 +10,9 @@ import { startLive } from './live.ts'
 import { startLogPage } from './log-page.ts'
 import { startWrapping } from './log-view.ts'
 import { startMemoryEditor } from './memory-editor.tsx'
+import { startNewCase } from './new-case.tsx'
 import { startCopying, startNotices } from './notices.ts'
+import { startPalette } from './palette.tsx'
 import { startPictures } from './pictures.ts'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
@@ -27,7 +29,10 @@ import { startTimes } from './times.ts'
  *   data-if-match      the ETag of what the form shows, sent as If-Match
  *   data-only-changed  send only the fields that were changed
  *   data-empty         on a control: what an empty one sends: `omit` nothing, `null` null
- *   data-list          on a control: it sends a list, split at `spaces` or `commas`
+ *   data-list          on a control: it sends a list, split at `spaces` or `commas`; `lines`: as `line` and `end_line`
+ *
+ *   data-list          on a control: it sends a list, split at `spaces` or `commas`, or one of `requirements` by line
+ *   data-requirement   the line that the button adds to the proof of a new case (new-case.tsx)
  *   data-confirm       the question to ask before sending
  *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
  *   data-focus         what gets the focus after a success: a selector with `{name}` from the answer
@@ -49,8 +54,10 @@ import { startTimes } from './times.ts'
  *   data-key-name      what the key does, if the element's own name does not say it
  *   data-row           a row for j and k
  *   data-help          opens the list of keys
+ *   data-palette       opens the command palette (palette.tsx)
  *   data-opens         the id of the disclosure that the button opens
  *   data-copy          the text that the button copies
+ *   data-copy-from     the address of the text that the button copies
  *
  * The list of cases (list*.ts)
  *   data-filter        a link that filters the list
@@ -79,6 +86,11 @@ import { startTimes } from './times.ts'
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
+ * The plan (plan-comments.tsx, plan-outline.ts, step-edit.tsx)
+ *   data-comments      on the plan: the URL of its comments
+ *   data-lines         on a block of the plan: the lines of its source, as `12-14`
+ *   data-step          on a block of the plan: the id of its step
+ *
  * The mark of the tab (tab-mark.ts)
  *   data-mark          on main: `waits`, `running` or `failed`
  *   data-count         how many cases wait for the operator
@@ -91,7 +103,9 @@ import { startTimes } from './times.ts'
  * For the style sheets only
  *   data-kind          the kind of a history entry, or of what a case waits for
  *   data-state         of a case or a session
+ *   data-status        of a comment
  *   data-tone          the meaning of a notice, a badge or a heading: `good`, `info`, `active`, `warn`, `bad`, `muted`, `plain`
+ *   data-level         of a heading in an outline: its level
  *   data-method        the HTTP method of an operation
  */
 
@@ -102,11 +116,13 @@ startNotices()
 startRestoringFocus()
 startDisclosures()
 startKeys()
+startPalette()
 startCopying()
 startProofAttaching()
 startPictures()
 startVerifying()
 startMemoryEditor()
+startNewCase()
 startTimes()
 startList()
 startListReturn()

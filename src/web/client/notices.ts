@@ -22,16 +22,24 @@ export function clearNotices(): void {
   document.getElementById('notices')?.replaceChildren()
 }
 
-/** Buttons with `data-copy` put that text on the clipboard. */
+/** Buttons with `data-copy` put that text on the clipboard; those with `data-copy-from` the text at that address. */
 export function startCopying(): void {
   document.addEventListener('click', async (event) => {
-    const button = (event.target as Element).closest<HTMLElement>('[data-copy]')
+    const button = (event.target as Element).closest<HTMLElement>('[data-copy], [data-copy-from]')
     if (!button) return
+    const { copy, copyFrom } = button.dataset
     try {
-      await navigator.clipboard.writeText(button.dataset.copy!)
+      await navigator.clipboard.writeText(copy ?? (await textAt(copyFrom!)))
       notify('Copied.')
     } catch {
-      notify(`The browser does not allow copying. The text is: ${button.dataset.copy}`)
+      const instead = copy === undefined ? `Open ${copyFrom} to see it.` : `The text is: ${copy}`
+      notify(`The text could not be copied. ${instead}`)
     }
   })
+}
+
+async function textAt(address: string): Promise<string> {
+  const response = await fetch(address, { cache: 'no-cache' })
+  if (!response.ok) throw new Error(`The service answered ${response.status}.`)
+  return response.text()
 }

@@ -61,7 +61,9 @@ export function startApproval(): void {
   document.addEventListener('reset', update)
   document.addEventListener('click', (event) => {
     const target = event.target as Element
-    if (target.closest('#plan-reviewed')) markReviewed()
+    const shown = target.closest<HTMLButtonElement>('#show-unsaved')
+    if (shown) showUnsaved(shown.value as keyof typeof UNSAVED)
+    else if (target.closest('#plan-reviewed')) markReviewed()
     else if (target.closest('#to-approve')) {
       event.preventDefault()
       const next = document.querySelector<HTMLElement>(NEXT)
@@ -72,7 +74,8 @@ export function startApproval(): void {
   document.addEventListener('sent', (event) => {
     const { target, detail } = event as CustomEvent<Sent> & { target: HTMLElement }
     // saving a plan counts as reviewing it
-    if (target.id === 'edit-form' && detail.ok) reviewed = String(detail.body.plan_sha256)
+    if (target.matches('#edit-form, .step-edit') && detail.ok)
+      reviewed = String(detail.body.plan_sha256)
     if (target.id !== 'approve-form') return
     if (detail.ok) {
       approved = displayedHash()
@@ -93,7 +96,7 @@ export function startApproval(): void {
 
 /** Approve, or what has to be done before it. */
 const NEXT =
-  '#plan-reviewed, #approve-button:not([disabled]), #read-whole, .unsaved-warning a, #approve button:not([disabled])'
+  '#plan-reviewed, #approve-button:not([disabled]), #read-whole, .unsaved-warning button, #approve button:not([disabled])'
 
 function approval(): { form: HTMLFormElement | null; button: HTMLButtonElement | null } {
   const form = document.querySelector<HTMLFormElement>('#approve-form')
@@ -133,12 +136,20 @@ function changedNotice(reviewed: string, isAgain: boolean): HTMLElement {
 const UNSAVED = {
   edit: 'You have an unsaved edit. Save or discard it before approving.',
   revise: 'You have an unsent change request. Send or discard it before approving.',
+  comment: 'You have an unsaved comment. Add or discard it before approving.',
+}
+
+/** The forms that each text is about. */
+const UNSAVED_FORMS: Record<keyof typeof UNSAVED, string> = {
+  edit: '#edit form[data-dirty], .step-edit[data-dirty]',
+  revise: '#revise form[data-dirty]',
+  comment: '#comment form[data-dirty], .comment-composer[data-dirty], .comment form[data-dirty]',
 }
 
 /** Warns in the form of Approve about what is written below it; true if something is. */
 function showUnsavedWarning(form: HTMLElement): boolean {
-  const unsaved = (['edit', 'revise'] as const).find((id) =>
-    document.querySelector(`#${id} form[data-dirty]`),
+  const unsaved = (['edit', 'revise', 'comment'] as const).find((id) =>
+    document.querySelector(UNSAVED_FORMS[id]),
   )
   const shown = form.querySelector<HTMLElement>('.unsaved-warning')
   if (shown && unsaved && shown.classList.contains(unsaved)) return true
@@ -147,11 +158,20 @@ function showUnsavedWarning(form: HTMLElement): boolean {
   form.append(
     element(
       <p class={`notice unsaved-warning ${unsaved}`} data-tone="warn" data-own="" role="status">
-        {UNSAVED[unsaved]} <a href={`#${unsaved}`}>Show it</a>
+        {UNSAVED[unsaved]}{' '}
+        <button type="button" class="quiet compact" id="show-unsaved" value={unsaved}>
+          Show it
+        </button>
       </p>,
     ),
   )
   return true
+}
+
+function showUnsaved(id: keyof typeof UNSAVED): void {
+  const form = document.querySelector<HTMLFormElement>(UNSAVED_FORMS[id])
+  form?.scrollIntoView({ block: 'center' })
+  form?.querySelector<HTMLElement>('textarea, input:not([type=hidden])')?.focus()
 }
 
 /** The other session may belong to another case, whose events this page doesn't get. */

@@ -2,6 +2,9 @@ import { spanText } from '../../model/amounts.ts'
 import { startOutput } from './output.ts'
 import { startOutputTools } from './output-tools.ts'
 import { startApproval } from './plan-approval.tsx'
+import { startPlanComments } from './plan-comments.tsx'
+import { startPlanOutline } from './plan-outline.ts'
+import { startStepEdit } from './step-edit.tsx'
 
 /** What only the page of a session has. */
 export function startSession(): void {
@@ -9,6 +12,9 @@ export function startSession(): void {
   startOutput()
   startOutputTools()
   startApproval()
+  startPlanComments()
+  startPlanOutline()
+  startStepEdit()
   startClock()
   followSteps()
 }

@@ -1,10 +1,11 @@
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../../http/context.ts'
 import { UUID } from '../../model/words.ts'
-import { listProviders } from '../../sessions/providers.ts'
+import { startObjections } from '../../sessions/start-checks.ts'
 import type { PageDeps } from '../deps.ts'
 import { CASES, NEW_CASE } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { providerChoices } from '../shell/provider-select.tsx'
 import { filtersOf, pageOf, wordsOf } from './filters.ts'
 import { ListPage } from './list-page.tsx'
 import { listing } from './listing.ts'
@@ -40,18 +41,17 @@ export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     await service.synchronizer.freshenAll()
     const words = wordsOf(service.lists)
     const settings = await service.settings()
-    const providers = listProviders(settings)
+    const place = { root: service.layout.root, workdir: null, settings }
+    const start = {
+      providers: providerChoices(settings),
+      provider: settings.provider,
+      objections: await startObjections(place, service.agents),
+    }
     const parentId = c.req.query('parent') ?? ''
     const parent = UUID.test(parentId) ? service.catalog.folder(parentId)?.case : undefined
     return pageResponse(
       c,
-      <NewCasePage
-        assets={assets}
-        words={words}
-        providers={providers}
-        parent={parent}
-        defaultProvider={settings.provider}
-      />,
+      <NewCasePage assets={assets} words={words} start={start} parent={parent} />,
     )
   })
   return app

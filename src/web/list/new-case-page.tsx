@@ -1,34 +1,35 @@
+import { USUAL_REQUIREMENTS } from '../../markdown/requirement-line.ts'
 import type { Case } from '../../model/case.ts'
 import { NEW_CASE_FIELDS } from '../../model/case-fields.ts'
-import type { Provider } from '../../sessions/providers.ts'
 import type { PageAssets } from '../assets.ts'
 import { CASES, casePage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
+import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
+import { ProviderSelect, type Providers } from '../shell/provider-select.tsx'
 import type { Words } from './filters.ts'
 
 interface NewCasePageProps {
   assets: PageAssets
   words: Words
-  providers: readonly Provider[]
-  /** The provider of a case that names none. */
-  defaultProvider: string
+  /** What a first session can run with. */
+  start: Providers
   /** The parent of the new case. */
   parent: Case | undefined
 }
 
 /** The form of a new case. After it is sent, the page of the case opens. */
 export function NewCasePage(props: NewCasePageProps) {
-  const { assets, words, parent, providers, defaultProvider } = props
+  const { assets, words, parent, start } = props
   const shared = {
     form: 'new' as const,
     values: parent ? { parent: parent.id } : {},
     hints: { parent: parent && `Part of: ${parent.title}` },
     words: { type: words.type },
-    placeholders: { provider: `default (${defaultProvider})` },
+    placeholders: { provider: `default (${start.provider})` },
     choices: {
-      provider: providers.map(({ id, trusted }) => ({
+      provider: start.providers.map(({ id, trusted }) => ({
         value: id,
         label: trusted ? id : `${id} (not trusted yet)`,
       })),
@@ -51,30 +52,96 @@ export function NewCasePage(props: NewCasePageProps) {
       </noscript>
       <form
         class="card form new-case needs-script"
+        id="new-case"
         data-send="POST"
         action="/cases"
         data-then="/case/{id}"
         autocomplete="off"
       >
         <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => isBasic)} />
+        <ProofField />
         <details open={parent !== undefined}>
           <summary>More fields</summary>
           <div class="form">
             <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => !isBasic)} />
           </div>
         </details>
+        <PlanChoice start={start} />
         <div class="actions">
           <button type="submit" class="primary">
             Create case
           </button>
-          <a href={CASES} class="button" data-return>
+          {start.objections.folder === null && (
+            <button type="submit" id="create-and-plan">
+              Create and plan
+            </button>
+          )}
+          <a href={CASES} class="button quiet" data-return>
             Cancel
           </a>
           <span class="muted small">
-            or <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+            <kbd>Ctrl</kbd> <kbd>Enter</kbd> creates
           </span>
         </div>
       </form>
     </Page>
+  )
+}
+
+/** What becomes the proof checklist; client/new-case.tsx shows the items as they will be. */
+function ProofField() {
+  return (
+    <div class="requirements">
+      <Field
+        id="new-checklist"
+        label="What would prove it solved?"
+        hint="One requirement per line. It must be met before the case can be resolved, unless it ends with (optional)."
+      >
+        <textarea
+          id="new-checklist"
+          name="checklist"
+          rows={3}
+          aria-describedby="new-checklist-hint"
+          data-list="requirements"
+          data-empty="omit"
+        />
+      </Field>
+      <div class="suggestions">
+        {USUAL_REQUIREMENTS.map((line) => (
+          <button type="button" class="compact" data-requirement={line}>
+            + {line.replace(/ \(.*/, '')}
+          </button>
+        ))}
+      </div>
+      <ul
+        class="requirement-preview"
+        id="requirement-preview"
+        aria-live="polite"
+        data-keep
+        hidden
+      />
+    </div>
+  )
+}
+
+/** What "Create and plan" starts. */
+function PlanChoice({ start }: { start: Providers }) {
+  if (start.objections.folder !== null) return null
+  return (
+    <fieldset class="field-row plan-choice">
+      <legend class="small muted">The first session, if you choose Create and plan</legend>
+      <Field id="plan-type" label="Task">
+        <select id="plan-type">
+          <option value="investigating">Find the cause</option>
+          <option value="planning">Plan the work</option>
+          <option value="implementing" selected>
+            Make the change
+          </option>
+        </select>
+      </Field>
+      <Field id="plan-provider" label="Agent">
+        <ProviderSelect id="plan-provider" choices={start} />
+      </Field>
+    </fieldset>
   )
 }

@@ -12,7 +12,7 @@ import type { SessionPageData } from './session-data.ts'
  * the changes of a plan, there is a link to all of it instead of the button.
  */
 export function ApproveBar({ data }: { data: SessionPageData }) {
-  const { session, json, plan, query, summary, isBroken } = data
+  const { session, json, plan, query, summary, isBroken, drafts } = data
   const isBarred =
     isBroken || plan.errors.length > 0 || summary.objection !== null || json.plan === ''
   const stepsToRun = plan.steps.filter((step) => summary.willRun(step)).length
@@ -46,11 +46,14 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
               {approveText(data, stepsToRun)}
             </button>
           )}
+          <button type="button" data-opens="revise" data-key="r">
+            {drafts === 0 ? 'Request changes' : `Request changes (${drafts})`}
+          </button>
+          <button type="button" data-opens="comment" data-key="c">
+            Comment
+          </button>
           <button type="button" data-opens="edit" data-key="e">
             Edit<span class="visually-hidden"> the plan</span>
-          </button>
-          <button type="button" data-opens="revise" data-key="r">
-            Request changes
           </button>
           {query.view !== 'diff' && (
             <span class="muted small plan-hash" id="approve-hash">
@@ -64,14 +67,57 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
   )
 }
 
-function approveText({ session, plan, summary }: SessionPageData, stepsToRun: number): string {
-  if (session.origin === 'terminal') return 'Approve'
+function approveText({ session, plan, summary, drafts }: SessionPageData, stepsToRun: number) {
+  const approve = drafts === 0 ? 'Approve' : `Approve with ${counted(drafts, 'note')}`
+  if (session.origin === 'terminal') return approve
   if (session.provider !== OWN_PROVIDER && !plan.isRunbook) {
-    return `Approve and start ${session.provider}`
+    return drafts === 0 ? `Approve and start ${session.provider}` : approve
   }
-  return summary.objection === null && stepsToRun > 0
+  return summary.objection === null && stepsToRun > 0 && drafts === 0
     ? `Approve and run ${counted(stepsToRun, 'step')}`
-    : 'Approve'
+    : approve
+}
+
+/** A comment by the number of its line, for who uses no pointer, or on the whole plan. */
+export function CommentForm({ data }: { data: SessionPageData }) {
+  const { session, json } = data
+  return (
+    <FormDisclosure id="comment" label="Comment" isBare>
+      <form
+        class="form"
+        id="comment-form"
+        data-send="POST"
+        action={`${sessionApi(session)}/comments`}
+      >
+        <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
+        <Field
+          id="comment-text"
+          label="Comment"
+          hint="It stays a draft until you request changes or approve."
+        >
+          <textarea
+            id="comment-text"
+            name="text"
+            rows={3}
+            required
+            aria-describedby="comment-text-hint"
+          />
+        </Field>
+        <Field id="comment-lines" label="Line or lines (empty for the whole plan)">
+          <input
+            id="comment-lines"
+            name="lines"
+            class="short"
+            inputmode="numeric"
+            placeholder="12 or 12-14"
+            pattern="[0-9]+(-[0-9]+)?"
+            data-list="lines"
+          />
+        </Field>
+        <FormActions submit="Add comment" primary />
+      </form>
+    </FormDisclosure>
+  )
 }
 
 export function EditForm({ data }: { data: SessionPageData }) {
@@ -120,39 +166,54 @@ export function EditForm({ data }: { data: SessionPageData }) {
 }
 
 export function ReviseForm({ data }: { data: SessionPageData }) {
-  const { session, planObjection } = data
+  const { session, planObjection, drafts } = data
   const isOwn = session.provider === OWN_PROVIDER
   return (
     <FormDisclosure id="revise" label="Request changes" isBare>
       <form class="form" id="revise-form" data-send="POST" action={`${sessionApi(session)}/revise`}>
-        <Field
-          id="revise-note"
-          label="What should change?"
-          hint={
-            session.origin === 'terminal'
-              ? 'The agent gets this note in its terminal, or with your next prompt if it no longer waits. Its new plan needs your approval again.'
-              : isOwn
-                ? 'Runbook plans come from runbook.md. Edit that file, then rebuild the plan.'
-                : `${session.provider} gets its plan back with this note and writes a new one, which needs your approval again.`
-          }
-        >
-          <textarea
+        {isOwn ? (
+          <>
+            <p>Runbook plans come from runbook.md. Edit that file, then rebuild the plan.</p>
+            <input type="hidden" name="note" value="Rebuild the plan." />
+          </>
+        ) : (
+          <Field
             id="revise-note"
-            name="note"
-            rows={4}
-            required
-            aria-describedby="revise-note-hint"
-          />
-        </Field>
+            label={drafts === 0 ? 'What should change?' : 'Anything else? (optional)'}
+            hint={reviseHint(session, drafts)}
+          >
+            <textarea
+              id="revise-note"
+              name="note"
+              rows={drafts === 0 ? 4 : 2}
+              required={drafts === 0}
+              data-empty="omit"
+              aria-describedby="revise-note-hint"
+            />
+          </Field>
+        )}
         {planObjection !== null && <p class="notice">{visibleText(planObjection)}</p>}
         <FormActions
-          submit={isOwn ? 'Rebuild the plan' : 'Request changes'}
+          submit={
+            isOwn
+              ? 'Rebuild the plan'
+              : drafts === 0
+                ? 'Request changes'
+                : `Send ${counted(drafts, 'comment')}`
+          }
           primary
           disabled={planObjection !== null}
         />
       </form>
     </FormDisclosure>
   )
+}
+
+function reviseHint({ origin, provider }: SessionPageData['session'], drafts: number): string {
+  const what = drafts === 0 ? 'this note' : `your ${counted(drafts, 'comment')}`
+  return origin === 'terminal'
+    ? `The agent gets ${what} in its terminal, or with your next prompt if it no longer waits. Its new plan needs your approval again.`
+    : `${provider} gets its plan back with ${what} and writes a new one, which needs your approval again.`
 }
 
 /** Stops a running session, after the operator has confirmed it. */

@@ -4,11 +4,16 @@ import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { isUnlimited, type PlanScope, SCOPE_KEYS } from '../../model/scope.ts'
 import { HunksView } from '../../rendering/diff/hunks-view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import { sessionPage } from '../shell/addresses.ts'
+import { slotted } from '../../rendering/markdown/line-slots.ts'
+import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { Tabs } from '../shell/tabs.tsx'
 import { NumberedSource, TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
-import { ApproveBar, EditForm, ReviseForm } from './plan-forms.tsx'
+import { inlineComments, presentEnd } from './comment-places.ts'
+import { FolderNotice } from './folder-notice.tsx'
+import { Comment, ReviewList } from './plan-comments.tsx'
+import { planFacts } from './plan-facts.ts'
+import { ApproveBar, CommentForm, EditForm, ReviseForm } from './plan-forms.tsx'
 import type { PlanViewName, SessionPageData } from './session-data.ts'
 
 /** Hypothesis and plan: rendered, as source, or as what changed in it. */
@@ -22,6 +27,12 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         <h2 id="plan-title">{isOpen ? 'Plan to approve' : 'Plan'}</h2>
         {json.plan !== '' && <ViewTabs data={data} />}
       </header>
+      {isOpen && (
+        <p class="muted small" id="plan-facts">
+          {planFacts(json.plan, plan)}
+        </p>
+      )}
+      {isOpen && <FolderNotice data={data} />}
       {query.view === 'rendered' && json.hypothesis !== '' && (
         <div class="hypothesis" id="hypothesis">
           <h3>Hypothesis</h3>
@@ -40,10 +51,12 @@ export function PlanSection({ data }: { data: SessionPageData }) {
       )}
       {isOpen && <PlanErrors data={data} />}
       <ScopeFacts scope={plan.scope} />
-      <div id="plan-text">
+      <ReviewList data={data} />
+      <div id="plan-text" data-comments={isOpen ? `${sessionApi(session)}/comments` : undefined}>
         <PlanText data={data} />
       </div>
       {isOpen && <ApproveBar data={data} />}
+      {isOpen && <CommentForm data={data} />}
       {isOpen && <EditForm data={data} />}
       {isOpen && <ReviseForm data={data} />}
     </section>
@@ -73,10 +86,8 @@ function ViewTabs({ data: { session, query, revisions } }: { data: SessionPageDa
 }
 
 function PlanText({ data }: { data: SessionPageData }) {
-  const { json, query } = data
-  if (query.view === 'source') {
-    return <NumberedSource text={json.plan} label="Source of the plan" />
-  }
+  if (data.query.view === 'source') return <PlanSource data={data} />
+  const { query } = data
   return query.view === 'rendered' ? <RenderedPlan data={data} /> : <Comparison data={data} />
 }
 
@@ -108,8 +119,14 @@ function Comparison({ data: { comparison } }: { data: SessionPageData }) {
 }
 
 /** If the rendered text leaves something out, the source comes first. */
-function RenderedPlan({ data: { json, planHtml, planHidden } }: { data: SessionPageData }) {
-  const rendered = <RenderedText label="Plan" html={planHtml} text={json.plan} />
+function RenderedPlan({ data }: { data: SessionPageData }) {
+  const { json, planHtml, planHidden } = data
+  const rendered =
+    planHtml === null ? (
+      <RenderedText label="Plan" html={null} text={json.plan} />
+    ) : (
+      <div class="markdown">{withComments(planHtml, data)}</div>
+    )
   if (planHidden.length === 0) return rendered
   return (
     <>
@@ -125,9 +142,33 @@ function RenderedPlan({ data: { json, planHtml, planHidden } }: { data: SessionP
           . Read the source: that is what you approve. The rendered view is below it.
         </p>
       </div>
-      <NumberedSource text={json.plan} label="Source of the plan" />
+      <PlanSource data={data} />
       {rendered}
     </>
+  )
+}
+
+/** The HTML of the plan, with each comment where its line is. */
+function withComments(html: string, data: SessionPageData) {
+  const comments = new Map(data.comments.map((comment) => [comment.id, comment]))
+  return slotted(html).map((piece, index) => {
+    const comment = index % 2 === 1 ? comments.get(piece) : undefined
+    return comment ? <Comment comment={comment} data={data} /> : raw(piece)
+  })
+}
+
+function PlanSource({ data }: { data: SessionPageData }) {
+  const comments = inlineComments(data.comments)
+  return (
+    <NumberedSource
+      text={data.json.plan}
+      label="Source of the plan"
+      below={(line) =>
+        comments
+          .filter((each) => presentEnd(each) === line)
+          .map((comment) => <Comment comment={comment} data={data} />)
+      }
+    />
   )
 }
 
@@ -214,7 +255,12 @@ export function RevisionList({ data: { revisionRows, session } }: { data: Sessio
                 </a>
               )}
             </span>
-            {note !== null && <blockquote>{visibleText(note)}</blockquote>}
+            {note !== null && (
+              <details id={`revision-note-${before + rows.length - index}`}>
+                <summary class="small">Request</summary>
+                <blockquote>{visibleText(note)}</blockquote>
+              </details>
+            )}
           </li>
         ))}
       </ol>

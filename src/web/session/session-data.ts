@@ -4,6 +4,7 @@ import { serializeSession, shownFolder } from '../../http/serializers.ts'
 import { withShownFront } from '../../markdown/plan-scope.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import { type CommentView, isDraft } from '../../model/comment.ts'
 import type { Gate } from '../../model/gate.ts'
 import { isBreaking } from '../../model/problem.ts'
 import type { Proof } from '../../model/proof.ts'
@@ -12,6 +13,8 @@ import { paintTexts } from '../../rendering/diff/decorate.ts'
 import type { DiffLayout, ShownDiff } from '../../rendering/diff/shown-diff.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
+import type { Heading, Slot } from '../../rendering/markdown/options.ts'
+import { commentsOfSession } from '../../sessions/comments.ts'
 import {
   type KeptRevision,
   revisionsOf,
@@ -23,12 +26,14 @@ import {
   executionSummary,
   startObjection,
 } from '../../sessions/start-checks.ts'
+import { caseFolderState, type FolderState, folderState } from '../../sessions/uncommitted.ts'
 import type { PlanTexts } from '../../state/plans.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { loadSessionReports, type Report } from '../proof/report-data.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { showChanges } from './changed-files.tsx'
+import { inlineComments, presentEnd } from './comment-places.ts'
 import { mayPlanAgain } from './plan-again.tsx'
 import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
 import { type SessionStatus, sessionStatus } from './status-banner.ts'
@@ -80,6 +85,14 @@ export interface SessionPageData extends RenderedPlan {
   reports: Report[]
   proofs: Proof[]
   gate: Gate
+  /** The body of casefile.md: instructions for agents. */
+  instructions: string
+  /** Oldest first. */
+  comments: readonly CommentView[]
+  /** How many comments are not sent yet. */
+  drafts: number
+  /** Of the folder where the plan would run; null once it does not wait for approval. */
+  folderState: FolderState | { reason: string } | null
 }
 
 export async function loadSessionPage(
@@ -111,7 +124,16 @@ export async function loadSessionPage(
   const planErrors = waits ? plan.errors.length : 0
   const isBroken = json.problems.some(isBreaking)
   const base = memoryPage(session.case_id, '')
+  const comments = await commentsOfSession(service, session)
+  const slots = inlineComments(comments).map((comment) => ({
+    name: comment.id,
+    line: presentEnd(comment),
+  }))
   return {
+    comments,
+    drafts: comments.filter(isDraft).length,
+    instructions: settings.instructions,
+    folderState: waits ? await stateOfFolder() : null,
     folder,
     session,
     json,
@@ -135,7 +157,7 @@ export async function loadSessionPage(
       isBroken,
       isBarred: waits && objection !== null,
     }),
-    ...(await renderPlan(json, plan, query.view, base)),
+    ...(await renderPlan({ json, plan, view: query.view, base, slots })),
     revisionRows: newestRevisions(service.plans, revisions),
     comparison:
       query.view === 'diff'
@@ -148,35 +170,60 @@ export async function loadSessionPage(
     gate: gateOf(folder),
     proofs: folder.proofs.filter(({ session_id }) => session_id === session.id),
   }
+
+  function stateOfFolder() {
+    const place = terminal?.conversation?.folder
+    return place === undefined
+      ? caseFolderState(service, folder.case.workdir, settings.folders)
+      : folderState(service, place)
+  }
 }
 
 export interface RenderedPlan {
   hypothesisHtml: string | null
   planHtml: string | null
+  /** The headings of the plan, if it is shown rendered. */
+  planHeadings: Heading[]
   /** Words of the plan that its HTML does not show. */
   planHidden: string[]
+}
+
+interface PlanToRender {
+  json: { hypothesis: string; plan: string }
+  plan: PlanReading
+  view: PlanViewName
+  base: string
+  /** Where comments are shown. */
+  slots: readonly Slot[]
 }
 
 /**
  * Hypothesis and plan as safe HTML; null if they are too complex, or not asked for. The ids in it have prefixes that
  * no id of the page has: a heading of the text must not be mistaken for a part of the page.
  */
-async function renderPlan(
-  { hypothesis, plan }: { hypothesis: string; plan: string },
-  { steps }: PlanReading,
-  view: PlanViewName,
-  base: string,
-): Promise<RenderedPlan> {
+async function renderPlan({
+  json: { hypothesis, plan },
+  plan: { steps },
+  view,
+  base,
+  slots,
+}: PlanToRender): Promise<RenderedPlan> {
   const options = (idPrefix: string) => ({ base, headingShift: 2, idPrefix })
   const marked = steps.map(({ script: _, ...step }) => step)
   const rendered =
     view === 'rendered' && plan !== ''
-      ? await renderEverything(withShownFront(plan), { ...options('text-plan-'), steps: marked })
+      ? await renderEverything(withShownFront(plan), {
+          ...options('text-plan-'),
+          steps: marked,
+          lines: true,
+          slots,
+        })
       : null
   return {
     hypothesisHtml:
       hypothesis === '' ? null : await renderMarkdown(hypothesis, options('text-hypothesis-')),
     planHtml: rendered?.html ?? null,
+    planHeadings: rendered?.headings ?? [],
     planHidden: rendered?.hidden ?? [],
   }
 }

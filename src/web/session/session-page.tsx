@@ -3,7 +3,7 @@ import { durationsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/tests-card.tsx'
 import {
@@ -18,8 +18,10 @@ import { StateBadge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
+import { ReportLinks } from '../shell/report-links.tsx'
 import { markOfSession } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
+import { CaseContext } from './case-context.tsx'
 import { ChangedFiles } from './changed-files.tsx'
 import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
@@ -51,7 +53,8 @@ export function SessionPage({ data, assets }: SessionPageProps) {
   const isOutputFirst = session.state === 'failed' || session.diff?.file === ''
   const side = (
     <div class="column" id="session-side">
-      <StepList data={data} />
+      {waits && <CaseContext data={data} />}
+      {!waits && <StepList data={data} />}
       <TestResults data={data} />
       <Evidence data={data} />
       <UsageCard data={data} />
@@ -64,6 +67,8 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       {!ended && session.state !== 'complete' && status.kind !== 'running' && (
         <AbandonForm data={data} />
       )}
+      {!waits && <CaseContext data={data} />}
+      {waits && <StepList data={data} />}
     </div>
   )
   const main = (
@@ -100,7 +105,9 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     >
       <SessionHead data={data} />
       <ProblemsList caseId={id} problems={problems} />
-      <div class="columns">{waits ? [main, side] : [side, main]}</div>
+      <div class={waits ? 'columns reviewing' : 'columns'}>
+        {waits ? [main, side] : [side, main]}
+      </div>
     </Page>
   )
 }
@@ -119,7 +126,10 @@ function SessionHead({ data }: { data: SessionPageData }) {
     <header class="record-head" id="session-head" data-case={id} data-session={session.id}>
       <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
       <h1 tabindex={-1}>
-        Session {number} · {session.type}
+        {visibleProse(title)}{' '}
+        <span class="session-name">
+          Session {number} · {session.type}
+        </span>
       </h1>
       <div class="facts">
         <StateBadge state={session.state} />
@@ -138,6 +148,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
         )}
         {guarded && <span>{guardText(guarded)}</span>}
         <a href={memoryPage(id, `${number}.md`)}>View file</a>
+        <ReportLinks caseId={id} sessionId={session.id} />
         {others.map((other) => (
           <a href={sessionPage(id, other.number)}>
             {other.number < number ? '← ' : ''}Session {other.number}

@@ -1,4 +1,5 @@
 import { spanText } from '../../model/amounts.ts'
+import type { Heading } from '../../rendering/markdown/options.ts'
 import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import type { SessionPageData } from './session-data.ts'
 import type { StepRow, StepState } from './step-rows.ts'
@@ -15,28 +16,48 @@ export const STEP_STATES: Record<StepState, { word: string; sign: string }> = {
 /** A longer list has a scrollbar of its own, so it must be reachable by keyboard. */
 const MAX_WITHOUT_SCROLLING = 5
 
-/** The steps with their results and times; the runs that wrote the plan are listed separately. */
+/**
+ * The steps with their results and times; the runs that wrote the plan are listed separately. While the plan waits it is
+ * the outline of the plan, with its headings, and client/plan-outline.ts marks what was read.
+ */
 export function StepList({ data }: { data: SessionPageData }) {
-  const { rows } = data
-  if (rows.length === 0) return null
+  const { rows, planHeadings, session } = data
+  const isOutline = session.state === 'plan_ready' && data.query.view === 'rendered'
   const planning = rows.filter(({ isPlanning }) => isPlanning)
   const work = rows.filter(({ isPlanning }) => !isPlanning)
+  const headings = isOutline ? planHeadings : []
+  if (rows.length === 0 && headings.length === 0) return null
+  const placed = [
+    ...headings.map((heading) => ({ line: heading.line, heading, row: null })),
+    ...work.map((row) => ({ line: row.plan?.line ?? 0, heading: null, row })),
+  ]
+  if (isOutline) placed.sort((a, b) => a.line - b.line)
   return (
     <section class="card" id="steps" aria-labelledby="steps-title">
       <header>
-        <h2 id="steps-title">Steps</h2>
+        <h2 id="steps-title">{isOutline ? 'Outline' : 'Steps'}</h2>
         {work.length > 0 && <span class="muted small">{countText(data, work)}</span>}
       </header>
-      {work.length > 0 && (
+      {isOutline && <p class="muted small needs-script" id="read-count" data-keep />}
+      {placed.length > 0 && (
         <ol
           class="steps"
           id="step-rows"
-          tabindex={work.length > MAX_WITHOUT_SCROLLING ? 0 : undefined}
+          tabindex={placed.length > MAX_WITHOUT_SCROLLING ? 0 : undefined}
           aria-labelledby="steps-title"
         >
-          {work.map((row, index) => (
-            <StepItem row={row} id={`row-${index + 1}`} hasPlan={data.query.view === 'rendered'} />
-          ))}
+          {placed.map(({ heading, row }) =>
+            row ? (
+              <StepItem
+                row={row}
+                id={`row-${work.indexOf(row) + 1}`}
+                hasPlan={data.query.view === 'rendered'}
+                isShort={isOutline}
+              />
+            ) : (
+              <HeadingItem heading={heading!} />
+            ),
+          )}
         </ol>
       )}
       {planning.length > 0 && (
@@ -58,6 +79,14 @@ export function StepList({ data }: { data: SessionPageData }) {
   )
 }
 
+function HeadingItem({ heading: { id, text, level } }: { heading: Heading }) {
+  return (
+    <li class="outline-heading" data-level={level}>
+      <a href={`#${id}`}>{text}</a>
+    </li>
+  )
+}
+
 function countText({ session }: SessionPageData, work: readonly StepRow[]): string {
   if (session.state === 'plan_ready') return `${work.length} to run`
   const count = (wantedState: StepState) => work.filter(({ state }) => state === wantedState).length
@@ -65,10 +94,19 @@ function countText({ session }: SessionPageData, work: readonly StepRow[]): stri
   return `${count('ok')} of ${work.length} done${failed > 0 ? `, ${failed} failed` : ''}`
 }
 
-function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boolean }) {
+interface StepItemProps {
+  row: StepRow
+  id: string
+  hasPlan: boolean
+  /** Without what every step has: its language. */
+  isShort?: boolean
+}
+
+function StepItem({ row, id, hasPlan, isShort = false }: StepItemProps) {
   const { state, plan } = row
   const { word, sign } = STEP_STATES[state]
-  const facts = plan ? stepFacts(plan) : ['agent']
+  const facts = plan ? stepFacts(plan).slice(isShort ? 1 : 0) : ['agent']
+  const more = [row.end, ...facts].filter((text) => text !== '').join(' · ')
   return (
     <li class={`step-row ${state}`} id={id}>
       <span class="step-sign" aria-hidden="true">
@@ -91,9 +129,7 @@ function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boo
             )}
           </span>
         </div>
-        <div class="muted small">
-          {[row.end, ...facts].filter((text) => text !== '').join(' · ')}
-        </div>
+        {more !== '' && <div class="muted small">{more}</div>}
       </div>
     </li>
   )

@@ -9,6 +9,9 @@ export const API_REFERENCE = '/docs'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'
 
+/** The cases that the command palette finds; below it, by id, the files of a case. */
+export const PALETTE_CASES = '/palette'
+
 export function searchPage(q: string, limit?: number): string {
   return `${SEARCH}?q=${encodeURIComponent(q)}${limit === undefined ? '' : `&limit=${limit}`}`
 }
@@ -51,6 +54,15 @@ export function proofText(id: string, proof: string): string {
 /** The picture of a proof, from the API. The hash makes a changed picture another address. */
 export function proofPicture({ case_id, id, sha256 }: Proof): string {
   return `/cases/${case_id}/proof/${id}/image?v=${sha256.slice(0, 12)}`
+}
+
+/** A case as one file, from the API. */
+export function caseReport(id: string, format: 'html' | 'md'): string {
+  return `/cases/${id}/report?format=${format}`
+}
+
+export function sessionReport(id: string, session: string): string {
+  return `/cases/${id}/report?format=md&session=${session}`
 }
 
 /** The path of a session in the API. */

@@ -80,6 +80,19 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
               </a>
             )}
           </nav>
+          <button
+            type="button"
+            class="jump needs-script"
+            data-palette
+            aria-haspopup="dialog"
+            aria-keyshortcuts="Control+K Meta+K"
+          >
+            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+              <path d="M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.3l3.5 3.5" />
+            </svg>
+            <span class="jump-text">Search or jump to…</span>
+            <kbd>Ctrl K</kbd>
+          </button>
           <span id="live" class="live" role="status" data-keep />
           <a
             class="site-docs"

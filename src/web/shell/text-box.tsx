@@ -59,13 +59,15 @@ interface NumberedSourceProps {
   language?: Language
   /** Of the file, shown below their lines. */
   problems?: readonly Problem[]
+  /** More to show below a line, which counts from 1. */
+  below?: (line: number) => Child
 }
 
 /**
  * A text with line numbers that are anchors (`#L12`), in colours. Beyond MAX_NUMBERED lines it has neither.
  */
 export async function NumberedSource(props: NumberedSourceProps) {
-  const { label, text, language = 'markdown', problems = [] } = props
+  const { label, text, language = 'markdown', problems = [], below } = props
   const { lines: written, rest } = splitLines(text)
   const lines = written.map(visibleText)
   const tokens = await highlightLines(lines, language)
@@ -86,6 +88,7 @@ export async function NumberedSource(props: NumberedSourceProps) {
               {found.map(({ message }) => (
                 <span class="source-problem">{visibleText(message)}</span>
               ))}
+              {below?.(index + 1)}
             </>
           )
         })}

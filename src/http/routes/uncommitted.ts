@@ -1,0 +1,48 @@
+import { caseFolderState } from '../../sessions/uncommitted.ts'
+import { endpoint, ok } from '../endpoint.ts'
+import { jsonWithETag } from '../etag.ts'
+import { caseIdParam } from '../schemas/params.ts'
+import { type UncommittedJson, uncommitted } from '../schemas/uncommitted.ts'
+
+export const uncommittedEndpoints = [
+  endpoint({
+    route: 'GET /cases/:id/uncommitted',
+    id: 'listUncommitted',
+    tag: 'Sessions',
+    summary: 'List uncommitted changes in the working folder',
+    description:
+      'Returns what git reports for the working folder of the case, and which session left each change. A run starts from these files, so they explain unexpected results. Without a git repository, `reason` says so.',
+    params: { id: caseIdParam },
+    responses: ok(uncommitted, 'The uncommitted changes.'),
+    async handle({ c, service, params: { id } }) {
+      const folder = await service.store.read(id)
+      const { folders } = await service.settings()
+      const found = await caseFolderState(service, folder.case.workdir, folders)
+      if ('reason' in found) {
+        const unknown = {
+          branch: null,
+          changes: [],
+          is_cut: false,
+          reason: found.reason,
+        }
+        return jsonWithETag<UncommittedJson>(c, unknown)
+      }
+      return jsonWithETag<UncommittedJson>(c, {
+        branch: found.branch,
+        changes: found.changes.map(({ file, kind, left_by }) => ({
+          file,
+          kind,
+          left_by: left_by && {
+            case_id: left_by.case_id,
+            session_id: left_by.session.id,
+            number: left_by.session.number,
+            title: left_by.title,
+            state: left_by.session.state,
+          },
+        })),
+        is_cut: found.isCut,
+        reason: null,
+      })
+    },
+  }),
+]

@@ -1,0 +1,57 @@
+import * as z from 'zod'
+import { SESSION_STATES } from '../../model/session-state.ts'
+import { CHANGE_KINDS } from '../../snapshots/uncommitted.ts'
+import { caseIdParam, sessionIdParam } from './params.ts'
+import { exampleOf, type JsonOf } from './primitives.ts'
+
+const change = z.object({
+  file: z.string().describe('Relative to the working folder.'),
+  kind: z.enum(CHANGE_KINDS),
+  left_by: z
+    .object({
+      case_id: z.string(),
+      session_id: z.string(),
+      number: z.int(),
+      title: z.string(),
+      state: z.enum(SESSION_STATES),
+    })
+    .nullable()
+    .describe(
+      'The session that changed the file last, if it was not changed after that session; else null.',
+    ),
+})
+
+/** What is not committed in the working folder of a case. */
+export const uncommitted = z
+  .object({
+    branch: z.string().nullable().describe('Null for a detached HEAD, or without a repository.'),
+    changes: z.array(change).describe('At most 500.'),
+    is_cut: z.boolean().describe('Whether there are more changes than these.'),
+    reason: z.string().nullable().describe('Why the changes are not known; null if they are.'),
+  })
+  .meta({
+    id: 'Uncommitted',
+    examples: [
+      {
+        branch: 'main',
+        changes: [
+          {
+            file: 'src/token.js',
+            kind: 'modified',
+            left_by: {
+              case_id: exampleOf(caseIdParam),
+              session_id: exampleOf(sessionIdParam),
+              number: 2,
+              title: 'A plan whose tests fail',
+              state: 'failed',
+            },
+          },
+          { file: 'notes.txt', kind: 'untracked', left_by: null },
+        ],
+        is_cut: false,
+        reason: null,
+      },
+    ],
+  })
+
+export type UncommittedJson = JsonOf<typeof uncommitted>

@@ -1,0 +1,93 @@
+import { resolve } from 'node:path'
+import { realPathOf } from '../files/real-path.ts'
+import { AppError } from '../model/app-error.ts'
+import type { Session } from '../model/session.ts'
+import { isOver } from '../model/session-state.ts'
+import { findUncommitted, type UncommittedChange } from '../snapshots/uncommitted.ts'
+import type { CaseLists } from '../state/case-lists.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import type { Layout } from '../workspace/layout.ts'
+import { workingFolder } from '../workspace/workdir.ts'
+
+/** An uncommitted change, with the session that left it if one did. */
+export interface FolderChange extends UncommittedChange {
+  left_by: LeftBy | null
+}
+
+export interface LeftBy {
+  case_id: string
+  title: string
+  session: Session
+}
+
+export interface FolderState {
+  /** Null for a detached HEAD. */
+  branch: string | null
+  changes: FolderChange[]
+  /** Whether there are more changes than `changes` has. */
+  isCut: boolean
+}
+
+interface FolderStateDeps {
+  layout: Layout
+  catalog: Pick<Catalog, 'folder'>
+  lists: Pick<CaseLists, 'triage'>
+}
+
+/** Only sessions of that many cases, which need the operator most or changed last, are looked through. */
+const MAX_CASES = 100
+/** A file system may store times less precisely than the trail. */
+const TOLERANCE_MS = 2_000
+
+/** The same for the working folder of a case, as case.md names it. */
+export async function caseFolderState(
+  deps: FolderStateDeps,
+  workdir: string | null,
+  trusted: ReadonlySet<string>,
+): Promise<FolderState | { reason: string }> {
+  try {
+    return await folderState(deps, await workingFolder(deps.layout.root, workdir, trusted))
+  } catch (error) {
+    if (error instanceof AppError) return { reason: error.message }
+    throw error
+  }
+}
+
+/** What is not committed in a folder, and which session left it; or why that is not known. */
+export async function folderState(
+  deps: FolderStateDeps,
+  folder: string,
+): Promise<FolderState | { reason: string }> {
+  const { root, memoryRoot } = deps.layout
+  const found = await findUncommitted(folder, [memoryRoot])
+  if ('reason' in found) return found
+  if (found.changes.length === 0) return { ...found, changes: [] }
+  const authors = lastAuthors(deps, await realPathOf(root))
+  const changes = found.changes.map((change) => {
+    const author = authors.get(resolve(folder, change.file))
+    const isLeft = author && (change.mtimeMs ?? 0) <= Date.parse(author.at) + TOLERANCE_MS
+    return { ...change, left_by: isLeft ? author.by : null }
+  })
+  return { ...found, changes }
+}
+
+/** The newest session that changed each file, by absolute path. */
+function lastAuthors({ catalog, lists }: FolderStateDeps, root: string) {
+  const authors = new Map<string, { at: string; by: LeftBy }>()
+  for (const { id } of lists.triage({}, null, MAX_CASES)) {
+    const folder = catalog.folder(id)
+    if (!folder) continue
+    const workdir = resolve(root, folder.case.workdir ?? '.')
+    for (const session of folder.sessions) {
+      const { diff, completed_at } = session
+      if (!diff || completed_at === null || !isOver(session.state)) continue
+      const by = { case_id: id, title: folder.case.title, session }
+      for (const { file } of diff.files ?? [diff]) {
+        const path = resolve(workdir, file)
+        const known = authors.get(path)
+        if (!known || known.at < completed_at) authors.set(path, { at: completed_at, by })
+      }
+    }
+  }
+  return authors
+}

@@ -1,0 +1,203 @@
+import { element } from './dom.ts'
+import { showError } from './forms.tsx'
+import {
+  insertAt,
+  type Lines,
+  linesText,
+  type PlanPlace,
+  placeAt,
+  planText,
+  presentPlan,
+  selectedPlace,
+} from './plan-lines.ts'
+import { refresh } from './refresh.ts'
+import type { Sent } from './send.ts'
+
+/**
+ * Comments on lines of a plan that waits: a button beside the line under the pointer, or beside a selection, opens a
+ * form below the line; the key `c` does so for a selection or the step that has the focus.
+ */
+export function startPlanComments(): void {
+  const button = plusButton()
+  let place: PlanPlace | null = null
+
+  function show(found: PlanPlace | null, top: number): void {
+    place = found
+    const plan = document.getElementById('plan')
+    button.hidden = found === null || plan === null
+    if (!found || !plan) return
+    if (!button.isConnected) plan.append(button)
+    button.style.top = `${top - plan.getBoundingClientRect().top}px`
+    button.setAttribute('aria-label', `Comment on ${linesText(found.lines)}`)
+    button.title = `Comment on ${linesText(found.lines)}`
+  }
+
+  document.addEventListener('pointermove', ({ pointerType, clientX, clientY, target }) => {
+    if (pointerType !== 'mouse' || target === button || !planText()) return
+    if (selectedPlace()) return
+    const text = planText()!.getBoundingClientRect()
+    const isNear = clientY >= text.top && clientY <= text.bottom && clientX >= text.left - 40
+    // from the margin, where the button is, the line is looked up in the text beside it
+    const found = isNear ? placeAt(Math.max(clientX, text.left + 8), clientY) : null
+    show(found, found ? topOf(found, clientY) : 0)
+  })
+  document.addEventListener('selectionchange', () => {
+    const found = planText() ? selectedPlace() : null
+    if (!found) return
+    const boxes = getSelection()!.getRangeAt(0).getClientRects()
+    show(found, boxes[boxes.length - 1]?.top ?? topOf(found, 0))
+  })
+  button.addEventListener('click', () => {
+    if (place) openComposer(place)
+  })
+  document.addEventListener(
+    'click',
+    (event) => {
+      const target = event.target as Element
+      const step = target.closest('.step-comment')?.closest<HTMLElement>('[data-lines]')
+      if (step) openComposer(placeOfStep(step))
+      if (!target.closest('[data-opens=comment]')) return
+      const focused = document.activeElement?.closest<HTMLElement>('figure.step[data-lines]')
+      const found = selectedPlace() ?? (focused && planText() ? placeOfStep(focused) : null)
+      if (!found) return
+      event.preventDefault()
+      event.stopPropagation()
+      openComposer(found)
+    },
+    true, // before the disclosure that the button opens
+  )
+  document.addEventListener('sent', (event) => void onSent(event as CustomEvent<Sent>))
+  document.addEventListener('reset', ({ target }) => {
+    if ((target as Element).matches('.comment-composer')) (target as Element).remove()
+  })
+  document.addEventListener('keydown', (event) => {
+    const form = (event.target as Element).closest?.('.comment-composer')
+    if (event.key === 'Escape' && form && !form.hasAttribute('data-dirty')) form.remove()
+  })
+}
+
+function plusButton(): HTMLButtonElement {
+  return element<HTMLButtonElement>(
+    <button type="button" class="comment-plus" id="comment-plus" data-own="" hidden>
+      +
+    </button>,
+  )
+}
+
+/** The top of the line at this height, or of its block. */
+function topOf({ block, lines }: PlanPlace, y: number): number {
+  const box = block.getBoundingClientRect()
+  const isOneOfMany = block.matches('figure.step, pre, .table-scroll') && lines.from === lines.to
+  return isOneOfMany ? Math.max(box.top, y - 12) : box.top
+}
+
+function placeOfStep(step: HTMLElement): PlanPlace {
+  const [from = 1] = (step.dataset.lines ?? '').split('-').map(Number)
+  return { lines: { from, to: from }, block: step }
+}
+
+function openComposer(place: PlanPlace): void {
+  const { lines } = place
+  const open = [...document.querySelectorAll<HTMLFormElement>('.comment-composer')]
+  const same = open.find((form) => fieldValue(form, 'lines') === wordOf(lines))
+  for (const form of open) if (form !== same && !form.hasAttribute('data-dirty')) form.remove()
+  const form = same ?? composer(place)
+  if (!same) insertAt(place, form)
+  getSelection()?.removeAllRanges()
+  form.querySelector('textarea')?.focus()
+}
+
+let composers = 0
+
+function composer({ lines }: PlanPlace): HTMLFormElement {
+  const id = `composer-${++composers}`
+  const { source, hash } = presentPlan()
+  const quoted = source
+    .split('\n')
+    .slice(lines.from - 1, lines.to)
+    .join('\n')
+  return element<HTMLFormElement>(
+    <form
+      class="form comment-composer"
+      data-own=""
+      data-send="POST"
+      action={planText()!.dataset.comments}
+    >
+      <input type="hidden" name="plan_sha256" value={hash} />
+      <input type="hidden" name="lines" value={wordOf(lines)} data-list="lines" />
+      <input type="hidden" class="quoted" value={quoted} />
+      <label for={id}>Comment on {linesText(lines)}</label>
+      <textarea id={id} name="text" rows={3} required />
+      <div class="actions">
+        <button type="submit" class="primary compact">
+          Add comment
+        </button>
+        <button type="reset" class="quiet compact">
+          Cancel
+        </button>
+        <span class="muted small">
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+        </span>
+      </div>
+    </form>,
+  )
+}
+
+async function onSent(event: CustomEvent<Sent>): Promise<void> {
+  const form = event.target as HTMLFormElement
+  const { detail } = event
+  if (!form.matches('.comment-composer, #comment-form')) return
+  if (detail.ok) {
+    if (form.id === 'comment-form') return
+    event.preventDefault()
+    form.remove()
+    await refresh()
+    document
+      .getElementById(`comment-${String(detail.body.id)}`)
+      ?.scrollIntoView({ block: 'nearest' })
+    return
+  }
+  if (detail.problem.code !== 'plan_changed') return
+  event.preventDefault()
+  await refresh()
+  moveToPresentPlan(form)
+}
+
+/** Finds the lines of a comment in the plan as it is now; the operator sends it again. */
+function moveToPresentPlan(form: HTMLFormElement): void {
+  const { source, hash } = presentPlan()
+  const quoted = form.querySelector<HTMLInputElement>('.quoted')?.value ?? ''
+  const lines = source.split('\n')
+  const count = quoted.split('\n').length
+  const from = lines.findIndex(
+    (_, index) => lines.slice(index, index + count).join('\n') === quoted,
+  )
+  const found = quoted.trim() !== '' && from >= 0 ? { from: from + 1, to: from + count } : null
+  setValue(form, 'plan_sha256', hash)
+  setValue(form, 'lines', found ? wordOf(found) : '')
+  const label = form.querySelector('label')
+  if (label && form.matches('.comment-composer'))
+    label.textContent = `Comment on ${found ? linesText(found) : 'the plan'}`
+  showError(form, {
+    code: 'plan_changed',
+    detail: found
+      ? `The plan changed meanwhile. These are ${linesText(found)} now. Add the comment again if it still fits.`
+      : 'The plan changed meanwhile, and these lines are gone. Add it again to comment on the whole plan.',
+  })
+}
+
+function wordOf({ from, to }: Lines): string {
+  return from === to ? String(from) : `${from}-${to}`
+}
+
+function fieldValue(form: HTMLFormElement, name: string): string {
+  return (form.elements.namedItem(name) as HTMLInputElement | null)?.value ?? ''
+}
+
+function setValue(form: HTMLFormElement, name: string, value: string): void {
+  const control = form.elements.namedItem(name)
+  if (control instanceof HTMLInputElement) {
+    control.defaultValue = value
+    control.value = value
+  }
+}

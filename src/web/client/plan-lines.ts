@@ -1,0 +1,98 @@
+/** Where the lines of a plan are on its page. */
+
+export interface Lines {
+  from: number
+  to: number
+}
+
+/** A place in the plan: its lines, and the element that a form about them comes after, or at the end of. */
+export interface PlanPlace {
+  lines: Lines
+  block: HTMLElement
+}
+
+export function planText(): HTMLElement | null {
+  return document.querySelector<HTMLElement>('#plan-text[data-comments]')
+}
+
+/** The source of the plan that the page shows, and its hash. */
+export function presentPlan(): { source: string; hash: string } {
+  const source = document.querySelector<HTMLTextAreaElement>('#edit-plan')?.defaultValue ?? ''
+  const hash = document.querySelector('#approve-form input[name=plan_sha256]')
+  return { source, hash: hash?.getAttribute('value') ?? '' }
+}
+
+export function linesOf(element: HTMLElement): Lines {
+  const [from = 1, to = from] = (element.dataset.lines ?? '').split('-').map(Number)
+  return { from, to }
+}
+
+/** The lines of what is selected; null if nothing in the plan is. */
+export function selectedPlace(): PlanPlace | null {
+  const selection = getSelection()
+  if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null
+  const range = selection.getRangeAt(0)
+  const start = placeOf(range.startContainer, range.startOffset)
+  const end = placeOf(range.endContainer, range.endOffset)
+  if (!start || !end) return null
+  const lines = { from: start.lines.from, to: Math.max(start.lines.to, end.lines.to) }
+  return { lines, block: end.block }
+}
+
+/** The place under a point of the window. */
+export function placeAt(x: number, y: number): PlanPlace | null {
+  const target = document.elementFromPoint(x, y)
+  if (!target || !planText()?.contains(target) || target.closest('.comment, form')) return null
+  const caret = caretAt(x, y)
+  const isInside = caret !== null && target.contains(caret.node)
+  return isInside ? placeOf(caret.node, caret.offset) : placeOf(target, 0)
+}
+
+function caretAt(x: number, y: number): { node: Node; offset: number } | null {
+  if (document.caretPositionFromPoint) {
+    const found = document.caretPositionFromPoint(x, y)
+    return found && { node: found.offsetNode, offset: found.offset }
+  }
+  // Safari
+  const range = document.caretRangeFromPoint?.(x, y)
+  return range ? { node: range.startContainer, offset: range.startOffset } : null
+}
+
+/** The line of a position in the document; code is told apart by line, other text by block. */
+export function placeOf(node: Node, offset: number): PlanPlace | null {
+  const element = node instanceof HTMLElement ? node : node.parentElement
+  if (!element || !planText()?.contains(element)) return null
+  const numbered = element.closest<HTMLElement>('.source-line')
+  if (numbered) {
+    const line = Number(numbered.id.slice(1))
+    return { lines: { from: line, to: line }, block: numbered }
+  }
+  const marked = element.closest<HTMLElement>('[data-lines]')
+  if (!marked) return null
+  const block = marked.closest<HTMLElement>('figure.step, .table-scroll') ?? marked
+  const code = element.closest('pre')
+  if (!code) return { lines: linesOf(marked), block }
+  const line = codeLine(code, linesOf(marked), node, offset)
+  return { lines: { from: line, to: line }, block }
+}
+
+/** A fence adds a line before its code. */
+function codeLine(code: HTMLElement, block: Lines, node: Node, offset: number): number {
+  const count = (code.textContent ?? '').replace(/\n$/, '').split('\n').length
+  const isFenced = block.to - block.from + 1 > count
+  const before = document.createRange()
+  before.setStart(code, 0)
+  before.setEnd(node, Math.min(offset, node.textContent?.length ?? 0))
+  const index = before.toString().split('\n').length - 1
+  return Math.min(block.to, block.from + (isFenced ? 1 : 0) + Math.min(index, count - 1))
+}
+
+/** Where a form about the place goes: into a list item, else after the block. */
+export function insertAt({ block }: PlanPlace, form: HTMLElement): void {
+  if (block.tagName === 'LI') block.append(form)
+  else block.after(form)
+}
+
+export function linesText({ from, to }: Lines): string {
+  return from === to ? `line ${from}` : `lines ${from}–${to}`
+}

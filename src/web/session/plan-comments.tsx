@@ -1,0 +1,203 @@
+import { counted } from '../../model/amounts.ts'
+import type { CommentView } from '../../model/comment.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { sessionApi } from '../shell/addresses.ts'
+import { Badge } from '../shell/badges.tsx'
+import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
+import { Field } from '../shell/field.tsx'
+import { Time } from '../shell/time.tsx'
+import { inlineComments } from './comment-places.ts'
+import type { SessionPageData } from './session-data.ts'
+
+const STATUS: Record<
+  CommentView['status'],
+  { label: string; tone: 'info' | 'warn' | 'good' | 'muted' }
+> = {
+  draft: { label: 'Draft', tone: 'info' },
+  open: { label: 'Open', tone: 'warn' },
+  addressed: { label: 'Addressed', tone: 'good' },
+  stale: { label: 'Stale', tone: 'muted' },
+  resolved: { label: 'Resolved', tone: 'muted' },
+}
+
+const MEANING: Record<CommentView['status'], string> = {
+  draft: 'Not sent yet: goes out with your decision',
+  open: 'Sent; its line is still the same',
+  addressed: 'Its line changed after you sent it',
+  stale: 'Not sent, and its line changed meanwhile',
+  resolved: 'You resolved it',
+}
+
+/** The comments that have no place in the present plan, or are done: those that need attention first. */
+export function ReviewList({ data }: { data: SessionPageData }) {
+  const inline = new Set(inlineComments(data.comments))
+  const isShownInline = data.query.view !== 'diff'
+  const listed = data.comments
+    .filter((comment) => comment.on === 'plan' && !(isShownInline && inline.has(comment)))
+    .sort((a, b) => (a.present_line ?? a.line ?? 0) - (b.present_line ?? b.line ?? 0))
+  if (listed.length === 0) return null
+  const resolved = listed.filter(({ status }) => status === 'resolved')
+  const others = listed.filter(({ status }) => status !== 'resolved')
+  return (
+    <section class="review" id="review" aria-labelledby="review-title">
+      <h3 id="review-title">
+        Comments <span class="muted">{countsText(listed)}</span>
+      </h3>
+      {others.map((comment) => (
+        <Comment comment={comment} data={data} hasQuote />
+      ))}
+      {resolved.length > 0 && (
+        <details class="show-more" id="resolved-comments">
+          <summary>{counted(resolved.length, 'resolved comment')}</summary>
+          {resolved.map((comment) => (
+            <Comment comment={comment} data={data} hasQuote />
+          ))}
+        </details>
+      )}
+    </section>
+  )
+}
+
+function countsText(comments: readonly CommentView[]): string {
+  return (Object.keys(STATUS) as CommentView['status'][])
+    .map((status) => [comments.filter((each) => each.status === status).length, status] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, status]) => `${count} ${status}`)
+    .join(', ')
+}
+
+interface CommentProps {
+  comment: CommentView
+  data: SessionPageData
+  /** Whether it quotes its lines, which are not right above it. */
+  hasQuote?: boolean
+}
+
+/** A comment with its answers, and what the operator can do with it. */
+export function Comment({ comment, data, hasQuote = false }: CommentProps) {
+  const { id, status, author, text, created_at, quote, replies, sent } = comment
+  const { label, tone } = STATUS[status]
+  const isClosed = data.ended
+  const api = `${sessionApi(data.session)}/comments/${id}`
+  return (
+    <article
+      class="comment"
+      id={`comment-${id}`}
+      data-status={status}
+      aria-label={`Comment on ${placeText(comment)}`}
+    >
+      <header>
+        <strong>
+          <bdi>{visibleText(author)}</bdi>
+        </strong>
+        <a class="muted small" href={`#comment-${id}`}>
+          {placeText(comment)}
+        </a>
+        <span class="muted small">
+          <Time at={created_at} />
+        </span>
+        <span title={MEANING[status]}>
+          <Badge tone={tone}>{label}</Badge>
+        </span>
+      </header>
+      {hasQuote && quote !== '' && <pre class="comment-quote">{visibleText(quote)}</pre>}
+      <p class="comment-text" dir="auto">
+        {visibleProse(text)}
+      </p>
+      {replies.map((reply) => (
+        <div class="comment-reply">
+          <p class="small">
+            <strong>
+              <bdi>{visibleText(reply.author)}</bdi>
+            </strong>{' '}
+            <span class="muted">
+              answered <Time at={reply.created_at} />
+            </span>
+          </p>
+          <p class="comment-text" dir="auto">
+            {visibleProse(reply.text)}
+          </p>
+        </div>
+      ))}
+      {!isClosed && (
+        <div class="comment-actions needs-script">
+          {sent && (
+            <ActionForm
+              id={`resolve-${id}`}
+              method="PUT"
+              action={api}
+              field={['resolved', status !== 'resolved']}
+              label={status === 'resolved' ? 'Reopen' : 'Resolve'}
+            />
+          )}
+          {sent ? (
+            <ReplyForm id={id} action={`${api}/replies`} />
+          ) : (
+            <>
+              <EditForm id={id} action={api} text={text} />
+              <ActionForm id={`delete-${id}`} method="DELETE" action={api} label="Delete" />
+            </>
+          )}
+        </div>
+      )}
+    </article>
+  )
+}
+
+export function placeText({ line, end_line, step, file }: CommentView): string {
+  if (line === null) return 'the plan'
+  const lines =
+    end_line !== null && end_line !== line ? `lines ${line}–${end_line}` : `line ${line}`
+  const where = file === null ? lines : `${visibleText(file)} ${lines}`
+  return step === null ? where : `${where} (step ${step})`
+}
+
+interface ActionFormProps {
+  id: string
+  method: 'PUT' | 'DELETE'
+  action: string
+  field?: [name: string, value: boolean]
+  label: string
+}
+
+/** A checkbox is how a form sends a boolean. */
+function ActionForm({ id, method, action, field, label }: ActionFormProps) {
+  return (
+    <form id={id} data-send={method} action={action}>
+      {field && (
+        <input type="checkbox" name={field[0]} checked={field[1]} hidden aria-label={field[0]} />
+      )}
+      <button type="submit" class="quiet compact">
+        {label}
+      </button>
+    </form>
+  )
+}
+
+function ReplyForm({ id, action }: { id: string; action: string }) {
+  return (
+    <FormDisclosure id={`reply-${id}`} label="Reply" isBare>
+      <form class="form" id={`reply-${id}-form`} data-send="POST" action={action}>
+        <Field id={`reply-${id}-text`} label="Reply">
+          <textarea id={`reply-${id}-text`} name="text" rows={2} required />
+        </Field>
+        <FormActions submit="Reply" primary />
+      </form>
+    </FormDisclosure>
+  )
+}
+
+function EditForm({ id, action, text }: { id: string; action: string; text: string }) {
+  return (
+    <FormDisclosure id={`edit-comment-${id}`} label="Edit" isBare>
+      <form class="form" id={`edit-comment-${id}-form`} data-send="PUT" action={action}>
+        <Field id={`edit-comment-${id}-text`} label="Comment">
+          <textarea id={`edit-comment-${id}-text`} name="text" rows={3} required>
+            {`\n${text}`}
+          </textarea>
+        </Field>
+        <FormActions submit="Save" primary />
+      </form>
+    </FormDisclosure>
+  )
+}

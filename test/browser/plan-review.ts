@@ -1,0 +1,173 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { eventually, inBrowser, isLive } from '../fixtures/browser.ts'
+import { axeViolations } from '../fixtures/browser-axe.ts'
+import { serveSample } from '../fixtures/browser-service.ts'
+import { agentFiles, plannedBy } from '../fixtures/plain-agents.ts'
+import { must, planned, step } from '../fixtures/session-client.ts'
+
+const PLAN = `## Hypothesis
+
+The clock.
+
+## Plan
+
+First paragraph.
+
+- keep this
+- remove the export
+
+\`\`\`js
+const ttl = 60
+const skew = 30
+\`\`\`
+`
+
+/** An agent whose second plan does what it was asked. */
+const AGENT = {
+  plan: `if [ -e seen ]; then sed 's/remove the export/keep the export/; s/skew = 30/skew = 60/' plan.txt; else cat plan.txt; fi`,
+}
+
+async function serveAgent(t: Parameters<typeof serveSample>[0]) {
+  const seen: { mark: () => void } = { mark: () => {} }
+  const service = await serveSample(
+    t,
+    (root) => {
+      const files = { ...agentFiles({ mine: AGENT }), 'plan.txt': PLAN }
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text)
+      seen.mark = () => writeFileSync(join(root, 'seen'), '')
+    },
+    ['--trust'],
+  )
+  return { service, seen }
+}
+
+/** Comments on what is under the pointer. */
+async function commentOn(page: Page, text: string, comment: string): Promise<void> {
+  await page.locator('#plan-text').getByText(text, { exact: true }).hover()
+  await page.locator('#comment-plus').click()
+  await page.locator('.comment-composer textarea').fill(comment)
+  await page.keyboard.press('Control+Enter')
+  await page.locator('#plan-text .comment-text').getByText(comment).waitFor()
+}
+
+inBrowser(
+  'a plan is reviewed line by line, and sent back with three comments',
+  async (t, visitor) => {
+    const { service, seen } = await serveAgent(t)
+    const { ref } = await plannedBy(service, 'mine', { description: 'What the case asks for.' })
+    const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
+    await isLive(page)
+    await page.locator('#case-context').getByText('What the case asks for.').waitFor()
+    await page.getByText('Prose · ').waitFor()
+
+    await commentOn(page, 'remove the export', 'Keep it.')
+    await commentOn(page, '30', 'Why 30?')
+    await page.getByRole('button', { name: 'Comment', exact: true }).click()
+    await page.locator('#comment-text').fill('Mind the docs.')
+    await page.keyboard.press('Control+Enter')
+    await page.locator('#review .comment-text').getByText('Mind the docs.').waitFor()
+
+    const comments = await must(service, 'GET', `${ref.path}/comments`)
+    const about = comments.map(({ line, quote, text, status }: Record<string, unknown>) => [
+      line,
+      quote,
+      text,
+      status,
+    ])
+    t.strictSame(about, [
+      [4, '- remove the export', 'Keep it.', 'draft'],
+      [8, 'const skew = 30', 'Why 30?', 'draft'],
+      [null, '', 'Mind the docs.', 'draft'],
+    ])
+    t.match(await page.locator('#approve-button').textContent(), /Approve with 3 notes/)
+    t.strictSame(await axeViolations(page), [])
+
+    seen.mark()
+    await page.getByRole('button', { name: 'Request changes (3)' }).click()
+    await page.getByRole('button', { name: 'Send 3 comments' }).click()
+    const addressed = page.locator('#review .comment[data-status=addressed]')
+    await eventually(async () => (await addressed.count()) === 2)
+    await page
+      .locator('#review .comment[data-status=open] .comment-text')
+      .getByText('Mind the docs.')
+      .waitFor()
+
+    await addressed.first().getByRole('button', { name: 'Resolve' }).click()
+    await eventually(async () => (await addressed.count()) === 1)
+    await page.getByText('1 resolved comment').waitFor()
+    await page.getByRole('link', { name: 'What changed' }).click()
+    await page.locator('.diff').getByText('keep the export').waitFor()
+    t.equal(
+      await page.locator('#review .comment[data-status=addressed]').count(),
+      1,
+      'beside the diff',
+    )
+    t.strictSame(await axeViolations(page), [])
+  },
+)
+
+inBrowser('what is written survives a change of the plan', async (t, visitor) => {
+  visitor.expect(/status of 409/)
+  const { service } = await serveAgent(t)
+  const { ref } = await plannedBy(service, 'mine')
+  const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
+  await isLive(page)
+  await page.locator('#plan-text').getByText('remove the export').hover()
+  await page.locator('#comment-plus').click()
+  await page.locator('.comment-composer textarea').fill('Keep it.')
+  const { plan } = await must(service, 'GET', ref.path)
+  await must(service, 'PUT', `${ref.path}/plan`, { plan: `A new first line.\n\n${plan}` })
+  await page.locator('#plan-text').getByText('A new first line.').waitFor()
+  await page.locator('.comment-composer').getByRole('button', { name: 'Add comment' }).click()
+  await page.getByText('These are line 6 now.').waitFor()
+  await page.locator('.comment-composer').getByRole('button', { name: 'Add comment' }).click()
+  await page.locator('#plan-text .comment-text').getByText('Keep it.').waitFor()
+  const [comment] = await must(service, 'GET', `${ref.path}/comments`)
+  t.match(comment, { line: 6, quote: '- remove the export' })
+})
+
+inBrowser('the steps of a runbook: outline, keys, comments, edits in place', async (t, visitor) => {
+  const service = await serveSample(t)
+  const steps = Array.from({ length: 30 }, (_, at) =>
+    step(`echo ${at + 1}`, `sh run id=s${at + 1}`),
+  )
+  const runbook = `# All of it\n\n${steps.join('\n')}`
+  const ref = await planned(service, { runbook })
+  const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
+  await isLive(page)
+  const outline = page.locator('#step-rows')
+  await page.getByText('Runbook · 30 steps').waitFor()
+  await outline.getByRole('link', { name: 'All of it' }).waitFor()
+  await eventually(() => outline.locator('.is-read').count())
+  t.ok((await outline.locator('.is-read').count()) < 30, 'what was not in sight is not read')
+
+  await page.locator('#step-s20').scrollIntoViewIfNeeded()
+  await eventually(async () => (await outline.locator('a[aria-current]').count()) === 1)
+  const box = (await page.locator('#steps').boundingBox())!
+  t.ok(box.y >= 0 && box.y < 200, 'the outline stays in sight')
+
+  await page.locator('#step-s2').focus()
+  await page.keyboard.press('j')
+  t.equal(await page.evaluate(() => document.activeElement?.id), 'step-s3')
+  await page.keyboard.press('c')
+  await page.locator('.comment-composer textarea').fill('Careful.')
+  await page.keyboard.press('Control+Enter')
+  await page.locator('.comment-text').getByText('Careful.').waitFor()
+  const [comment] = await must(service, 'GET', `${ref.path}/comments`)
+  t.match(comment, { step: 's3', status: 'draft' })
+
+  await page.getByRole('button', { name: 'Edit step s2', exact: true }).click()
+  const editor = page.locator('.step-edit textarea')
+  t.equal(await editor.inputValue(), '````sh run id=s2\necho 2\n````')
+  await editor.fill('````sh run id=s2 timeout=5s\necho two\n````')
+  t.equal(await page.locator('#approve-button').isEnabled(), false)
+  await page.getByRole('button', { name: 'Save step' }).click()
+  await page.locator('#step-s2').getByText('echo two').waitFor()
+  await eventually(() => page.locator('#approve-button').isEnabled())
+  const { plan } = await must(service, 'GET', ref.path)
+  t.equal(plan, runbook.trim().replace('id=s2\necho 2', 'id=s2 timeout=5s\necho two'))
+  t.equal(await page.locator('.comment').count(), 1, 'comments stay at their lines')
+  t.strictSame(await axeViolations(page), [])
+})
