@@ -18,6 +18,7 @@ interface Group {
 
 const IS_MAC = /^Mac|^iP/.test(navigator.platform)
 const TYPING_MS = 60
+const RETRY_MS = 1_000
 /** Of a group, unless more was asked for. */
 const MAX_OPTIONS = 8
 
@@ -108,7 +109,11 @@ function openPalette(): void {
   async function loadCases(): Promise<void> {
     const ask = ++asked
     const found = await load(`/palette?q=${encodeURIComponent(input.value.trim())}`)
-    if (ask !== asked || !found || !dialog.open) return
+    if (ask !== asked || !dialog.open) return
+    if (!found) {
+      typing = setTimeout(() => void loadCases(), RETRY_MS)
+      return
+    }
     cases = found
     show()
   }
