@@ -4,7 +4,7 @@ import { ATTENTION_KINDS } from '../model/attention.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../model/known-words.ts'
 import { stateLabel } from '../model/state-groups.ts'
-import type { ProgramContext } from './command.ts'
+import { defaultSubcommand, type ProgramContext } from './command.ts'
 import { withReader } from './context.ts'
 import { EXIT } from './output/exit-codes.ts'
 import { oneLineText } from './output/shown-line.ts'
@@ -54,22 +54,16 @@ async function candidates(
   if (command.commands.length > 0) {
     const [sub, ...others] = before
     if (sub === undefined) {
-      const fallback = defaultOf(command)
+      const fallback = defaultSubcommand(command)
       const others = fallback ? await completeFor(fallback, [], current, name) : []
       return [...command.commands.map(describeCommand), ...others]
     }
     const chosen = command.commands.find((each) => each.name() === sub)
     if (chosen) rest = others
-    command = chosen ?? defaultOf(command)
+    command = chosen ?? defaultSubcommand(command)
     if (!command) return []
   }
   return completeFor(command, rest, current, name)
-}
-
-/** The subcommand that runs if none is named. */
-function defaultOf(command: Command): Command | undefined {
-  const { _defaultCommandName: name } = command as unknown as { _defaultCommandName?: string }
-  return command.commands.find((each) => each.name() === name)
 }
 
 async function completeFor(
