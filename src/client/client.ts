@@ -131,7 +131,10 @@ export function createClient(
         throw errorFrom('GET', path, status, bodyOf(response, text))
       })
     },
-    stream: (path, options = {}) => sessionStream(path, where, signal, options),
+    stream(path, options = {}) {
+      const ending = options.signal ? AbortSignal.any([signal, options.signal]) : signal
+      return sessionStream(path, where, ending, options)
+    },
   }
 }
 

@@ -29,6 +29,8 @@ export interface StreamOptions {
   giveUpMs?: number
   /** The pauses between retries. */
   pausesMs?: readonly number[]
+  /** Ends this stream, and nothing else of its client. */
+  signal?: AbortSignal
 }
 
 /** The address of the service, which may change after a restart. */

@@ -50,7 +50,7 @@ t.test(
     const notice = /<details class="folder-state".*?<\/details>/s.exec(page.text)![0]
     t.match(
       notice.replace(/<[^>]+>/g, '').replace(/\s+/g, ' '),
-      /^5 uncommitted changes in the working folder \(branch \w+\), 3 from session 1 of A plan that fails \(failed: /,
+      /^5 uncommitted changes in the working folder \(branch \w+\), 3 files from 1 session ?3 files from session 1 of A plan that fails \(failed: /,
     )
   },
 )

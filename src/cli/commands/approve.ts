@@ -6,6 +6,7 @@ import { durationsText } from '../../model/session-durations.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { follow, reread, sessionExitCode } from '../follow/follow.ts'
+import { handleWaitingPlans } from '../follow/wait-for-plan.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { attachCommands, nextText } from '../output/next-proof.ts'
@@ -19,6 +20,8 @@ interface Options extends CommandOptions {
   yes?: boolean
   sha?: string
   detach?: boolean
+  next?: boolean
+  bell?: boolean
 }
 
 export function command(): Command {
@@ -29,6 +32,8 @@ export function command(): Command {
     .option('--yes', 'Approve the plan as it is, without asking.')
     .option('--sha <hash>', 'Approve, without asking, only the plan with this plan_sha256.')
     .option('--detach', 'Do not follow the run. Needs a running service.')
+    .option('--next', 'Wait for plans of all cases and ask about each, until Ctrl-C.')
+    .option('--bell', 'With --next: also ring the bell when something needs you.')
     .action((name: string | undefined, word: string | undefined, options: Options) =>
       withService(options, (context) => run(context, name, word, options)),
     )
@@ -36,12 +41,13 @@ export function command(): Command {
     examples: [
       ['casefile approve', 'Choose among the plans that wait.'],
       ['casefile approve "sign-in"', 'Read the plan, answer y, watch the run.'],
+      ['casefile approve --next --detach', 'Answer plan after plan while the runs go on.'],
       [
         'casefile approve c12d 2 --sha "$(casefile plan c12d 2 --json | jq -r .plan_sha256)"',
         'Approve in a script.',
       ],
     ],
-    more: 'If the plan changes while you read it, it is not approved: you see the new one and are asked again. Without a running service, Ctrl-C stops the run.',
+    more: 'If the plan changes while you read it, it is not approved: you see the new one and are asked again. Without a running service, Ctrl-C stops the run. --next begins with the plan that has waited longest. After the answer, and the run unless you use --detach, it goes on waiting; it asks about a plan that you did not approve only when it changes. It needs a terminal, so it cannot be used with --json, --yes or a pipe.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.notApproved, EXIT.interrupted],
   })
 }
@@ -52,7 +58,16 @@ async function run(
   word: string | undefined,
   options: Options,
 ): Promise<ExitCode> {
-  const { client, terminal, json } = context
+  const { client } = context
+  if (options.next) {
+    requireNextAlone(context, name, options)
+    if (options.detach) requirePersistentService(context, 'run')
+    return handleWaitingPlans(context, {
+      bell: options.bell ?? false,
+      handle: (session) => approve(context, session, options),
+    })
+  }
+  if (options.bell) throw usageError('--bell needs --next.')
   if (name !== undefined) requireAnswer(context, options)
   if (options.detach) requirePersistentService(context, 'run')
   const id = await resolveOrChooseCase(context, name, {
@@ -62,6 +77,16 @@ async function run(
   })
   requireAnswer(context, options)
   const session = await resolveSession(client, id, word, { waiting: true })
+  return approve(context, session, options)
+}
+
+/** Shows the plan, asks, and follows the run. */
+async function approve(
+  context: CommandContext,
+  session: SessionJson,
+  options: Options,
+): Promise<ExitCode> {
+  const { terminal, json } = context
   requireWaiting(session)
   const approved = await decide(context, session, options)
   if (approved === null) {
@@ -71,7 +96,7 @@ async function run(
   if (options.detach) {
     if (json) terminal.print(jsonText(approved))
     else {
-      const next = `casefile tail ${id.slice(0, 8)}`
+      const next = `casefile tail ${session.case_id.slice(0, 8)}`
       terminal.print(`session ${session.number} is running. Follow it with: ${next}\n`)
     }
     return EXIT.done
@@ -120,6 +145,22 @@ function requireAnswer({ terminal, json }: CommandContext, { yes, sha }: Options
   throw usageError(
     'Approving asks first, which needs a terminal. Without one, use --yes for the current plan, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
   )
+}
+
+function requireNextAlone(
+  { terminal, json }: CommandContext,
+  name: string | undefined,
+  { yes, sha }: Options,
+): void {
+  if (name !== undefined) throw usageError('--next waits for plans of all cases, so name no case.')
+  if (yes || sha !== undefined) {
+    throw usageError('--next asks about each plan, so it cannot be used with --yes or --sha.')
+  }
+  if (json || !terminal.canAsk) {
+    throw usageError(
+      '--next asks about each plan, which needs a terminal. A program can read the event attention_needed of GET /events.',
+    )
+  }
 }
 
 /** Throws if the approval would be rejected for lack of trust; with `--yes` the service says so. */

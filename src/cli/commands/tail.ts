@@ -1,27 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { watchAttention } from '../follow/attention-watch.ts'
 import { follow, sessionExitCode } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { sayFailed } from '../output/planned.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
 import { resolveSession } from '../resolve/session.ts'
 
+interface Options extends CommandOptions {
+  bell?: boolean
+}
+
+/** The event that a session waits for a person comes with its last entries. */
+const LAST_EVENT_MS = 500
+const POLL_MS = 25
+
 export function command(): Command {
   const tail = new Command('tail')
     .description('Follow a session: its steps, their output, and its end.')
     .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
     .addArgument(sessionArgument())
-    .action((name: string | undefined, word: string | undefined, options: CommandOptions) =>
-      withService(options, (context) => run(context, name, word)),
+    .option('--bell', 'Also ring the bell of the terminal when the case needs you.')
+    .action((name: string | undefined, word: string | undefined, options: Options) =>
+      withService(options, (context) => run(context, name, word, options)),
     )
   return explain(tail, {
     examples: [
       ['casefile tail "sign-in"', 'Ctrl-C leaves the session running.'],
       ['casefile tail c12d 2 --json', 'One event per line.'],
     ],
-    more: 'Earlier events come first, with up to 64 KiB of output of a running step. It continues when the service restarts.',
+    more: 'Earlier events come first, with up to 64 KiB of output of a running step. It continues when the service restarts. A terminal gets a desktop notification (OSC 9) when something of the case begins to wait for you; not with --json, NO_COLOR or TERM=dumb.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })
 }
@@ -30,6 +41,7 @@ async function run(
   context: CommandContext,
   name: string | undefined,
   word: string | undefined,
+  { bell = false }: Options,
 ): Promise<ExitCode> {
   const { client, terminal, json, signal, isOwn } = context
   const id = await resolveOrChooseCase(context, name, {
@@ -44,6 +56,7 @@ async function run(
     terminal.warn(`session ${session.number} keeps running. Follow it again with: ${again}`)
   }
   signal.addEventListener('abort', leave)
+  const watch = terminal.isTerminal ? watchAttention(context, { caseId: id, bell }) : null
   try {
     if (session.state === 'plan_ready') {
       const next = `casefile approve ${nameOf(session)}`
@@ -54,8 +67,14 @@ async function run(
     const last = await follow(context, session, { until, envelopes: json })
     if (!json && last.state === 'failed') sayFailed(terminal, last)
     else if (!json) terminal.say(`session ${last.number} is ${last.state}`)
+    const isNew = last.state !== session.state
+    for (let waited = 0; watch && isNew && waited < LAST_EVENT_MS; waited += POLL_MS) {
+      if (watch.hasHeardOf(session.id)) break
+      await delay(POLL_MS, undefined, { signal })
+    }
     return sessionExitCode(last)
   } finally {
+    watch?.stop()
     signal.removeEventListener('abort', leave)
   }
 }

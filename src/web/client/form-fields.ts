@@ -14,6 +14,7 @@ export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undef
     else if (control instanceof HTMLInputElement && control.type === 'radio' && !control.checked)
       continue
     else if (dataset.list === 'lines') Object.assign(fields, linesOf(value))
+    else if (dataset.list === 'json') fields[name] = JSON.parse(value)
     else if (value === '' && dataset.empty === 'omit') continue
     else if (value === '' && dataset.empty === 'null') fields[name] = null
     else if (dataset.list === 'requirements') fields[name] = parseRequirements(value)

@@ -30,9 +30,8 @@ import { startUndo } from './undo.tsx'
  *   data-if-match      the ETag of what the form shows, sent as If-Match
  *   data-only-changed  send only the fields that were changed
  *   data-empty         on a control: what an empty one sends: `omit` nothing, `null` null
- *   data-list          on a control: it sends a list, split at `spaces` or `commas`; `lines`: as `line` and `end_line`
- *
- *   data-list          on a control: it sends a list, split at `spaces` or `commas`, or one of `requirements` by line
+ *   data-list          on a control: it sends a list, split at `spaces` or `commas`, or one of `requirements` by line;
+ *                      `lines`: as `line` and `end_line`; `json`: the value that the text is in JSON
  *   data-requirement   the line that the button adds to the proof of a new case (new-case.tsx)
  *   data-confirm       the question to ask before sending
  *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
@@ -88,8 +87,9 @@ import { startUndo } from './undo.tsx'
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
  *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
- * The plan (plan-comments.tsx, plan-outline.ts, step-edit.tsx)
- *   data-comments      on the plan: the URL of its comments
+ * The plan, and comments (plan-comments.tsx, diff-comments.tsx, plan-outline.ts, step-edit.tsx)
+ *   data-comments      on the plan and the changed files: the URL of their comments
+ *   data-place         on a comment: its place in the diff, as JSON
  *   data-lines         on a block of the plan: the lines of its source, as `12-14`
  *   data-step          on a block of the plan: the id of its step
  *

@@ -1,3 +1,4 @@
+import { closeEmptyComposers, composer, openComposers } from './comment-composer.tsx'
 import { element } from './dom.ts'
 import { showError } from './forms.tsx'
 import {
@@ -67,13 +68,6 @@ export function startPlanComments(): void {
     true, // before the disclosure that the button opens
   )
   document.addEventListener('sent', (event) => void onSent(event as CustomEvent<Sent>))
-  document.addEventListener('reset', ({ target }) => {
-    if ((target as Element).matches('.comment-composer')) (target as Element).remove()
-  })
-  document.addEventListener('keydown', (event) => {
-    const form = (event.target as Element).closest?.('.comment-composer')
-    if (event.key === 'Escape' && form && !form.hasAttribute('data-dirty')) form.remove()
-  })
 }
 
 function plusButton(): HTMLButtonElement {
@@ -98,65 +92,42 @@ function placeOfStep(step: HTMLElement): PlanPlace {
 
 function openComposer(place: PlanPlace): void {
   const { lines } = place
-  const open = [...document.querySelectorAll<HTMLFormElement>('.comment-composer')]
-  const same = open.find((form) => fieldValue(form, 'lines') === wordOf(lines))
-  for (const form of open) if (form !== same && !form.hasAttribute('data-dirty')) form.remove()
-  const form = same ?? composer(place)
+  const same = openComposers().find((form) => fieldValue(form, 'lines') === wordOf(lines))
+  closeEmptyComposers(same)
+  const form = same ?? composerFor(place)
   if (!same) insertAt(place, form)
   getSelection()?.removeAllRanges()
   form.querySelector('textarea')?.focus()
 }
 
-let composers = 0
-
-function composer({ lines }: PlanPlace): HTMLFormElement {
-  const id = `composer-${++composers}`
+function composerFor({ lines }: PlanPlace): HTMLFormElement {
   const { source, hash } = presentPlan()
-  const quoted = source
-    .split('\n')
-    .slice(lines.from - 1, lines.to)
-    .join('\n')
-  return element<HTMLFormElement>(
-    <form
-      class="form comment-composer"
-      data-own=""
-      data-send="POST"
-      action={planText()!.dataset.comments}
-    >
-      <input type="hidden" name="plan_sha256" value={hash} />
-      <input type="hidden" name="lines" value={wordOf(lines)} data-list="lines" />
-      <input type="hidden" class="quoted" value={quoted} />
-      <label for={id}>Comment on {linesText(lines)}</label>
-      <textarea id={id} name="text" rows={3} required />
-      <div class="actions">
-        <button type="submit" class="primary compact">
-          Add comment
-        </button>
-        <button type="reset" class="quiet compact">
-          Cancel
-        </button>
-        <span class="muted small">
-          <kbd>Ctrl</kbd> <kbd>Enter</kbd>
-        </span>
-      </div>
-    </form>,
+  const form = composer({
+    about: linesText(lines),
+    action: planText()!.dataset.comments!,
+    fields: [
+      { name: 'plan_sha256', value: hash },
+      { name: 'lines', value: wordOf(lines), list: 'lines' },
+    ],
+  })
+  quotes.set(
+    form,
+    source
+      .split('\n')
+      .slice(lines.from - 1, lines.to)
+      .join('\n'),
   )
+  return form
 }
 
+/** The lines that each form is about, as they were. */
+const quotes = new WeakMap<HTMLFormElement, string>()
+
+/** If the plan changed meanwhile, the comment moves with its lines. */
 async function onSent(event: CustomEvent<Sent>): Promise<void> {
   const form = event.target as HTMLFormElement
   const { detail } = event
-  if (!form.matches('.comment-composer, #comment-form')) return
-  if (detail.ok) {
-    if (form.id === 'comment-form') return
-    event.preventDefault()
-    form.remove()
-    await refresh()
-    document
-      .getElementById(`comment-${String(detail.body.id)}`)
-      ?.scrollIntoView({ block: 'nearest' })
-    return
-  }
+  if (!form.matches('.comment-composer, #comment-form') || detail.ok) return
   if (detail.problem.code !== 'plan_changed') return
   event.preventDefault()
   await refresh()
@@ -166,7 +137,7 @@ async function onSent(event: CustomEvent<Sent>): Promise<void> {
 /** Finds the lines of a comment in the plan as it is now; the operator sends it again. */
 function moveToPresentPlan(form: HTMLFormElement): void {
   const { source, hash } = presentPlan()
-  const quoted = form.querySelector<HTMLInputElement>('.quoted')?.value ?? ''
+  const quoted = quotes.get(form) ?? ''
   const lines = source.split('\n')
   const count = quoted.split('\n').length
   const from = lines.findIndex(

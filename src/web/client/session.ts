@@ -1,4 +1,6 @@
 import { spanText } from '../../model/amounts.ts'
+import { startComposers } from './comment-composer.tsx'
+import { startDiffComments } from './diff-comments.tsx'
 import { startOutput } from './output.ts'
 import { startOutputTools } from './output-tools.ts'
 import { startApproval } from './plan-approval.tsx'
@@ -12,7 +14,9 @@ export function startSession(): void {
   startOutput()
   startOutputTools()
   startApproval()
+  startComposers()
   startPlanComments()
+  startDiffComments()
   startPlanOutline()
   startStepEdit()
   startClock()

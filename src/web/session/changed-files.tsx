@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { LRUCache } from 'lru-cache'
 import { stampOf } from '../../files/safe-read.ts'
 import type { HttpDeps } from '../../http/deps.ts'
@@ -68,14 +69,17 @@ export async function showChanges(
   return patch && showDiff(patch, { layout, outside: new Set(outOfScopeFiles(session.trail)) })
 }
 
-/** The files that changed during the run. */
-export function ChangedFiles({
-  session,
-  changes,
-}: {
+interface ChangedFilesProps {
   session: Session
   changes: ShownDiff | null
-}) {
+  /** The URL of the session's comments, if lines can be commented on. */
+  comments: string | undefined
+  /** Shown above the files. */
+  children?: Child
+}
+
+/** The files that changed during the run. */
+export function ChangedFiles({ session, changes, comments, children }: ChangedFilesProps) {
   const taken = lastOf(session.trail, 'diff_taken')
   if (!taken) return null
   const { diff } = session
@@ -83,7 +87,12 @@ export function ChangedFiles({
   const outside = new Set(outOfScopeFiles(session.trail))
   const more = Number(taken.fields.warnings ?? 0) - warnings.length
   return (
-    <section class="card" id="changes" aria-labelledby="changes-title">
+    <section
+      class="card"
+      id="changes"
+      aria-labelledby="changes-title"
+      data-comments={changes ? comments : undefined}
+    >
       <header>
         <h2 id="changes-title">Changed files</h2>
         {diff && diff.file !== '' && (
@@ -111,6 +120,7 @@ export function ChangedFiles({
           </ul>
         </div>
       )}
+      {children}
       {changes ? (
         <DiffView
           diff={changes}

@@ -6,6 +6,7 @@ import { sessionPage } from '../shell/addresses.ts'
 import type { SessionPageData } from './session-data.ts'
 
 const MAX_FILES = 50
+const MAX_AUTHORS = 10
 
 /** What is not committed where the plan would run, and which session left it: a run starts from these files. */
 export function FolderNotice({ data: { folderState } }: { data: SessionPageData }) {
@@ -18,9 +19,15 @@ export function FolderNotice({ data: { folderState } }: { data: SessionPageData 
     const known = authors.get(left_by.session.id)
     authors.set(left_by.session.id, { by: left_by, files: (known?.files ?? 0) + 1 })
   }
+  const leftCount = changes.filter(({ left_by }) => left_by !== null).length
   const hasFailed = [...authors.values()].some(({ by }) => by.session.state !== 'complete')
   return (
-    <details class="folder-state" id="folder-state" data-tone={hasFailed ? 'warn' : 'plain'}>
+    <details
+      class="folder-state"
+      id="folder-state"
+      open={hasFailed}
+      data-tone={hasFailed ? 'warn' : 'plain'}
+    >
       <summary>
         <strong>
           {isCut
@@ -34,20 +41,19 @@ export function FolderNotice({ data: { folderState } }: { data: SessionPageData 
             (branch <code>{visibleText(branch)}</code>)
           </>
         )}
-        {[...authors.values()].slice(0, 3).map(({ by, files }) => (
-          <>
-            , {files} from{' '}
-            <a href={sessionPage(by.case_id, by.session.number)}>
-              session {by.session.number} of <bdi>{visibleText(by.title)}</bdi>
-            </a>{' '}
-            (
-            {by.session.state === 'failed'
-              ? `failed: ${failureText(by.session)}`
-              : by.session.state}
-            )
-          </>
-        ))}
+        {authors.size > 0 &&
+          `, ${counted(leftCount, 'file')} from ${counted(authors.size, 'session')}`}
       </summary>
+      {[...authors.values()].slice(0, MAX_AUTHORS).map(({ by, files }) => (
+        <p>
+          {counted(files, 'file')} from{' '}
+          <a href={sessionPage(by.case_id, by.session.number)}>
+            session {by.session.number} of <bdi>{visibleText(by.title)}</bdi>
+          </a>{' '}
+          ({by.session.state === 'failed' ? `failed: ${failureText(by.session)}` : by.session.state}
+          )
+        </p>
+      ))}
       <ul class="file-names">
         {changes.slice(0, MAX_FILES).map((change) => (
           <Change change={change} />

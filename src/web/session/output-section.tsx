@@ -17,7 +17,8 @@ import type { StepRow } from './step-rows.ts'
 export function OutputSection({ data }: { data: SessionPageData }) {
   const { output, json, rows } = data
   const hasLogs = output.some(({ artifact, isMissing }) => artifact !== null && !isMissing)
-  if (!hasLogs && json.output !== '') return <RecordedOutput text={json.output} />
+  const wasSilent = output.length > 0 && output.every(({ artifact }) => artifact === null)
+  if (!hasLogs && !wasSilent && json.output !== '') return <RecordedOutput text={json.output} />
   if (output.length === 0) return null
   return (
     <section class="card output" id="output" aria-labelledby="output-title">

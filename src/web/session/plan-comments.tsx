@@ -84,6 +84,7 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
       class="comment"
       id={`comment-${id}`}
       data-status={status}
+      data-place={diffPlace(comment)}
       aria-label={`Comment on ${placeText(comment)}`}
     >
       <header>
@@ -142,6 +143,10 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
       )}
     </article>
   )
+}
+
+function diffPlace({ on, file, side, line }: CommentView): string | undefined {
+  return on === 'diff' ? JSON.stringify({ file, side, line }) : undefined
 }
 
 export function placeText({ line, end_line, step, file }: CommentView): string {

@@ -117,7 +117,7 @@ export async function loadSessionPage(
   const executed = executionSummary(session, plan, settings)
   const objection = executed.objection ?? (waits ? await objectionTo(plan.isRunbook) : null)
   const carried = { ...executed, objection }
-  const isPlannedNext = waits || mayPlanAgain({ folder, session })
+  const isPlannedNext = waits || session.state === 'complete' || mayPlanAgain({ folder, session })
   const rows = stepRows(session, plan, carried.willRun)
   const present = { plan: json.plan, savedAt: savedAt(service, json) }
   const revisions = revisionsOf(session, present)

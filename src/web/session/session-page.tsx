@@ -12,6 +12,7 @@ import {
   logPage,
   memoryPage,
   pathTo,
+  sessionApi,
   sessionPage,
 } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
@@ -23,6 +24,7 @@ import { markOfSession } from '../shell/tab-mark.ts'
 import { Time } from '../shell/time.tsx'
 import { CaseContext } from './case-context.tsx'
 import { ChangedFiles } from './changed-files.tsx'
+import { DiffComments } from './diff-comments.tsx'
 import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
 import { AbandonForm, StopForm } from './plan-forms.tsx'
@@ -84,13 +86,9 @@ export function SessionPage({ data, assets }: SessionPageProps) {
         pageOf={(artifact) => logPage(id, session.number, artifact)}
       />
       <RefusedActions data={data} />
-      {isOver(session.state) && !isOutputFirst && (
-        <ChangedFiles session={session} changes={data.changes} />
-      )}
+      {isOver(session.state) && !isOutputFirst && <Changes data={data} />}
       <OutputSection data={data} />
-      {isOver(session.state) && isOutputFirst && (
-        <ChangedFiles session={session} changes={data.changes} />
-      )}
+      {isOver(session.state) && isOutputFirst && <Changes data={data} />}
       {!waits && <PlanSection data={data} />}
       <TrailTable data={data} />
     </div>
@@ -109,6 +107,16 @@ export function SessionPage({ data, assets }: SessionPageProps) {
         {waits ? [main, side] : [side, main]}
       </div>
     </Page>
+  )
+}
+
+function Changes({ data }: { data: SessionPageData }) {
+  const { session, changes, ended } = data
+  const comments = ended ? undefined : `${sessionApi(session)}/comments`
+  return (
+    <ChangedFiles session={session} changes={changes} comments={comments}>
+      <DiffComments data={data} />
+    </ChangedFiles>
   )
 }
 

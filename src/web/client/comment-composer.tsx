@@ -1,0 +1,77 @@
+import { element } from './dom.ts'
+import { refresh } from './refresh.ts'
+import type { Sent } from './send.ts'
+
+interface ComposerProps {
+  /** What the comment is about: "line 12". */
+  about: string
+  action: string
+  /** Sent besides the text. */
+  fields: readonly HiddenField[]
+}
+
+export interface HiddenField {
+  name: string
+  value: string
+  /** How it is sent (form-fields.ts). */
+  list?: 'lines' | 'json'
+}
+
+let made = 0
+
+/** A form for a comment, which closes itself. A refresh of the page leaves it alone. */
+export function composer({ about, action, fields }: ComposerProps): HTMLFormElement {
+  const id = `composer-${++made}`
+  return element<HTMLFormElement>(
+    <form class="form comment-composer" data-own="" data-send="POST" action={action}>
+      {fields.map(({ name, value, list }) => (
+        <input type="hidden" name={name} value={value} data-list={list} />
+      ))}
+      <label for={id}>Comment on {about}</label>
+      <textarea id={id} name="text" rows={3} required />
+      <div class="actions">
+        <button type="submit" class="primary compact">
+          Add comment
+        </button>
+        <button type="reset" class="quiet compact">
+          Cancel
+        </button>
+        <span class="muted small">
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd>
+        </span>
+      </div>
+    </form>,
+  )
+}
+
+/** Closes other forms that nothing was written in. */
+export function closeEmptyComposers(except: HTMLFormElement | undefined): void {
+  for (const form of openComposers())
+    if (form !== except && !form.hasAttribute('data-dirty')) close(form)
+}
+
+export function openComposers(): HTMLFormElement[] {
+  return [...document.querySelectorAll<HTMLFormElement>('.comment-composer')]
+}
+
+export function startComposers(): void {
+  document.addEventListener('reset', ({ target }) => {
+    if ((target as Element).matches('.comment-composer')) close(target as HTMLFormElement)
+  })
+  document.addEventListener('keydown', (event) => {
+    const form = (event.target as Element).closest?.<HTMLFormElement>('.comment-composer')
+    if (event.key === 'Escape' && form && !form.hasAttribute('data-dirty')) close(form)
+  })
+  document.addEventListener('sent', (event) => {
+    const { target, detail } = event as CustomEvent<Sent> & { target: HTMLFormElement }
+    if (!target.matches('.comment-composer') || !detail.ok) return
+    event.preventDefault()
+    close(target)
+    void refresh()
+  })
+}
+
+/** In a table the form has a row for itself. */
+function close(form: HTMLFormElement): void {
+  ;(form.closest('tr.comments') ?? form).remove()
+}
