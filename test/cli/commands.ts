@@ -60,7 +60,7 @@ t.test('a new case says what would prove it, and is planned', async (t) => {
   t.test('--plan starts a session and waits for its plan', async (t) => {
     const plan = ['-d', step('echo fine', 'sh run id=say'), '--plan']
     const said = await cli.run('new', 'Red door', ...plan, '--prove', 'It opens (log)')
-    t.match(said, { code: 0, stdout: /^[0-9a-f-]{36} {2}Red door\n[^]*echo fine/ })
+    t.match(said, { code: 0, stdout: /^[0-9a-f-]{36} {2}Red door\n[\s\S]*echo fine/ })
     t.match(await cli.run('show', 'red', '--json'), {
       json: { state: 'PLANNING', sessions: [{ state: 'plan_ready', type: 'implementing' }] },
     })
