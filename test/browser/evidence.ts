@@ -32,7 +32,7 @@ const found = (page: Page) => page.locator('#output-found')
 const isFold = (page: Page, pane: string) =>
   page.locator(`#pane-${pane} > details`).evaluate((fold) => (fold as HTMLDetailsElement).open)
 
-inBrowser('the output of a session: search, folds, next error, full screen', async (t, visitor) => {
+inBrowser('the output of a session: search, folds', async (t, visitor) => {
   const service = await serveSample(t)
   const page = await visitor.open(await openEvidence(service))
   await isLive(page)
@@ -64,28 +64,6 @@ inBrowser('the output of a session: search, folds, next error, full screen', asy
     () => found(page).innerText(),
     (text) => text === 'No matches',
   )
-
-  await page.locator('#next-error').click()
-  await eventually(
-    () => page.url(),
-    (url) => url.endsWith('#L2-log-3777'),
-  )
-  const line = page.locator('[id="L2-log-3777"]')
-  t.ok(await line.isVisible())
-  t.match(await line.getAttribute('class'), /marked/)
-
-  const size = () => page.locator('#output').evaluate((output) => output.clientHeight)
-  const before = await size()
-  await page.locator('#full-screen').click()
-  t.ok((await size()) >= 790, 'all of the window')
-  t.notOk(await page.locator('h1').isVisible())
-  await page.locator('#output-search').focus()
-  await page.keyboard.press('Escape')
-  t.ok((await size()) >= 790, 'it empties the field first')
-  t.equal(await page.locator('#output-search').inputValue(), '')
-  await page.keyboard.press('Escape')
-  await eventually(size, (height) => height === before)
-  t.equal(await page.locator('#full-screen').getAttribute('aria-pressed'), 'false')
 })
 
 inBrowser('the page of a log: a range of lines, and the next error', async (t, visitor) => {
