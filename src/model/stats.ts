@@ -52,15 +52,17 @@ export function statsOf(
   weeks: string[],
 ): Stats {
   const first = Date.parse(weeks[0]!)
-  const weekOf = ({ ended_at }: FinishedRun) => Math.floor((Date.parse(ended_at) - first) / WEEK_MS)
-  const runs = all.filter((run) => weekOf(run) >= 0 && weekOf(run) < weeks.length)
+  const runs = all.flatMap((run) => {
+    const week = Math.floor((Date.parse(run.ended_at) - first) / WEEK_MS)
+    return week >= 0 && week < weeks.length ? [Object.assign(run, { week })] : []
+  })
   const providers = [...new Set(runs.map(({ provider }) => provider))]
   const agents = providers.map((provider): AgentStats => {
     const own = runs.filter((run) => run.provider === provider)
     return {
       provider,
       ...countOf(own),
-      by_week: weeks.map((_, index) => countOf(own.filter((run) => weekOf(run) === index))),
+      by_week: weeks.map((_, index) => countOf(own.filter(({ week }) => week === index))),
       medians: mediansOf(own),
     }
   })

@@ -1,4 +1,4 @@
-import { counted, numberText, spanText } from '../../model/amounts.ts'
+import { numberText, spanText } from '../../model/amounts.ts'
 import type { SessionDurations } from '../../model/session-durations.ts'
 import { NEED_LABELS } from '../../model/state-groups.ts'
 import type { Stats } from '../../model/stats.ts'
@@ -20,7 +20,10 @@ export function StatsStrip({ stats }: { stats: Stats }) {
           <>
             <WeekBars weeks={total} most={mostOf(total)} />
             <span>
-              <strong>{counted(runs, 'run')}</strong> in 8 weeks, {share(stats)} passed
+              <strong>
+                {numberText(runs)} {runs === 1 ? 'run' : 'runs'}
+              </strong>{' '}
+              in 8 weeks, {share(stats)} passed
             </span>
             <MedianText medians={medians} />
           </>
