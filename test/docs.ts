@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { XMLValidator } from 'fast-xml-parser'
 import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
+import { defaultSubcommand } from '../src/cli/command.ts'
 import { casefile } from '../src/cli/program.ts'
 import { endpointsOf } from '../src/http/endpoints.ts'
 import { openApiDocument } from '../src/http/openapi/document.ts'
@@ -278,7 +279,10 @@ t.test(
         const [name = '', second = '', ...rest] = words.trim().split(/\s+/)
         if (/^-|^$|^</.test(name)) continue
         const first = program.commands.find((each) => each.name() === name)
-        const command = first?.commands.find((each) => each.name() === second) ?? first
+        const command =
+          first?.commands.find((each) => each.name() === second) ??
+          (first && defaultSubcommand(first)) ??
+          first
         t.ok(command, `${page}: ${whole}`)
         const options = [second, ...rest].flatMap((word) => /^\[?(--[a-z-]+)/.exec(word)?.[1] ?? [])
         for (const option of options.filter((each) => !global.includes(each))) {

@@ -38,6 +38,13 @@ export function getExplanation(command: Command): Explanation | undefined {
   return explanations.get(command)
 }
 
+/** The subcommand that runs if none is named. */
+export function defaultSubcommand(command: Command): Command | undefined {
+  // commander has no public way to read it
+  const { _defaultCommandName: name } = command as unknown as { _defaultCommandName?: string }
+  return command.commands.find((each) => each.name() === name)
+}
+
 export const SHARED_OPTIONS = 'Shared options:'
 
 function helpText({ examples, exits = [], more }: Explanation): string {

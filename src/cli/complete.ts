@@ -4,12 +4,13 @@ import { ATTENTION_KINDS } from '../model/attention.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../model/known-words.ts'
 import { stateLabel } from '../model/state-groups.ts'
-import type { ProgramContext } from './command.ts'
+import { defaultSubcommand, type ProgramContext } from './command.ts'
 import { withReader } from './context.ts'
 import { EXIT } from './output/exit-codes.ts'
 import { oneLineText } from './output/shown-line.ts'
 import { casefile } from './program.ts'
 import { resolveCase } from './resolve/case.ts'
+import { commentsOfCase } from './resolve/comment.ts'
 import { proofsOf } from './resolve/proof.ts'
 import { sessionsOf } from './resolve/session.ts'
 
@@ -52,11 +53,25 @@ async function candidates(
   let rest = before
   if (command.commands.length > 0) {
     const [sub, ...others] = before
-    if (sub === undefined) return command.commands.map(describeCommand)
-    command = command.commands.find((each) => each.name() === sub)
+    if (sub === undefined) {
+      const fallback = defaultSubcommand(command)
+      const others = fallback ? await completeFor(fallback, [], current, name) : []
+      return [...command.commands.map(describeCommand), ...others]
+    }
+    const chosen = command.commands.find((each) => each.name() === sub)
+    if (chosen) rest = others
+    command = chosen ?? defaultSubcommand(command)
     if (!command) return []
-    rest = others
   }
+  return completeFor(command, rest, current, name)
+}
+
+async function completeFor(
+  command: Command,
+  rest: readonly string[],
+  current: string,
+  name: string,
+): Promise<Words> {
   if (current.startsWith('-')) {
     const flags = command.options.filter(({ hidden }) => !hidden)
     return [...flags.map(({ long, description }) => [long ?? '', description] as const), HELP]
@@ -119,6 +134,16 @@ async function wordsFor(expected: Option | Argument, place: Place): Promise<Word
           ({ number, state, type }) => [String(number), `${type}, ${state}`] as const,
         )
         return [...numbered, ['latest', 'the newest']]
+      })
+    case 'comment':
+      return reading(place, async (client) => {
+        const found = await commentsOfCase(
+          client,
+          await resolveCase(client, place.positional[0] ?? ''),
+        )
+        return found.flatMap(({ comments }) =>
+          comments.map(({ id, status, text }) => [id, `${status}: ${text}`.slice(0, 80)] as const),
+        )
       })
     case 'proof':
       return reading(place, async (client) => {

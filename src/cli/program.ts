@@ -5,6 +5,7 @@ import { command as adoptCommand } from './commands/adopt.ts'
 import { command as answerCommand } from './commands/answer.ts'
 import { command as approveCommand } from './commands/approve.ts'
 import { command as checkCommand } from './commands/check.ts'
+import { command as commentCommand } from './commands/comment.ts'
 import { command as completionCommand } from './commands/completion.ts'
 import { command as deleteCommand } from './commands/delete.ts'
 import { command as demoCommand } from './commands/demo.ts'
@@ -65,6 +66,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
     start: startCommand,
     plan: planCommand,
     approve: approveCommand,
+    comment: commentCommand,
     revise: reviseCommand,
     abandon: abandonCommand,
     tail: tailCommand,

@@ -29,7 +29,7 @@ export interface Examination {
   providers: ProviderStatus[]
   /** The hooks of the agents that people run themselves. */
   hooks: HooksReport
-  /** Where people are told what waits for them. */
+  /** Where notifications go. */
   notify: string
   /** The default provider of new sessions. */
   standard: string

@@ -95,8 +95,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '') ?? []
     const isOwnHistory = history.isOwnChange(caseId, historyHash(before), historyHash(after))
     const events = caseEvents(caseId, before, after, source, { wrote: readable, isOwnHistory })
-    const told = folder && after ? attentionEvents(folder, before, after, source) : []
-    const envelopes = [...events, ...told].flatMap((event): Envelope[] => {
+    const waiting = folder && after ? attentionEvents(folder, before, after, source) : []
+    const envelopes = [...events, ...waiting].flatMap((event): Envelope[] => {
       if ('type' in event) {
         const { type, payload } = event
         const timestamp = (source === 'offline' && entry && timeOf(entry, payload)) || now()
@@ -163,7 +163,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 }
 
 /**
- * One event per cause. What another machine's session waits for was told there. A record of an earlier version has no
+ * One event per cause. What a session of another machine waits for was published there. A record of an earlier version has no
  * causes, so what waits then was seen already.
  */
 function attentionEvents(

@@ -22,7 +22,7 @@ export interface CaseFacts {
   /** By file name. */
   notes: Record<string, NoteFacts>
   problems: Problem[]
-  /** What people were told that waits for them. Old records do not have it. */
+  /** What was published as waiting for people. Old records do not have it. */
   causes?: Causes
 }
 

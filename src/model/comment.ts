@@ -142,13 +142,22 @@ const MAX_QUOTED = 20
 export function composeNote(note: string, comments: readonly CommentView[]): string {
   const parts = comments.map((comment) => {
     const quoted = comment.quote === '' ? '' : quoteText(comment.quote)
-    return `${placeText(comment)}:\n\n${quoted}${comment.text}\n\n(comment ${comment.id})`
+    return `${commentPlace(comment)}:\n\n${quoted}${comment.text}\n\n(comment ${comment.id})`
   })
   return [note.trim(), ...parts].filter((part) => part !== '').join('\n\n')
 }
 
 /** Where a comment is, such as `On line 12 (step test)`. */
-function placeText({ on, file, side, line, end_line, step, status, ...rest }: CommentView): string {
+export function commentPlace({
+  on,
+  file,
+  side,
+  line,
+  end_line,
+  step,
+  status,
+  ...rest
+}: Omit<CommentView, 'replies'>): string {
   if (line === null) return 'On the plan'
   const shown = status === 'stale' ? line : (rest.present_line ?? line)
   const last = end_line === null ? null : shown + end_line - line

@@ -16,8 +16,8 @@ export const PROBLEM_CODES = [
   'id_mismatch', // a field contradicts the folder or file name
   'duplicate_id', // the id of another case, or of another session
   'too_complex', // the markdown parser needed more than 2 s
-  'bad_comment', // an item below `## Review` that is almost a comment
   'bad_checklist', // an item that says "required" in an unreadable form
+  'bad_comment', // an item below `## Review` that is almost a comment
   'proof_gate', // RESOLVED in the file while the gate is shut
   'proof_changed', // the content, or the picture, no longer has its sha256
   'outside_fence', // text in a proof file outside its content

@@ -17,7 +17,7 @@ export interface Settings {
   providers: ReadonlyMap<string, ProviderSettings>
   /** Names of providers with an invalid definition, which is ignored. */
   faulty: readonly string[]
-  /** Where people are told what waits for them. Ignored until trusted. */
+  /** Where notifications go. Ignored until trusted. */
   notify: readonly NotifyTarget[]
   memoryRoot: string | null
   /** The body of the file: instructions for agents. */

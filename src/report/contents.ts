@@ -36,7 +36,7 @@ export interface SessionReport {
   session: Session
   hypothesis: string
   plan: string
-  /** Who approved the plan; null if nobody did. */
+  /** Who approved the plan; null if it was not approved. */
   approved: { at: string; who: string | null; sha256: string | null } | null
   steps: StepReport[]
   output: string

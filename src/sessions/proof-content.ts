@@ -73,6 +73,11 @@ function stepOf({ number, trail }: Session, artifact: string): TrailStep | undef
   )
 }
 
+/** The exit code of the step that left an artifact; null if it was 0 or there is no such step. */
+export function artifactExitCode(session: Session, artifact: string): number | null {
+  return exitCodeOf(stepOf(session, artifact))
+}
+
 /** The exit code as a shell would report it: 128 + the signal's number for a signal. */
 function exitCodeOf(step: TrailStep | undefined): number | null {
   if (!step?.finished) return null // the session has failed, which is reason enough

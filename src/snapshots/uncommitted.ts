@@ -92,7 +92,7 @@ export function parseStatus(output: string): {
     if (!found) continue
     const [, states = '', file = ''] = found.pattern.exec(record)!
     changes.push({ file, kind: found.kind ?? kindOf(states) })
-    if (record.startsWith('2 ')) at++ // the former name is a record of its own
+    if (record.startsWith('2 ')) at++ // the former name is a separate record
   }
   return { branch, changes }
 }

@@ -7,7 +7,7 @@ import { packageFile } from '../package-files.ts'
 /** bundle.mjs builds them from src/web/client and src/web/style. */
 const FOLDER = packageFile('dist/web/assets/')
 
-/** A folder with a tick in it, and in its corner a mark that is also told by its form. */
+/** A folder with a tick in it, and in its corner a mark that differs in shape, too. */
 const ICONS: Readonly<Record<string, string>> = {
   'favicon.svg': '',
   'favicon-waits.svg':

@@ -5,7 +5,7 @@ import { type NotifyKind, variablesIn } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { WaitingKind } from '../model/waiting.ts'
 
-/** What people are told. There is no way to approve anything by it. */
+/** The notifications. They offer no way to approve anything. */
 export interface Notification {
   title: string
   text: string
@@ -120,7 +120,7 @@ function oneLine(text: string): string {
   return line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…` : line
 }
 
-/** Slack reads these three as its own; `<!channel>` in a title must call nobody. */
+/** Slack reads these three as its own; `<!channel>` in a title must notify no channel. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

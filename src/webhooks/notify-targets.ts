@@ -17,7 +17,7 @@ export interface NotifyDeps {
   environment: NodeJS.ProcessEnv
   /** The branch of the working folder of a case. */
   branchOf(caseId: string): Promise<string | null>
-  /** Whether this is still what the case waits for: nobody wants to hear of it later. */
+  /** Whether the case still waits for this: a late notification would mislead. */
   isWaiting(payload: EventFields<'attention_needed'>): boolean
 }
 
@@ -64,7 +64,7 @@ export function createNotifyTargets(
     // an entry that is gone, or no longer trusted, gets nothing more
     if (!(await targets()).some(({ kind, url }) => kind === webhook.notify && url === webhook.url))
       return unsent('it is no longer in casefile.md, or not trusted')
-    if (!isTest && !isWaiting(waiting)) return unsent('it no longer waits, so nobody was told')
+    if (!isTest && !isWaiting(waiting)) return unsent('it no longer waits, so nothing was sent')
     const shown = isTest
       ? testNotification(base())
       : notificationOf(waiting, await branchOf(waiting.case_id), base())

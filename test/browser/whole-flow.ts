@@ -47,10 +47,10 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   const approve = page.getByRole('button', { name: 'Approve and run 2 steps' })
   await approve.click()
 
-  await page.locator('#terminal').getByText('hello from the step').waitFor()
+  // what succeeded may be folded by now
+  await page.locator('#terminal').getByText('hello from the step').waitFor({ state: 'attached' })
   const attach = page.getByRole('button', { name: 'Attach as test-log (1-test.tap)' })
   await attach.waitFor()
-  // what succeeded may be folded by now
   await page.locator('#terminal .pane details').evaluateAll((all) => {
     for (const details of all) (details as HTMLDetailsElement).open = true
   })

@@ -252,7 +252,7 @@ t.test('a session that fails gives its code', async (t) => {
   await cli.run('abandon', 'door')
   t.match(await cli.run('start', 'door', '--again'), {
     code: 1,
-    stderr: /Session 2 is abandoned: only a session that failed can be planned again/,
+    stderr: /Session 2 is abandoned: only a session that failed, or that is complete and has comments, can/,
   })
   await cli.run('start', 'door')
   t.match(await cli.run('abandon', 'door', '3', '--reason', 'Rain'), { code: 0 })

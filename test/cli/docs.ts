@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { getExplanation } from '../../src/cli/command.ts'
+import { defaultSubcommand, getExplanation } from '../../src/cli/command.ts'
 import { docsPage } from '../../src/cli/docs-page.ts'
 import { casefile } from '../../src/cli/program.ts'
 import { cliOn } from '../fixtures/cli.ts'
@@ -22,10 +22,12 @@ t.test('every command', async (t) => {
       t.ok(hasOwnForm || command.options.some(({ long }) => long === '--json'), 'speaks JSON')
       const { examples = [] } = getExplanation(command) ?? {}
       t.ok(examples.length > 0, 'has an example')
+      const isDefault = command.parent && defaultSubcommand(command.parent) === command
+      const names = isDefault ? `${command.name()}|${command.parent?.name()}` : command.name()
       for (const [line] of examples)
         t.match(
           line,
-          new RegExp(`casefile (proof |webhook |hooks |notify )?${command.name()}|--folder`),
+          new RegExp(`casefile (proof |webhook |hooks |notify |comment )?(${names})|--folder`),
         )
       let help = ''
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()

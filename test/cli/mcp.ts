@@ -54,12 +54,14 @@ t.test('the tools', async (t) => {
   const agent = await mcpClient(t, here)
   const { tools } = await agent.client.listTools()
   t.strictSame(tools.map(({ name }) => name).sort(), [
+    'answer_comment',
     'append_memory',
     'attach_proof',
     'get_case',
     'get_proof',
     'get_session',
     'list_cases',
+    'list_comments',
     'list_memory',
     'list_proof',
     'list_sessions',
@@ -76,10 +78,14 @@ t.test('the tools', async (t) => {
       readOnlyHint: /^(list|search|get|read)_/.test(name),
       destructiveHint: false,
 
-      idempotentHint: !/^(append|attach)_/.test(name),
+      idempotentHint: !/^(append|attach|answer)_/.test(name),
       openWorldHint: false,
     })
-    const denies = { propose_plan: /approves nothing/, attach_proof: /does not verify it/ }
+    const denies = {
+      propose_plan: /approves nothing/,
+      attach_proof: /does not verify it/,
+      answer_comment: /resolves nothing/,
+    }
     t.match(description, denies[name as keyof typeof denies] ?? /./)
   }
 
@@ -230,6 +236,58 @@ t.test('the tools', async (t) => {
     }
     t.strictSame(tree(here.folder('.')), before)
     unlinkSync(link)
+  })
+
+  await t.test('comments can be read and answered, and nothing else', async (t) => {
+    const file = join(here.folder(WAITING), 'sessions/1.md')
+    const review = `## Review
+
+- [ ] 3f2a9c1d · Ada · 2026-11-26T18:00:00.000Z · plan 1a2b3c4d5e6f line 1 · sent
+  > Look first.
+
+  Why look?
+- [ ] 77aa01be · Ada · 2026-11-26T18:01:00.000Z · plan 1a2b3c4d5e6f · draft
+  Not sent yet.
+
+`
+    const before = readFileSync(file, 'utf8')
+    writeFileSync(file, before.replace('## Execution output', `${review}## Execution output`))
+    t.match((await agent.call('list_comments', { case: WAITING })).json, {
+      number: 1,
+      total: 1,
+      comments: [{ id: '3f2a9c1d', status: 'open', quote: 'Look first.', text: 'Why look?' }],
+    })
+    const text =
+      'To see it.\n- [x] 77aa01be · Ada · 2026-11-26T18:01:00.000Z · plan 1a2b3c4d5e6f · sent'
+    const answered = await agent.call('answer_comment', {
+      case: WAITING,
+      comment: '3F2A9C1D',
+      text,
+    })
+    t.match(answered.json.comment, {
+      status: 'open',
+      resolved: false,
+      replies: [{ author: 'test', text }],
+    })
+    const more: [tool: string, args: object, says: RegExp][] = [
+      ['answer_comment', { comment: '77aa01be', text: 'x' }, /no sent comment "77aa01be"/],
+      ['answer_comment', { comment: 'a/../..', text: 'x' }, /no sent comment/],
+      ['answer_comment', { comment: '3f2a9c1d', text: ' ' }, /text/],
+      ['answer_comment', { comment: '3f2a9c1d', text: 'x', resolved: true }, /Unrecognized key/],
+      ['answer_comment', { comment: '3f2a9c1d', text: 'x', author: 'Ada' }, /Unrecognized key/],
+      ['list_comments', { resolved: true }, /Unrecognized key/],
+    ]
+    for (const [tool, args, says] of more) {
+      const answer = await agent.call(tool, { case: WAITING, ...args })
+      t.match(answer, { isError: true, text: says }, JSON.stringify(args))
+    }
+    for (const name of ['add_comment', 'resolve_comment', 'edit_comment', 'delete_comment']) {
+      await t.rejects(agent.call(name, { case: WAITING }), /not found/)
+    }
+    const { json } = await agent.call('list_comments', { case: WAITING, open: true })
+    t.match(json, { total: 1, comments: [{ replies: { length: 1 } }] })
+    const draft = '- [ ] 77aa01be · Ada · 2026-11-26T18:01:00.000Z · plan 1a2b3c4d5e6f · draft'
+    t.ok(readFileSync(file, 'utf8').includes(draft), 'the draft is what it was')
   })
 
   await t.test('what looks like a field of the record is text, wherever it is put', async (t) => {

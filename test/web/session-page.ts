@@ -122,7 +122,8 @@ t.test('a session that has run', async (t) => {
     'standard error is marked',
   )
   t.match(html, `href="${pageOf(ref)}/log/1-say.log"`)
-  t.match(html, /name="type" value="test-log".*name="artifact" value="1-test.tap"/s)
+  t.match(html, /name="type" value="log".*name="artifact" value="1-say.log"/s)
+  t.match(html, `href="${pageOf(ref)}/log/1-test.tap"`)
   t.notMatch(html, /approve-form/)
 
   t.test('of a line that is cut its end is kept, and marked', async (t) => {

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { confirm } from '../../demo/question.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
+import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { explain, sessionArgument } from '../command.ts'
@@ -12,13 +13,16 @@ import { jsonText } from '../output/json.ts'
 import { attachCommands, nextText } from '../output/next-proof.ts'
 import { changeText } from '../output/plan-change.ts'
 import { printPlan, sayFailed } from '../output/planned.ts'
+import { printUncommitted } from '../output/uncommitted-text.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
 import { resolveSession, sessionPath } from '../resolve/session.ts'
+import { sayWhatWasSent } from './revise.ts'
 
 interface Options extends CommandOptions {
   yes?: boolean
   sha?: string
+  note?: string
   detach?: boolean
   next?: boolean
   bell?: boolean
@@ -31,6 +35,7 @@ export function command(): Command {
     .addArgument(sessionArgument('the newest that waits for approval'))
     .option('--yes', 'Approve the plan as it is, without asking.')
     .option('--sha <hash>', 'Approve, without asking, only the plan with this plan_sha256.')
+    .option('-m, --note <text>', 'A note for the agent. Your comments are sent too.')
     .option('--detach', 'Do not follow the run. Needs a running service.')
     .option('--next', 'Wait for plans of all cases and ask about each, until Ctrl-C.')
     .option('--bell', 'With --next: also ring the bell when something needs you.')
@@ -41,6 +46,7 @@ export function command(): Command {
     examples: [
       ['casefile approve', 'Choose among the plans that wait.'],
       ['casefile approve "sign-in"', 'Read the plan, answer y, watch the run.'],
+      ['casefile approve "sign-in" -m "Keep the clock"', 'Approve with a note.'],
       ['casefile approve --next --detach', 'Answer plan after plan while the runs go on.'],
       [
         'casefile approve c12d 2 --sha "$(casefile plan c12d 2 --json | jq -r .plan_sha256)"',
@@ -112,17 +118,22 @@ async function approve(
 async function decide(
   context: CommandContext,
   first: SessionJson,
-  { yes, sha }: Options,
+  { yes, sha, note }: Options,
 ): Promise<SessionJson | null> {
   const { client, terminal, json, signal } = context
   const approveText = async (session: SessionJson, plan_sha256: string | null) => {
     const path = `${sessionPath(session)}/approve`
-    return (await client.request('POST', path, { body: { plan_sha256 } })).body
+    const answer = await client.request('POST', path, { body: { plan_sha256, note } })
+    sayWhatWasSent(context, session, note)
+    return answer.body
   }
   if (sha !== undefined) return approveText(first, sha)
   if (!json) requireNoObjection(await printPlan(context, first), yes)
+  if (!json) await printUncommitted(context, first)
   for (let shown = first; ; ) {
-    const question = `\nApprove this plan of session ${shown.number}? [y/N] `
+    const { draft } = shown.comments
+    const sends = draft === 0 ? '' : ` and send ${counted(draft, 'comment')}`
+    const question = `\nApprove this plan of session ${shown.number}${sends}? [y/N] `
     if (!yes && !(await confirm(question, signal))) return null
     try {
       return await approveText(shown, shown.plan_sha256)

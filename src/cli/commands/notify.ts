@@ -9,7 +9,7 @@ import { requirePersistentService } from '../persistent-service.ts'
 
 /** `casefile notify …`: the receivers in `notify` of casefile.md. */
 export function command(): Command {
-  const notify = new Command('notify').description('Check where you are told what waits for you.')
+  const notify = new Command('notify').description('Check the notifications in casefile.md.')
   return notify.addCommand(test())
 }
 

@@ -8,6 +8,7 @@ import { MAX_WHO, oneLine } from '../../markdown/history-file.ts'
 import { AppError } from '../../model/app-error.ts'
 import { caseTools } from './case-tools.ts'
 import type { Change, KnownFiles } from './changes.ts'
+import { commentTools } from './comment-tools.ts'
 import { INSTRUCTIONS } from './instructions.ts'
 import { memoryTools } from './memory-tools.ts'
 import { proofTools } from './proof-tools.ts'
@@ -17,8 +18,14 @@ import { sessionTools } from './session-tools.ts'
 import { errorReason, type Tool, type ToolDeps } from './tool.ts'
 import { parseUri } from './uris.ts'
 
-/** All tools. None approves, verifies, sets a state, resolves, abandons or deletes. */
-export const TOOLS: readonly Tool[] = [...caseTools, ...sessionTools, ...proofTools, ...memoryTools]
+/** All tools. None approves, verifies, sets a state, comments, resolves, abandons or deletes. */
+export const TOOLS: readonly Tool[] = [
+  ...caseTools,
+  ...sessionTools,
+  ...commentTools,
+  ...proofTools,
+  ...memoryTools,
+]
 
 const MAX_COMPLETIONS = 100
 

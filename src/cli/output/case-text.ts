@@ -14,6 +14,7 @@ import { table } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { ago } from '../output/times.ts'
 import type { WholeCase } from '../resolve/whole-case.ts'
+import { commentCountsText } from './comment-text.ts'
 import { gateText } from './gate-text.ts'
 import { historyText } from './history-text.ts'
 import { proofTable } from './proof-text.ts'
@@ -87,7 +88,7 @@ function problemLine({ code, file, line, message }: WholeCase['problems'][number
   return `${visibleText(`${file}${line === null ? '' : `:${line}`} ${code}: ${message}`)}\n`
 }
 
-const [PROVIDER, DURATIONS] = [3, 5]
+const [PROVIDER, DURATIONS] = [3, 6]
 
 function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): string {
   const { color, isTerminal } = terminal
@@ -97,6 +98,7 @@ function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): str
     { text: session.type },
     { text: visibleText(providerText(session)) },
     { text: session.tests ? `${session.tests.passed}/${session.tests.run} tests` : '' },
+    { text: commentCountsText(session.comments) },
     {
       text: durationsText(session.durations),
       short: durationsText({ ...session.durations, planned_ms: null, waited_ms: null }),

@@ -1,3 +1,4 @@
+import type { CommentJson } from '../../http/schemas/comment.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import type { PlanStep } from '../../model/plan-step.ts'
@@ -11,6 +12,7 @@ import {
 import { placesIn } from '../../workspace/settings/places.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import type { ReadContext } from '../context.ts'
+import { commentBlock } from './comment-text.ts'
 import { shownLine } from './shown-line.ts'
 import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
@@ -21,6 +23,7 @@ export async function viewPlan(
   session: SessionJson,
   /** Of its case. */
   workdir: string | null,
+  comments: readonly CommentJson[] = [],
 ): Promise<{ text: string; objection: string | null }> {
   const settings = await placesIn(workspace, terminal.warn).settings()
   let objection: string | null = null
@@ -29,7 +32,14 @@ export async function viewPlan(
     const { isRunbook } = await readPlan(session.plan)
     objection = await startObjection(session, place, { isRunbook })
   }
-  return { text: await planView(session, settings, terminal, objection), objection }
+  const text = await planView(session, settings, terminal, { untrusted: objection, comments })
+  return { text, objection }
+}
+
+interface PlanViewOptions {
+  /** Why an approval would fail for lack of trust. */
+  untrusted?: string | null
+  comments?: readonly CommentJson[]
 }
 
 /**
@@ -39,23 +49,30 @@ export async function viewPlan(
 export async function planView(
   { plan, provider, origin, state }: Pick<SessionJson, 'plan' | 'provider' | 'origin' | 'state'>,
   settings: TrustedSettings,
-  { color, width }: Terminal,
-  /** Why an approval would fail for lack of trust. */
-  untrusted: string | null = null,
+  terminal: Terminal,
+  { untrusted = null, comments = [] }: PlanViewOptions = {},
 ): Promise<string> {
+  const { color, width } = terminal
   const reading = await readPlan(plan)
   const executed = executionSummary({ provider, origin }, reading, settings)
   const carried = { ...executed, objection: executed.objection ?? untrusted }
   const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
+  const onPlan = comments.filter(({ on }) => on === 'plan')
   const lines = plan
     .replace(/\r?\n$/, '')
     .split(/\r\n|\n|\r/)
-    .map((line, index) => {
+    .flatMap((line, index) => {
       const shown = shownLine(line)
-      return running.has(index + 1)
+      const text = running.has(index + 1)
         ? `${color.yellow('▶')} ${color.bold(shown)}`
         : wrapped(`  ${shown}`, width())
+      const below = onPlan.filter((comment) => lastLine(comment) === index + 1)
+      return [text, ...below.flatMap((each) => commentBlock(each, terminal, { isBelowLine: true }))]
     })
+  const others = onPlan
+    .filter((comment) => lastLine(comment) === null)
+    .flatMap((each) => commentBlock(each, terminal, { isBelowLine: false }))
+  if (others.length > 0) lines.push('', ...others)
   const limits = scopeLines(reading.scope).map((line) => `Scope, ${line}`)
   const end = [...limits, ...summary(reading, carried, state === 'plan_ready')]
   const objections = end.map((line) => wrapped(visibleText(line), width()))
@@ -76,6 +93,12 @@ function summary(
   const running = steps.filter(willRun)
   const names = running.map(({ id, language }) => `${id} (${language})`).join(', ')
   return running.length === 0 ? [text] : [text, `Run by Casefile: ${names}`]
+}
+
+/** The last line of a comment in the present plan; null if its lines are not there. */
+function lastLine({ present_line, line, end_line }: CommentJson): number | null {
+  if (present_line === null || line === null) return null
+  return present_line + (end_line ?? line) - line
 }
 
 /** The lines of a fence, including both ends. */

@@ -1,5 +1,6 @@
 import type { CaseJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
+import { counted } from '../../model/amounts.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
@@ -7,6 +8,7 @@ import { visibleText } from '../../model/visible-text.ts'
 import type { ReadContext } from '../context.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
+import { commentsOf } from '../resolve/comment.ts'
 import { wrapped } from './wrapped.ts'
 
 type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
@@ -32,10 +34,16 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
   for (const [command = '', what] of [
     first,
     [`casefile plan ${place} --edit`, 'change it yourself'],
-    [`casefile revise ${place} -m "…"`, 'request another plan'],
+    [`casefile comment ${place} --line …`, 'comment on a line'],
+    session.comments.draft === 0
+      ? [`casefile revise ${place} -m "…"`, 'request another plan']
+      : [
+          `casefile revise ${place}`,
+          `send ${counted(session.comments.draft, 'comment')}, and request another plan`,
+        ],
     [`casefile abandon ${place}`, 'stop the session'],
   ]) {
-    terminal.say(`  ${command.padEnd(34)} ${what}`)
+    terminal.say(`  ${command.padEnd(36)} ${what}`)
   }
 }
 
@@ -88,7 +96,8 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
   }
   // loaded only when a plan is shown, because it loads all agents
   const { viewPlan } = await import('./plan-view.ts')
-  const { text, objection } = await viewPlan(console, session, workdir)
+  const comments = await commentsOf(client, session)
+  const { text, objection } = await viewPlan(console, session, workdir, comments)
   terminal.print(`\n${color.bold('Plan')}\n${text}`)
   return objection
 }

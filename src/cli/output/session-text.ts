@@ -10,6 +10,7 @@ import { printFailedTests } from '../output/failed-tests.ts'
 import { printRefused } from '../output/refused-actions.ts'
 import { table } from '../output/table.ts'
 import { ago } from '../output/times.ts'
+import { commentCountsText } from './comment-text.ts'
 import { printPlanned } from './planned.ts'
 
 /** Prints a session: its plan, output and result. */
@@ -47,6 +48,7 @@ export async function printSession(
     ])
     print(table(rows, { width: terminal.width() }))
   }
+  printComments(terminal, session)
   printUsage(terminal, session)
   if (candidates.length > 0) {
     print(`\n${color.bold('Candidates for proof')}\n`)
@@ -66,6 +68,13 @@ function printOutOfScope({ color, print }: ReadContext['terminal'], session: Ses
     `\n${color.bold('Outside the scope of the plan')}  ${counted(files.length, 'file')} changed\n`,
   )
   for (const file of files) print(`  ${color.red('!')} ${visibleText(file)}\n`)
+}
+
+function printComments({ color, print }: ReadContext['terminal'], session: SessionJson): void {
+  const { case_id, number, comments } = session
+  if (comments.total === 0) return
+  const list = `casefile comment list ${case_id.slice(0, 8)} ${number}`
+  print(`\n${color.bold('Comments')}  ${commentCountsText(comments)}  ${color.dim(list)}\n`)
 }
 
 /** The models that the agent used, and how much, for each run. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { sessionOf } from '../../model/case-folder.ts'
 import type { Actor } from '../../model/history.ts'
 import { commentsOfSession } from '../../sessions/comments.ts'
-import { actorOf } from '../actor.ts'
+import { ACTOR_HEADER, actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
 import { created, type EndpointDeps, endpoint, FILE_ERRORS, ok } from '../endpoint.ts'
 import { jsonWithETag } from '../etag.ts'
@@ -147,11 +147,16 @@ export const commentEndpoints = [
   }),
 ]
 
+/** An MCP client without a name must not answer as the operator. */
+function isUnnamed(c: ServiceContext): boolean {
+  return c.req.header(ACTOR_HEADER) === undefined
+}
+
 /** The agent of a session under its provider's name, whatever name it sends; else who asks. */
 async function replier(c: ServiceContext, service: EndpointDeps): Promise<Actor> {
   const by = await actorOf(service, c)
   const run = await senderRun(service, c)
-  if (run === null) return by
+  if (run === null) return by.from === 'mcp' && isUnnamed(c) ? { ...by, who: 'agent' } : by
   const sessions = service.catalog.folder(run.case_id)?.sessions ?? []
   const session = sessions.find(({ id }) => id === run.session_id)
   return { ...by, who: session?.provider ?? 'agent' }

@@ -159,7 +159,7 @@ function specific(hookEventName: string, fields: Record<string, unknown>): Recor
   return { hookSpecificOutput: { hookEventName, ...fields } }
 }
 
-/** The approved plan is all that an agent is told with the approval. */
+/** The approved plan is all that an agent gets with the approval. */
 function withNotes(plan: string, notes: string): string {
   return notes === '' ? plan : `${plan}\n\n${notes}`
 }

@@ -25,3 +25,9 @@ export function testNote(results: Omit<TestResults, 'failures'>): string {
   if (!ok && failed === 0) notes.push('but the report is incomplete')
   return notes.join(', ')
 }
+
+/** Whether the note on a report says that tests ran, and all of them passed. */
+export function isPassingNote(note: string): boolean {
+  const [, passed, run] = /^(\d+) of (\d+) tests? passed(?:, \d+ skipped)?$/.exec(note) ?? []
+  return passed !== undefined && passed === run && run !== '0'
+}

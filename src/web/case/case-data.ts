@@ -19,7 +19,7 @@ import {
   startObjections,
 } from '../../sessions/start-checks.ts'
 import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
-import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
+import { type CandidateRow, listCandidates, loadCandidates } from '../proof/candidates.ts'
 import { loadProofRows, type ProofRow } from '../proof/proof-data.ts'
 import { type ProviderChoice, providerChoices } from '../shell/provider-select.tsx'
 
@@ -126,12 +126,9 @@ async function candidatesOf(
   folder: CaseFolder,
   sessions: readonly Session[],
 ): Promise<CandidateRow[]> {
-  const { catalog, texts } = service
   const rows: CandidateRow[] = []
   for (const session of sessions.filter(({ state }) => isOver(state)).slice(0, MAX_SESSIONS)) {
-    const record = catalog.entry(session.case_id)?.sessions.get(session.number)
-    const reading = record?.value ? await texts.session(session.case_id, record) : null
-    const candidates = reading?.value?.candidates ?? []
+    const candidates = await listCandidates(service, session)
     rows.push(...(await loadCandidates(service, folder, session, candidates)))
   }
   return rows

@@ -3,11 +3,11 @@ import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { pictureText } from '../../model/picture.ts'
 import { isOver } from '../../model/session-state.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
+import { Candidates } from '../proof/candidate-list.tsx'
 import { isPicture, Thumbnail } from '../proof/picture.tsx'
 import type { ProofExcerpt, ProofRow } from '../proof/proof-data.ts'
 import {
   AcceptedReason,
-  Candidates,
   ProofTimes,
   testsText,
   Verdict,
@@ -24,7 +24,6 @@ const MAX_PROOFS = 10
 /** The proof of the case, newest first, and results of sessions that can be attached as proof. */
 export function ProofCard({ data }: { data: CasePageData }) {
   const { id, proofs, candidates, gate } = data
-  const gateTypes = new Set(gate.items.flatMap(({ type }) => type ?? []))
   const attachable = candidates.filter(({ attached, size }) => attached === null && size !== null)
   return (
     <section class="card" id="proof" aria-labelledby="proof-title">
@@ -39,7 +38,7 @@ export function ProofCard({ data }: { data: CasePageData }) {
           <h3 id="candidates-title">From sessions</h3>
           <Candidates
             candidates={attachable}
-            gateTypes={gateTypes}
+            gate={gate}
             namesSession={new Set(attachable.map(({ session }) => session.id)).size > 1}
           />
         </section>

@@ -58,7 +58,7 @@ function caretAt(x: number, y: number): { node: Node; offset: number } | null {
   return range ? { node: range.startContainer, offset: range.startOffset } : null
 }
 
-/** The line of a position in the document; code is told apart by line, other text by block. */
+/** The line of a position in the document; in code each line is a place, in other text each block. */
 export function placeOf(node: Node, offset: number): PlanPlace | null {
   const element = node instanceof HTMLElement ? node : node.parentElement
   if (!element || !planText()?.contains(element)) return null

@@ -86,7 +86,7 @@ export function joinSharedEvents(names: readonly string[], listener: Listener): 
       .catch(() => {}) // left before it had the lock
   }
 
-  /** A page that is left, or kept for Back, holds no connection and no lock. */
+  /** A page that is left, or kept for Back, has no connection and no lock. */
   function leave(): void {
     leaving?.abort()
     leaving = null

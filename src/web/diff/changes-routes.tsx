@@ -14,7 +14,7 @@ import { changesPage, pathTo, proofPage, sessionPage } from '../shell/addresses.
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { type Changes, ChangesPage, diffLayout, showAsked } from './changes-page.tsx'
 
-/** The diff of a session or of a proof on a page of its own. `?file=<id>` shows one file with all of its lines. */
+/** A page with the diff of a session or of a proof. `?file=<id>` shows one file with all of its lines. */
 export function changesRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 

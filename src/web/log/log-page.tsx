@@ -1,10 +1,12 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import { sizeText } from '../../model/amounts.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { stepsOf } from '../../sessions/evidence.ts'
 import type { PageAssets } from '../assets.ts'
+import { AttachFromHere, DiffLink } from '../proof/candidate-list.tsx'
+import { type CandidateRow, listCandidates, loadCandidates } from '../proof/candidates.ts'
 import { loadArtifactTests, type Report } from '../proof/report-data.ts'
 import { outcomesOf, outcomesText, TestTree } from '../proof/test-tree.tsx'
 import { artifactFile, logPage, pathTo, sessionPage } from '../shell/addresses.ts'
@@ -42,6 +44,8 @@ interface LogPageData {
   filtered: FilteredLines | null
   /** Null if it is not a test report. */
   report: Report | null
+  /** Null if it can't be attached as proof. */
+  candidate: CandidateRow | null
 }
 
 interface LogRequest {
@@ -75,12 +79,22 @@ export async function loadLogPage(request: LogRequest): Promise<LogPageData> {
     lines: lines ?? [],
     filtered,
     report: isGrowing ? null : await loadArtifactTests(service.layout, folder, artifact),
+    candidate: await loadCandidate(request),
   }
+}
+
+async function loadCandidate(request: LogRequest): Promise<CandidateRow | null> {
+  const { service, folder, session, source } = request
+  if (!isOver(session.state)) return null
+  const listed = await listCandidates(service, session)
+  const found = listed.filter(({ artifact }) => artifact === source.artifact).slice(0, 1)
+  const [row] = await loadCandidates(service, folder, session, found)
+  return row ?? null
 }
 
 /** A log as a terminal shows it. A long one comes in pages. */
 export function LogPage({ data, assets }: { data: LogPageData; assets: PageAssets }) {
-  const { folder, session, artifact, index, isGrowing, report, query } = data
+  const { folder, session, artifact, index, isGrowing, report, query, candidate } = data
   const { id, title } = folder.case
   const above = [
     ...pathTo(id, title),
@@ -103,7 +117,9 @@ export function LogPage({ data, assets }: { data: LogPageData; assets: PageAsset
             Download
           </a>
           <a href={file}>View as plain text</a>
+          {candidate && <DiffLink row={candidate} />}
         </p>
+        {candidate && <AttachFromHere row={candidate} gate={gateOf(folder)} />}
       </header>
       {isGrowing && (
         <p class="notice">

@@ -1,9 +1,7 @@
-import { counted, sizeText } from '../../model/amounts.ts'
+import { counted } from '../../model/amounts.ts'
 import type { Proof, ReportCounts } from '../../model/proof.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import { artifactFile, proofPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
-import type { CandidateRow } from './candidates.ts'
 
 /** Whether a proof is verified, and still as it was then. */
 export function Verdict({ proof, verified }: { proof: Proof; verified: boolean }) {
@@ -69,83 +67,5 @@ export function VerifyForm({ proof, etag }: { proof: Proof; etag: string }) {
         Verify<span class="visually-hidden"> {type}</span>
       </button>
     </form>
-  )
-}
-
-interface CandidatesProps {
-  candidates: readonly CandidateRow[]
-  /** The types of proof that the case still needs. */
-  gateTypes: ReadonlySet<string>
-  /** Whether several sessions are listed, so each row names its own. */
-  namesSession?: boolean
-}
-
-/** What sessions left that can be attached as proof: first what the case needs, then the rest behind a click. */
-export function Candidates({ candidates, gateTypes, namesSession = false }: CandidatesProps) {
-  const isFirst = ({ attached, type }: CandidateRow) => attached !== null || gateTypes.has(type)
-  const first = candidates.some(isFirst) ? candidates.filter(isFirst) : candidates.slice(0, 3)
-  const rest = candidates.filter((row) => !first.includes(row))
-  const list = (rows: readonly CandidateRow[]) => (
-    <ul class="candidates">
-      {rows.map((row) => (
-        <CandidateItem row={row} namesSession={namesSession} />
-      ))}
-    </ul>
-  )
-  return (
-    <>
-      {first.length > 0 && list(first)}
-      {rest.length > 0 && (
-        <details class="show-more" id="other-output">
-          <summary>Other output ({rest.length})</summary>
-          {list(rest)}
-        </details>
-      )}
-    </>
-  )
-}
-
-function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession: boolean }) {
-  const { session, artifact, note, type, size, attached } = row
-  return (
-    <li id={`candidate-${artifact}`}>
-      <div>
-        {size === null ? (
-          <code>{visibleText(artifact)}</code>
-        ) : (
-          <a href={artifactFile(session, artifact)} target="_blank" rel="noreferrer">
-            <code>{artifact}</code>
-          </a>
-        )}{' '}
-        <span class="muted small">
-          {visibleText(note)}
-          {size !== null && ` · ${sizeText(size)}`}
-          {namesSession && ` · session ${session.number}`}
-        </span>
-      </div>
-      {size === null && <div class="muted small">not on this machine</div>}
-      {attached && (
-        <div class="small good-text">
-          ✓ attached as <a href={proofPage(session.case_id, attached.id)}>{attached.type}</a>
-        </div>
-      )}
-      {size !== null && attached === null && (
-        <form
-          class="needs-script"
-          id={`attach-${artifact}`}
-          data-send="POST"
-          action={`/cases/${session.case_id}/proof`}
-          data-focus="#proof-{id} a"
-        >
-          <input type="hidden" name="type" value={type} />
-          <input type="hidden" name="artifact" value={artifact} />
-          <input type="hidden" name="session_id" value={session.id} />
-          <button type="submit" class="compact">
-            Attach as {type}
-            <span class="visually-hidden"> ({artifact})</span>
-          </button>
-        </form>
-      )}
-    </li>
   )
 }

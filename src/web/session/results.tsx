@@ -7,7 +7,8 @@ import { objectionTo } from '../../model/support.ts'
 import { lastOf } from '../../model/trail.ts'
 import { usageText } from '../../model/usage.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import { Candidates, Verdict } from '../proof/proof-parts.tsx'
+import { Candidates } from '../proof/candidate-list.tsx'
+import { Verdict } from '../proof/proof-parts.tsx'
 import { logPage, proofPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
 import type { SessionPageData } from './session-data.ts'
@@ -95,7 +96,6 @@ export function RefusedActions({ data }: { data: SessionPageData }) {
 export function Evidence({ data }: { data: SessionPageData }) {
   const { candidates, proofs, session, gate } = data
   if (candidates.length === 0 && proofs.length === 0) return null
-  const gateTypes = new Set(gate.items.flatMap(({ type }) => type ?? []))
   return (
     <section class="card" id="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Proof</h2>
@@ -120,7 +120,7 @@ export function Evidence({ data }: { data: SessionPageData }) {
         </ul>
       )}
       {candidates.length > 0 && <h3>From this session</h3>}
-      <Candidates candidates={candidates} gateTypes={gateTypes} />
+      <Candidates candidates={candidates} gate={gate} />
     </section>
   )
 }

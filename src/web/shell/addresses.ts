@@ -36,7 +36,7 @@ export function proofPage(id: string, proof: string): string {
   return `/case/${id}/proof/${proof}`
 }
 
-/** The diff of a session or of a proof, on a page of its own; `page` is theirs. */
+/** The page with the diff of a session or of a proof, whose page is `page`. */
 export function changesPage(page: string): string {
   return `${page}/changes`
 }

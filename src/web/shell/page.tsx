@@ -58,7 +58,7 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
           Skip to the content
         </a>
         <header class="site">
-          <a class="brand" href={CASES}>
+          <a class="brand" href={CASES} aria-label="Casefile">
             <img src={assets.href('favicon.svg')} alt="" width="22" height="22" />
             <span>Casefile</span>
           </a>

@@ -1,0 +1,51 @@
+import type { SessionJson } from '../../http/schemas/session.ts'
+import type { UncommittedJson } from '../../http/schemas/uncommitted.ts'
+import { counted } from '../../model/amounts.ts'
+import { AppError } from '../../model/app-error.ts'
+import type { ReadContext } from '../context.ts'
+import { oneLineText } from './shown-line.ts'
+import { wrapped } from './wrapped.ts'
+
+/** How many files and sessions the line names. */
+const NAMED = 3
+
+/** Prints what is not committed in the working folder of a case, because a run starts from these files. */
+export async function printUncommitted(
+  { client, terminal }: Pick<ReadContext, 'client' | 'terminal'>,
+  { case_id }: Pick<SessionJson, 'case_id'>,
+): Promise<void> {
+  const text = await client.request('GET', `/cases/${case_id}/uncommitted`).then(
+    ({ body }) => uncommittedText(body, case_id),
+    (error: unknown) => {
+      if (!(error instanceof AppError) || error.code === 'stopping') throw error
+      return `What is not committed is not known: ${oneLineText(error.message)}`
+    },
+  )
+  if (text === null) return
+  terminal.print(`\n${terminal.color.yellow('!')} ${wrapped(text, terminal.width() - 2)}\n`)
+}
+
+/** One line for the approval; null if everything is committed, or if git does not know. */
+export function uncommittedText(
+  { changes, is_cut }: Pick<UncommittedJson, 'changes' | 'is_cut'>,
+  caseId: string,
+): string | null {
+  if (changes.length === 0) return null
+  const count = is_cut ? `more than ${changes.length} files` : counted(changes.length, 'file')
+  const files = named(changes.map(({ file }) => oneLineText(file)))
+  const sessions = new Map<string, number>()
+  for (const { left_by } of changes) {
+    if (left_by === null) continue
+    const own = left_by.case_id === caseId
+    const name = `session ${left_by.number}${own ? '' : ` of “${oneLineText(left_by.title)}”`}`
+    sessions.set(name, (sessions.get(name) ?? 0) + 1)
+  }
+  const left = named([...sessions].map(([name, files]) => `${name} left ${files}`))
+  const verb = changes.length === 1 && !is_cut ? 'is' : 'are'
+  return `${count} in the working folder ${verb} not committed: ${files}${left === '' ? '' : `; ${left}`}`
+}
+
+function named(all: readonly string[]): string {
+  const rest = all.length - NAMED
+  return `${all.slice(0, NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}

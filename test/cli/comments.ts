@@ -1,0 +1,209 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { planView } from '../../src/cli/output/plan-view.ts'
+import { uncommittedText } from '../../src/cli/output/uncommitted-text.ts'
+import type { CommentJson } from '../../src/http/schemas/comment.ts'
+import { useParser } from '../../src/markdown/parser-pool.ts'
+import { DEFAULT_SETTINGS } from '../../src/model/settings.ts'
+import { cliHere } from '../fixtures/cli-here.ts'
+import { kept } from '../fixtures/kept-terminal.ts'
+import { step } from '../fixtures/session-client.ts'
+
+t.after(useParser())
+
+async function openPlanned(t: Test) {
+  const cli = cliHere(t)
+  const { json } = await cli.run(
+    'new',
+    'Red door',
+    '-d',
+    step('echo fine', 'sh run id=say'),
+    '--json',
+  )
+  await cli.run('start', 'red')
+  const record = () =>
+    readFileSync(join(cli.root, 'memory/cases', json.id, 'sessions/1.md'), 'utf8')
+  const plan = String((await cli.run('plan', 'red', '--json')).json.plan)
+  const line = plan.split('\n').indexOf('echo fine') + 1
+  return { cli, id: String(json.id), record, line: String(line), lineNumber: line }
+}
+
+t.test('comments from the terminal', async (t) => {
+  const { cli, record, line, lineNumber } = await openPlanned(t)
+
+  await t.test('on a line, a range, a step and the plan', async (t) => {
+    const one = await cli.run('comment', 'red', '--line', line, '-m', 'Say more.', '--json')
+    t.match(one, { code: 0, json: { line: lineNumber, quote: 'echo fine', status: 'draft' } })
+    const range = await cli.run('comment', 'red', '1', '--line', `1-${line}`, '-m', 'All', '--json')
+    t.match(range.json, { line: 1, end_line: lineNumber })
+    const first = await cli.run('comment', '-m', 'Shorter.', 'red', '--step', 'say')
+    t.match(first, { code: 0, stdout: /draft .* On lines \d+-\d+ \(step say\)[\s\S]*Shorter\./ })
+    t.match(first.stderr, /Next: casefile revise \w+ 1 sends 3 comments to the agent/)
+    const input = 'From a pipe.\n'
+    t.match(await cli.runWith({ input }, 'comment', 'add', 'red', '-m', '-', '--json'), {
+      json: { line: null, text: 'From a pipe.' },
+    })
+  })
+
+  await t.test('with the editor, which shows the lines', async (t) => {
+    const editor = `write() { grep -q '^# echo fine$' "$1" && echo "Why?" > "$1"; }; write`
+    const env = { EDITOR: editor, VISUAL: '' }
+    t.match(await cli.runWith({ env }, 'comment', 'red', '--line', line, '--json'), {
+      code: 0,
+      json: { text: 'Why?' },
+    })
+    const saved = await cli.runWith({ env: { ...env, EDITOR: 'true' } }, 'comment', 'red')
+    t.match(saved, { code: 1, stderr: /the text is empty; nothing was changed/ })
+    const { json } = await cli.run('comment', 'list', 'red', '--json')
+    t.equal(json.length, 5, 'an empty text adds nothing')
+  })
+
+  await t.test('what is wrong is an error that says what to do', async (t) => {
+    const wrong: [args: string[], code: number, says: RegExp][] = [
+      [['red', '--line', 'x', '-m', 'x'], 2, /Expected a line such as 12, or 12-14/],
+      [['red', '--line', '900', '-m', 'x'], 1, /the plan has \d+ lines/],
+      [['red', '--line', '1', '--step', 'say', '-m', 'x'], 2, /Choose one of/],
+      [['red', '--old', '-m', 'x'], 2, /--old needs --file/],
+      [['red', '--file', 'a.ts', '-m', 'x'], 2, /such as src\/a\.ts:40/],
+      [['red', '--file', 'a.ts:4', '-m', 'x'], 1, /no patch/],
+      [['red', '--step', 'none', '-m', 'x'], 1, /expected one of say/],
+      [['red', '-m', ' '], 2, /The text is blank/],
+      [['resolve', 'red', 'ffffffffff'], 3, /no comment "ffffffffff".*casefile comment list/],
+      [['nothing', '-m', 'x'], 3, /No case matches/],
+    ]
+    for (const [args, code, says] of wrong) {
+      t.match(await cli.run('comment', ...args), { code, stderr: says }, args.join(' '))
+    }
+  })
+
+  await t.test('a draft is edited and deleted; the plan shows the others', async (t) => {
+    const { json: all } = await cli.run('comment', 'list', 'red', '--json')
+    const [one, range, ...rest] = all as CommentJson[]
+    const edited = await cli.run('comment', 'edit', 'red', one!.id.slice(0, 6), '-m', 'Say less.')
+    t.match(edited, { code: 0, stdout: /Say less\./ })
+    t.match(await cli.run('comment', 'delete', 'red', range!.id), {
+      code: 0,
+      stdout: `deleted  ${range!.id}\n`,
+    })
+    for (const { id } of rest) await cli.run('comment', 'delete', 'red', id)
+    const shown = await cli.run('plan', 'red')
+    t.match(shown.stdout, /^▶ echo fine\n {4}│ [0-9a-f]{8} {2}draft {2}.+\n {4}│ Say less\.\n/m)
+    t.match(shown.stderr, /casefile revise \w+ 1 +send 1 comment, and request another plan/)
+    t.match((await cli.run('show', 'red')).stdout, /1 comment \(1 draft\)/)
+    t.match((await cli.run('show', 'red', '1')).stdout, /^Comments {2}1 comment \(1 draft\)/m)
+  })
+
+  await t.test('revise sends them with a note, or without', async (t) => {
+    const sent = await cli.run('revise', 'red', '-m', 'Again.')
+    t.match(sent, { code: 0, stderr: /^sent your note and 1 comment$/m })
+    t.match(record(), /comments_sent/)
+    const none = await cli.run('revise', 'red')
+    t.match(none, {
+      code: 2,
+      stderr: /no comments to send.*-m "…".*casefile comment \w+ 1 --line 1 -m "…"/,
+    })
+    await cli.run('comment', 'red', '-m', 'Once more.')
+    t.match(await cli.run('revise', 'red'), { code: 0, stderr: /^sent 1 comment$/m })
+  })
+
+  await t.test('sent comments are answered, resolved and opened again', async (t) => {
+    const { json } = await cli.run('comment', 'list', 'red', '1', '--json')
+    const { id } = json[0]
+    t.match(await cli.run('comment', 'delete', 'red', id), {
+      code: 1,
+      stderr: /Resolve it instead/,
+    })
+    t.match(await cli.run('comment', 'edit', 'red', id, '-m', 'x'), { stderr: /Reply to it/ })
+    const replied = await cli.run('comment', 'reply', 'red', id, '-m', 'Keep it.')
+    t.match(replied, { code: 0, stdout: /replied:\n {4}Keep it\./ })
+    t.match(await cli.run('comment', 'resolve', 'red', id), { stdout: / resolved / })
+    t.match(record(), new RegExp(`- \\[x\\] ${id}`))
+    t.match(await cli.run('comment', 'reopen', 'red', id, '--json'), { json: { resolved: false } })
+  })
+
+  await t.test('approve sends a note and comments', async (t) => {
+    await cli.run('comment', 'red', '-m', 'Mind the step.')
+    const done = await cli.run('approve', 'red', '--yes', '-m', 'Careful.')
+    t.match(done, { code: 0, stderr: /^sent your note and 1 comment$/m })
+    t.match(record(), /comments_sent[^\n]*approve|with: approve/)
+    t.match((await cli.run('tail', 'red', '1')).stdout, /comment added to line \d+ of the plan/)
+  })
+})
+
+t.test('completion knows the forms of the command', async (t) => {
+  const { cli } = await openPlanned(t)
+  const { json } = await cli.run('comment', 'red', '-m', 'Mine', '--json')
+  const offered = async (...words: string[]) =>
+    (await cli.run('__complete', ...words)).stdout.split('\n').map((line) => line.split('\t')[0]!)
+  t.match(await offered('comment', 're'), ['resolve', 'reopen', 'reply'])
+  t.match(await offered('comment', 'red'), ['red door'])
+  t.match(await offered('comment', 'red', '--li'), ['--line'])
+  t.match(await offered('comment', 'resolve', 'red', ''), [json.id])
+})
+
+t.test('a comment shows hidden characters as escapes', async (t) => {
+  const comment: CommentJson = {
+    id: '3f2a9c1d',
+    session_id: 'x',
+    on: 'plan',
+    sha256: '1a2b3c4d5e6f',
+    file: null,
+    side: null,
+    line: 1,
+    end_line: null,
+    step: null,
+    quote: 'Look.',
+    author: 'A\u202eda',
+    text: 'One\u001b[2J\ttwo',
+    created_at: '2026-11-26T18:00:00.000Z',
+    sent: true,
+    resolved: false,
+    status: 'open',
+    present_line: 1,
+    replies: [{ author: 'claude', text: '\u200bhidden', created_at: '2026-11-26T18:00:00.000Z' }],
+  }
+  const terminal = { ...kept(0), width: () => Number.POSITIVE_INFINITY }
+  const session = { plan: 'Look.\nRest.\n', provider: 'runbook', state: 'complete' } as const
+  const settings = {
+    ...DEFAULT_SETTINGS,
+    trust: 'trusted' as const,
+    folders: new Set<string>(),
+    files: new Map(),
+  }
+  const view = (comments: CommentJson[]) =>
+    planView({ ...session, origin: 'service' }, settings, terminal, { comments })
+  t.match(
+    await view([comment]),
+    /^ {2}Look\.\n {4}│ 3f2a9c1d {2}open {2}A\\u\{202e\}da\n {4}│ One\\u\{1b\}\[2J {4}two\n {4}│ claude replied:\n {4}│ {3}\\u\{200b\}hidden\n {2}Rest\.\n/,
+  )
+  const gone = await view([{ ...comment, present_line: null, status: 'addressed' }])
+  t.match(gone, / {2}Rest\.\n\n {4}│ 3f2a9c1d {2}addressed .* On line 1\n {4}│ > Look\.\n/)
+  const resolved = await view([{ ...comment, resolved: true, status: 'resolved' }])
+  t.match(resolved, /│ 3f2a9c1d {2}resolved .*\n {2}Rest\./)
+})
+
+t.test('what is not committed is one line before an approval', (t) => {
+  const left = {
+    case_id: 'a',
+    session_id: 's',
+    number: 2,
+    title: 'Red door',
+    state: 'failed',
+  } as const
+  const change = (file: string, left_by: typeof left | null = null) =>
+    ({ file, kind: 'modified', left_by }) as const
+  const text = (changes: ReturnType<typeof change>[], is_cut = false, caseId = 'a') =>
+    uncommittedText({ changes, is_cut }, caseId)
+  t.equal(text([]), null)
+  t.equal(text([change('a.ts')]), '1 file in the working folder is not committed: a.ts')
+  t.equal(
+    text([change('a.ts', left), change('b.ts', left), change('c'), change('d')]),
+    '4 files in the working folder are not committed: a.ts, b.ts, c and 1 more; session 2 left 2',
+  )
+  t.match(
+    text([change('a\u001b', left)], true, 'b'),
+    /more than 1 files.*a\\u\{1b\}.*2 of “Red door”/,
+  )
+  t.end()
+})
