@@ -12,6 +12,7 @@ import { reportEndpoints } from './routes/report.ts'
 import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
+import { statsEndpoints } from './routes/stats.ts'
 import { systemEndpoints } from './routes/system.ts'
 import { uncommittedEndpoints } from './routes/uncommitted.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
@@ -21,6 +22,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...eventEndpoints,
   ...caseEndpoints,
   ...reportEndpoints,
+  ...statsEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,
   ...commentEndpoints,

@@ -3,9 +3,11 @@
  * table `cases` and of the cases that wait to be written there, which come as a JSON parameter.
  */
 
-import type { AttentionKind } from '../model/attention.ts'
+import { ATTENTION_KINDS, type AttentionKind } from '../model/attention.ts'
 import { CASE_FIELDS, type FilteredField } from '../model/case-fields.ts'
 import type { CaseState } from '../model/case-state.ts'
+import type { FinishedRun } from '../model/finished-runs.ts'
+import type { WaitingCount } from '../model/stats.ts'
 import {
   type CaseFilters,
   conditionsOf,
@@ -26,6 +28,9 @@ export interface ListColumns extends FieldColumns {
   list_place: number
   /** The triage row, as JSON. */
   summary: string
+  /** Its finished runs, as JSON. */
+  runs: string
+  last_run_at: string | null
 }
 
 /** A case whose database row is missing or outdated. */
@@ -58,6 +63,10 @@ export interface CaseLists {
   listPage(filters: CaseFilters, skip: number, limit: number): string[]
   count(filters: CaseFilters): number
   counts(filters: CaseFilters): CaseCount[]
+  /** What cases need from a person, in the order of `ATTENTION_KINDS`. */
+  waiting(): WaitingCount[]
+  /** The finished runs of all cases that have one since then. */
+  runs(since: string): FinishedRun[]
   /** The values of a column, most frequent first. */
   frequent(column: FilteredField, limit: number): string[]
 }
@@ -81,10 +90,14 @@ export const LIST_COLUMNS = [
   'list_section',
   'list_place',
   'summary',
+  'runs',
+  'last_run_at',
 ] as const satisfies (keyof ListColumns)[]
 
 const PLACE = ['id', 'created_at'] as const
 const ALL = [...PLACE, ...LIST_COLUMNS] as const
+const RUNS = [...PLACE, 'runs', 'last_run_at'] as const
+const WAITING = [...PLACE, 'needs', 'summary'] as const
 
 const INTEGERS: ReadonlySet<string> = new Set(['list_section', 'list_place'])
 
@@ -98,7 +111,7 @@ export function createCaseLists(
   function unsavedJson(columns: readonly string[]): string {
     const rows = unsaved().map((each) => {
       const { id, created_at } = each
-      return Object.assign({ id, created_at }, columns === ALL ? each.columns() : null)
+      return Object.assign({ id, created_at }, columns === PLACE ? null : each.columns())
     })
     return JSON.stringify(rows)
   }
@@ -167,6 +180,24 @@ export function createCaseLists(
         unsavedJson(ALL),
         ...values,
       )
+    },
+    waiting() {
+      const found = database.all<WaitingCount>(
+        `${listed(WAITING)} SELECT needs AS kind, count(*) AS count,
+        min(coalesce(summary ->> 'since', summary ->> 'updated_at')) AS oldest_since, id AS oldest_case_id
+        FROM listed WHERE needs <> 'running' GROUP BY needs`, // id is that of the minimum
+        unsavedJson(WAITING),
+      )
+      return ATTENTION_KINDS.flatMap((kind) => found.filter((each) => each.kind === kind))
+    },
+    // as one JSON value, as thousands of rows take ten times as long
+    runs(since) {
+      const { runs } = database.get<{ runs: string }>(
+        `${listed(RUNS)} SELECT json_group_array(json(runs)) AS runs FROM listed WHERE last_run_at >= ?`,
+        unsavedJson(RUNS),
+        since,
+      )!
+      return (JSON.parse(runs) as FinishedRun[][]).flat()
     },
     frequent(column, limit) {
       // equal lists of tags are parsed once

@@ -93,6 +93,12 @@ const MIGRATIONS: string[] = [
   -- the case that a person made current for a working folder
   CREATE TABLE current_cases (folder TEXT PRIMARY KEY, case_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- the finished runs of each case as JSON, and when the last one ended; all cases are read again for them
+  ALTER TABLE cases ADD COLUMN runs TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE cases ADD COLUMN last_run_at TEXT;
+  CREATE INDEX cases_by_last_run ON cases (last_run_at);
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

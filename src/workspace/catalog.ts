@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Baseline } from '../model/baseline.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { caseJson } from '../model/case-json.ts'
+import { finishedRuns } from '../model/finished-runs.ts'
 import { type TriageRow, triageRow } from '../model/triage-row.ts'
 import type { CaseLists } from '../state/case-lists.ts'
 import type { KnownCase } from '../state/cases.ts'
@@ -146,6 +147,7 @@ export function createCatalog({ isRunningHere, baseline, stored, lists }: Catalo
     stored?.save(id, {
       created_at: each.entry.file.value.created_at,
       summary: () => computeRow(each),
+      runs: () => finishedRuns(computeFolder(each).sessions),
       row: () => ({
         entry: each.entry,
         stamps: stampsById.get(id) ?? null,

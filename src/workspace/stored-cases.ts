@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { forEachInTurn } from '../files/yielding.ts'
+import type { FinishedRun } from '../model/finished-runs.ts'
 import { listKey, listSection, triageKey } from '../model/list-order.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import { fieldColumns } from '../state/case-filters.ts'
@@ -39,6 +40,7 @@ export interface ToSave {
   created_at: string
   /** The row shown in lists. */
   summary(): TriageRow
+  runs(): FinishedRun[]
   row(): {
     entry: CaseEntry
     stamps: CaseStamps | null
@@ -59,7 +61,7 @@ interface Gone {
 const SAVE_MS = 500
 
 /** Version of the stored format. */
-const FORMAT = 6
+const FORMAT = 7
 
 /**
  * Identifies the format of stored values, which belong to one build: another build may read the same files
@@ -144,7 +146,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
         parent,
         names: stamps?.names ?? '',
         print: !isPinned && isReproducible(entry) ? (stamps?.print ?? null) : null,
-        ...listColumns(what.summary()),
+        ...listColumns(what),
         json,
         entry: encodeEntry(entry),
         texts: fresh,
@@ -169,7 +171,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       [...unsaved].map(([id, what]) => ({
         id,
         created_at: what.created_at,
-        columns: () => (what.created_at === null ? null : listColumns(what.summary())),
+        columns: () => (what.created_at === null ? null : listColumns(what)),
       })),
     rowFromLastRun: (id) => rowFromLastRun(id),
     close() {
@@ -201,7 +203,10 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   }
 }
 
-function listColumns(summary: TriageRow): ListColumns {
+function listColumns(what: Pick<ToSave, 'summary' | 'runs'>): ListColumns {
+  const summary = what.summary()
+  const runs = what.runs()
+  const ends = runs.map(({ ended_at }) => ended_at)
   return {
     ...fieldColumns(summary),
     needs: summary.needs?.kind ?? null,
@@ -209,5 +214,7 @@ function listColumns(summary: TriageRow): ListColumns {
     list_section: listSection(summary),
     list_place: listKey(summary),
     summary: JSON.stringify(summary),
+    runs: JSON.stringify(runs),
+    last_run_at: ends.reduce((last: string | null, at) => (last && last > at ? last : at), null),
   }
 }

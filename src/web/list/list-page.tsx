@@ -1,4 +1,5 @@
 import { counted } from '../../model/amounts.ts'
+import type { Stats } from '../../model/stats.ts'
 import { unboundConversations } from '../agents/recent-conversations.ts'
 import type { PageAssets } from '../assets.ts'
 import type { PageDeps } from '../deps.ts'
@@ -11,6 +12,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { type Filters, hasFilters, type Words } from './filters.ts'
 import type { Listing } from './listing.ts'
 import type { RowFacts } from './row-facts.ts'
+import { StatsStrip } from './stats-strip.tsx'
 
 interface ListPageProps {
   service: PageDeps['service']
@@ -19,10 +21,11 @@ interface ListPageProps {
   list: Listing
   words: Words
   facts: ReadonlyMap<string, RowFacts>
+  stats: Stats
 }
 
 /** The list of cases, starting with those that wait for the operator. */
-export function ListPage({ service, assets, filters, list, words, facts }: ListPageProps) {
+export function ListPage({ service, assets, filters, list, words, facts, stats }: ListPageProps) {
   const { waiting } = list.sizes
   const isBare = list.total === 0 && !hasFilters(filters)
   return (
@@ -45,6 +48,7 @@ export function ListPage({ service, assets, filters, list, words, facts }: ListP
         <NoCasesYet />
       ) : (
         <>
+          <StatsStrip stats={stats} />
           <FilterBar filters={filters} list={list} words={words} />
           {list.fitting === 0 && <NothingFits filters={filters} />}
           <CaseGroups list={list} filters={filters} facts={facts} />

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../../http/context.ts'
+import { readStats } from '../../http/routes/stats.ts'
 import { UUID } from '../../model/words.ts'
 import { startObjections } from '../../sessions/start-checks.ts'
 import type { PageDeps } from '../deps.ts'
@@ -33,6 +34,7 @@ export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
         list={list}
         words={words}
         facts={facts}
+        stats={readStats(service)}
       />,
     )
   })
