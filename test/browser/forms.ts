@@ -10,19 +10,16 @@ inBrowser('Ctrl+Enter sends the form it is written in, and no button', async (t,
   const ref = await planned(service, { runbook: step('true') })
   const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
   await isLive(page)
-  const approve = page.locator('#approve-button')
   const sent = sentBy(page)
-  await approve.evaluate((button: HTMLButtonElement) => {
-    button.disabled = true
-  })
-  const edit = page.getByRole('button', { name: 'Edit the plan', exact: true })
-  await edit.focus()
-  await page.keyboard.press('Control+Enter')
-  await approve.evaluate((button: HTMLButtonElement) => {
+  await page.getByRole('button', { name: 'Edit the plan', exact: true }).click()
+  await page.getByLabel('Plan', { exact: true }).fill(step('false'))
+  await page.locator('#show-unsaved').press('Control+Enter')
+  await page.locator('#approve-form').evaluate((form) => {
     // as if the form had a field
     const field = document.createElement('input')
     field.id = 'written'
-    button.form!.append(field)
+    field.dataset.own = ''
+    form.append(field)
   })
   await page.locator('#written').press('Control+Enter')
   t.strictSame(sent, [], 'Approve is held back')
@@ -147,9 +144,10 @@ inBrowser('a proof that changes under the pointer is asked about', async (t, vis
   t.equal(verified, false)
 })
 
-inBrowser('a page behind another connects when it is first seen', async (t, visitor) => {
-  const { url } = await serveSample(t)
-  const page = await visitor.open(`${url}/new`)
+inBrowser('a page behind another streams output when it is first seen', async (t, visitor) => {
+  const service = await serveSample(t)
+  const ref = await planned(service, { runbook: step('true') })
+  const page = await visitor.open(`${service.url}/new`)
   await page.addInitScript(() => {
     let isHidden = true
     Object.defineProperty(document, 'hidden', { get: () => isHidden })
@@ -158,14 +156,19 @@ inBrowser('a page behind another connects when it is first seen', async (t, visi
       document.dispatchEvent(new Event('visibilitychange'))
     })
   })
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-  await page.goto(url, { waitUntil: 'load' })
-  await page.locator('html.js').waitFor()
-  t.notOk(asked.includes('/events'), 'it holds no connection')
-  await page.evaluate(() => dispatchEvent(new Event('now seen')))
+  const streams: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname === '/events') streams.push(search)
+  })
+  await page.goto(`${service.url}/case/${ref.case_id}/session/1`, { waitUntil: 'load' })
   await isLive(page)
-  await eventually(() => asked.includes('/events'))
+  t.notOk(
+    streams.some((search) => !search.includes('output=no')),
+    'only the stream that all tabs share',
+  )
+  await page.evaluate(() => dispatchEvent(new Event('now seen')))
+  await eventually(() => streams.includes(`?after=now&case=${ref.case_id}`))
 })
 
 async function openCase(

@@ -57,6 +57,23 @@ inBrowser('Ctrl-K leads everywhere, by keys alone', async (t, visitor) => {
     }
   })
 
+  await t.test('it turns notifications on and off', async () => {
+    await page.evaluate(() => {
+      Object.defineProperty(Notification, 'permission', { get: () => 'granted' })
+      Notification.requestPermission = async () => 'granted'
+    })
+    for (const [words, pressed] of [
+      ['notifications on', 'true'],
+      ['notifications off', 'false'],
+    ]) {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(words!)
+      await chooses(`Turn ${words}`)
+      await page.keyboard.press('Enter')
+      await page.locator(`#notify[aria-pressed=${pressed}]`).waitFor()
+    }
+  })
+
   await t.test('it finds a case by some letters, with the arrows too', async () => {
     await page.click('[data-palette]')
     await page.keyboard.type('hw lng')
@@ -68,4 +85,31 @@ inBrowser('Ctrl-K leads everywhere, by keys alone', async (t, visitor) => {
     await page.keyboard.press('Enter')
     await page.waitForURL('**/case/f31d0e43-a96a-4ba5-a763-cefea030aa5e')
   })
+})
+
+inBrowser('what the arrows chose stays chosen when the service answers', async (t, visitor) => {
+  const { url } = await serveSample(t)
+  const page = await visitor.open(url + RESOLVED)
+  await isLive(page)
+  const palette = page.getByRole('dialog', { name: 'Search or jump to' })
+  const chosen = palette.locator('[aria-selected=true]')
+  await page.keyboard.press('Control+k')
+  await palette.getByText('Recent cases').waitFor()
+  let goOn = () => {}
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  await page.route('**/palette?q=sign', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.keyboard.type('sign')
+  await palette.getByText('Search all content').waitFor()
+  await page.keyboard.press('ArrowUp')
+  t.match(await chosen.innerText(), 'Search all content')
+  const answered = page.waitForResponse('**/palette?q=sign')
+  goOn()
+  await answered
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)))
+  t.match(await chosen.innerText(), 'Search all content')
 })

@@ -43,6 +43,39 @@ t.test('a case is edited', async (t) => {
   })
 })
 
+t.test('a new case says what would prove it, and is planned', async (t) => {
+  const cli = cliHere(t)
+  const proved = ['--prove', 'All tests pass', '--prove', 'Looks right (screenshot, optional)']
+  const { json: made } = await cli.run('new', 'Door', ...proved, '--json')
+  t.match(await cli.run('gate', 'door', '--json'), {
+    json: {
+      open: false,
+      items: [
+        { description: 'All tests pass', type: 'test-log', required: true },
+        { description: 'Looks right', type: 'screenshot', required: false },
+      ],
+    },
+  })
+  t.match(await cli.run('show', made.id, '--json'), { json: { sessions: [] } })
+  t.test('--plan starts a session and waits for its plan', async (t) => {
+    const plan = ['-d', step('echo fine', 'sh run id=say'), '--plan']
+    const said = await cli.run('new', 'Red door', ...plan, '--prove', 'It opens (log)')
+    t.match(said, { code: 0, stdout: /^[0-9a-f-]{36} {2}Red door\n[\s\S]*echo fine/ })
+    t.match(await cli.run('show', 'red', '--json'), {
+      json: { state: 'PLANNING', sessions: [{ state: 'plan_ready', type: 'implementing' }] },
+    })
+  })
+  t.test('with --json, stdout is what start prints', async (t) => {
+    const plan = ['-d', step('echo fine', 'sh run id=say'), '--plan', '--json']
+    const said = await cli.run('new', 'Blue door', ...plan)
+    t.match(said, { code: 0, json: { state: 'plan_ready' }, stderr: /Blue door/ })
+  })
+  t.test('an empty requirement adds no item', async (t) => {
+    t.match(await cli.run('new', 'Open door', '--prove', ' '), { code: 0 })
+    t.strictSame((await cli.run('gate', 'open door', '--json')).json.items, [])
+  })
+})
+
 t.test('a case is deleted by who says so', async (t) => {
   const cli = cliHere(t)
   const { json: made } = await cli.run('new', 'Door', '--json')

@@ -60,7 +60,7 @@ t.test('what a package from npm leaves out is there again', async (t) => {
   const root = t.testdir({ from: { memory: { '.gitattributes': 'mine\n', cases: {} } } })
   await copySample(join(root, 'from'), join(root, 'copy'))
   const memory = join(root, 'copy/memory')
-  t.match(readFileSync(join(memory, '.gitignore'), 'utf8'), /^artifacts\/$/m)
+  t.match(readFileSync(join(memory, '.gitignore'), 'utf8'), /^cases\/\*\/artifacts\/\*$/m)
   t.equal(readFileSync(join(memory, '.gitattributes'), 'utf8'), 'mine\n', 'what is there stays')
 })
 

@@ -126,19 +126,18 @@ export const newCommentSchema = z
   })
   .check(({ value, issues }) => {
     const { line, end_line, step, diff, quote, plan_sha256 } = value
-    const both = (path: string, message: string) =>
+    const reject = (path: 'diff' | 'step' | 'line', message: string) =>
       issues.push({
         code: 'custom',
         path: [path],
         message,
-        input: undefined,
+        input: value[path],
       })
     const onPlan = [line, end_line, step, quote, plan_sha256].some((each) => each !== undefined)
-    if (diff && onPlan) both('diff', 'expected a place in the diff or in the plan, not both')
+    if (diff && onPlan) reject('diff', 'expected a place in the diff or in the plan, not both')
     if (step !== undefined && (line ?? end_line) !== undefined)
-      both('step', 'expected a step or lines, not both')
-    if (end_line !== undefined && line === undefined)
-      both('line', 'expected the first line; it is missing')
+      reject('step', 'expected a step or lines, not both')
+    if (end_line !== undefined && line === undefined) reject('line', 'expected the first line')
   })
   .meta({ id: 'NewComment', examples: [{ text: 'Test the boundary too.', line: 3 }] })
 

@@ -5,6 +5,7 @@ import { StateBadge } from '../shell/badges.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
+import { undoAttribute } from '../shell/undo.ts'
 import type { CasePageData } from './case-data.ts'
 
 /** The fields of the two forms below. Saving an empty field removes the value from the case. */
@@ -35,7 +36,8 @@ export function StateCard({ data }: { data: CasePageData }) {
   )
 }
 
-function StateForm({ data: { id, json, etag, gate } }: { data: CasePageData }) {
+function StateForm({ data }: { data: CasePageData }) {
+  const { id, json, etag, gate } = data
   return (
     <FormDisclosure id="set-state" label="Change state" shortcut="t" isSmall>
       <form
@@ -44,6 +46,7 @@ function StateForm({ data: { id, json, etag, gate } }: { data: CasePageData }) {
         data-send="PUT"
         action={`/cases/${id}/state`}
         data-if-match={etag}
+        data-undo={undoOf(data, 'Moved to {state}.')}
         data-conflict="The state"
       >
         <Field id="new-state" label="State">
@@ -72,7 +75,8 @@ function StateForm({ data: { id, json, etag, gate } }: { data: CasePageData }) {
   )
 }
 
-function ResolveForm({ data: { id, json, etag } }: { data: CasePageData }) {
+function ResolveForm({ data }: { data: CasePageData }) {
+  const { id, json, etag } = data
   return (
     <form
       class="form needs-script"
@@ -81,6 +85,7 @@ function ResolveForm({ data: { id, json, etag } }: { data: CasePageData }) {
       data-send="PUT"
       action={`/cases/${id}/state`}
       data-if-match={etag}
+      data-undo={undoOf(data, 'Resolved.')}
       data-conflict="The case"
     >
       <input type="hidden" name="state" value="RESOLVED" />
@@ -95,4 +100,20 @@ function ResolveForm({ data: { id, json, etag } }: { data: CasePageData }) {
       </button>
     </form>
   )
+}
+
+/** Restores what the forms change. */
+function undoOf({ id, json }: CasePageData, said: string): string {
+  const { state, outcome, reason } = json
+  return undoAttribute({
+    said,
+    method: 'PUT',
+    action: `/cases/${id}/state`,
+    body: {
+      state,
+      outcome,
+      reason,
+      undo: true,
+    },
+  })
 }

@@ -46,7 +46,7 @@ function openPalette(): void {
   let cases: Option[] = []
   let asked = 0
   let typing: number | undefined
-  let choose: ((by: number) => void) | undefined
+  let move: ((by: number) => void) | undefined
   const dialog = element<HTMLDialogElement>(
     <dialog class="palette" aria-label="Search or jump to">
       <input
@@ -79,14 +79,17 @@ function openPalette(): void {
   const input = dialog.querySelector('input')!
   const list = dialog.querySelector<HTMLElement>('[role=listbox]')!
   const status = dialog.querySelector<HTMLElement>('[role=status]')!
+  /** What the arrows chose: results that come later do not take it away. */
+  let chosen: Option | null = null
 
   function show(): void {
     const groups = groupsFor(input.value.trim(), { local, files, cases })
     const options = groups.flatMap(({ options }) => options)
+    const before = options.findIndex((option) => chosen !== null && isSame(option, chosen))
     list.replaceChildren(...groupElements(groups, run))
     const rows = [...list.querySelectorAll<HTMLElement>('[role=option]')]
     let at = -1
-    choose = (by) => {
+    const choose = (by: number) => {
       rows[at]?.setAttribute('aria-selected', 'false')
       at = rows.length === 0 ? -1 : (at + by + rows.length) % rows.length
       const row = rows[at]
@@ -95,7 +98,11 @@ function openPalette(): void {
       if (row) input.setAttribute('aria-activedescendant', row.id)
       else input.removeAttribute('aria-activedescendant')
     }
-    choose(1)
+    choose(Math.max(before, 0) + 1)
+    move = (by) => {
+      choose(by)
+      chosen = options[at] ?? null
+    }
     status.textContent = options.length === 0 ? 'No results' : `${options.length} results`
     if (options.length === 0) list.append(element(<p class="palette-none">No results</p>))
   }
@@ -121,12 +128,13 @@ function openPalette(): void {
   input.addEventListener('input', () => {
     clearTimeout(typing)
     typing = setTimeout(() => void loadCases(), TYPING_MS)
+    chosen = null
     show()
   })
   dialog.addEventListener('keydown', (event) => {
     if (event.isComposing) return
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      choose?.(event.key === 'ArrowDown' ? 1 : -1)
+      move?.(event.key === 'ArrowDown' ? 1 : -1)
     } else if (event.key === 'Enter') {
       const row = list.querySelector<HTMLElement>('[aria-selected=true]')
       if (!row) return event.preventDefault()
@@ -240,9 +248,11 @@ function places(): Group {
 
 function settings(): Group {
   const isOn = areOn()
+  const notifying = document.querySelector<HTMLButtonElement>('#notify:not([hidden])')
   return {
     title: 'Settings',
     options: [
+      ...(notifying ? [notificationOption(notifying)] : []),
       {
         title: isOn ? 'Turn single keys off' : 'Turn single keys on',
         detail: '',
@@ -256,6 +266,16 @@ function settings(): Group {
         run: showHelp,
       },
     ],
+  }
+}
+
+function notificationOption(button: HTMLButtonElement): Option {
+  const isOn = button.getAttribute('aria-pressed') === 'true'
+  return {
+    title: isOn ? 'Turn notifications off' : 'Turn notifications on',
+    detail: '',
+    href: null,
+    run: () => button.click(),
   }
 }
 
@@ -309,6 +329,10 @@ function optionElement({ title, detail, href }: Option, id: string): HTMLElement
           {content}
         </a>,
       )
+}
+
+function isSame(one: Option, other: Option): boolean {
+  return one.href === other.href && one.title === other.title
 }
 
 function presentCase(): string | null {
