@@ -159,9 +159,11 @@ export function outputPane(
       void catchUp()
     },
     sync(next) {
-      const [summary, newSummary] = [section, next].map((each) => each.querySelector('summary'))
-      if (summary && newSummary && summary.innerHTML !== newSummary.innerHTML)
-        summary.replaceChildren(...document.importNode(newSummary, true).childNodes)
+      for (const part of ['.pane-log', 'summary']) {
+        const [shown, newer] = [section, next].map((each) => each.querySelector(part))
+        if (shown && newer && shown.innerHTML !== newer.innerHTML)
+          shown.replaceChildren(...document.importNode(newer, true).childNodes)
+      }
       const newer = logOf(next)
       isFinished ||= newer.isFinished
       isSilent = !isFinished && (isSilent || newer.isSilent)

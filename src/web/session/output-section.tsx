@@ -117,18 +117,20 @@ function StepPane({ data, step, row }: StepPaneProps) {
   const full = artifact === null ? '' : logPage(session.case_id, session.number, artifact)
   return (
     <section class="pane" id={`pane-${key}`} data-log={JSON.stringify(log)}>
+      <div class="pane-log">
+        {artifact !== null && !step.isMissing && (
+          <a href={full}>
+            Show full log{isFinished ? ` (${sizeText(to)})` : ''}
+            <span class="visually-hidden"> of {id}</span>
+          </a>
+        )}
+      </div>
       <details open={!isFolded}>
         <summary>
           {row && <PaneState row={row} />}
           <h3>{id}</h3>
           {row && row.end !== '' && <span class="pane-note">{row.end}</span>}
           {note !== '' && <span class="pane-note">{note}</span>}
-          {artifact !== null && !step.isMissing && (
-            <a href={full}>
-              Show full log{isFinished ? ` (${sizeText(to)})` : ''}
-              <span class="visually-hidden"> of {id}</span>
-            </a>
-          )}
         </summary>
         {artifact !== null && (
           <p class="left-out" hidden={!isCut}>
