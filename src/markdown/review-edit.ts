@@ -1,6 +1,14 @@
 import { type Comment, type CommentChange, commentIn } from '../model/comment.ts'
 import type { LineEnding } from './lines.ts'
-import { commentLines, type ReviewEntry, readReview, replyLines, textLines } from './review.ts'
+import {
+  commentLines,
+  hasComments,
+  NO_COMMENTS_LEFT,
+  type ReviewEntry,
+  readReview,
+  replyLines,
+  textLines,
+} from './review.ts'
 
 /** Applies a change to the text below `## Review`. Only the lines of its comment change. */
 export function editedReview(region: string, change: CommentChange, eol: LineEnding): string {
@@ -19,7 +27,7 @@ export function editedReview(region: string, change: CommentChange, eol: LineEnd
     case 'marked':
       return withMarks(region, entry, change)
     case 'deleted':
-      return region.slice(0, entry.start) + region.slice(entry.next)
+      return withoutEntry(region, entry, eol)
     default:
       return change satisfies never
   }
@@ -43,6 +51,12 @@ function withComment(region: string, comment: Comment, eol: LineEnding): string 
   const isBelowComment = readReview(region).entries.some(({ next }) => next >= at)
   const lines = [...(isBelowComment ? [] : ['']), ...commentLines(comment)]
   return spliced(region, { from: at + end, to: at + end }, lines, eol)
+}
+
+function withoutEntry(region: string, { start, next }: ReviewEntry, eol: LineEnding): string {
+  const rest = region.slice(0, start) + region.slice(next)
+  if (rest.trim() === '' || hasComments(rest)) return rest
+  return spliced(rest, { from: start, to: start }, [NO_COMMENTS_LEFT], eol)
 }
 
 function withMarks(

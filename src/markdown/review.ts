@@ -15,9 +15,14 @@ const REPLY = /^- reply · (.+) · (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/
 const REPLY_LIKE = /^[-*+] reply ·/
 const INDENT = '  '
 
-/** Whether a text below a heading `## Review` has comments, so that it is not part of a plan. */
+/** Shows that a section is the one of the comments if all of them were deleted and other text is left. */
+export const NO_COMMENTS_LEFT = '<!-- comments -->'
+
+/** Whether a text below a heading `## Review` has or had comments, so that it is not part of a plan. */
 export function hasComments(region: string): boolean {
-  return [...linesOf(region)].some(({ text }) => COMMENT_LIKE.test(text))
+  return [...linesOf(region)].some(
+    ({ text }) => COMMENT_LIKE.test(text) || text === NO_COMMENTS_LEFT,
+  )
 }
 
 /** A comment with its place in the text. */

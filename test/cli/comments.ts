@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { planView } from '../../src/cli/output/plan-view.ts'
@@ -129,6 +129,14 @@ t.test('comments from the terminal', async (t) => {
     t.match(record(), /comments_sent[^\n]*approve|with: approve/)
     t.match((await cli.run('tail', 'red', '1')).stdout, /comment added to line \d+ of the plan/)
   })
+})
+
+t.test('check reports a line that is almost a comment', async (t) => {
+  const { cli, id, record } = await openPlanned(t)
+  const { json } = await cli.run('comment', 'red', '-m', 'Mine', '--json')
+  const path = join(cli.root, 'memory/cases', id, 'sessions/1.md')
+  writeFileSync(path, record().replace(`- [ ] ${json.id}`, `- [ ] ${json.id}0`))
+  t.match(await cli.run('check'), { code: 1, stdout: /1\.md:\d+: bad_comment: .*8 hex digits/ })
 })
 
 t.test('completion knows the forms of the command', async (t) => {

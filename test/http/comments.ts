@@ -1,7 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
-import { envelope, finished, must, planned, reaches, stream } from '../fixtures/session-client.ts'
+import {
+  envelope,
+  finished,
+  git,
+  must,
+  planned,
+  reaches,
+  stream,
+} from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const PLAN = 'First.\n\nSecond.\n\n```sh run id=test\necho hi\n```\n'
@@ -107,6 +115,18 @@ t.test('a draft can be edited and deleted, a sent comment resolved and answered'
   const answered = await must(app, 'POST', `${comments}/${one.id}/replies`, { text: 'Thus.' })
   t.match(answered.replies, [{ text: 'Thus.', created_at: /Z$/ }])
   t.equal((await app.request('POST', `${comments}/00000000/replies`, { text: 'x' })).status, 404)
+  const headers = { 'casefile-client': 'mcp' }
+  const unnamed = await app.request(
+    'POST',
+    `${comments}/${one.id}/replies`,
+    { text: 'Me.' },
+    headers,
+  )
+  t.equal(
+    unnamed.json.replies[1].author,
+    'agent',
+    'an MCP client without a name is not the operator',
+  )
 })
 
 t.test('revise sends the note and the drafts', async (t) => {
@@ -211,15 +231,12 @@ t.test('the comments of a session that has ended do not change', async (t) => {
 
 t.test('a comment on the diff of a run', async (t) => {
   const app = await openTestService(t)
+  git(app.root, 'init')
   const ref = await planned(app, {
     runbook: '```sh run id=change\nprintf "a\\nb\\n" > new.txt\n```\n',
   })
-  const { session } = await finished(app, ref)
+  await finished(app, ref)
   const comments = `${ref.path}/comments`
-  if (!session.candidates.some(({ artifact }: { artifact: string }) => /patch$/.test(artifact))) {
-    t.comment('no patch without a repository')
-    return
-  }
   const diff = { file: 'new.txt', line: 1, end_line: 2, side: 'new' }
   const made = await must(app, 'POST', comments, { text: 'Why two?', diff })
   t.match(made, { on: 'diff', quote: 'a\nb', side: 'new', file: 'new.txt', status: 'draft' })
@@ -227,4 +244,9 @@ t.test('a comment on the diff of a run', async (t) => {
     (await app.request('POST', comments, { text: 'x', diff: { ...diff, end_line: 9 } })).status,
     400,
   )
+  for (const wrong of [{ file: 'other.txt' }, { side: 'old' }, { line: 3, end_line: 3 }]) {
+    const answer = await app.request('POST', comments, { text: 'x', diff: { ...diff, ...wrong } })
+    t.equal(answer.status, 400, JSON.stringify(wrong))
+  }
+  t.match(await must(app, 'GET', comments), [{ id: made.id, line: 1, end_line: 2 }])
 })

@@ -226,6 +226,25 @@ t.test('what a person writes between the comments stays', async (t) => {
   t.match(added, /Last note\.\n\n- \[ \] 0d0d33f1/)
 })
 
+t.test('the last comment is deleted, and what a person wrote stays', async (t) => {
+  const commented = await edit(WHOLE, { is: 'added', comment: commentWith() })
+  for (const [from, to] of [
+    ['- [ ] 3f2a9c1d', 'My note.\n\n- [ ] 3f2a9c1d'],
+    ['## Execution', 'My note.\n\n## Execution'],
+  ] as const) {
+    const noted = commented.replace(from, to)
+    const deleted = await edit(noted, { is: 'deleted', id: '3f2a9c1d' })
+    t.match(deleted, /\n## Review\n[\s\S]*My note\./)
+    const { texts, problems } = await read(deleted)
+    t.strictSame(problems, [])
+    t.strictSame(texts.comments, [])
+    t.equal(texts.plan, (await read(commented)).texts.plan)
+    const again = await edit(deleted, { is: 'added', comment: commentWith() })
+    t.strictSame((await read(again)).texts.comments, [commentWith()])
+    t.match(again, /My note\./)
+  }
+})
+
 t.test('an item that is almost a comment is a problem with its line', async (t) => {
   const text = await edit(WHOLE, { is: 'added', comment: commentWith() })
   const cases: [from: string, to: string, message: RegExp][] = [

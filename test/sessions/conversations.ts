@@ -158,6 +158,76 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
   })
 })
 
+t.test('comments and a note reach the agent with the answer to its plan', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  const first = agent.present(PLAN)
+  const session = await inState(app, case_id, 'plan_ready')
+  const comments = `${session.path}/comments`
+  const one = await must(app, 'POST', comments, { text: 'Which test?', line: 1 })
+  await must(app, 'POST', `${session.path}/revise`)
+  const { behavior, message } = await first
+  t.equal(behavior, 'deny')
+  t.match(message, new RegExp(`On line 1:[\\s\\S]*Which test\\?[\\s\\S]*comment ${one.id}`))
+
+  const second = agent.present(`${PLAN}\nAnd that is all.\n`)
+  await inState(app, case_id, 'plan_ready')
+  const two = await must(app, 'POST', comments, { text: 'Keep the name.' })
+  await must(app, 'POST', `${session.path}/approve`, { note: 'Careful.' })
+  const { behavior: allowed, updatedInput } = await second
+  t.equal(allowed, 'allow')
+  t.match(updatedInput?.plan, /And that is all\.[\s\S]*Notes of the operator[\s\S]*Careful\./)
+  t.match(updatedInput?.plan, new RegExp(`Keep the name\\.[\\s\\S]*comment ${two.id}`))
+  const { plan } = await must(app, 'GET', session.path)
+  t.notMatch(plan, /Careful/, 'the approved plan itself is what it was')
+  await must(app, 'POST', `${session.path}/abandon`)
+})
+
+t.test('with --strict, Codex gets the notes with its prompt', async (t) => {
+  const { app, case_id } = await opened(t)
+  const transcript = join(app.root, '..', 'rollout-notes.jsonl')
+  const payload = { type: 'item_completed', turn_id: 'turn-1', item: { type: 'Plan', text: PLAN } }
+  writeFileSync(transcript, `${JSON.stringify({ type: 'event_msg', payload })}\n`)
+  const headers = { 'x-casefile-strict': '1' }
+  const agent = hookedAgent(app, { agent: 'codex', transcript, case_id, headers })
+  await agent.tell('Stop', { turn_id: 'turn-1' })
+  const session = await inState(app, case_id, 'plan_ready')
+  const waits = agent.tell('UserPromptSubmit', { prompt: 'Implement the plan.', turn_id: 'turn-2' })
+  await must(app, 'POST', `${session.path}/approve`, { note: 'Careful.' })
+  const said = await waits
+  t.match(said.hookSpecificOutput.additionalContext, /Notes of the operator[\s\S]*Careful\./)
+  await must(app, 'POST', `${session.path}/abandon`)
+})
+
+t.test(
+  'a reply from a process of the agent has the name of its provider',
+  {
+    skip: !existsSync('/proc/self'),
+  },
+  async (t) => {
+    const { app, case_id } = await opened(t)
+    const agent = hookedAgent(app, { case_id, headers: { 'x-casefile-pid': `${process.pid}` } })
+    agent.present(PLAN).catch(isCut)
+    const session = await inState(app, case_id, 'plan_ready')
+    const comments = `${session.path}/comments`
+    const { id } = await must(app, 'POST', comments, { text: 'Why?' })
+    const send = async (path: string, body: object) => {
+      const options = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'casefile-actor': 'Ada' },
+        body: JSON.stringify(body),
+      }
+      const script = `fetch('${app.url}${path}', ${JSON.stringify(options)}).then(async (r) => console.log(r.status, await r.text()))`
+      return (await promisify(execFile)(process.execPath, ['--eval', script])).stdout
+    }
+    t.match(await send(`${comments}/${id}/replies`, { text: 'Because.' }), /^201 /)
+    t.match(await must(app, 'GET', comments), [
+      { replies: [{ author: 'claude', text: 'Because.' }] },
+    ])
+    t.match(await send(comments, { text: 'Mine.' }), /^403 .*own_session/)
+  },
+)
+
 t.test('an abandoned plan is told to the agent', async (t) => {
   const { app, case_id } = await opened(t)
   const agent = hookedAgent(app, { case_id })

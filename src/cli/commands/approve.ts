@@ -161,12 +161,13 @@ function requireAnswer({ terminal, json }: CommandContext, { yes, sha }: Options
 function requireNextAlone(
   { terminal, json }: CommandContext,
   name: string | undefined,
-  { yes, sha }: Options,
+  { yes, sha, note }: Options,
 ): void {
   if (name !== undefined) throw usageError('--next waits for plans of all cases, so name no case.')
   if (yes || sha !== undefined) {
     throw usageError('--next asks about each plan, so it cannot be used with --yes or --sha.')
   }
+  if (note !== undefined) throw usageError('--note is for one plan: name its case, without --next.')
   if (json || !terminal.canAsk) {
     throw usageError(
       '--next asks about each plan, which needs a terminal. A program can read the event attention_needed of GET /events.',
