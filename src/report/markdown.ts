@@ -118,10 +118,13 @@ function fenced(text: string): string {
   return `${fence}text\n${text.replace(/\n$/, '')}\n${fence}`
 }
 
-/** Puts the headings of a text below the one above it; code stays. */
+/**
+ * Puts the headings of a text below the one above it; code stays. A fence or an HTML comment that the text leaves open
+ * is closed, so that it cannot hide what follows in the report.
+ */
 function demoted(text: string, levels: number): string {
   let fence: string | null = null
-  return visibleProse(text.trim())
+  const lines = visibleProse(text.trim())
     .split(/\r?\n/)
     .map((line) => {
       const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
@@ -134,5 +137,7 @@ function demoted(text: string, levels: number): string {
         '#'.repeat(Math.min(6, marks.length + levels)),
       )
     })
-    .join('\n')
+  if (fence !== null) lines.push(fence)
+  else if (text.lastIndexOf('<!--') > text.lastIndexOf('-->')) lines.push('-->')
+  return lines.join('\n')
 }

@@ -107,8 +107,9 @@ export function shownUrl(url: string): string {
   const found = /^(https?:\/\/[^/?#$]+)(.*)$/.exec(url)
   if (!found) return url // only variables
   const [, origin, rest = ''] = found
-  if (rest === '' || rest === '/' || /^\/\$\{\w+\}$/.test(rest)) return url
-  return `${origin}/…`
+  if (!origin!.includes('@') && (rest === '' || rest === '/' || /^\/\$\{\w+\}$/.test(rest)))
+    return url
+  return `${origin!.replace(/\/\/[^@]*@/, '//…@')}/…`
 }
 
 function json(value: object): Rendered {

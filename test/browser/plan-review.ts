@@ -157,6 +157,7 @@ inBrowser('the steps of a runbook: outline, keys, comments, edits in place', asy
   await page.locator('.comment-text').getByText('Careful.').waitFor()
   const [comment] = await must(service, 'GET', `${ref.path}/comments`)
   t.match(comment, { step: 's3', status: 'draft' })
+  await eventually(() => page.evaluate(() => document.activeElement?.matches('.comment')))
 
   await page.getByRole('button', { name: 'Edit step s2', exact: true }).click()
   const editor = page.locator('.step-edit textarea')

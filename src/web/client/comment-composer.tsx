@@ -67,7 +67,7 @@ export function startComposers(): void {
     if (!target.matches('.comment-composer') || !detail.ok) return
     event.preventDefault()
     close(target)
-    void refresh()
+    void refresh().then(() => document.getElementById(`comment-${detail.body.id}`)?.focus())
   })
 }
 

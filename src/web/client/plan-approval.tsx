@@ -56,6 +56,21 @@ export function startApproval(): void {
     approval().button?.focus()
   }
 
+  document.addEventListener(
+    'submit',
+    (event) => {
+      const form = event.target as HTMLElement
+      if (!form.matches('#revise-form, #send-comments') || !isCommentUnsaved()) return
+      event.preventDefault()
+      event.stopPropagation()
+      showError(form, {
+        code: 'unsaved',
+        detail: 'You have an unsaved comment. Add or discard it before sending the others.',
+      })
+      showUnsaved('comment')
+    },
+    true, // before it is sent
+  )
   document.addEventListener('refreshed', onRefreshed)
   document.addEventListener('input', update)
   document.addEventListener('reset', update)
@@ -166,6 +181,10 @@ function showUnsavedWarning(form: HTMLElement): boolean {
     ),
   )
   return true
+}
+
+function isCommentUnsaved(): boolean {
+  return document.querySelector(UNSAVED_FORMS.comment) !== null
 }
 
 function showUnsaved(id: keyof typeof UNSAVED): void {

@@ -83,6 +83,7 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
     <article
       class="comment"
       id={`comment-${id}`}
+      tabindex={-1}
       data-status={status}
       data-place={diffPlace(comment)}
       aria-label={`Comment on ${placeText(comment)}`}

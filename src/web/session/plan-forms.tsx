@@ -87,6 +87,7 @@ export function CommentForm({ data }: { data: SessionPageData }) {
         class="form"
         id="comment-form"
         data-send="POST"
+        data-focus="#comment-{id}"
         action={`${sessionApi(session)}/comments`}
       >
         <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
