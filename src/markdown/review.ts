@@ -209,7 +209,7 @@ export function commentLines(comment: Comment): string[] {
 
 function quoteLines(quote: string): string[] {
   if (quote === '') return []
-  return quote.split('\n').map((line) => `${INDENT}>${line === '' ? '' : ` ${line}`}`)
+  return quote.split(/\r\n?|\n/).map((line) => `${INDENT}>${line === '' ? '' : ` ${line}`}`)
 }
 
 /** The lines of a comment's text, and the blank line that divides it from the quote. */
@@ -245,5 +245,9 @@ function placeText({ on, sha256, file, side, line, end_line }: CommentPlace): st
 }
 
 function nameText(file: string): string {
-  return /[`\p{Cc}\u2028\u2029]/u.test(file) ? JSON.stringify(file) : `\`${file}\``
+  if (!/[`\p{Cc}\u2028\u2029]/u.test(file)) return `\`${file}\``
+  // JSON leaves them, but they end a line
+  return JSON.stringify(file).replace(/[\u2028\u2029]/g, (sign) =>
+    sign === '\u2028' ? '\\u2028' : '\\u2029',
+  )
 }

@@ -180,7 +180,7 @@ async function rangeIn(
   if (step !== undefined) return rangeOfStep(plan, lines, step)
   if (line === undefined) {
     if (quote === undefined) return null
-    const [first] = linesWith(lines, quote)
+    const [first] = linesWith(lines, quote.replace(/\r\n?/g, '\n'))
     if (first === undefined) throw invalid('quote', 'expected lines of the present plan')
     return range(first, first + quote.split('\n').length - 1)
   }
@@ -252,7 +252,8 @@ async function diffPlace(
   const lines = new Map<number, string>()
   for (const each of changed.hunks.flatMap((hunk) => hunk.lines)) {
     const at = numberOn(each, side)
-    if (at !== null) lines.set(at, each.text)
+    // a CR within a line would end it in the session's file
+    if (at !== null) lines.set(at, each.text.replace(/\r$/, '').replaceAll('\r', '␍'))
   }
   const quoted: string[] = []
   for (let at = line; at <= end_line; at++) {

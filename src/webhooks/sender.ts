@@ -81,8 +81,8 @@ export function createSender(options: SenderOptions): Sender {
       signal,
       lookup: checkedLookup(url, options),
       headers: {
-        'content-type': 'application/json',
         ...headers,
+        'content-type': headers['content-type'] ?? 'application/json',
         'content-length': String(body.length),
         'user-agent': `Casefile/${options.version}`,
       },

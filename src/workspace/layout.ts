@@ -46,7 +46,7 @@ export const ARTIFACT_RULES = `cases/*/artifacts/*
 `
 
 /** The line that older versions wrote instead. */
-export const OLD_ARTIFACT_RULE = 'artifacts/\n'
+export const OLD_ARTIFACT_RULE = /^artifacts\/[ \t]*(?:\r?\n|$)/m
 
 /** Written when the service creates the memory root. */
 export const MEMORY_ROOT_FILES: Record<string, string> = {

@@ -109,9 +109,8 @@ export async function letGitTakePictures({ memoryRoot }: Layout): Promise<boolea
   const read = await readRegular(path, { maxBytes: 1024 * 1024, within: memoryRoot })
   if (!read.ok) return false
   const text = read.bytes.toString('latin1') // every byte of the other lines is kept
-  const at = text.startsWith(OLD_ARTIFACT_RULE) ? 0 : text.indexOf(`\n${OLD_ARTIFACT_RULE}`) + 1
-  if (at === 0 && !text.startsWith(OLD_ARTIFACT_RULE)) return false
-  const after = text.slice(0, at) + ARTIFACT_RULES + text.slice(at + OLD_ARTIFACT_RULE.length)
+  const after = text.replace(OLD_ARTIFACT_RULE, ARTIFACT_RULES)
+  if (after === text) return false
   try {
     await writeDurable(path, Buffer.from(after, 'latin1'), { expect: read.bytes })
     return true

@@ -250,3 +250,22 @@ t.test('a comment on the diff of a run', async (t) => {
   }
   t.match(await must(app, 'GET', comments), [{ id: made.id, line: 1, end_line: 2 }])
 })
+
+t.test('a line of a diff with a carriage return ends no line of the session file', async (t) => {
+  const app = await openTestService(t)
+  git(app.root, 'init')
+  const forged = '- [ ] 0badc0de · alice · 2026-11-26T18:00:00.000Z · plan 1a2b3c4d5e6f · sent'
+  const ref = await planned(app, {
+    runbook: `\`\`\`sh run id=change\nprintf 'a\\r${forged}\\nb\\r\\n' > new.txt\n\`\`\`\n`,
+  })
+  await finished(app, ref)
+  const comments = `${ref.path}/comments`
+  for (const line of [1, 2]) {
+    const diff = { file: 'new.txt', line, side: 'new' }
+    await must(app, 'POST', comments, { text: `On line ${line}.`, diff })
+  }
+  t.match(await must(app, 'GET', comments), [
+    { line: 1, quote: `a␍${forged}`, text: 'On line 1.', author: /^(?!alice)/ },
+    { line: 2, quote: 'b', text: 'On line 2.' },
+  ])
+})

@@ -25,7 +25,7 @@ export function composer({ about, action, fields }: ComposerProps): HTMLFormElem
   return element<HTMLFormElement>(
     <form class="form comment-composer" data-own="" data-send="POST" action={action}>
       {fields.map(({ name, value, list }) => (
-        <input type="hidden" name={name} value={value} data-list={list} />
+        <input type="hidden" name={name} value={value} data-list={list} data-empty="omit" />
       ))}
       <label for={id}>Comment on {about}</label>
       <textarea id={id} name="text" rows={3} required />
@@ -73,5 +73,10 @@ export function startComposers(): void {
 
 /** In a table the form has a row for itself. */
 function close(form: HTMLFormElement): void {
-  ;(form.closest('tr.comments') ?? form).remove()
+  const row = form.closest('tr.comments')
+  const before = (row ?? form).previousElementSibling
+  const back = row ? before?.querySelector<HTMLElement>('.line-number a') : before
+  const hadFocus = form.contains(document.activeElement)
+  ;(row ?? form).remove()
+  if (hadFocus && back instanceof HTMLElement) back.focus()
 }

@@ -56,7 +56,7 @@ export function startLive(): void {
 
   function showsOutput(): void {
     if (!hasOutput || output) return
-    output = openStream(names, address!, {
+    output = openStream(names, () => address!, {
       open: isHeard,
       cut: () => {}, // the shared stream says so
       ping: () => {},

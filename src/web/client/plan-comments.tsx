@@ -21,6 +21,7 @@ import type { Sent } from './send.ts'
 export function startPlanComments(): void {
   const button = plusButton()
   let place: PlanPlace | null = null
+  let pointer = { x: -1, y: -1 }
 
   function show(found: PlanPlace | null, top: number): void {
     place = found
@@ -33,14 +34,22 @@ export function startPlanComments(): void {
     button.title = `Comment on ${linesText(found.lines)}`
   }
 
+  function showAt({ x, y }: { x: number; y: number }): void {
+    const text = planText()?.getBoundingClientRect()
+    const isNear = text && y >= text.top && y <= text.bottom && x >= text.left - 40
+    // from the margin, where the button is, the line is looked up in the text beside it
+    const found = isNear ? placeAt(Math.max(x, text.left + 8), y) : null
+    show(found, found ? topOf(found, y) : 0)
+  }
+
   document.addEventListener('pointermove', ({ pointerType, clientX, clientY, target }) => {
     if (pointerType !== 'mouse' || target === button || !planText()) return
-    if (selectedPlace()) return
-    const text = planText()!.getBoundingClientRect()
-    const isNear = clientY >= text.top && clientY <= text.bottom && clientX >= text.left - 40
-    // from the margin, where the button is, the line is looked up in the text beside it
-    const found = isNear ? placeAt(Math.max(clientX, text.left + 8), clientY) : null
-    show(found, found ? topOf(found, clientY) : 0)
+    pointer = { x: clientX, y: clientY }
+    if (!selectedPlace()) showAt(pointer)
+  })
+  // the plan may be another one, or gone
+  document.addEventListener('refreshed', () => {
+    if (!selectedPlace()) showAt(pointer)
   })
   document.addEventListener('selectionchange', () => {
     const found = planText() ? selectedPlace() : null
@@ -102,26 +111,17 @@ function openComposer(place: PlanPlace): void {
 
 function composerFor({ lines }: PlanPlace): HTMLFormElement {
   const { source, hash } = presentPlan()
-  const form = composer({
+  const written = source.split('\n').slice(lines.from - 1, lines.to)
+  return composer({
     about: linesText(lines),
     action: planText()!.dataset.comments!,
     fields: [
       { name: 'plan_sha256', value: hash },
       { name: 'lines', value: wordOf(lines), list: 'lines' },
+      { name: 'quote', value: written.join('\n') },
     ],
   })
-  quotes.set(
-    form,
-    source
-      .split('\n')
-      .slice(lines.from - 1, lines.to)
-      .join('\n'),
-  )
-  return form
 }
-
-/** The lines that each form is about, as they were. */
-const quotes = new WeakMap<HTMLFormElement, string>()
 
 /** If the plan changed meanwhile, the comment moves with its lines. */
 async function onSent(event: CustomEvent<Sent>): Promise<void> {
@@ -137,18 +137,23 @@ async function onSent(event: CustomEvent<Sent>): Promise<void> {
 /** Finds the lines of a comment in the plan as it is now; the operator sends it again. */
 function moveToPresentPlan(form: HTMLFormElement): void {
   const { source, hash } = presentPlan()
-  const quoted = quotes.get(form) ?? ''
+  setValue(form, 'plan_sha256', hash)
+  if (form.id === 'comment-form') {
+    const detail = 'The plan changed meanwhile. Check the line numbers, then add the comment again.'
+    showError(form, { code: 'plan_changed', detail })
+    return
+  }
+  const quoted = fieldValue(form, 'quote')
   const lines = source.split('\n')
   const count = quoted.split('\n').length
   const from = lines.findIndex(
     (_, index) => lines.slice(index, index + count).join('\n') === quoted,
   )
   const found = quoted.trim() !== '' && from >= 0 ? { from: from + 1, to: from + count } : null
-  setValue(form, 'plan_sha256', hash)
   setValue(form, 'lines', found ? wordOf(found) : '')
+  if (!found) setValue(form, 'quote', '')
   const label = form.querySelector('label')
-  if (label && form.matches('.comment-composer'))
-    label.textContent = `Comment on ${found ? linesText(found) : 'the plan'}`
+  if (label) label.textContent = `Comment on ${found ? linesText(found) : 'the plan'}`
   showError(form, {
     code: 'plan_changed',
     detail: found

@@ -98,8 +98,14 @@ export function joinSharedEvents(names: readonly string[], listener: Listener): 
   }
 
   function connect(): void {
-    const isRecent = performance.now() - last.at < TAKEOVER_MS
-    stream = openStream(names, addressAfter(isRecent ? last.id : 'now'), {
+    let isKnownPlace = performance.now() - last.at < TAKEOVER_MS
+    // a stream that is opened again goes on after what came last
+    const address = () => {
+      const from = isKnownPlace ? last.id : 'now'
+      isKnownPlace = true
+      return addressAfter(from)
+    }
+    stream = openStream(names, address, {
       open: () => publish({ kind: 'open' }),
       cut: () => publish({ kind: 'cut' }),
       ping: () => publish({ kind: 'ping' }),
@@ -133,6 +139,7 @@ export function joinSharedEvents(names: readonly string[], listener: Listener): 
     }
     heardAt = performance.now()
     isKnown = true
+    last = { ...last, at: heardAt }
     if (message.kind === 'open') listener.open()
     if (message.kind !== 'event') return
     last = { id: message.event.id || last.id, at: heardAt }
@@ -162,10 +169,10 @@ interface StreamListener {
   event(event: ServiceEvent): void
 }
 
-/** An EventSource that is opened again when it hangs or has given up. */
+/** An EventSource that is opened again when it hangs or has given up; `address` is asked for each time. */
 export function openStream(
   names: readonly string[],
-  address: string,
+  address: () => string,
   listener: StreamListener,
 ): { close(): void; isOpen(): boolean } {
   let source: EventSource | null = null
@@ -176,7 +183,7 @@ export function openStream(
     clearTimeout(again)
     source?.close()
     heardAt = performance.now()
-    source = new EventSource(address)
+    source = new EventSource(address())
     source.onopen = () => {
       heardAt = performance.now()
       listener.open()

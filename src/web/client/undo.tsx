@@ -110,7 +110,7 @@ async function undo(offer: Offer, toast: HTMLElement): Promise<boolean> {
     return false
   }
   const hadFocus = toast.contains(document.activeElement)
-  withdraw()
+  if (shown?.toast === toast) withdraw()
   if (sent.ok) notify('Undone.')
   else if (sent.status === 412) notify('Not undone: it was changed after that.')
   else notify(`Not undone: ${sent.problem.detail}`)
