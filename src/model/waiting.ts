@@ -1,5 +1,6 @@
 import { attentionOf } from './attention.ts'
 import type { CaseFolder } from './case-folder.ts'
+import { checksum } from './checksum.ts'
 import type { EventFields } from './events.ts'
 import type { Session } from './session.ts'
 import { lastOf } from './trail.ts'
@@ -13,8 +14,9 @@ export interface Waiting {
   session_id: string | null
   session: number | null
   text: string
-  /** Differs whenever something else waits; `key` is what it is the newest cause of. */
+  /** What the cause belongs to: a session id, or `question`. */
   key: string
+  /** Differs whenever something else waits. */
   cause: string
 }
 
@@ -87,13 +89,4 @@ function ofSession(session: Session, kind: WaitingKind, text: string): Waiting {
 function failedTests({ tests }: Session): string {
   if (!tests || tests.failed === 0) return ''
   return `: ${tests.failed} of ${tests.run} ${tests.run === 1 ? 'test' : 'tests'} failed`
-}
-
-/** FNV-1a: to see that a text is another one, not to protect it. */
-function checksum(text: string): string {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  }
-  return (hash >>> 0).toString(16)
 }

@@ -206,7 +206,7 @@ t.test('a session that failed comes next, with what to do', async (t) => {
   const html = await pageOf(`/case/${ref.case_id}`)
   t.match(
     textOf(html, 'failed-session'),
-    /Session 1 failed: step sums exited with 3, expected 0\. .* Plan again starts a new session that is told about this failure\. .* Plan again Show the output/,
+    /Session 1 failed: step sums exited with 3, expected 0\. .* Plan again starts a new session with this failure in its prompt\. .* Plan again Show the output/,
   )
   t.match(html, `href="/case/${ref.case_id}/session/1#output"`)
   t.match(html, `<input type="hidden" name="again" value="${session.id}"/>`)

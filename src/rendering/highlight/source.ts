@@ -3,8 +3,8 @@ import { type Language, languageOfFence } from './languages.ts'
 import { joinTokens, type Token, tokenLines } from './tokens.ts'
 
 /**
- * Pure. The tokens of each line of a source, null if it is not highlighted. In markdown, code in fences has the colours
- * of its own language, and the fields at the beginning those of YAML.
+ * Pure. The tokens of each line of a source, null if it is not highlighted. In markdown, a fence
+ * has the colours of its language, and the fields at the beginning those of YAML.
  */
 export function highlightSource(source: string, language: Language): Token[][] | null {
   if (language !== 'markdown') return linesOf(source, language)

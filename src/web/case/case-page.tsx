@@ -244,7 +244,7 @@ function FailedSession({ data }: { data: CasePageData }) {
           <Time at={trail.at(-1)?.time ?? started_at} />.{' '}
           {origin === 'terminal'
             ? 'Your next prompt in the terminal begins a new session.'
-            : 'Plan again starts a new session that is told about this failure.'}{' '}
+            : 'Plan again starts a new session with this failure in its prompt.'}{' '}
           To leave it for later, change the state of the case.
         </p>
       </div>

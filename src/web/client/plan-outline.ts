@@ -1,3 +1,4 @@
+import { checksum } from '../../model/checksum.ts'
 import { planText } from './plan-lines.ts'
 
 /** A step counts as read once its end has been in sight for that long. */
@@ -104,11 +105,7 @@ function keepInSight(list: HTMLElement, link: HTMLElement): void {
 /** Short, and different for different texts: enough to tell whether a step was changed. */
 function printOf(step: HTMLElement): string {
   const text = `${step.dataset.step} ${step.querySelector('.step-facts')?.textContent} ${step.querySelector('pre')?.textContent}`
-  let print = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) {
-    print = Math.imul(print ^ text.charCodeAt(at), 0x01000193)
-  }
-  return (print >>> 0).toString(36)
+  return checksum(text)
 }
 
 function stored(session: string): string[] {

@@ -51,7 +51,7 @@ export function sendNote(name: string, value: unknown): void {
 
 /**
  * Joins the one stream of events that all tabs of this browser share, as a browser has six connections to a host. The
- * tab that holds a lock has the connection, also while it is hidden, and passes events on; if it is closed, the next one
+ * tab with the lock has the connection, also while it is hidden, and passes events on; if it is closed, the next one
  * takes over. A browser without locks (no secure context) connects each visible tab by itself.
  */
 export function joinSharedEvents(names: readonly string[], listener: Listener): void {
