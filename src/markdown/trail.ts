@@ -34,6 +34,7 @@ export function readTrailLine(text: string): TrailLine | null {
     const field = FIELD.exec(text)
     if (!field || field[1] === '__proto__') return null
     const from = FIELD.lastIndex - field[2]!.length
+    if (field[2] === '' && !/["[{]/.test(text[from] ?? '')) return null
     at = field[2] === '' ? findJsonEnd(text, from) : FIELD.lastIndex
     const value = readValue(text.slice(from, at))
     if (value === undefined) return null

@@ -74,6 +74,7 @@ const value = fc.oneof(
     '1e999',
     '-0',
     '',
+    ' []',
     'true',
     'false',
     'null',
