@@ -1,15 +1,8 @@
-/** Writes the drawings of the docs again: `node docs/images/draw.mjs`. */
+/** Writes the drawings of the docs: `node docs/images/draw.mjs [folder]`. */
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { concepts } from './concepts.mjs'
 
-/** By their file names. @type {Record<string, string>} */
-export const DRAWINGS = {
-  'concepts.svg': concepts,
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [name, text] of Object.entries(DRAWINGS)) {
-    writeFileSync(new URL(name, import.meta.url), text)
-  }
-}
+const folder = process.argv[2] ?? fileURLToPath(new URL('.', import.meta.url))
+writeFileSync(join(folder, 'concepts.svg'), concepts)
