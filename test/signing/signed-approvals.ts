@@ -145,7 +145,7 @@ t.test('what was signed is checked again at each read', async (t) => {
     ],
     [
       'it is for another session',
-      () => writeFileSync(file, statement.toString().replace(/session: ./, 'session: 0')),
+      () => writeFileSync(file, statement.toString().replace(/session: .{8}/, 'session: 00000000')),
       { state: 'invalid', reason: /another approval/ },
     ],
     ['the statement is gone', () => rmSync(file), { state: 'invalid', reason: /missing/ }],
