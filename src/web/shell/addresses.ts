@@ -14,7 +14,7 @@ export const SEARCH = '/find'
 /** The cases that the command palette finds; below it, by id, the files of a case. */
 export const PALETTE_CASES = '/palette'
 /** The help pages that it finds. */
-export const PALETTE_HELP = '/palette/help'
+export const PALETTE_HELP = '/help-links'
 
 /** `anchor` is that of a heading, as on GitHub. */
 export function helpPage(name: string, anchor?: string): string {
