@@ -64,7 +64,7 @@ t.test('those that need only Node and git run', async (t) => {
     const step = plans.flatMap(({ steps }) => steps).find((each) => each.id === id)!
     // without what tells a `node --test` below this test that it is one of its children
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
-    const { status, stdout, stderr } = spawnSync('sh', ['-euc', step.code], {
+    const { status, stdout, stderr } = spawnSync('sh', ['-euc', step.script], {
       cwd,
       env,
       encoding: 'utf8',

@@ -24,7 +24,7 @@ const across = (column, row) => {
 export const architecture = drawing(
   {
     width: 980,
-    height: 530,
+    height: 506,
     title: 'The layers of Casefile',
     description:
       'Browser, terminal, agents and other programs send requests to the HTTP API. It calls sessions, the rules decide, and runners run plans. The workspace writes the case files; edits by hand enter there. Its changes become events, which go back to pages and streams, and to webhooks. The event log is in casefile.db.',
@@ -38,7 +38,7 @@ export const architecture = drawing(
     box(at(0, 2), 'casefile', 'Rules', ['src/model'], 'code'),
     box(at(1, 2), 'casefile', 'Sessions', ['src/sessions'], 'code'),
     box(at(2, 2), 'casefile', 'Runners', ['src/runners, src/snapshots'], 'code'),
-    box(at(1, 3), 'casefile', 'Workspace', ['src/workspace, src/markdown'], 'code'),
+    box(at(1, 3), 'casefile', 'Workspace', ['src/workspace'], 'code'),
     box(at(2, 3), 'casefile', 'Events', ['src/events'], 'code'),
     box(at(3, 3), 'casefile', 'Webhooks', ['src/webhooks'], 'code'),
     box(at(0, 4), 'you', 'Editors, git', ['edits by hand'], 'line'),
