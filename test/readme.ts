@@ -178,7 +178,7 @@ t.test('the docs leave nothing out', async (t) => {
 
   t.test('the examples in docs/files.md are the files of the sample', async (t) => {
     const examples = [...page('docs/files.md').matchAll(/^`(\S+)`:\n\n````markdown\n(.*?)````$/gms)]
-    t.equal(examples.length, 6)
+    t.equal(examples.length, 4)
     for (const [, path, text] of examples) t.equal(text, page(`sample-workspace/${path}`), path!)
   })
 })
