@@ -8,6 +8,7 @@ export const AGENTS = '/agents'
 export const API_REFERENCE = '/docs'
 /** The pages of the package's docs. */
 export const HELP = '/help'
+export const HELP_PICTURES = '/help-pictures'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'
 
