@@ -118,7 +118,7 @@ t.test('docs/walkthrough.md can be pasted', needsCurl, async (t) => {
     t.match(history, /^# History\n\n- \S+ · .* · created\n[\s\S]* · VERIFYING → RESOLVED/)
     t.match(
       commit,
-      /^\w+ Compare seconds with seconds\n[\s\S]*case\.md [\s\S]* src\/token\.js +\| 2 \+-/,
+      /^\w+ Compare seconds with seconds\n[\s\S]*case\.md [\s\S]* src\/token\.js +\| +2 \+-/,
     )
   })
 
