@@ -34,7 +34,7 @@ export function command({ program }: ProgramContext): Command {
 async function run(options: Options, program: string): Promise<void> {
   const { print, say } = ownTerminal()
   if (!options.json) {
-    const { initOnTerminal } = await import('../../init/init-on-terminal.ts')
+    const { initOnTerminal } = await import('../init/init-on-terminal.ts')
     await initOnTerminal(options, program)
     for (const line of NEXT) say(line)
     return
