@@ -67,6 +67,9 @@ interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environme
   providers: Pick<Providers, 'statuses'>
 }
 
+/** What a new case must prove if its project has tests. */
+export const ALL_TESTS_PASS = 'All tests pass (test-log, required)'
+
 /** Asking the agents takes up to 5 s, and pages ask often. */
 const AGENTS_MS = 10_000
 

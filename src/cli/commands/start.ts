@@ -34,7 +34,7 @@ export function command(): Command {
     .addOption(
       new Option(
         '--type <type>',
-        'What the session should do. Default: implementing; with --again, the type of the failed session.',
+        'What the session should do. Default: implementing, or that of the failed session.',
       ).choices(SESSION_TYPES),
     )
     .option('--provider <name>', 'Agent to use.')
@@ -58,7 +58,7 @@ export function command(): Command {
       ['casefile start c12d --run-tests', 'Plan to run just the tests; no agent is needed.'],
       ['casefile start c12d --again', 'Plan again; the agent sees why the newest session failed.'],
     ],
-    exits: [EXIT.failed, EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
+    exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })
 }
 
