@@ -40,7 +40,7 @@ const DROPPED =
 const DUPLICATE = /^duplicated?$/
 const OTHERS: [RegExp, Ending['state']][] = [
   [/^(?:in ?progress|doing|started|active)$/, 'IMPLEMENTING'],
-  [/^(?:in ?review|reviewing|testing|in ?testing|qa|verify(?:ing)?)$/, 'VERIFYING'],
+  [/^(?:(?:in ?)?review|reviewing|testing|in ?testing|qa|verify(?:ing)?)$/, 'VERIFYING'],
   [/^blocked$/, 'BLOCKED'],
   [/^(?:deferred|on hold|paused|someday|icebox)$/, 'WATCHLIST'],
 ]
