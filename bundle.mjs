@@ -1,6 +1,6 @@
 /**
  * Makes the program in dist/ from src/ by esbuild: modules with the packages in them, and what the browser loads.
- * docs/decisions/0018-esbuild-bundles.md says why.
+ * docs/decisions.md (18) says why.
  */
 import { execFileSync } from 'node:child_process'
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'

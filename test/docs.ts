@@ -13,6 +13,7 @@ import { endpointsOf } from '../src/http/endpoints.ts'
 import { openApiDocument } from '../src/http/openapi/document.ts'
 import { readPlan } from '../src/markdown/plan-steps.ts'
 import { readSettings } from '../src/markdown/settings-file.ts'
+import { endpointsOn } from './fixtures/api-page.ts'
 import { runBuilt, started } from './fixtures/built-service.ts'
 import { readPage } from './fixtures/doc-code.ts'
 import { isShown, type Typed, typedOf } from './fixtures/doc-console.ts'
@@ -324,9 +325,10 @@ t.test('every npm run but those of the reader is a script of package.json', asyn
 })
 
 t.test('every curl asks for what docs/api.md has, by JSON that is some', async (t) => {
-  const routes = [...readPage('docs/api.md').matchAll(/^### `[A-Z]+ (\/\S*)`$/gm)].map(
-    ([, path = '']) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
-  )
+  const routes = endpointsOn(readPage('docs/api.md')).map((endpoint) => {
+    const [, path = ''] = endpoint.split(' ')
+    return new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`)
+  })
   for (const page of pages) {
     for (const { language, code, line } of blocksOf(readPage(page))) {
       if (!/^(sh|bash|console)$/.test(language)) continue

@@ -10,6 +10,7 @@ import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/case-routes.tsx'
 import type { PageDeps } from './deps.ts'
 import { changesRoutes } from './diff/changes-routes.tsx'
+import { helpRoutes } from './help/help-routes.tsx'
 import { listRoutes } from './list/list-routes.tsx'
 import { paletteRoutes } from './palette/palette-routes.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
@@ -43,8 +44,9 @@ export function pages(service: HttpDeps): Pages {
     sessionRoutes(deps),
     changesRoutes(deps),
     agentsRoutes(deps),
-    referenceRoutes(deps),
+    helpRoutes(deps), // before the palette: /palette/help is no case
     paletteRoutes(deps),
+    referenceRoutes(deps),
   ]
   for (const routes of all) app.route('/', routes)
   return { pages: app, errorPage: createErrorPage(assets) }

@@ -42,6 +42,8 @@ const PAGES: { name: string; path: string; shows: string[]; isLong?: true }[] = 
     isLong: true,
     shows: ['Whether a case may be RESOLVED', 'last-event-id', 'X-Service-Event', 'proof_gate'],
   },
+  { name: 'help', path: '/help', shows: ['Help pages'] },
+  { name: 'a page of the docs', path: '/help/console', shows: ['On this page', 'Keys'] },
   { name: 'nothing', path: '/case/00000000-0000-4000-8000-000000000000', shows: ['not'] },
 ]
 
@@ -112,6 +114,9 @@ inBrowser(
       await page.keyboard.press('Escape')
       await help.waitFor({ state: 'detached' })
     }
+    await page.keyboard.press('?')
+    await help.getByRole('link', { name: 'Help' }).click()
+    await page.waitForURL('**/help')
     await page.keyboard.press('n')
     await page.waitForURL('**/new')
   },

@@ -387,3 +387,20 @@ t.test('a small text makes no huge page', async (t) => {
   const rendered = await renderMarkdown(text)
   t.ok(rendered === null || rendered.length < 200_000, `${rendered?.length}`)
 })
+
+t.test('a text of the package links to its pages, and shows its pictures', async (t) => {
+  const addresses = {
+    'api.md': '/help/api',
+    'images/a.png': '/help/images/a.png',
+  }
+  const page = (text: string) => html(text, { addresses, base: undefined })
+  t.equal(
+    await page('[a](api.md#get-cases) [b](../api.md) [c](constructor) [d](https://example.org/)'),
+    '<p><a href="/help/api#text-get-cases">a</a> <span class="dead-link">b</span> <span class="dead-link">c</span> <a href="https://example.org/" rel="noopener noreferrer nofollow" target="_blank">d</a></p>',
+  )
+  const shown =
+    '<a class="picture" href="/help/images/a.png"><img src="/help/images/a.png" alt="A list" loading="lazy"></a>'
+  t.equal(await page('![A list](images/a.png)'), `<p>${shown}</p>`)
+  t.match(await page('<img width="9" src="images/a.png" alt="A list">\n<!-- no -->'), shown)
+  t.notMatch(await page('<script>a</script> <img src="https://example.org/a.png">'), /<img|script/)
+})

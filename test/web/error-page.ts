@@ -41,7 +41,7 @@ t.test('an address that there is not, opened in a browser', async (t) => {
   t.equal(page.status, 404)
   t.match(page.headers['content-type'], /^text\/html/)
   t.match(page.text, 'There is no page at /nothing/here.')
-  t.match(page.text, /<h1>Page not found<\/h1>.*All cases.*Search.*Docs/s)
+  t.match(page.text, /<h1>Page not found<\/h1>.*All cases.*Search.*Help/s)
   t.match(page.headers['content-security-policy'], "default-src 'none'")
   const json = await app.request('GET', '/nothing/here')
   t.equal(json.status, 404)

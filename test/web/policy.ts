@@ -7,6 +7,7 @@ const ATTACK = '<script>pwned=1</script>'
 
 const policy = (forms: 'none' | 'self') =>
   `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action '${forms}'; base-uri 'none'; frame-ancestors 'none'`
+const DRAWING = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 const TEXT = "sandbox; default-src 'none'"
 
 const OPENED = {
@@ -36,6 +37,9 @@ t.test('what a browser may do with each kind of page and file', async (t) => {
     ['/find?q=x', html, policy('self')],
     ['/find?q=state:x', html, policy('self')],
     ['/new', html, policy('none')],
+    ['/help', html, policy('none')],
+    ['/help/console', html, policy('none')],
+    ['/help/images/case.png', 'image/png', DRAWING],
     [of, html, policy('none')],
     [`${of}/session/1`, html, policy('none')],
     [`${of}/memory/notes.md`, html, policy('none')],

@@ -21,7 +21,7 @@ import { notBrief } from '../fixtures/full.ts'
 import { rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
-// What was read of the cases is rows of casefile.db (docs/decisions/0019-case-rows.md)
+// What was read of the cases is rows of casefile.db (docs/decisions.md, 19)
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/memory', import.meta.url))
 const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`

@@ -51,7 +51,7 @@ export function decorate(
       return text(where.inCode ? visibleCode(node.value) : visibleProse(node.value))
     if (node.type !== 'element') return text('')
     const { tagName } = node
-    if (tagName === 'img') return image(node, where)
+    if (tagName === 'img') return picture(node, options, where) ?? image(node, where)
     const inside = {
       inLink: where.inLink || tagName === 'a',
       inCode: where.inCode || tagName === 'code',
@@ -139,7 +139,21 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-/** An image is linked and never loaded: any site could serve it, and loading it would reveal that somebody reads. */
+/** One that has an address here, linked to itself so that it can be enlarged. */
+function picture(
+  { properties }: Element,
+  { addresses = {} }: LinkPlace,
+  { inLink }: { inLink?: boolean },
+): Element | null {
+  const name = String(properties.src ?? '')
+  if (!Object.hasOwn(addresses, name)) return null
+  const src = addresses[name]!
+  const alt = visibleProse(String(properties.alt ?? ''))
+  const shown = element('img', { src, alt, loading: 'lazy' }, [])
+  return inLink ? shown : element('a', { className: ['picture'], href: src }, [shown])
+}
+
+/** Any other image is linked and never loaded: any site could serve it, and loading it would reveal that somebody reads. */
 function image({ properties }: Element, { inLink }: { inLink?: boolean }): Element {
   const href = imageTarget(String(properties.src ?? ''))
   const alt = String(properties.alt ?? '') || href || 'no description'

@@ -31,6 +31,19 @@ export const HANDLERS: NonNullable<Options['handlers']> = {
   },
 }
 
+/** For texts of the package itself: of raw HTML only the pictures are shown. */
+export const PACKAGE_HANDLERS: NonNullable<Options['handlers']> = {
+  ...HANDLERS,
+  html(_, node: Html): ElementContent[] {
+    return [...node.value.matchAll(/<img\s[^>]*>/g)].map(([tag]) => {
+      const [src, alt] = ['src', 'alt'].map(
+        (name) => new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '',
+      )
+      return element('img', { src, alt }, [])
+    })
+  },
+}
+
 /**
  * One long address behind a thousand short references would make a huge page from a small text. With `everything`,
  * links keep their own address: it appears only once.

@@ -8,7 +8,7 @@ import remarkRehype from 'remark-rehype'
 import { unified } from 'unified'
 import { decorate } from './elements.ts'
 import { everythingHandlers } from './everything.ts'
-import { HANDLERS, withoutLongAddresses } from './handlers.ts'
+import { HANDLERS, PACKAGE_HANDLERS, withoutLongAddresses } from './handlers.ts'
 import { hiddenWords } from './hidden-words.ts'
 import type { Heading, MarkdownOptions, Rendered } from './options.ts'
 
@@ -22,7 +22,11 @@ export function markdownHtml(text: string, options: MarkdownOptions): Rendered {
   const settings = { ...options, idPrefix: options.idPrefix ?? ID_PREFIX }
   const everything = options.everything === true
   const stepLines = new Set(options.steps?.map(({ line }) => line))
-  const handlers = everything ? everythingHandlers(text, stepLines) : HANDLERS
+  const handlers = everything
+    ? everythingHandlers(text, stepLines)
+    : options.addresses
+      ? PACKAGE_HANDLERS
+      : HANDLERS
   let hidden: string[] = []
   const headings: Heading[] = []
   const html = unified()

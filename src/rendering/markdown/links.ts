@@ -9,6 +9,7 @@ export interface LinkTarget {
 
 export interface LinkPlace {
   base?: string
+  addresses?: Readonly<Record<string, string>>
   idPrefix: string
 }
 
@@ -16,8 +17,12 @@ export interface LinkPlace {
  * Pure. The target of a link, normalized so that every browser reads it the same way; null if the link must not lead
  * anywhere.
  */
-export function linkTarget(href: string, { base, idPrefix }: LinkPlace): LinkTarget | null {
+export function linkTarget(href: string, place: LinkPlace): LinkTarget | null {
+  const { base, addresses = {}, idPrefix } = place
   if (href.startsWith('#')) return { href: `#${idPrefix}${href.slice(1)}`, kind: 'inside' }
+  const [path = '', anchor] = href.split('#', 2)
+  if (Object.hasOwn(addresses, path))
+    return { href: addresses[path] + (anchor ? `#${idPrefix}${anchor}` : ''), kind: 'inside' }
   if (URL.canParse(href)) {
     const url = new URL(href)
     if (url.protocol === 'mailto:') return { href: url.href, kind: 'mail' }

@@ -23,8 +23,8 @@ export async function renderEverything(
 
 const FENCE = /`{3}|~{3}/
 
-/** Without colours in code if the text takes too long with them. */
-async function renderText(text: string, options: MarkdownOptions): Promise<Rendered | null> {
+/** Like `renderMarkdown`, with the headings. Without colours in code if the text takes too long with them. */
+export async function renderText(text: string, options: MarkdownOptions): Promise<Rendered | null> {
   if (isNestedTooDeep(text)) return null
   const rendered = await render({
     kind: 'markdown',

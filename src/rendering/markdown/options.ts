@@ -3,6 +3,11 @@ import type { PlanStep } from '../../model/plan-step.ts'
 export interface MarkdownOptions {
   /** The path of the case’s memory files, as `/case/<id>/memory/`. Without it, links to them lead nowhere. */
   base?: string
+  /**
+   * Addresses for relative links and pictures, by the path in the text. Such a picture is shown, not linked, and of raw
+   * HTML only these pictures: for texts of the package itself.
+   */
+  addresses?: Readonly<Record<string, string>>
   /** How many levels headings go down, so that the page has one h1. */
   headingShift?: number
   /** Prefix of each id in the text. A page that shows several texts gives each its own. */

@@ -46,6 +46,9 @@ function Content({ single, areOn, turn }: KeysHelp) {
           </>
         ))}
       </dl>
+      <p class="small">
+        <a href="/help">Help</a>: how Casefile works, and answers to common questions
+      </p>
       <form method="dialog">
         <button type="submit">Close</button>
       </form>

@@ -43,6 +43,7 @@ function openPalette(): void {
   // of the page, before the dialog hides it
   const local = [actions(), places(), settings()]
   let files: Option[] = []
+  let help: Option[] = []
   let cases: Option[] = []
   let asked = 0
   let typing: number | undefined
@@ -83,7 +84,7 @@ function openPalette(): void {
   let chosen: Option | null = null
 
   function show(): void {
-    const groups = groupsFor(input.value.trim(), { local, files, cases })
+    const groups = groupsFor(input.value.trim(), { local, files, help, cases })
     const options = groups.flatMap(({ options }) => options)
     const before = options.findIndex((option) => chosen !== null && isSame(option, chosen))
     list.replaceChildren(...groupElements(groups, run))
@@ -155,6 +156,11 @@ function openPalette(): void {
   input.focus()
   show()
   void loadCases()
+  void load('/palette/help').then((found) => {
+    if (!found || !dialog.open) return
+    help = found
+    show()
+  })
   const id = presentCase()
   if (id !== null) {
     void load(`/palette/${id}`).then((found) => {
@@ -168,12 +174,13 @@ function openPalette(): void {
 interface Found {
   local: readonly Group[]
   files: readonly Option[]
+  help: readonly Option[]
   /** Found by the service, best first. */
   cases: readonly Option[]
 }
 
 /** What fits a query, by group; the group with the best match first, unless nothing is typed. */
-function groupsFor(query: string, { local, files, cases }: Found): Group[] {
+function groupsFor(query: string, { local, files, help, cases }: Found): Group[] {
   const [actions, places, settings] = local as [Group, Group, Group]
   const inCase = { title: 'In this case', options: [...files] }
   const id = presentCase()
@@ -186,7 +193,8 @@ function groupsFor(query: string, { local, files, cases }: Found): Group[] {
       .map(({ title, options }) => ({ title, options: options.slice(0, MAX_OPTIONS) }))
       .filter(({ options }) => options.length > 0)
   }
-  const scored = [actions, inCase, places, settings].map((group) => best(query, group))
+  const pages = { title: 'Help', options: [...help] }
+  const scored = [actions, inCase, places, settings, pages].map((group) => best(query, group))
   // the service sends the cases in order; until it has answered, those of an earlier query may not fit
   const fitting = best(query, ofCases)
   const isId = fitting.options.length < ofCases.options.length && /^[0-9a-f-]{4,}$/i.test(query)

@@ -6,11 +6,23 @@ export const NEW_CASE = '/new'
 /** Of the agents in terminals; `/conversations` is the endpoint. */
 export const AGENTS = '/agents'
 export const API_REFERENCE = '/docs'
+/** The pages of the package's docs. */
+export const HELP = '/help'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'
 
 /** The cases that the command palette finds; below it, by id, the files of a case. */
 export const PALETTE_CASES = '/palette'
+/** The help pages that it finds. */
+export const PALETTE_HELP = '/palette/help'
+
+/** `anchor` is that of a heading, as on GitHub. */
+export function helpPage(name: string, anchor?: string): string {
+  return `${HELP}/${name}${anchor === undefined ? '' : `#${HELP_ANCHORS}${anchor}`}`
+}
+
+/** Before the anchors of a page of the docs. */
+export const HELP_ANCHORS = 'text-'
 
 export function searchPage(q: string, limit?: number): string {
   return `${SEARCH}?q=${encodeURIComponent(q)}${limit === undefined ? '' : `&limit=${limit}`}`

@@ -1,7 +1,7 @@
 import type { ErrorPage } from '../../http/middleware/error-format.ts'
 import { problemJson } from '../../http/problem-json.ts'
 import type { PageAssets } from '../assets.ts'
-import { API_REFERENCE, CASES, SEARCH } from './addresses.ts'
+import { CASES, HELP, SEARCH } from './addresses.ts'
 import { Page } from './page.tsx'
 import { setPageHeaders } from './page-response.ts'
 
@@ -37,8 +37,8 @@ function errorPage(assets: PageAssets, error: unknown, retryUrl?: string): Respo
           <a class="button" href={SEARCH}>
             Search
           </a>
-          <a class="button" href={API_REFERENCE}>
-            Docs
+          <a class="button" href={HELP}>
+            Help
           </a>
         </p>
       )}

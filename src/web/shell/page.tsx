@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { EVENTS } from '../../model/events.ts'
 import type { PageAssets } from '../assets.ts'
-import { AGENTS, API_REFERENCE, CASES, NEW_CASE } from './addresses.ts'
+import { AGENTS, CASES, HELP, NEW_CASE } from './addresses.ts'
 import { MARKS, type TabMark } from './tab-mark.ts'
 
 /** `ping` comes apart, as it changes nothing. */
@@ -23,7 +23,7 @@ export interface PageProps {
   /** The address of `GET /events` with the events that change this page; without it the page stays as it is. */
   live?: string
   /** For pages that the navigation marks, or that have their own styles or script. */
-  kind?: 'cases' | 'new-case' | 'agents' | 'session' | 'log' | 'changes' | 'reference'
+  kind?: 'cases' | 'new-case' | 'agents' | 'session' | 'log' | 'changes' | 'reference' | 'help'
   /** What the title and the icon of the tab say first. */
   mark?: TabMark | null
   children: Child
@@ -96,10 +96,10 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
           <span id="live" class="live" role="status" data-keep />
           <a
             class="site-docs"
-            href={API_REFERENCE}
-            aria-current={kind === 'reference' ? 'page' : undefined}
+            href={HELP}
+            aria-current={kind === 'help' || kind === 'reference' ? 'page' : undefined}
           >
-            Docs
+            Help
           </a>
           <button type="button" class="quiet needs-script" id="notify" aria-pressed="false" hidden>
             <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

@@ -49,8 +49,8 @@ const QUEUE = 16_000
 
 /**
  * One `fs.watch` for each folder, set and given up by the events of its parent. Not by chokidar: at each new name it
- * reads the folder of all cases and the stats of all in it, and it holds some 3 KB for each folder (docs/decisions,
- * 0020). A folder is watched before what it holds is read, so that nothing comes unseen.
+ * reads the folder of all cases and the stats of all in it, and it holds some 3 KB for each folder
+ * (docs/decisions.md, 20). A folder is watched before what it holds is read, so that nothing comes unseen.
  */
 export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps): CaseWatches {
   const known = new Map<string, WatchesOfCase>()

@@ -1,0 +1,85 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const app = await openTestService(t)
+const DOCS = fileURLToPath(new URL('../../docs', import.meta.url))
+const NAMES = readdirSync(DOCS)
+  .filter((name) => name.endsWith('.md') && name !== 'README.md')
+  .map((name) => name.slice(0, -'.md'.length))
+
+async function get(path: string): Promise<string> {
+  const reply = await app.request('GET', path, undefined, { accept: 'text/html' })
+  t.equal(reply.status, 200, `${path}: ${reply.text.slice(0, 200)}`)
+  return reply.text
+}
+
+t.test('the overview leads to every page of the docs', async (t) => {
+  const html = await get('/help')
+  for (const name of NAMES) t.match(html, `href="/help/${name}"`)
+})
+
+t.test('every page is there, and its links and pictures lead somewhere', async (t) => {
+  const texts = new Map(
+    await Promise.all(
+      ['readme', 'contributing', ...NAMES].map(async (name) => {
+        const path = `/help/${name}`
+        return [path, await get(path)] as const
+      }),
+    ),
+  )
+  texts.set('/help', await get('/help'))
+  for (const [path, html] of texts) {
+    const text = /<main.*<\/main>/s.exec(html)?.[0] ?? ''
+    for (const [, href = ''] of text.matchAll(/<a href="([/#][^"]*)"/g)) {
+      const [page, anchor] = href.split('#') as [string, string?]
+      const target = page === '' ? html : texts.get(page)
+      if (page.startsWith('/help')) t.ok(target, `${path} leads to ${page}`)
+      // the overview has the list of docs/README.md, and not its other words
+      if (target && anchor && page !== '/help')
+        t.match(target, `id="${anchor}"`, `${path} leads to ${href}`)
+    }
+    for (const [, src = ''] of text.matchAll(/<img src="([^"]*)"/g)) {
+      const { status, headers } = await app.request('GET', src.replaceAll('&amp;', '&'))
+      t.equal(status, 200, `${path} shows ${src}`)
+      t.match(headers['content-type'], /^image\/(?:png|svg\+xml)$/)
+    }
+    t.notMatch(text, /class="raw-html"/, `${path} has no HTML that is shown as text`)
+  }
+})
+
+t.test('what is no page of the docs is not found', async (t) => {
+  const paths = [
+    'nothing',
+    'README.md',
+    'constructor',
+    '..%2Fpackage.json',
+    '..%2F..%2Fpackage',
+    '%2e%2e/package.json',
+    'images/nothing.png',
+    'images/take.mjs',
+    'images/..%2Fapi.md',
+    'images/%2e%2e%2f%2e%2e%2fpackage.json',
+  ]
+  for (const path of paths) {
+    const { status } = await app.request('GET', `/help/${path}`)
+    t.equal(status, 404, path)
+  }
+})
+
+t.test('the command palette finds the pages', async (t) => {
+  const { json } = await app.request('GET', '/palette/help')
+  const found = json as { title: string; href: string }[]
+  t.match(
+    found.find(({ href }) => href === '/help/console'),
+    { title: /console/i },
+  )
+  t.equal(found.filter(({ href }) => !href.includes('#')).length, NAMES.length + 2)
+})
+
+t.test('a page that did not change costs no bytes', async (t) => {
+  const { etag } = (await app.request('GET', '/help/console')).headers
+  const again = await app.request('GET', '/help/console', undefined, { 'if-none-match': etag! })
+  t.equal(again.status, 304)
+})
