@@ -114,6 +114,15 @@ t.test('the demo plays the whole flow', async (t) => {
     /^ M src\/token\.js\n\?\? memory\/cases\/[0-9a-f-]{36}\/\n$/,
     'and it is whole',
   )
+
+  const state = join(temp, 'mine')
+  const refused = await runBuilt(['start', 'right after'], { XDG_STATE_HOME: state }, workspace)
+  t.not(refused.code, 0)
+  t.match(
+    refused.stderr,
+    /trust/,
+    'the scripted agent is trusted only in the state folder of the demo',
+  )
 })
 
 t.test('without a terminal it must be told to approve', async (t) => {
@@ -167,23 +176,6 @@ t.test(
     t.strictSame(left(), [])
   },
 )
-
-t.test('the scripted agent is trusted only in the state folder of the demo', async (t) => {
-  const folder = t.testdir()
-  const state = join(folder, 'mine')
-  const { ended, left, temp } = start(t, ['--yes', '--keep'], {
-    XDG_STATE_HOME: state,
-    CASEFILE_STATE_DIR: state,
-  })
-  t.match(await ended, { code: 0 })
-  const written = existsSync(state) ? readdirSync(state, { recursive: true }) : []
-  t.notOk(written.some((name) => String(name).endsWith('trust.json')))
-  const home = join(temp, left()[0]!)
-  const env = { CASEFILE_STATE_DIR: state }
-  const { code, stderr } = await runBuilt(['start', 'right after'], env, join(home, 'workspace'))
-  t.not(code, 0)
-  t.match(stderr, /trust/)
-})
 
 t.test('on a terminal', needsTmux, async (t) => {
   /** The demo in a terminal of 80 columns; the file `opened` has the addresses that it opened. */
