@@ -44,7 +44,7 @@ export function pages(service: HttpDeps): Pages {
     sessionRoutes(deps),
     changesRoutes(deps),
     agentsRoutes(deps),
-    helpRoutes(deps), // before the palette: /palette/help is no case
+    helpRoutes(deps),
     paletteRoutes(deps),
     referenceRoutes(deps),
   ]
