@@ -8,6 +8,10 @@ export const AGENTS = '/agents'
 export const API_REFERENCE = '/docs'
 /** The pages of the package's docs. */
 export const HELP = '/help'
+/** Of who plans here; `/setup` is the endpoint. */
+export const SETUP = '/configure'
+/** Answers once the agents on this machine were asked. */
+export const FOUND_AGENTS = '/agents/found'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'
 
