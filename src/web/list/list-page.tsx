@@ -58,7 +58,7 @@ export function ListPage({
       </div>
       {isNew && (
         <p class="lead">
-          Three questions about <bdi>{assets.workspace}</bdi>, then your first case.
+          A few questions about <bdi>{assets.workspace}</bdi>, then your first case.
         </p>
       )}
       <WorkspaceNotice service={service} />

@@ -96,7 +96,7 @@ export interface SessionPageData extends RenderedPlan {
 }
 
 export async function loadSessionPage(
-  needs: PageDeps & OutputDeps,
+  needs: Pick<PageDeps, 'service' | 'assets'> & OutputDeps,
   folder: CaseFolder,
   session: Session,
   query: SessionQuery,

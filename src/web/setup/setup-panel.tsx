@@ -167,19 +167,11 @@ function AgentChoice({ agent, isChosen }: { agent: Agent; isChosen: boolean }) {
       </label>
       {advice !== null && (
         <p class="setup-advice small">
-          {ADVICE[status]} <CopiableText text={advice} what={`the command for ${title}`} />
+          <CopiableText text={advice} what={`the command for ${title}`} />
         </p>
       )}
     </div>
   )
-}
-
-const ADVICE: Record<Agent['status'], string> = {
-  ready: '',
-  unknown_login: 'To log in:',
-  not_logged_in: 'To log in:',
-  not_installed: 'To install it:',
-  not_trusted: 'casefile.md defines it. To read and trust it:',
 }
 
 function Where({
