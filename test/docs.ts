@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +17,7 @@ import { runBuilt, started } from './fixtures/built-service.ts'
 import { readPage } from './fixtures/doc-code.ts'
 import { isShown, type Typed, typedOf } from './fixtures/doc-console.ts'
 import { anchorsOf, type Block, blocksOf, docPages, linksOf } from './fixtures/doc-pages.ts'
+import { ADDRESS, type } from './fixtures/doc-typing.ts'
 import { notBrief } from './fixtures/full.ts'
 import { pngOf } from './fixtures/pictures.ts'
 
@@ -44,55 +44,12 @@ t.test('docs/README.md leads to every page, and README.md to it', async (t) => {
   }
 })
 
-const ADDRESS = 'http://127.0.0.1:7878'
-const PROGRAM = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 /** One of the sample that has an ended session. */
 const CASE = 'ce7b2a45-e46d-4e89-a0e7-e36f34e00761'
 /** One of the sample whose plan waits. */
 const WAITING = 'c12d54ae-1933-4631-a05f-aecf75428827'
-/** A reader who has a name, and whose editor keeps the message of a merge. */
-const GIT = {
-  GIT_AUTHOR_NAME: 'Reader',
-  GIT_AUTHOR_EMAIL: 'reader@example.invalid',
-  GIT_EDITOR: 'true',
-
-  GIT_COMMITTER_NAME: 'Reader',
-  GIT_COMMITTER_EMAIL: 'reader@example.invalid',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-}
-/** What pages take as given; and an answer over 399 ends the script, which says where it was. */
-const PRELUDE = `
-trap 'code=$?; [ $code = 0 ] || echo "the block at line $at ended with $code" >&2' EXIT
-curl() { command curl --fail-with-body "$@" || { code=$?; echo "$*" >&2; return $code; }; }
-casefile() { "$NODE" "$PROGRAM" "$@"; }
-gh() {
-  while [ "$1" != --json ]; do shift; done
-  printf '%s' "$ISSUE" | jq -ce "[{$2} | if all(.[]; . != null) then . else error end]"
-}
-case=$CASE
-session=$(sed -n 's/^id: //p' memory/cases/$CASE/sessions/1.md)
-`
 const missing = ['bash', 'curl', 'jq'].filter((name) => spawnSync(name, ['--version']).status !== 0)
 const options = missing.length === 0 ? notBrief : { skip: `${missing} not installed` }
-/** What GitHub's own command has of an issue, by its fields. */
-const ISSUE = JSON.stringify({
-  number: 7,
-  title: 'Slow',
-  body: 'It is.',
-  state: 'OPEN',
-  stateReason: '',
-  labels: [],
-
-  assignees: [],
-  author: { login: 'ada' },
-  comments: [],
-  milestone: { title: 'Spring' },
-  closedAt: '',
-
-  createdAt: '2026-04-01T00:00:00Z',
-  updatedAt: '2026-04-01T00:00:00Z',
-  url: 'https://github.com/example/shop/issues/7',
-})
 
 /** Pages whose commands other tests run, or nobody can here; those of all others are run below. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -105,6 +62,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/git.md': 'below',
   'docs/hooks.md': 'they ask a person: test/cli/hooks.ts, test/cli/own-agents.ts',
   'docs/mcp.md': 'they want an agent',
+  'docs/runbooks.md': 'test/doc-runbooks.ts',
+  'docs/tutorial-claude-code.md': 'test/tutorials.ts',
+  'docs/tutorial-no-agent.md': 'test/tutorials.ts',
   'docs/walkthrough.md': 'test/readme.ts',
   'docs/webhooks.md': 'test/webhooks/docs.ts',
 }
@@ -126,7 +86,7 @@ t.test(
     t.teardown(() => service.stop('SIGTERM'))
     for (const page of pages.filter((each) => !(each in ELSEWHERE))) {
       const typed = typedOn(page).flatMap(typedOf)
-      if (typed.length > 0) await type(t, page, typed, { cwd, env, url: service.url })
+      if (typed.length > 0) await type(t, page, typed, { cwd, env, url: service.url, CASE })
     }
     const [watching] = blocksOf(readPage('docs/events.md')).filter(isConsole).flatMap(typedOf)
     await watch(t, watching!, service.url)
@@ -142,40 +102,6 @@ function typedOn(page: string): Block[] {
 
 function isConsole({ language }: Block): boolean {
   return language === 'console'
-}
-
-interface Place {
-  cwd: string
-  env: Record<string, string>
-  /** Of the service there, if one runs. */
-  url?: string
-}
-
-/** Types it in one shell, and compares what is printed with what is shown. */
-async function type(t: Test, name: string, typed: readonly Typed[], { cwd, env, url }: Place) {
-  const printed = mkdtempSync(join(tmpdir(), 'casefile-printed-'))
-  const script = typed.map(({ line, command, shown }) => {
-    if (shown === '') return `at=${line}\n${command}`
-    return `at=${line}\n{\n${command}\n} > ${printed}/${line} 2>&1 || :`
-  })
-  const text = `${PRELUDE}${script.join('\n').replaceAll(ADDRESS, url ?? ADDRESS)}`
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', text], {
-    cwd,
-    env: { ...process.env, ...GIT, ...env, NODE: process.execPath, PROGRAM, CASE, ISSUE },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const [code] = await once(child, 'close')
-  t.equal(code, 0, `${name}: ${typed.length} blocks`, { said })
-  for (const { line, shown } of typed.filter((each) => each.shown !== '')) {
-    const came = readFileSync(join(printed, String(line)), 'utf8').replaceAll(
-      url ?? ADDRESS,
-      ADDRESS,
-    )
-    t.ok(isShown(shown, came), `${name}:${line} prints what it shows`, { shown, came })
-  }
-  rmSync(printed, { recursive: true })
 }
 
 /** A stream that does not end: what it shows comes once a case has changed. */
@@ -214,7 +140,7 @@ t.test('what docs/git.md has is typed in a fresh workspace each', options, async
     t.equal(cloned.status, 0)
     const isMerge = typed[0]!.command.startsWith('git merge')
     const before = isMerge ? [{ line: 0, command: BOTH_MADE_SESSION_2, shown: '' }] : []
-    await type(t, 'docs/git.md', [...before, ...typed], { cwd, env })
+    await type(t, 'docs/git.md', [...before, ...typed], { cwd, env, CASE })
   }
 })
 

@@ -23,6 +23,7 @@ t.test('the source keeps the rules of the house', async (t) => {
     layers: 'a file imports only from its own layer and the layers before it',
     packages: 'the model imports nothing but zod: no other package, and not node:',
     files: 'only the folders that keep files touch them, and the exceptions with a reason',
+    platform: 'only platform/ knows which system this is, and reads below /proc',
     cycles: 'no two files import each other, by whatever way round',
     barrels: 'no index.ts, no export *, no file that only re-exports',
     size: 'no file is longer than 250 lines',
@@ -128,7 +129,7 @@ const bad: { name: string; tree: Tree; found: string[] }[] = [
       'runners/c.ts': "import { open } from 'node:fs/promises'\nexport const c = open\n",
       'events/d.ts': "import { lock } from 'proper-lockfile'\nexport const d = lock\n",
       'workspace/e.ts': "import fs from 'node:fs'\nexport const e = fs\n",
-      'runners/process/procfs.ts': "import fs from 'node:fs'\nexport const proc = fs\n",
+      'platform/proc.ts': "import fs from 'node:fs'\nexport const proc = fs\n",
       'demo/f.ts': "import fs from 'node:fs'\nexport const f = fs\n",
     },
     found: [
@@ -137,6 +138,15 @@ const bad: { name: string; tree: Tree; found: string[] }[] = [
       'files runners/c.ts:1',
       'files events/d.ts:1',
     ],
+  },
+  {
+    name: 'the system is asked for outside platform/',
+    tree: {
+      'platform/proc.ts': "export const folder = '/proc'\n",
+      'files/a.ts': "import '../platform/proc.ts'\nexport const own = '/proc/self/fd'\n",
+      'runners/b.ts': "export const isLinux = process.platform === 'linux'\n",
+    },
+    found: ['platform files/a.ts:2', 'platform runners/b.ts:1'],
   },
   {
     name: 'two files import each other, the one for a type only',

@@ -166,5 +166,5 @@ function ownerUnresponsive(
  */
 async function wasKilled(command: OwnerRecord, stateDir: string): Promise<boolean> {
   const left = await readRecord(stateDir)
-  return left !== null && isSame(left, command) && (await isGone(command))
+  return left !== null && isSame(left, command) && isGone(command)
 }

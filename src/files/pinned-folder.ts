@@ -3,15 +3,16 @@
  * write elsewhere.
  */
 
-import { closeSync, constants, openSync, readlinkSync, realpathSync } from 'node:fs'
+import { closeSync, constants, openSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
 import { AppError } from '../model/app-error.ts'
+import { locateOpenFile, openFilePath } from '../platform/proc.ts'
 import { syncDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 import { isWithin } from './real-path.ts'
 
 export interface PinnedFolder {
-  /** A path to this folder even if its name is reused; without /proc its plain path. */
+  /** A path to this folder even if its name is reused; its plain path where there is none. */
   path: string
   /** Syncs the folder. */
   sync(): Promise<void>
@@ -24,9 +25,8 @@ export interface PinnedFolder {
  */
 export function pinFolder(path: string, within?: string): PinnedFolder {
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
-  const own = `/proc/self/fd/${fd}`
   try {
-    const pinned = targetOf(own)
+    const pinned = locateOpenFile(fd)
     if (within !== undefined && !isWithin(within, pinned ?? realpathSync.native(path))) {
       throw new AppError(
         'changed_meanwhile',
@@ -34,7 +34,7 @@ export function pinFolder(path: string, within?: string): PinnedFolder {
       )
     }
     return {
-      path: pinned === null ? path : own,
+      path: openFilePath(fd) ?? path,
       async sync() {
         try {
           await syncDescriptor(fd)
@@ -47,15 +47,6 @@ export function pinFolder(path: string, within?: string): PinnedFolder {
     }
   } catch (error) {
     closeSync(fd)
-    throw error
-  }
-}
-
-function targetOf(link: string): string | null {
-  try {
-    return readlinkSync(link)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'EACCES')) return null
     throw error
   }
 }

@@ -1,7 +1,7 @@
 /** Resolves symbolic links, and answers whether one path lies in another. */
 
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { hasCode } from './errno.ts'
 
 /** Resolves all links of a path that need not exist: the real path of its nearest existing ancestor, and the rest. */
@@ -28,5 +28,20 @@ export async function nearestExisting(path: string): Promise<{ real: string; res
 /** Whether `path` is `folder` or inside it. The caller has resolved links in both. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path)
-  return way !== '..' && !way.startsWith('../') && !isAbsolute(way)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** Returns the real paths of existing ones, each once. */
+export async function existingPaths(paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(paths.map(realPathIfAny))
+  return [...new Set(found.filter((path) => path !== null))]
+}
+
+async function realPathIfAny(path: string): Promise<string | null> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
 }

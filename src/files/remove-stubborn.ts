@@ -4,8 +4,9 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { constants, type Dirent, existsSync } from 'node:fs'
+import { constants, type Dirent } from 'node:fs'
 import { chmod, type FileHandle, open, readdir, rename, rmdir, unlink } from 'node:fs/promises'
+import { openFilePath, SHOWS_OPEN_FILES } from '../platform/proc.ts'
 import { codeOf, hasCode } from './errno.ts'
 
 const FOLDERS_AT_ONCE = 16
@@ -130,8 +131,6 @@ async function removeIfEmpty(path: Buffer): Promise<boolean> {
 }
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
-const DESCRIPTORS = '/proc/self/fd'
-const HAS_DESCRIPTORS = existsSync(DESCRIPTORS)
 
 /** Linux only, and not a constant of Node: opens files without read permission. */
 const O_PATH = 0o10000000
@@ -139,7 +138,7 @@ const O_PATH = 0o10000000
 /** A folder kept open while its contents are removed. Names are strings of bytes (latin1). */
 interface OpenedFolder {
   entries(): Promise<Dirent[]>
-  /** The path of a name in this folder, even if the folder's name is reused; without /proc its plain path. */
+  /** The path of a name in this folder, even if the folder's name is reused; its plain path where there is none. */
   at(name: string): Buffer
   close(): Promise<void>
 }
@@ -148,7 +147,8 @@ interface OpenedFolder {
 async function openFolder(path: Buffer): Promise<OpenedFolder | null> {
   const handle = await openWithPermission(path)
   if (handle === null) return null
-  const ownPath = HAS_DESCRIPTORS ? Buffer.from(`${DESCRIPTORS}/${handle.fd}`) : path
+  const opened = openFilePath(handle.fd)
+  const ownPath = opened === null ? path : Buffer.from(opened)
   return {
     entries: () => readdir(ownPath, { withFileTypes: true, encoding: 'latin1' }),
     at: (name) => Buffer.concat([ownPath, Buffer.from(`/${name}`, 'latin1')]),
@@ -183,10 +183,10 @@ async function openWritable(path: Buffer): Promise<FileHandle> {
 
 /** Gives the owner of a folder all rights to it. */
 async function grantAccess(path: Buffer): Promise<void> {
-  if (!HAS_DESCRIPTORS) return chmod(path, 0o700)
+  if (!SHOWS_OPEN_FILES) return chmod(path, 0o700)
   const handle = await open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW)
   try {
-    await chmod(`${DESCRIPTORS}/${handle.fd}`, 0o700)
+    await chmod(openFilePath(handle.fd) ?? path, 0o700)
   } finally {
     await handle.close()
   }

@@ -6,9 +6,9 @@
  */
 
 import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'
+import { type Exchange, systemExchange } from '../platform/exchange.ts'
 import { isSameFile, type OpenFile, openRegular, readDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
-import { type Exchange, isUnsupported, systemExchange } from './exchange.ts'
 import type { NewFile } from './new-file.ts'
 import { stampNow } from './read-now.ts'
 
@@ -130,6 +130,11 @@ function byExchange(replacement: Replacement, exchange: Exchange): boolean | nul
     if (!isDone) exchangeBack(replacement, exchange)
   }
   return isDone
+}
+
+/** Whether the error means that this file system or container does not support the swap. */
+function isUnsupported(error: unknown): boolean {
+  return hasCode(error, 'EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EPERM')
 }
 
 /**

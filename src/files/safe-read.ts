@@ -4,9 +4,10 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import { constants, existsSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
+import { constants, realpathSync, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
+import { locateOpenFile } from '../platform/proc.ts'
 import { codeOf, hasCode } from './errno.ts'
 
 export interface FileStamp {
@@ -138,15 +139,12 @@ function validPrefix(bytes: Uint8Array): number {
   return offset
 }
 
-const OPEN_FILES = '/proc/self/fd'
-const HAS_OPEN_FILES = existsSync(OPEN_FILES)
-
 /**
- * Whether the opened file is inside the folder, whatever links were on the way; without /proc, whether its path leads
- * there now.
+ * Whether the opened file is inside the folder, whatever links were on the way; where the system does not say where an
+ * open file is, whether its path leads there now.
  */
 export function isOpenWithin(file: number, path: string, within: string): boolean {
-  const place = HAS_OPEN_FILES ? readlinkSync(`${OPEN_FILES}/${file}`) : realpathNow(path)
+  const place = locateOpenFile(file) ?? realpathNow(path)
   return place.startsWith(within.endsWith(sep) ? within : within + sep)
 }
 

@@ -278,6 +278,22 @@ export const ERRORS = {
         'The runbook takes no prompt: it makes plans from the files of a case. Start a session on a case instead.',
     },
   },
+  signature_required: {
+    status: 422,
+    title: 'Signature required',
+    example: {
+      detail:
+        'Approvals must be signed here (sign_approvals in casefile.md). Sign and approve in a terminal: casefile approve c12d54ae 1',
+    },
+  },
+  bad_signature: {
+    status: 422,
+    title: 'Invalid signature',
+    example: {
+      detail:
+        'The approval was not recorded. The key SHA256:kJ8b0hTYpU6Cw0hJ0pQmUuQ2ZrG2mY1sO4B0l5dY3nE is not in allowed_signers, or was not allowed at that time.',
+    },
+  },
   would_be_a_problem: {
     status: 422,
     title: 'Invalid file content',

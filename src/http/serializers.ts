@@ -17,6 +17,7 @@ import { objectionTo } from '../model/support.ts'
 import { usageTotal } from '../model/usage.ts'
 import { commentsOfSession } from '../sessions/comments.ts'
 import { textProblems } from '../sessions/file-checks.ts'
+import { signatureOf } from '../signing/approval-signature.ts'
 import type { HttpDeps } from './deps.ts'
 import { etagOf } from './etag.ts'
 import { endLine, jsonBody } from './json-body.ts'
@@ -60,7 +61,7 @@ export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder)
 
 /** The API's JSON of a session. Reads its sections from the file if they have changed. */
 export async function serializeSession(
-  service: Pick<HttpDeps, 'catalog' | 'texts' | 'plans'>,
+  service: Pick<HttpDeps, 'catalog' | 'layout' | 'texts' | 'plans'>,
   folder: CaseFolder,
   session: Session,
 ): Promise<SessionJson> {
@@ -95,6 +96,7 @@ export async function serializeSession(
     usage_total: usageTotal(usage),
     plan_sha256: plan === '' ? null : sha256(plan),
     plan_unchanged: isPlanUnchanged(session.trail),
+    signature: await signatureOf(service.layout, session),
     candidates,
     comments: countComments(await commentsOfSession(service, session)),
     problems: [

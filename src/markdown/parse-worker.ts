@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
+import { ownTask } from '../platform/thread-work.ts'
 import { parseMarkdown } from './parse.ts'
-import { ownTask } from './thread-work.ts'
 import type { Ready } from './worker-pool.ts'
 
 parentPort!.on('message', (text: string) => parentPort!.postMessage(parseMarkdown(text)))

@@ -50,6 +50,9 @@ const VARIABLE = text('the name of an environment variable', (text) =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(text),
 )
 const STEPS = list("a list of commands, such as ['npm test']", text('a command', isFilled))
+const YES_NO = z
+  .enum(['true', 'false'], { error: 'true or false' })
+  .transform((word) => word === 'true')
 const FOLDER = text('a folder', isFilled)
 const PROVIDER_NAME = text(`it under a name that is ${SLUG_RULE}`, (name) =>
   SLUG.test(name),
@@ -122,6 +125,8 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
       found.findIndex((other) => other.kind === kind && other.url === url) === index
     return { notify: found.filter(isFirst) }
   },
+  sign_approvals: (checker, path, value) =>
+    given('signApprovals', checker.check(YES_NO, path, value)),
   memory_root: (checker, path, value) => given('memoryRoot', checker.check(FOLDER, path, value)),
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { stoppingError } from '../model/app-error.ts'
-import { threadWorkMs } from './thread-work.ts'
+import { threadWorkMs } from '../platform/thread-work.ts'
 import { limitWork } from './work-limit.ts'
 
 /** Limit of the worker's own CPU time, so that other threads and programs do not matter. */

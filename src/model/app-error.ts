@@ -32,6 +32,8 @@ export const ERROR_CODES = [
   'untrusted_workdir',
   'untrusted_agent_files',
   'provider_unavailable',
+  'signature_required',
+  'bad_signature',
   'would_be_a_problem',
   'storage_full',
   'storage_failed',

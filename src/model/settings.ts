@@ -19,6 +19,8 @@ export interface Settings {
   faulty: readonly string[]
   /** Where notifications go. Ignored until trusted. */
   notify: readonly NotifyTarget[]
+  /** Whether plans can be approved only with a signature; see `approval-statement.ts`. */
+  signApprovals: boolean
   memoryRoot: string | null
   /** The body of the file: instructions for agents. */
   instructions: string
@@ -56,6 +58,7 @@ export const DEFAULT_SETTINGS: Settings = {
   providers: new Map(),
   faulty: [],
   notify: [],
+  signApprovals: false,
   memoryRoot: null,
   instructions: '',
   problems: [],

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import { ownTask } from '../markdown/thread-work.ts'
 import type { Ready } from '../markdown/worker-pool.ts'
+import { ownTask } from '../platform/thread-work.ts'
 import { highlightSource } from './highlight/source.ts'
 import { markdownHtml } from './markdown/html.ts'
 import type { RenderAnswer, RenderRequest } from './render-pool.ts'

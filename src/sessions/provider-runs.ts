@@ -2,10 +2,10 @@ import { plainText } from '../files/plain-text.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import { newCase } from '../model/decide-case.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
+import { bootId } from '../platform/processes.ts'
 import { type PlanResult, RunnerFailure, type RunReport } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import { bootId } from '../runners/process/procfs.ts'
 import {
   type IdentifiedRun,
   type RunProcess,

@@ -9,6 +9,7 @@ import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
 import { nextState } from '../model/session-state.ts'
+import { type SentSignature, takeSignature } from '../signing/approval-signature.ts'
 import { type ConversationRecords, createConversationRecords } from '../state/conversations.ts'
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
@@ -84,7 +85,12 @@ export interface Sessions {
   approve(
     caseId: string,
     id: string,
-    asked: { plan_sha256?: string | undefined; note?: string | undefined; by: Actor },
+    asked: {
+      plan_sha256?: string | undefined
+      note?: string | undefined
+      signature?: SentSignature | undefined
+      by: Actor
+    },
   ): Promise<CaseFolder>
   /** Throws `bad_request` if there is neither a note nor a comment to send. */
   revise(
@@ -258,7 +264,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       return folder
     },
 
-    async approve(caseId, id, { plan_sha256: expected, note, by }) {
+    async approve(caseId, id, { plan_sha256: expected, note, signature, by }) {
       const present = await store.read(caseId)
       const session = decide.liveSession(present, id)
       nextState(session.state, 'approve')
@@ -273,6 +279,12 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         isChecked: approved === sha256(text),
       })
       const views = await sessionComments(deps, session)
+      const signing = { layout, number, now: now(), ...(await deps.settings()) }
+      await takeSignature(
+        { case_id: caseId, session_id: id, plan_sha256: approved },
+        signature,
+        signing,
+      )
       const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
       let notes = ''
       const folder = await begin(job, (decided) =>

@@ -9,6 +9,8 @@ export interface Layout {
   caseFile(id: string): string
   sessions(id: string): string
   sessionFile(id: string, number: number): string
+  /** The signed statement of an approval; its signature has `.sig` added. Named by the session's id, as two branches may give a number twice. */
+  approvalFile(id: string, sessionId: string): string
   proofs(id: string): string
   proofFile(id: string, proofId: string): string
   artifacts(id: string): string
@@ -30,6 +32,7 @@ export function layoutOf(root: string, memoryRoot: string): Layout {
     caseFile: (id) => `${cases}/${id}/case.md`,
     sessions,
     sessionFile: (id, number) => `${sessions(id)}/${number}.md`,
+    approvalFile: (id, sessionId) => `${sessions(id)}/${sessionId}.approval`,
     proofs,
     proofFile: (id, proofId) => `${proofs(id)}/${proofId}.md`,
     artifacts: (id) => `${cases}/${id}/artifacts`,

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { planView } from '../../src/cli/output/plan-view.ts'
@@ -28,6 +29,24 @@ async function openPlanned(t: Test) {
   const line = plan.split('\n').indexOf('echo fine') + 1
   return { cli, id: String(json.id), record, line: String(line), lineNumber: line }
 }
+
+t.test('an approval is signed with the key of the operator', async (t) => {
+  const { cli, record } = await openPlanned(t)
+  const home = join(cli.root, 'home')
+  mkdirSync(join(home, '.ssh'), { recursive: true })
+  const key = join(home, '.ssh/id_ed25519')
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key])
+  const approve = (...args: string[]) =>
+    cli.runWith({ env: { HOME: home } }, 'approve', 'red', '--yes', ...args)
+  const unknown = await approve('--sign')
+  t.match(unknown, { code: 1, stderr: /not in allowed_signers[\s\S]*add this line to allowed_sig/ })
+  t.notMatch(record(), /plan_approved/)
+  const line = /\S+ namespaces="casefile" ssh-ed25519 \S+/.exec(unknown.stderr)?.[0]
+  writeFileSync(join(cli.root, 'allowed_signers'), `${line}\n`)
+  t.match(await approve('--sign'), { code: 0, stderr: /complete/ })
+  t.match(await cli.run('plan', 'red', '--json'), { json: { signature: { state: 'valid' } } })
+  t.match((await cli.run('plan', 'red')).stdout, /✓ approval signed by \S+ SHA256:/)
+})
 
 t.test('comments from the terminal', async (t) => {
   const { cli, record, line, lineNumber } = await openPlanned(t)

@@ -20,7 +20,7 @@ function contents(folder: string): Record<string, string> {
 
 /** What another machine does that shares the folder and found no owner. */
 async function takeFromElsewhere(stateDir: string): Promise<void> {
-  const record = { ...(await thisProcess()), host: 'elsewhere', pid: 77 }
+  const record = { ...thisProcess(), host: 'elsewhere', pid: 77 }
   await mkdir(join(stateDir, 'owner.lock'), { recursive: true })
   const then = Date.now() / 1000 - 1
   await utimes(join(stateDir, 'owner.lock'), then, then)

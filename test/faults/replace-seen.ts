@@ -15,7 +15,7 @@ import { installFaultyDisk } from '../fixtures/faults/faulty-disk.ts'
 
 const disk = await installFaultyDisk()
 const { replaceSeen } = await import('../../src/files/replace-seen.ts')
-const { systemExchange } = await import('../../src/files/exchange.ts')
+const { systemExchange } = await import('../../src/platform/exchange.ts')
 
 /** As a write leaves it, to be placed. */
 function opened(path: string): NewFile {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { bootId, processStat } from '../../src/platform/processes.ts'
 import { killRun, killRunById } from '../../src/runners/process/kill-run.ts'
-import { bootId, processStat } from '../../src/runners/process/procfs.ts'
 import {
   findRunProcesses,
   type IdentifiedRun,

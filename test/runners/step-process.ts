@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { bootId, processStart } from '../../src/runners/process/procfs.ts'
+import { bootId, processStart } from '../../src/platform/processes.ts'
 import { runStepProcess, type StepProcessOptions } from '../../src/runners/process/step-process.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 

@@ -25,7 +25,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { writeDurable } from '../../src/files/durable-write.ts'
-import { type Exchange, systemExchange } from '../../src/files/exchange.ts'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
 import type { NewFile } from '../../src/files/new-file.ts'
 import {
@@ -33,6 +32,7 @@ import {
   type ReplacedFileTracker,
   replaceSeen,
 } from '../../src/files/replace-seen.ts'
+import { type Exchange, systemExchange } from '../../src/platform/exchange.ts'
 import {
   conflictName,
   isConflictCopy,

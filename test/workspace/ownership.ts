@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { AppError } from '../../src/model/app-error.ts'
+import { socketAddress } from '../../src/platform/local-socket.ts'
 import { askOwner } from '../../src/state/owner/ask-owner.ts'
 import {
   isGone,
@@ -15,7 +16,7 @@ import {
   parseAnswer,
   thisProcess,
 } from '../../src/state/owner/owner-record.ts'
-import { askSocket, holdSocket, socketAddress } from '../../src/state/owner/owner-socket.ts'
+import { askSocket, holdSocket } from '../../src/state/owner/owner-socket.ts'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
 import { holdLock } from '../../src/state/owner/state-lock.ts'
 import { built } from '../fixtures/built.ts'
@@ -51,7 +52,7 @@ function folders(t: Test, ...names: string[]): string[] {
 }
 
 async function deadRecord(): Promise<OwnerRecord> {
-  return { ...(await thisProcess()), started: '1' }
+  return { ...thisProcess(), started: '1' }
 }
 
 async function leaveLock(stateDir: string, record: object | null, age = 0): Promise<void> {
@@ -215,7 +216,7 @@ t.test('the lock in the state folder', async (t) => {
     const [stateDir] = folders(t, 'state') as [string]
     const foreign = { ...(await deadRecord()), host: 'elsewhere', pid: 77 }
     await leaveLock(stateDir, foreign)
-    const me = await thisProcess()
+    const me = thisProcess()
     await t.rejects(holdLock(stateDir, me), { message: /process 77 on elsewhere/ })
     await leaveLock(stateDir, foreign, 16)
     await writeFile(join(stateDir, 'owner.lock', '.DS_Store'), '')
@@ -226,16 +227,16 @@ t.test('the lock in the state folder', async (t) => {
 
   await t.test('of a living process on this machine is respected', async (t) => {
     const [stateDir] = folders(t, 'state') as [string]
-    const { bootId, host } = await thisProcess()
+    const { bootId, host } = thisProcess()
     await leaveLock(stateDir, { pid: process.ppid, started: null, bootId, host })
-    await t.rejects(holdLock(stateDir, await thisProcess()), { code: 'already_active' })
+    await t.rejects(holdLock(stateDir, thisProcess()), { code: 'already_active' })
   })
 
   // The library looks at its lock every 5 s: the two run side by side.
   await t.test('is watched', { jobs: 2, buffered: true }, async (t) => {
     t.test('and taken again when something touched or removed it', async (t) => {
       const [stateDir] = folders(t, 'state') as [string]
-      const me = await thisProcess()
+      const me = thisProcess()
       const lock = await holdLock(stateDir, me)
       await rm(join(stateDir, 'owner.lock'), { recursive: true })
       await rm(join(stateDir, 'owner.json'))
@@ -248,7 +249,7 @@ t.test('the lock in the state folder', async (t) => {
 
     t.test('and reported as lost when another machine has it', async (t) => {
       const [stateDir] = folders(t, 'state') as [string]
-      const me = await thisProcess()
+      const me = thisProcess()
       const lock = await holdLock(stateDir, me)
       await leaveLock(stateDir, { ...me, host: 'elsewhere' }, 1)
       await once(lock.lost, 'abort')
@@ -274,7 +275,7 @@ async function appears(path: string): Promise<void> {
 }
 
 t.test('a process is gone', async (t) => {
-  const me = await thisProcess()
+  const me = thisProcess()
   const cases: [string, Partial<OwnerRecord>, boolean][] = [
     ['not when it is this one', {}, false],
     ['when its pid is free', { pid: 2 ** 22 + 1 }, true],
@@ -284,7 +285,7 @@ t.test('a process is gone', async (t) => {
   ]
   for (const [name, change, gone] of cases) {
     const skip = process.platform !== 'linux' && gone ? 'start times come from Linux /proc' : false
-    await t.test(name, { skip }, async (t) => t.equal(await isGone({ ...me, ...change }), gone))
+    await t.test(name, { skip }, async (t) => t.equal(isGone({ ...me, ...change }), gone))
   }
   const onLinux = { skip: process.platform !== 'linux' && 'zombies are told by Linux /proc' }
   await t.test('when it has ended, and its parent has not noticed', onLinux, async (t) => {
@@ -295,7 +296,7 @@ t.test('a process is gone', async (t) => {
     const pid = Number(line.toString())
     const stat = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')
     while (stat()[0] !== 'Z') await delay(5)
-    t.equal(await isGone({ ...me, pid, started: stat()[19]! }), true)
+    t.equal(isGone({ ...me, pid, started: stat()[19]! }), true)
   })
 })
 

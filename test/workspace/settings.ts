@@ -32,6 +32,7 @@ t.test('every setting is read', async (t) => {
     '  bare: { kind: acp, command: [my-agent] }',
     '  claude: { preset: claude, args: [--model, opus] }',
     '  same: { preset: claude }',
+    'sign_approvals: true',
     'memory_root: ../record',
   )}\n# Instructions\n\nBe brief.\n`
   const { providers, lines, ...settings } = settingsOf(text)
@@ -41,6 +42,7 @@ t.test('every setting is read', async (t) => {
     notify: [],
     env: ['DATABASE_URL', '_x'],
     steps: ['true', 'npm test'],
+    signApprovals: true,
     memoryRoot: '../record',
     instructions: '# Instructions\n\nBe brief.',
     faulty: [],
@@ -90,7 +92,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown key',
     ['provider: runbook', 'providr: x'],
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, providers, notify, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, providers, notify, sign_approvals, memory_root$/,
   ],
   [
     'a provider with blanks',

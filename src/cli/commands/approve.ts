@@ -3,7 +3,9 @@ import { confirm } from '../../demo/question.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
+import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
 import { durationsText } from '../../model/session-durations.ts'
+import type { SentSignature } from '../../signing/approval-signature.ts'
 import { explain, sessionArgument } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { follow, reread, sessionExitCode } from '../follow/follow.ts'
@@ -26,6 +28,8 @@ interface Options extends CommandOptions {
   detach?: boolean
   next?: boolean
   bell?: boolean
+  sign?: boolean
+  key?: string
 }
 
 export function command(): Command {
@@ -36,6 +40,8 @@ export function command(): Command {
     .option('--yes', 'Approve the plan as it is, without asking.')
     .option('--sha <hash>', 'Approve, without asking, only the plan with this plan_sha256.')
     .option('-m, --note <text>', 'A note for the agent. Your comments are sent too.')
+    .option('--sign', 'Sign the approval with your SSH key.')
+    .option('--key <file>', 'The key to sign with. Default: the one of git, else of ~/.ssh.')
     .option('--detach', 'Do not follow the run. Needs a running service.')
     .option('--next', 'Wait for plans of all cases and ask about each, until Ctrl-C.')
     .option('--bell', 'With --next: also ring the bell when something needs you.')
@@ -118,12 +124,23 @@ async function approve(
 async function decide(
   context: CommandContext,
   first: SessionJson,
-  { yes, sha, note }: Options,
+  { yes, sha, note, sign, key }: Options,
 ): Promise<SessionJson | null> {
   const { client, terminal, json, signal } = context
   const approveText = async (session: SessionJson, plan_sha256: string | null) => {
-    const path = `${sessionPath(session)}/approve`
-    const answer = await client.request('POST', path, { body: { plan_sha256, note } })
+    const send = (signature?: SentSignature) =>
+      client.request('POST', `${sessionPath(session)}/approve`, {
+        body: { plan_sha256, note, signature },
+      })
+    const sendSigned = () => signAndSend(context, session, { plan_sha256, key }, send)
+    let answer: Awaited<ReturnType<typeof send>>
+    try {
+      answer = await (sign || key !== undefined ? sendSigned() : send())
+    } catch (error) {
+      // casefile.md asks for a signature
+      if (!(error instanceof AppError) || error.code !== 'signature_required') throw error
+      answer = await sendSigned()
+    }
     sayWhatWasSent(context, session, note)
     return answer.body
   }
@@ -148,6 +165,45 @@ async function decide(
       )
       shown = present
     }
+  }
+}
+
+/** Signs with the operator's key, and sends. Throws if there is no key, or if it is not an allowed one. */
+async function signAndSend<T>(
+  { workspace: { root }, terminal }: CommandContext,
+  { case_id, id }: SessionJson,
+  { plan_sha256, key: path }: { plan_sha256: string | null; key: string | undefined },
+  send: (signature: SentSignature) => Promise<T>,
+): Promise<T> {
+  const { findSigningKey, keyPath, signApproval, signerLine } = await import(
+    '../../signing/signing-key.ts'
+  )
+  const key =
+    path === undefined
+      ? await findSigningKey(root)
+      : { is: 'file' as const, path: keyPath(process.cwd(), path) }
+  if (key === null) {
+    throw new AppError(
+      'bad_request',
+      'There is no SSH key to sign with: git has no user.signingkey with gpg.format=ssh, and ~/.ssh has no key. Make one with ssh-keygen, or name one with --key.',
+    )
+  }
+  const approval = {
+    case_id,
+    session_id: id,
+    plan_sha256: plan_sha256!,
+    signed_at: new Date().toISOString(),
+  }
+  const signature = await signApproval(approval, key, terminal.warn)
+  try {
+    return await send(signature)
+  } catch (error) {
+    const line = await signerLine(root, key)
+    if (!(error instanceof AppError) || error.code !== 'bad_signature' || line === null) throw error
+    throw new AppError(
+      'bad_signature',
+      `${error.message}\nTo allow your key, add this line to ${ALLOWED_SIGNERS} beside casefile.md:\n${line}`,
+    )
   }
 }
 

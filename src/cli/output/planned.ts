@@ -71,6 +71,15 @@ export function sayFailed(
   }
 }
 
+function signatureText(
+  { color }: Terminal,
+  { state, signer, key, reason }: NonNullable<SessionJson['signature']>,
+): string {
+  const by = shownLine(`${signer ?? ''} ${key ?? ''}`.trim())
+  if (state === 'valid') return color.green(`✓ approval signed by ${by}`)
+  return color.red(`! approval signature ${state.replace('_', ' ')}: ${shownLine(reason ?? by)}`)
+}
+
 /**
  * Prints hypothesis and plan, with marks on the steps that will run. Returns which missing trust prevents an approval.
  */
@@ -83,6 +92,7 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
   terminal.print(
     `${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(providerText(session))}\n`,
   )
+  if (session.signature) terminal.print(`${signatureText(terminal, session.signature)}\n`)
   if (hypothesis.trim() !== '') {
     const lines = hypothesis
       .trim()

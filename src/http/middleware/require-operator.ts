@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../model/app-error.ts'
+import { SHOWS_PROCESSES } from '../../platform/proc.ts'
 import type { IdentifiedRun } from '../../runners/process/run-processes.ts'
 import {
   type Connection,
@@ -24,7 +25,7 @@ const LOOK_MS = 20
 /**
  * For what only the operator may do: rejects requests from processes of a running session or provider. A guard rail,
  * not a sandbox: a process can detach itself until it cannot be recognized. Checks nothing while nothing runs, and
- * lets every request pass on systems other than Linux, where senders cannot be identified.
+ * lets every request pass where the system does not show processes (only Linux does).
  */
 export function requireOperator(
   service: OperatorDeps,
@@ -95,7 +96,7 @@ async function objectionTo(
   why: string,
 ): Promise<Objection | null> {
   const incoming = c.env?.incoming
-  if (process.platform !== 'linux' || incoming === undefined) return null
+  if (!SHOWS_PROCESSES || incoming === undefined) return null
   const connection = connectionOf(incoming.socket)
   const sender: Sender<Run> = connection
     ? await findSender(connection, runs)
@@ -118,7 +119,7 @@ export async function senderRun(
 ): Promise<SessionRun | null> {
   const runs = sessions.runs()
   const incoming = c.env?.incoming
-  if (process.platform !== 'linux' || incoming === undefined || runs.length === 0) return null
+  if (!SHOWS_PROCESSES || incoming === undefined || runs.length === 0) return null
   const connection = connectionOf(incoming.socket)
   const sender = connection ? await findSender(connection, runs) : null
   if (sender?.kind === 'run') return sender.run

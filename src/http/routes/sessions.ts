@@ -10,12 +10,12 @@ import { jsonWithETag, matchUntilWritten } from '../etag.ts'
 import { answerJson } from '../json-body.ts'
 import { newestFirst, paginate } from '../pagination.ts'
 import { mustFit } from '../request-body.ts'
+import { approvalSchema } from '../schemas/approval.ts'
 import { caseIdParam, RESOLVED, sessionIdParam } from '../schemas/params.ts'
 import { exampleOf } from '../schemas/primitives.ts'
 import { paging } from '../schemas/query.ts'
 import {
   abandonSchema,
-  approvalSchema,
   changeRequestSchema,
   newSessionSchema,
   type PlanRevisionJson,
@@ -179,7 +179,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Approve the plan and run it',
     description:
-      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run. The agent also gets the note and the comments that were not sent yet.',
+      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run. With `signature`, the approval is signed with an SSH key of `allowed_signers`. The agent also gets the note and the comments that were not sent yet.',
     params: ofSession,
     body: approvalSchema,
     isBodyOptional: true,
@@ -193,18 +193,20 @@ export const sessionEndpoints = [
       'folder_busy',
       'invalid_plan',
       'unknown_provider',
+      'signature_required',
+      'bad_signature',
       ...UNTRUSTED,
     ],
     example: {
       responses: { 200: { ...WAITING, state: 'approved', durations: WAITED } },
     },
     operatorOnly: 'approve',
-    async handle({ c, service, params: { id, sid }, body: { plan_sha256, note } }) {
+    async handle({ c, service, params: { id, sid }, body: { plan_sha256, note, signature } }) {
       const by = await actorOf(service, c)
       return answerSession(
         c,
         service,
-        await service.sessions.approve(id, sid, { plan_sha256, note, by }),
+        await service.sessions.approve(id, sid, { plan_sha256, note, signature, by }),
         sid,
       )
     },

@@ -49,3 +49,9 @@ export const RESOLVED = {
 function named(description: string, example: string) {
   return z.string().meta({ description, examples: [example] })
 }
+
+/** The plan that waits for approval in the sample, shortened; the hash is that of the full text. */
+export const PLAN = {
+  plan_sha256: 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd',
+  text: '… Compare seconds with seconds, then run all tests.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
+}

@@ -3,9 +3,10 @@ import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
 import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
+import { approvalSignature } from './approval.ts'
 import { problem } from './case.ts'
 import { commentCounts } from './comment.ts'
-import { caseIdParam, RESOLVED, sessionIdParam } from './params.ts'
+import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, upTo } from './text-fields.ts'
 
@@ -116,11 +117,6 @@ const candidate = z.object({ artifact: z.string(), note }).meta({
   description: 'An artifact that can be attached as proof.',
 })
 
-/** The plan that waits for approval in the sample, shortened; the hash is that of the full text. */
-const PLAN = {
-  plan_sha256: 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd',
-  text: '… Compare seconds with seconds, then run all tests.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
-}
 const NO_COMMENTS = { draft: 0, open: 0, total: 0 }
 const NO_USAGE = {
   runs: 0,
@@ -178,6 +174,9 @@ export const session = z
     plan_unchanged: z
       .boolean()
       .describe('Whether the newest plan is identical to the one that was sent back for changes.'),
+    signature: approvalSignature
+      .nullable()
+      .describe('The signature of its approval; null if it has none.'),
     candidates: z.array(candidate),
     comments: commentCounts,
     problems: z.array(problem).describe('The problems of its file.'),
@@ -219,6 +218,7 @@ export const session = z
         usage_total: NO_USAGE,
         plan_sha256: PLAN.plan_sha256,
         plan_unchanged: false,
+        signature: null,
         candidates: [],
         comments: NO_COMMENTS,
         problems: [],
@@ -266,6 +266,7 @@ export const session = z
         usage_total: NO_USAGE,
         plan_sha256: '61f218ffd001bbadf13367b04172488a067e47447c3ac98d7567a28f4f3f76bb',
         plan_unchanged: false,
+        signature: null,
         candidates: [
           { artifact: '1-test.tap', note: '1 of 1 test passed' },
           { artifact: '1-changes.patch', note: 'src/password.js: +2 -3' },
@@ -367,18 +368,6 @@ export const planSchema = z
       ),
   })
   .meta({ id: 'NewPlan', examples: [{ plan: 'Read `src/token.js`, and say what is wrong.' }] })
-
-export const approvalSchema = z
-  .object({
-    plan_sha256: z
-      .string()
-      .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
-      .toLowerCase()
-      .optional()
-      .describe('SHA-256 of the plan that you have read, in hex.'),
-    note: upTo(20_000).optional().describe('A note for the agent, which gets it with its plan.'),
-  })
-  .meta({ id: 'Approval', examples: [{ plan_sha256: PLAN.plan_sha256 }] })
 
 export const changeRequestSchema = z
   .object({

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { SHOWS_PROCESSES } from '../../platform/proc.ts'
+import { processStart } from '../../platform/processes.ts'
 import { TIME_LIMITS } from '../time-limits.ts'
-import { processStart } from './procfs.ts'
 import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
 const TOTAL_MS = 5_000
@@ -13,7 +14,7 @@ const POLL_MS = 50
  * nothing and returns 0, because the environment of a process cannot be read portably.
  */
 export async function killRun(run: IdentifiedRun, graceMs: number): Promise<number> {
-  if (process.platform !== 'linux') return 0
+  if (!SHOWS_PROCESSES) return 0
   const began = performance.now()
   const signalled = new Map<string, NodeJS.Signals>()
   for (;;) {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { processIds, processStat } from './procfs.ts'
+import { SHOWS_PROCESSES } from '../../platform/proc.ts'
+import { processIds, processStat } from '../../platform/processes.ts'
 
 /** After SIGKILL only a process in an uninterruptible system call is left. */
 const KILL_WAIT_MS = 500
@@ -13,7 +14,7 @@ const POLL_MS = 20
 export async function endProcessGroup(group: number, graceMs: number): Promise<void> {
   if (!signalGroup(group, 'SIGTERM')) return
   await isGone(group, graceMs)
-  // always, because the look at /proc can miss a process that keeps forking
+  // always, because the list of processes can miss a process that keeps forking
   if (signalGroup(group, 'SIGKILL')) await isGone(group, KILL_WAIT_MS)
 }
 
@@ -32,7 +33,7 @@ async function isGone(group: number, withinMs: number): Promise<boolean> {
  * searched only if none of `known`, kept between calls, is alive.
  */
 function areAllZombies(group: number, known: number[]): boolean {
-  if (process.platform !== 'linux') return false
+  if (!SHOWS_PROCESSES) return false
   const lives = (pid: number) => {
     const stat = processStat(pid)
     return stat?.group === group && stat.state !== 'Z'

@@ -6,7 +6,7 @@ import {
   processIds,
   processStart,
   processStat,
-} from './procfs.ts'
+} from '../../platform/processes.ts'
 
 /** A process started for a run, distinguishable from a later one with the same id. */
 export interface RunProcess {

@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { existingPaths, type MountPoint, mountPoints } from '../../files/mount-points.ts'
-import { isWithin } from '../../files/real-path.ts'
+import { existingPaths, isWithin } from '../../files/real-path.ts'
+import { type MountPoint, mountPoints } from '../../platform/mounts.ts'
+import { openFilePath } from '../../platform/proc.ts'
 import { type InputFile, openInputFile } from '../output/input-file.ts'
 import { findProgram } from './find-program.ts'
 
@@ -42,8 +43,8 @@ export interface SandboxFolders {
 }
 
 /**
- * Only matters for a real root user. `isolation`: programs cannot access other processes, which may see the folders
- * as writable, through /proc; but they can no longer change file owners. `powers`: they keep that capability.
+ * Only matters for a real root user. `isolation`: programs cannot reach the folders through other
+ * processes, which may see them as writable; but they can no longer change file owners. `powers`: they keep that capability.
  */
 export type Preference = 'isolation' | 'powers'
 
@@ -58,7 +59,7 @@ export async function openSandbox(
   signal?: AbortSignal,
   prefer: Preference = 'isolation',
 ): Promise<Sandbox> {
-  if (process.platform !== 'linux') return none('private mounts exist only on Linux')
+  if (mountPoints() === null) return none('private mounts exist only on Linux')
   const tools = await findTools()
   if ('missing' in tools) return none(`the program ${tools.missing} is not installed`)
   const [hidden = null] = await existingPaths(folders.hidden === null ? [] : [folders.hidden])
@@ -70,7 +71,7 @@ export async function openSandbox(
   let reason = ''
   for (const { outer, inner } of waysOf(tools, prefer)) {
     const wrap = async (script: string, args: readonly string[], program: readonly string[]) => {
-      const { table, checks } = planMounts(found, mountPoints())
+      const { table, checks } = planMounts(found, mountPoints() ?? [])
       const mounts = [tools.mount, hidden ?? '/', ...checks, 'run']
       const end = [...args, ...inner, ...program]
       const shell = ['/bin/sh', '-c', `${MOUNT_SCRIPT}${script}`, 'sandbox']
@@ -99,7 +100,7 @@ function none(reason: string): Sandbox {
 const MOUNT_SCRIPT = `
 wrong() { printf '%s %s\\n' "$2" "$1" >&2; exit 1; }
 cd -P -- "$2" || exit
-"$1" -n -c -a -T /proc/self/fd/5 || exit
+"$1" -n -c -a -T ${openFilePath(5)} || exit
 exec 5<&-
 cd /
 shift 2

@@ -1,5 +1,5 @@
 import { endianness } from 'node:os'
-import { holdsSocket, processIds, tcpTable } from './procfs.ts'
+import { holdsSocket, processIds, tcpTable } from '../../platform/processes.ts'
 import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
 /** A TCP connection over IPv4 on this machine, seen from our side. */

@@ -7,6 +7,7 @@ import { sessionOf } from '../../model/case-folder.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
+import { processStart } from '../../platform/processes.ts'
 import { NO_USAGE, usageNotes } from '../../runners/agents/agent-usage.ts'
 import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type {
@@ -16,7 +17,6 @@ import type {
   HookTool,
 } from '../../runners/hooks/hook-event.ts'
 import { fromHome, transcriptMark } from '../../runners/hooks/transcript.ts'
-import { processStart } from '../../runners/process/procfs.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'

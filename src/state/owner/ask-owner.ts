@@ -1,8 +1,9 @@
 /** How a command finds the service that is running. */
 
+import { socketAddress } from '../../platform/local-socket.ts'
 import { keysOf } from './owner-keys.ts'
 import { type OwnerAnswer, parseAnswer } from './owner-record.ts'
-import { askSocket, socketAddress } from './owner-socket.ts'
+import { askSocket } from './owner-socket.ts'
 
 export type OwnerState =
   | { held: false }

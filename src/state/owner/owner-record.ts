@@ -1,12 +1,13 @@
 /** The owner's record in the state folder, and checks whether its process is alive. */
 
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { writeDurable } from '../../files/durable-write.ts'
 import { hasCode } from '../../files/errno.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { AppError } from '../../model/app-error.ts'
+import { bootId, processStart, processStat } from '../../platform/processes.ts'
 
 const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?\/?$/
 
@@ -27,40 +28,34 @@ export interface OwnerRecord {
  */
 export type OwnerAnswer = OwnerRecord & { url?: string; [more: string]: unknown }
 
-export function thisProcess(): Promise<OwnerRecord> {
+export function thisProcess(): OwnerRecord {
   return recordOf(process.pid)
 }
 
 /** Describes the owner, as a process on this machine sees it. */
-export async function recordOf(pid: number): Promise<OwnerRecord> {
-  const [status, bootId] = await Promise.all([
-    statusOf(pid),
-    readProc('/proc/sys/kernel/random/boot_id'),
-  ])
+export function recordOf(pid: number): OwnerRecord {
   return {
     pid,
-    started: status?.started ?? null,
-    bootId: bootId?.trim() ?? null,
+    started: processStart(pid),
+    bootId: bootId(),
     host: hostname(),
   }
 }
 
 /** Whether the process has certainly ended; unknown for another machine. */
-export async function isGone(record: OwnerRecord): Promise<boolean> {
-  const me = await thisProcess()
+export function isGone(record: OwnerRecord): boolean {
+  const me = thisProcess()
   if (record.host !== me.host) return false
   if (record.bootId && me.bootId && record.bootId !== me.bootId) return true
   if (!exists(record.pid)) return true
-  const status = await statusOf(record.pid)
+  const status = processStat(record.pid)
   if (status === null) return false
-  return (
-    'ZX'.includes(status.state) || (record.started !== null && record.started !== status.started)
-  )
+  return 'ZX'.includes(status.state) || (record.started !== null && record.started !== status.start)
 }
 
 /** Whether a process on this machine is suspended by a signal. */
-export async function isStopped(record: OwnerRecord): Promise<boolean> {
-  return record.host === hostname() && (await statusOf(record.pid))?.state === 'T'
+export function isStopped(record: OwnerRecord): boolean {
+  return record.host === hostname() && processStat(record.pid)?.state === 'T'
 }
 
 export function isSame(a: OwnerRecord, b: OwnerRecord): boolean {
@@ -145,24 +140,6 @@ function exists(pid: number): boolean {
   } catch (error) {
     if (hasCode(error, 'ESRCH')) return false
     if (hasCode(error, 'EPERM')) return true
-    throw error
-  }
-}
-
-/** Null without such a process or Linux /proc; see proc_pid_stat(5). */
-async function statusOf(pid: number): Promise<{ state: string; started: string | null } | null> {
-  const line = await readProc(`/proc/${pid}/stat`)
-  if (line === null) return null
-  // the second field is the name in parentheses, which may contain spaces and parentheses
-  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
-  return { state: fields[0] ?? '', started: fields[19] ?? null }
-}
-
-async function readProc(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ESRCH', 'EACCES')) return null
     throw error
   }
 }

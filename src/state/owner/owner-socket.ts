@@ -2,16 +2,13 @@
 
 import { link, rename, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { hasCode } from '../../files/errno.ts'
 import { tempName } from '../../files/temp-files.ts'
+import { isSocketFile } from '../../platform/local-socket.ts'
 
 const ASK_MS = 500
 const MAX_ANSWER = 16 * 1024
 const ATTEMPTS = 10
-/** The size of `sun_path`, see unix(7). */
-const ABSTRACT_BYTES = 108
 
 export interface HeldSocket {
   release(): Promise<void>
@@ -24,17 +21,6 @@ export interface TakenSocket {
 
 /** `text` is null if the process did not answer in time (it may be suspended). */
 export type Probe = { held: false } | { held: true; text: string | null }
-
-/**
- * Returns the socket address of a key. The kernel frees Linux and Windows names with the process; elsewhere a file
- * remains, which `holdSocket` removes if no process listens on it. Trap: Node 20 pads an abstract name with NULs to
- * its full size and Node 22 does not, so that they would not collide; a full-length name is the same for both.
- */
-export function socketAddress(key: string, platform: NodeJS.Platform = process.platform): string {
-  if (platform === 'linux') return `\0casefile-${key}`.padEnd(ABSTRACT_BYTES, '\0')
-  if (platform === 'win32') return `\\\\.\\pipe\\casefile-${key}`
-  return join(tmpdir(), `casefile-${key}.sock`)
-}
 
 /**
  * Binds an address until it is released or the process ends, and sends one line to each client. If another process
@@ -98,7 +84,7 @@ function listen(address: string, answer: () => string): Promise<HeldSocket | nul
     peer.end(`${answer()}\n`)
   })
   // so that processes of other users can ask too; names without a file have no permissions
-  const open = isFile(address) ? { readableAll: true, writableAll: true } : {}
+  const open = isSocketFile(address) ? { readableAll: true, writableAll: true } : {}
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       if (hasCode(error, 'EADDRINUSE')) resolve(null)
@@ -131,15 +117,11 @@ async function takeAway(address: string, dead: bigint): Promise<void> {
 }
 
 async function inodeOf(address: string): Promise<bigint | null> {
-  if (!isFile(address)) return null
+  if (!isSocketFile(address)) return null
   try {
     return (await stat(address, { bigint: true })).ino
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return null
     throw error
   }
-}
-
-function isFile(address: string): boolean {
-  return !address.startsWith('\0') && !address.startsWith('\\\\')
 }

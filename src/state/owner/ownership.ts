@@ -3,9 +3,10 @@
  * `already_active`.
  */
 
+import { socketAddress } from '../../platform/local-socket.ts'
 import { inodeKey, keysOf } from './owner-keys.ts'
 import { alreadyActive, parseAnswer, thisProcess } from './owner-record.ts'
-import { type HeldSocket, holdSocket, socketAddress } from './owner-socket.ts'
+import { type HeldSocket, holdSocket } from './owner-socket.ts'
 import { findSilentOwner } from './silent-owner.ts'
 import { holdLock } from './state-lock.ts'
 
@@ -37,7 +38,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   const { memoryRoot, stateDir } = options
   const kind = options.short === true ? ({ short: true } as const) : {}
   let facts: Record<string, unknown> = kind
-  const me = await thisProcess()
+  const me = thisProcess()
   const held = new Map<string, HeldSocket>()
   const answer = (): string => JSON.stringify({ ...facts, ...me })
 

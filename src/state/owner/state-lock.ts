@@ -106,7 +106,7 @@ async function lockOrFree(
 
 async function mustBeGone(stateDir: string, me: OwnerRecord): Promise<void> {
   const record = (await readRecord(stateDir)) ?? (await lateRecord(stateDir))
-  if (record && !isSame(record, me) && !(await isGone(record))) {
+  if (record && !isSame(record, me) && !isGone(record)) {
     throw alreadyActive('state folder', record)
   }
 }

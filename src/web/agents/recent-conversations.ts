@@ -1,6 +1,6 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import type { Conversation } from '../../model/conversation.ts'
-import { processStart } from '../../runners/process/procfs.ts'
+import { processStart } from '../../platform/processes.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 

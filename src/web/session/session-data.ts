@@ -28,6 +28,7 @@ import {
 } from '../../sessions/start-checks.ts'
 import { caseFolderState, type FolderState, folderState } from '../../sessions/uncommitted.ts'
 import type { PlanTexts } from '../../state/plans.ts'
+import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { loadSessionReports, type Report } from '../proof/report-data.ts'
@@ -95,6 +96,15 @@ export interface SessionPageData extends RenderedPlan {
   folderState: FolderState | { reason: string } | null
 }
 
+/** Why the console cannot approve the plan, if casefile.md asks for signed approvals. */
+function signingNeeded(
+  { signApprovals }: TrustedSettings,
+  { case_id, number }: Session,
+): string | null {
+  if (!signApprovals) return null
+  return `This workspace wants signed approvals. Approve in a terminal, which signs with your SSH key: casefile approve ${case_id.slice(0, 8)} ${number}`
+}
+
 export async function loadSessionPage(
   needs: Pick<PageDeps, 'service' | 'assets'> & OutputDeps,
   folder: CaseFolder,
@@ -115,7 +125,10 @@ export async function loadSessionPage(
   const objectionTo = (isRunbook: boolean) =>
     terminal ? terminalObjection(terminal) : startObjection(session, startContext, { isRunbook })
   const executed = executionSummary(session, plan, settings)
-  const objection = executed.objection ?? (waits ? await objectionTo(plan.isRunbook) : null)
+  const objection =
+    executed.objection ??
+    (waits ? signingNeeded(settings, session) : null) ??
+    (waits ? await objectionTo(plan.isRunbook) : null)
   const carried = { ...executed, objection }
   const isPlannedNext = waits || session.state === 'complete' || mayPlanAgain({ folder, session })
   const rows = stepRows(session, plan, carried.willRun)

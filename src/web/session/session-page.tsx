@@ -154,6 +154,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
             <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>
           </span>
         )}
+        <ApprovalSignature signature={data.json.signature} />
         {guarded && <span>{guardText(guarded)}</span>}
         <a href={memoryPage(id, `${number}.md`)}>View file</a>
         <ReportLinks caseId={id} sessionId={session.id} />
@@ -172,6 +173,28 @@ function SessionHead({ data }: { data: SessionPageData }) {
       <TerminalNotice data={data} />
       <StatusBanner data={data} />
     </header>
+  )
+}
+
+function ApprovalSignature({ signature }: { signature: SessionPageData['json']['signature'] }) {
+  if (signature === null) return null
+  const { state, signer, key, reason } = signature
+  if (state === 'valid') {
+    return (
+      <span class="good-text" title={key ?? undefined}>
+        ✓ Approval signed by <strong>{visibleText(signer ?? '')}</strong>
+      </span>
+    )
+  }
+  const text = {
+    unknown_signer: 'Approval signed by an unknown key',
+    invalid: 'The signature of the approval is invalid',
+    unchecked: 'Approval signed, not checked',
+  }[state]
+  return (
+    <span class={state === 'unchecked' ? undefined : 'bad-text'} title={visibleText(reason ?? '')}>
+      {text}
+    </span>
   )
 }
 

@@ -1,8 +1,10 @@
-import { opendirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+/** What the system shows about processes and their connections. Without /proc it shows nothing: see `SHOWS_PROCESSES`. */
+
+import { openProcFolder, procEntries, readProc, readProcLink } from './proc.ts'
 
 /**
  * When a process started, in clock ticks since boot. Together with the boot id it distinguishes a process from a
- * later one with the same id. Null if there is no such process, and on systems without /proc.
+ * later one with the same id. Null if there is no such process, and where processes are not shown.
  */
 export function processStart(pid: number): string | null {
   return processStat(pid)?.start ?? null
@@ -10,12 +12,12 @@ export function processStart(pid: number): string | null {
 
 /** Changes with every boot; null on systems without it. */
 export function bootId(): string | null {
-  return readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? null
+  return readProc('sys/kernel/random/boot_id')?.trim() ?? null
 }
 
-/** The ids of all processes, of all users. */
+/** The ids of all processes, of all users; empty if they are not shown. */
 export function processIds(): number[] {
-  return readdirSync('/proc').map(Number).filter(Number.isInteger)
+  return (procEntries('') ?? []).map(Number).filter(Number.isInteger)
 }
 
 export interface ProcessStat {
@@ -28,9 +30,9 @@ export interface ProcessStat {
   start: string
 }
 
-/** Reads `/proc/<pid>/stat`, see proc(5); null if there is no such process. */
+/** Null if there is no such process. */
 export function processStat(pid: number): ProcessStat | null {
-  const stat = readProc(`/proc/${pid}/stat`)
+  const stat = readProc(`${pid}/stat`)
   if (stat === null) return null
   // the second field is the name in parentheses, which may contain spaces and parentheses
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -47,17 +49,17 @@ export function processStat(pid: number): ProcessStat | null {
 
 /** Its initial environment as `NAME=value` entries; empty for a zombie, null if not readable. */
 export function processEnvironment(pid: number): string[] | null {
-  return readProc(`/proc/${pid}/environ`)?.split('\0') ?? null
+  return readProc(`${pid}/environ`)?.split('\0') ?? null
 }
 
 /** Its mount namespace, for comparison; null if not readable. */
 export function mountNamespace(pid: number | 'self'): string | null {
-  return unlessBarred(() => readlinkSync(`/proc/${pid}/ns/mnt`))
+  return readProcLink(`${pid}/ns/mnt`)
 }
 
 /** The mount points it sees, in the notation of proc_pid_mountinfo(5); empty if not readable. */
 export function mountPathsOf(pid: number): string[] {
-  const lines = readProc(`/proc/${pid}/mountinfo`)?.split('\n') ?? []
+  const lines = readProc(`${pid}/mountinfo`)?.split('\n') ?? []
   return lines.map((line) => line.split(' ', 5)[4] ?? '')
 }
 
@@ -66,45 +68,35 @@ const MAX_DESCRIPTORS = 20_000
 
 /** Whether a process has the socket open; null if its descriptors are not readable or too many. */
 export function holdsSocket(pid: number, inode: string): boolean | null {
-  const folder = `/proc/${pid}/fd`
-  const open = unlessBarred(() => opendirSync(folder, { bufferSize: 512 }))
-  if (open === null) return processStat(pid) === null ? false : null
+  const folder = `${pid}/fd`
+  const names = openProcFolder(folder)
+  if (names === null) return processStat(pid) === null ? false : null
   const wanted = `socket:[${inode}]`
-  try {
-    for (let count = 0; count < MAX_DESCRIPTORS; count++) {
-      const entry = unlessBarred(() => open.readSync())
-      if (entry === null) return false // no more entries, or the process is gone
-      if (unlessBarred(() => readlinkSync(`${folder}/${entry.name}`)) === wanted) return true
-    }
-    return null
-  } finally {
-    open.closeSync()
+  let count = 0
+  for (const name of names) {
+    if (count++ === MAX_DESCRIPTORS) return null
+    if (readProcLink(`${folder}/${name}`) === wanted) return true
   }
+  return false
 }
 
 /**
- * The TCP connections of this network namespace, IPv4 and IPv6, as proc(5) describes /proc/net/tcp; null if they
- * are not shown. Uses `self`, which also exists where /proc shows only processes.
+ * The TCP connections of this network namespace, IPv4 and IPv6, as proc(5) describes net/tcp; null if they
+ * are not shown. Uses `self`, which also exists where only processes are shown.
  */
 export function tcpTable(): string | null {
-  const [four, six] = ['tcp', 'tcp6'].map((name) => readProc(`/proc/self/net/${name}`))
+  const [four, six] = ['tcp', 'tcp6'].map((name) => readProc(`self/net/${name}`))
   return four || six ? `${four ?? ''}${six ?? ''}` : null
 }
 
-function readProc(path: string): string | null {
-  return unlessBarred(() => readFileSync(path, 'utf8'))
-}
+/** Columns of net/unix, see proc(5): `Flags` of a listening socket, `Inode`, `Path`. */
+const LISTENING = /^\S+ \S+ \S+ 00010000 \S+ \S+ +(\d+) (.*)$/
 
-/** `EINVAL` occurs for the mounts of a process that is just exiting. */
-const BARRED = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL']
-
-/** Null if the process is gone or belongs to another user. */
-function unlessBarred<T>(look: () => T): T | null {
-  try {
-    return look()
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code !== undefined && BARRED.includes(code)) return null
-    throw error
-  }
+/** The process that listens on a local socket; null if it belongs to another user or is not shown. */
+export function findListener(address: string): number | null {
+  const path = address.replaceAll('\0', '@')
+  const sockets = (readProc('net/unix') ?? '').split('\n').map((line) => LISTENING.exec(line))
+  const inode = sockets.find((columns) => columns?.[2] === path)?.[1]
+  if (inode === undefined) return null
+  return processIds().find((pid) => holdsSocket(pid, inode) === true) ?? null
 }

@@ -1,0 +1,235 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { createDurable, writeDurable } from '../files/durable-write.ts'
+import { hasCode } from '../files/errno.ts'
+import { readRegular } from '../files/safe-read.ts'
+import { sha256 } from '../markdown/session-file.ts'
+import { AppError } from '../model/app-error.ts'
+import {
+  ALLOWED_SIGNERS,
+  type Approval,
+  approvalStatement,
+  type CheckedSignature,
+  readStatement,
+  SIGNATURE_NAMESPACE,
+} from '../model/approval-statement.ts'
+import type { Session } from '../model/session.ts'
+import { SETTINGS_FILE, type Settings } from '../model/settings.ts'
+import { lastOf } from '../model/trail.ts'
+import type { Layout } from '../workspace/layout.ts'
+
+const MAX_BYTES = 64 * 1024
+/** How far the signed time may be from the time of the approval. */
+const MAX_DELAY_MS = 10 * 60_000
+
+/** What a request sends: the time in the signed statement, and the signature in the form that `ssh-keygen` writes. */
+export interface SentSignature {
+  signed_at: string
+  ssh: string
+}
+
+/**
+ * Checks the signature of an approval that is about to be recorded, and stores it beside the session. Throws
+ * `signature_required` if casefile.md asks for one, and `bad_signature` unless a key in `allowed_signers` signed exactly
+ * this approval within the last minutes.
+ */
+export async function takeSignature(
+  approved: Omit<Approval, 'signed_at'>,
+  signature: SentSignature | undefined,
+  {
+    layout,
+    number,
+    now,
+    signApprovals,
+  }: { layout: Layout; number: number; now: string } & Pick<Settings, 'signApprovals'>,
+): Promise<void> {
+  if (!signature) {
+    if (!signApprovals) return
+    throw new AppError(
+      'signature_required',
+      `Approvals must be signed here (sign_approvals in ${SETTINGS_FILE}). Sign and approve in a terminal: casefile approve ${approved.case_id.slice(0, 8)} ${number}`,
+    )
+  }
+  const approval = { ...approved, signed_at: signature.signed_at }
+  const found = isNear(approval.signed_at, now)
+    ? await checkSignature(layout.root, approvalStatement(approval), signature.ssh)
+    : late(approval.signed_at, now)
+  if (found.state !== 'valid') {
+    throw new AppError('bad_signature', `The approval was not recorded. ${found.reason}`)
+  }
+  await storeSignature(layout, approval, signature)
+}
+
+/** Writes the signed statement and its signature beside the session; replaces those of an approval that failed. */
+async function storeSignature(
+  layout: Layout,
+  approval: Approval,
+  { ssh }: SentSignature,
+): Promise<void> {
+  const within = layout.caseFolder(approval.case_id)
+  const path = layout.approvalFile(approval.case_id, approval.session_id)
+  for (const [place, text] of [
+    [path, approvalStatement(approval)],
+    [`${path}.sig`, ssh],
+  ] as const) {
+    const bytes = Buffer.from(text)
+    try {
+      await createDurable(place, bytes, { within })
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'already_exists')) throw error
+      await writeDurable(place, bytes, { within })
+    }
+  }
+}
+
+const checked = new LRUCache<string, CheckedSignature>({ max: 500 })
+
+/** The signature of the session's approval; null if it has none, or if the session is not approved. */
+export async function signatureOf(
+  layout: Layout,
+  { case_id, id, trail }: Pick<Session, 'case_id' | 'id' | 'trail'>,
+): Promise<CheckedSignature | null> {
+  const approved = lastOf(trail, 'plan_approved')
+  if (!approved) return null
+  const path = layout.approvalFile(case_id, id)
+  const [text, ssh] = await Promise.all([path, `${path}.sig`].map(textAt))
+  if (text === null && ssh === null) return null
+  if (!text || !ssh)
+    return invalid('One of the two files of the signature is missing or unreadable.')
+  const signed = readStatement(text)
+  if (!signed) return invalid('The signed statement cannot be read.')
+  const plan_sha256 = approved.fields.plan_sha256
+  if (
+    signed.case_id !== case_id ||
+    signed.session_id !== id ||
+    signed.plan_sha256 !== plan_sha256
+  ) {
+    return invalid('The signature is for another approval.')
+  }
+  if (!isNear(signed.signed_at, approved.time)) return late(signed.signed_at, approved.time)
+  return { ...(await checkSignature(layout.root, text, ssh)), signed_at: signed.signed_at }
+}
+
+/** Checks a signature against `allowed_signers`. The result is cached by the content of all three texts. */
+async function checkSignature(
+  root: string,
+  statement: string,
+  ssh: string,
+): Promise<CheckedSignature> {
+  const signers = (await textAt(join(root, ALLOWED_SIGNERS))) ?? ''
+  const key = sha256(JSON.stringify([statement, ssh, signers]))
+  const known = checked.get(key)
+  if (known) return known
+  const found = await runChecks(statement, ssh, signers)
+  if (found.state !== 'unchecked') checked.set(key, found)
+  return found
+}
+
+async function runChecks(
+  statement: string,
+  ssh: string,
+  signers: string,
+): Promise<CheckedSignature> {
+  const folder = await mkdtemp(join(tmpdir(), 'casefile-signature-'))
+  try {
+    const signature = join(folder, 'signature')
+    const allowed = join(folder, 'allowed')
+    await writeFile(signature, ssh, { mode: 0o600 })
+    await writeFile(allowed, signers, { mode: 0o600 })
+    const verify = ['-n', SIGNATURE_NAMESPACE, '-s', signature]
+    const intact = await sshKeygen(['-Y', 'check-novalidate', ...verify], statement)
+    if (intact === null) return UNCHECKED
+    if (intact.exit !== 0) return invalid('The signature does not match the approval.')
+    const key = /SHA256:\S+/.exec(intact.stdout)?.[0] ?? null
+    const at = ['-O', `verify-time=${statementTime(statement)}`]
+    const principals = await sshKeygen(
+      ['-Y', 'find-principals', '-s', signature, '-f', allowed, ...at],
+      statement,
+    )
+    const [signer = ''] = principals?.exit === 0 ? principals.stdout.split(/\r?\n/) : []
+    const valid =
+      signer === ''
+        ? null
+        : await sshKeygen(
+            ['-Y', 'verify', '-f', allowed, '-I', signer, ...verify, ...at],
+            statement,
+          )
+    if (valid?.exit !== 0) {
+      return {
+        state: 'unknown_signer',
+        signer: null,
+        key,
+        signed_at: null,
+        reason: `The key ${key ?? 'of the signature'} is not in ${ALLOWED_SIGNERS}, or was not allowed at that time.`,
+      }
+    }
+    return {
+      state: 'valid',
+      signer,
+      key,
+      signed_at: null,
+      reason: null,
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const UNCHECKED: CheckedSignature = {
+  state: 'unchecked',
+  signer: null,
+  key: null,
+  signed_at: null,
+  reason: 'The signature was not checked: ssh-keygen of OpenSSH 8.9 or later was not found.',
+}
+
+function invalid(reason: string): CheckedSignature {
+  return {
+    state: 'invalid',
+    signer: null,
+    key: null,
+    signed_at: null,
+    reason,
+  }
+}
+
+function isNear(signedAt: string, approvedAt: string): boolean {
+  return Math.abs(Date.parse(signedAt) - Date.parse(approvedAt)) <= MAX_DELAY_MS
+}
+
+function late(signedAt: string, approvedAt: string): CheckedSignature {
+  return invalid(
+    `It was signed at ${signedAt}, more than ten minutes from the approval at ${approvedAt}.`,
+  )
+}
+
+/** Keys can be valid for a time only, so the signature counts for the time when it was made. */
+function statementTime(statement: string): string {
+  const at = readStatement(statement)?.signed_at ?? new Date(0).toISOString()
+  return `${at.slice(0, 19).replace(/[-:T]/g, '')}Z`
+}
+
+async function textAt(path: string): Promise<string | null> {
+  const read = await readRegular(path, { maxBytes: MAX_BYTES })
+  return read.ok ? read.bytes.toString('latin1') : null
+}
+
+/** Null if the program is missing. */
+function sshKeygen(
+  args: string[],
+  input: string,
+): Promise<{ exit: number; stdout: string } | null> {
+  return new Promise((resolve, reject) => {
+    const options = { timeout: 10_000, encoding: 'utf8' as const }
+    const child = execFile('ssh-keygen', args, options, (error, stdout) => {
+      if (hasCode(error, 'ENOENT')) resolve(null)
+      else if (error && typeof error.code !== 'number') reject(error)
+      else resolve({ exit: error ? Number(error.code) : 0, stdout })
+    })
+    child.stdin?.on('error', () => {}) // it ended before it read the statement; its exit code says why
+    child.stdin?.end(input)
+  })
+}
