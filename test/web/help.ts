@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { HELP_TOPICS } from '../../src/web/shell/help-link.tsx'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
@@ -66,6 +67,11 @@ t.test('what is no page of the docs is not found', async (t) => {
     const { status } = await app.request('GET', `/help/${path}`)
     t.equal(status, 404, path)
   }
+})
+
+t.test('what pages link to from their question marks is there', async (t) => {
+  for (const { page, anchor } of Object.values(HELP_TOPICS))
+    t.match(await get(`/help/${page}`), `id="text-${anchor}"`)
 })
 
 t.test('the command palette finds the pages', async (t) => {

@@ -2,6 +2,7 @@ import { isClosed } from '../../model/attention.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, SETUP } from '../shell/addresses.ts'
+import { HelpLink } from '../shell/help-link.tsx'
 import type { CasePageData } from './case-data.ts'
 
 /** What to do with a case that has no session yet. */
@@ -60,7 +61,8 @@ export function NothingToPlan({ data: { id, runbook } }: { data: CasePageData })
       <div>
         <strong>There is nothing to plan with yet.</strong>
         <p class="small muted">
-          No agent plans here, and this case has no runbook. Choose one of these:
+          No agent plans here, and this case has no runbook. Choose one of these:{' '}
+          <HelpLink topic="plan" />
         </p>
       </div>
       <div class="actions">

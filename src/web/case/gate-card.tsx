@@ -5,6 +5,7 @@ import { proofPage } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
+import { HelpLink } from '../shell/help-link.tsx'
 import type { CasePageData } from './case-data.ts'
 
 const MAX_ITEMS = 15
@@ -19,6 +20,7 @@ export function GateCard({ data: { id, gate, proofs, broken } }: { data: CasePag
     <section class="card gate" id="gate" aria-labelledby="gate-title">
       <header>
         <h2 id="gate-title">Proof gate</h2>
+        <HelpLink topic="gate" />
         <Badge tone={gate.open ? 'good' : 'muted'}>{gate.open ? 'Complete' : 'Incomplete'}</Badge>
       </header>
       <ShowMore

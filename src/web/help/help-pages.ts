@@ -94,7 +94,7 @@ function titleOf(text: string, name: string): string {
   return /^# +(.+?) *$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name
 }
 
-const LINK = /\]\(([\w-]+\.md)(?:#[^)]*)?\)/g
+const LINK = /\]\(([\w./-]+\.md)(?:#[^)]*)?\)/g
 
 /** A page is in the group where the index links to it first. */
 function groupsOf(index: string, pages: ReadonlyMap<string, HelpPage>): HelpGroup[] {
@@ -104,9 +104,10 @@ function groupsOf(index: string, pages: ReadonlyMap<string, HelpPage>): HelpGrou
     const title = /^## +(.+)/.exec(part)?.[1] ?? 'Start here'
     const found: HelpPage[] = []
     for (const [, file] of part.matchAll(LINK)) {
-      const page = left.get(`docs/${file}`)
+      const path = posix.join(posix.dirname(INDEX), file ?? '')
+      const page = left.get(path)
       if (page) found.push(page)
-      left.delete(`docs/${file}`)
+      left.delete(path)
     }
     if (found.length > 0) groups.push({ title, pages: found })
   }

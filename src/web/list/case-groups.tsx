@@ -1,5 +1,6 @@
 import { numberText } from '../../model/amounts.ts'
 import { STATE_GROUP_LABELS, STATE_GROUP_TONES } from '../../model/state-groups.ts'
+import { HelpLink } from '../shell/help-link.tsx'
 import { CaseRow } from './case-row.tsx'
 import { type Filters, listAddress } from './filters.ts'
 import { type Listing, PAGE_SIZE } from './listing.ts'
@@ -22,6 +23,7 @@ export function CaseGroups({ list, filters, facts }: CaseGroupsProps) {
               {STATE_GROUP_LABELS[name]}{' '}
               <span class="group-count">{numberText(list.sizes[name])}</span>
             </h2>
+            {name === 'waiting' && <HelpLink topic="waiting" />}
             <ul class="case-rows">
               {rows.map((row) => (
                 <CaseRow row={row} group={name} facts={facts.get(row.id) ?? {}} />
