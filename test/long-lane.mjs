@@ -122,6 +122,10 @@ export const PARTS = {
       'test/webhooks/docs.ts',
     ],
   },
+  platforms: {
+    both: ['test/platform/closed-doors.ts'],
+    long: ['test/platform/'],
+  },
   soak: {
     both: ['test/http/event-stream.ts', 'test/http/large-bodies.ts', 'test/http/server.ts'],
     long: ['test/soak.ts'],

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readPage } from './fixtures/doc-code.ts'
-import { typedOf } from './fixtures/doc-console.ts'
+import { isShown, typedOf } from './fixtures/doc-console.ts'
 import { blocksOf } from './fixtures/doc-pages.ts'
 import { type } from './fixtures/doc-typing.ts'
 
@@ -27,3 +28,23 @@ t.test(
     })
   },
 )
+
+t.test('the tutorial with Claude Code shows what was recorded with it', async (t) => {
+  const recorded = fileURLToPath(new URL('fixtures/agents/tutorial-claude.txt', import.meta.url))
+  const name = 'docs/tutorial-claude-code.md'
+  const printed = new Map(
+    readFileSync(recorded, 'utf8')
+      .split(/^(?=\$ casefile )/m)
+      .map((part) => {
+        const [first = '', ...rest] = part.split('\n')
+        return [first.slice(2), rest.join('\n').trim()]
+      }),
+  )
+  const typed = blocksOf(readPage(name)).flatMap(typedOf)
+  const shown = typed.filter((each) => each.shown !== '')
+  t.ok(shown.length > 8)
+  for (const { line, command, shown: text } of shown) {
+    const came = printed.get(command)
+    t.ok(came !== undefined && isShown(text, came), `${name}:${line}`, { text, came })
+  }
+})

@@ -1,11 +1,11 @@
 import type { Argument, Command, Option } from 'commander'
-import { caseArgument, caseOptions, getExplanation } from './command.ts'
-import { EXIT_MEANINGS } from './output/exit-codes.ts'
+import { caseArgument, caseOptions, getExplanation, sessionArgument } from './command.ts'
+import { EXIT, EXIT_MEANINGS } from './output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 
-This page is generated from the program by \`npm run docs:cli\`; \`casefile --help\` and
-\`casefile <command> --help\` say the same.
+\`npm run docs:cli\` generates this page. \`casefile --help\` and \`casefile <command> --help\` say the same, with more
+examples.
 
 \`\`\`console
 $ casefile list                      # what needs you comes first
@@ -16,38 +16,31 @@ $ casefile proof verify "sign-in" --all   # once you have read it: casefile proo
 $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 \`\`\`
 
-**Workspace.** A command about cases finds its workspace as git finds a repository: the nearest folder
-upwards with \`casefile.md\` or \`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\` names another one.
-
-**With and without a service.** If \`casefile serve\` runs for the workspace, the commands use it.
-Without a service, \`list\`, \`search\`, \`show\`, \`history\`, \`plan\`, \`gate\`, \`open\`, \`proof list\`,
-\`proof show\`, \`webhook list|show|deliveries\` and \`export\` only read the files, and write nothing,
-unless a service that was killed left something to clean up. Other commands own the workspace while they run, and the sessions that they run stop
-when they end. Keep a service running for work that should continue without a command: \`--detach\` needs one.
-If another command owns the workspace, a command waits for it or sends its requests to it.
-
-**Names.** Name a case by its id, the start of its id, or part of its title, case-insensitive. If
-several cases match, the command lists them and does nothing. Name a session by its number, its id, or
-\`latest\`. Without a case, \`approve\`, \`plan\` and \`tail\` let you choose one of those that wait.
-
-**For programs.** With \`--json\` a command prints one JSON document on standard output, as
-[the API](api.md) gives it; an error is then the problem object of the API. \`tail\` prints one event per
-line. Piped output of \`list\` is separated by tabs. Messages for people go to standard error. Colours are only used in a terminal (\`NO_COLOR\` and
-\`FORCE_COLOR\` are respected), and piped output is never cut to a width. Nothing that an agent wrote can
-move the cursor of your terminal.
-
-**Completion.** \`casefile completion bash\`, \`zsh\` or \`fish\` prints a script for your shell, which
-completes commands, options, states, cases, sessions and proofs.
-
-**Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`, \`CASEFILE_NO_MOUNT\` and
-\`CASEFILE_DEV\` replace the options. \`VISUAL\` or \`EDITOR\` names your editor.
+- **Names.** Name a case by its id, the start of its id, or part of its title; if several match, the command lists them
+  and does nothing. Name a session by its number, its id, or \`latest\`; default: the newest that fits. Without a case,
+  \`approve\`, \`plan\` and \`tail\` let you choose. Name a proof, comment or webhook by the start of its id.
+- **Without a service.** If \`casefile serve\` runs for the workspace, commands use it. Otherwise commands that only show
+  something read the files. The others own the workspace while they run, and what they started stops when they end.
+- **For programs.** \`--json\` prints one JSON document, as [the API](api.md) gives it; \`tail\` prints one event per line.
+  Piped \`list\` is separated by tabs. Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
+- **Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`,
+  \`CASEFILE_NO_MOUNT\` and \`CASEFILE_DEV\` replace options. \`VISUAL\` or \`EDITOR\` is your editor.
 `
 
 const COMMON = new Set(caseOptions().map(({ flags }) => flags))
 
-/** Commands that set something up have another default. */
-function isNearestRoot({ long, defaultValue }: Option): boolean {
-  return long === '--root' && defaultValue === undefined
+/** The parts of descriptions that the top of the page says once for all commands. */
+const NAMES = [
+  caseArgument().description,
+  sessionArgument('').description.replace(/ Default: .*/, ''),
+  'Its id, or the start of it.',
+]
+const DEFAULTS = /^Default: (choose one|the newest|the newest that waits for approval)\.$/
+
+/** An argument or option, as it is listed. */
+interface Entry {
+  name: string
+  text: string
 }
 
 /** The whole text of docs/cli.md. */
@@ -57,58 +50,107 @@ export function docsPage(program: Command): string {
     const group = command.helpGroup()
     groups.set(group, [...(groups.get(group) ?? []), command])
   }
-  const parts = [...groups].map(([group, commands]) =>
-    [`## ${group.replace(/:$/, '')}`, ...commands.flatMap((each) => sections(each))].join('\n\n'),
-  )
-  const start = [BEGINNING.trimEnd(), everyOption(), exitCodes()]
+  const given = new Map<string, string>()
+  const parts = [...groups].flatMap(([group, commands]) => [
+    `## ${group.replace(/:$/, '')}`,
+    ...commands.flatMap((each) => sections(each, given)),
+  ])
+  const start = [BEGINNING.trimEnd(), sharedOptions(), exitCodes(program)]
   return `${[...start, ...parts].join('\n\n')}\n`
 }
 
-function exitCodes(): string {
-  const rows = Object.entries(EXIT_MEANINGS).map(([code, meaning]) => `| ${code} | ${meaning} |`)
-  return ['## Exit codes', '', '| code | meaning |', '| --- | --- |', ...rows].join('\n')
+/** Codes that every command may have are listed without commands. */
+function exitCodes(program: Command): string {
+  const general: number[] = [EXIT.done, EXIT.failed, EXIT.usage, EXIT.unknown, EXIT.unfinished]
+  const leaves = program.commands.flatMap((each) => (each.commands.length ? each.commands : [each]))
+  const lines = Object.entries(EXIT_MEANINGS).map(([code, meaning]) => {
+    const with_ = leaves.filter((each) =>
+      getExplanation(each)?.exits?.some((exit) => exit === Number(code)),
+    )
+    const names = with_.map((each) => `\`${nameOf(each)}\``).join(', ')
+    return `- ${code}: ${meaning}${general.includes(Number(code)) ? '' : ` (${names})`}`
+  })
+  return `## Exit codes\n\n${lines.join('\n')}`
 }
 
-/** The shared options, listed once for all commands. */
-function everyOption(): string {
-  return `## Shared options\n\nOf all commands about cases, sessions, proof and webhooks.\n\n${optionTable(caseOptions())}`
+/** Without the name of the program. */
+function nameOf(command: Command): string {
+  const parent = command.parent
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name()
+}
+
+function sharedOptions(): string {
+  return `## Options of all commands\n\n${list(caseOptions().map(ofOption))}\n\nFor commands that set something up, \`--root\` is the current folder.`
 }
 
 /** The section of a command, or of its subcommands. */
-function sections(command: Command, parent = ''): string[] {
-  const name = `${parent}${command.name()}`
+function sections(command: Command, given: Map<string, string>): string[] {
   if (command.commands.length > 0) {
-    return command.commands.flatMap((each) => sections(each, `${name} `))
+    return command.commands.flatMap((each) => sections(each, given))
   }
-  const isCommon = (option: Option) =>
-    COMMON.has(option.flags) && command.options.some(isNearestRoot)
-  const own = command.options.filter((option) => !option.hidden && !isCommon(option))
-  const explained = command.registeredArguments.filter(
-    ({ description }) => description !== caseArgument().description,
-  )
-  const { examples = [], exits = [], more } = getExplanation(command) ?? {}
+  const name = nameOf(command)
+  const own = command.options.filter((option) => !option.hidden && !COMMON.has(option.flags))
+  const before = (option: Option) => given.get(keyOf(option))
+  const entries = [
+    ...command.registeredArguments.map(ofArgument).filter(({ text }) => text !== ''),
+    ...own
+      .filter((option) => !before(option))
+      .map((option) => {
+        const { name, text } = ofOption(option)
+        return {
+          name,
+          text: isOfAll(option, command)
+            ? `${text} For all \`${nameOf(command.parent!)}\` commands.`
+            : text,
+        }
+      }),
+  ]
+  const repeated = new Map<string, Option[]>()
+  for (const option of own) {
+    const first = before(option)
+    if (first !== undefined && isOfAll(option, command)) continue
+    if (first !== undefined) repeated.set(first, [...(repeated.get(first) ?? []), option])
+    else given.set(keyOf(option), name)
+  }
+  const { examples = [], more } = getExplanation(command) ?? {}
+  const [[line, effect] = ['', '']] = examples
+  const repeatsUsage = entries.length === 0 && /^casefile [^|&]*$/.test(line)
+  const usage = command.usage().replace('[options]', '').trim()
   return [
-    `### \`casefile ${name}\``,
+    `### \`${`casefile ${name} ${usage}`.trim()}\``,
     `${command.description()}${more === undefined ? '' : ` ${more}`}`,
-    fence([`casefile ${name} ${command.usage()}`.trim()], 'text'),
-    ...(explained.length > 0 ? [argumentTable(explained)] : []),
-    ...(own.length > 0 ? [optionTable(own)] : []),
-    fence(
-      examples.map(([line, does]) => `$ ${line}  # ${does}`),
-      'console',
-    ),
-    ...(exits.length > 0 ? [`Exit codes: 0, 1, 2, ${exits.join(', ')}.`] : []),
+    ...(repeatsUsage ? [] : [`    ${line}  # ${effect}`]),
+    ...(entries.length > 0 ? [list(entries)] : []),
+    ...(repeated.size > 0 ? [`See ${[...repeated].map(seeText).join(', and ')}.`] : []),
   ]
 }
 
-function argumentTable(list: readonly Argument[]): string {
-  const rows = list.map((each) => [`\`${each.name()}\``, each.description])
-  return tableOf(['argument', 'meaning'], rows)
+function seeText([command, options]: [command: string, options: readonly Option[]]): string {
+  const names = options.map(({ long, flags }) => `\`${long ?? flags}\``).join(', ')
+  return `\`casefile ${command}\` for ${names}`
 }
 
-function optionTable(list: readonly Option[]): string {
-  const rows = list.map((each) => [`\`${each.flags}\``, `${each.description}${extras(each)}`])
-  return tableOf(['option', 'meaning'], rows)
+/** Whether all subcommands of a command have this option. */
+function isOfAll(option: Option, { parent }: Command): boolean {
+  if (!parent?.parent || parent.commands.length === 1) return false
+  return parent.commands.every(({ options }) =>
+    options.some((each) => keyOf(each) === keyOf(option)),
+  )
+}
+
+/** Equal for options that mean the same in two commands. */
+function keyOf({ long, description }: Option): string {
+  return `${long} ${description.split(/\. |\.$/)[0]}`
+}
+
+function ofArgument(each: Argument): Entry {
+  const prefix = NAMES.find((name) => each.description.startsWith(name)) ?? ''
+  const text = each.description.slice(prefix.length).trim()
+  return { name: each.name(), text: prefix === '' ? text : text.replace(DEFAULTS, '') }
+}
+
+function ofOption(each: Option): Entry {
+  return { name: each.flags, text: `${each.description}${extras(each)}` }
 }
 
 function extras({ argChoices, defaultValue, defaultValueDescription, envVar }: Option): string {
@@ -116,17 +158,11 @@ function extras({ argChoices, defaultValue, defaultValueDescription, envVar }: O
   const notes = [
     ...(argChoices ? [`one of ${argChoices.join(', ')}`] : []),
     ...(isTold ? [`default: ${defaultValueDescription ?? String(defaultValue)}`] : []),
-    ...(envVar ? [`env: \`${envVar}\``] : []),
+    ...(envVar ? [`\`${envVar}\``] : []),
   ]
   return notes.length > 0 ? ` (${notes.join('; ')})` : ''
 }
 
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
-}
-
-function fence(lines: readonly string[], language: string): string {
-  return ['```' + language, ...lines, '```'].join('\n')
+function list(entries: readonly Entry[]): string {
+  return entries.map(({ name, text }) => `- \`${name}\`: ${text}`).join('\n')
 }

@@ -3,6 +3,8 @@
 import { opendirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const PROC = '/proc'
+/** `EINVAL` occurs for the mounts of a process that is just exiting. */
+const BARRED = ['ENOENT', 'ENOTDIR', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL']
 
 /** Whether this system shows its processes; false on macOS, Windows, and in a container without /proc. */
 export const SHOWS_PROCESSES = readProc('self/stat') !== null
@@ -58,9 +60,6 @@ export function openFilePath(descriptor: number): string | null {
 export function locateOpenFile(descriptor: number): string | null {
   return SHOWS_OPEN_FILES ? readProcLink(`self/fd/${descriptor}`) : null
 }
-
-/** `EINVAL` occurs for the mounts of a process that is just exiting. */
-const BARRED = ['ENOENT', 'ENOTDIR', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL']
 
 /** Null if the process is gone or belongs to another user, and on systems without /proc. */
 function unlessBarred<T>(look: () => T): T | null {

@@ -1,10 +1,14 @@
-/** What the system shows about processes and their connections. Without /proc it shows nothing: see `SHOWS_PROCESSES`. */
+/**
+ * What the system shows about processes and their connections. Without /proc (see `SHOWS_PROCESSES`) that is only the
+ * state and the start of one process.
+ */
 
-import { openProcFolder, procEntries, readProc, readProcLink } from './proc.ts'
+import { spawnSync } from 'node:child_process'
+import { openProcFolder, procEntries, readProc, readProcLink, SHOWS_PROCESSES } from './proc.ts'
 
 /**
- * When a process started, in clock ticks since boot. Together with the boot id it distinguishes a process from a
- * later one with the same id. Null if there is no such process, and where processes are not shown.
+ * When a process started, as a word to compare. Together with the boot id it distinguishes a process from a later one
+ * with the same id. Null if there is no such process, and on Windows.
  */
 export function processStart(pid: number): string | null {
   return processStat(pid)?.start ?? null
@@ -30,8 +34,9 @@ export interface ProcessStat {
   start: string
 }
 
-/** Null if there is no such process. */
+/** Null if there is no such process, or if the system says nothing about it. */
 export function processStat(pid: number): ProcessStat | null {
+  if (!SHOWS_PROCESSES) return statByCommand(pid)
   const stat = readProc(`${pid}/stat`)
   if (stat === null) return null
   // the second field is the name in parentheses, which may contain spaces and parentheses
@@ -44,6 +49,30 @@ export function processStat(pid: number): ProcessStat | null {
     group: number(5),
     session: number(6),
     start: field(22),
+  }
+}
+
+/** The whole line that `ps` prints, in a fixed language and time zone, as the start time is compared. */
+const PS_LINE = /^\s*([A-Z])\S*\s+(\d+)\s+(\d+)\s+(\S.*\S)\s*$/m
+const PS_MS = 5_000
+
+/** For systems without /proc. Takes about 10 ms; Windows has no `ps`. Sessions are not shown. */
+function statByCommand(pid: number): ProcessStat | null {
+  const columns = ['state', 'ppid', 'pgid', 'lstart'].flatMap((name) => ['-o', `${name}=`])
+  const { stdout } = spawnSync('ps', [...columns, '-p', String(pid)], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC0' },
+    timeout: PS_MS,
+    windowsHide: true,
+  })
+  const [, state, parent, group, start] = PS_LINE.exec(stdout ?? '') ?? []
+  if (state === undefined || start === undefined) return null
+  return {
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: 0,
+    start,
   }
 }
 

@@ -51,7 +51,7 @@ export function pages(service: HttpDeps): Pages {
     changesRoutes(deps),
     agentsRoutes(deps),
     setupRoutes(deps),
-    helpRoutes(deps), // before the palette: /palette/help is no case
+    helpRoutes(deps),
     paletteRoutes(deps),
     referenceRoutes(deps),
   ]

@@ -75,7 +75,7 @@ t.test('what pages link to from their question marks is there', async (t) => {
 })
 
 t.test('the command palette finds the pages', async (t) => {
-  const { json } = await app.request('GET', '/palette/help')
+  const { json } = await app.request('GET', '/help-links')
   const found = json as { title: string; href: string }[]
   t.match(
     found.find(({ href }) => href === '/help/console'),

@@ -39,7 +39,7 @@ t.test('what a browser may do with each kind of page and file', async (t) => {
     ['/new', html, policy('none')],
     ['/help', html, policy('none')],
     ['/help/console', html, policy('none')],
-    ['/help/images/case.png', 'image/png', DRAWING],
+    ['/help-pictures/case.png', 'image/png', DRAWING],
     [of, html, policy('none')],
     [`${of}/session/1`, html, policy('none')],
     [`${of}/memory/notes.md`, html, policy('none')],

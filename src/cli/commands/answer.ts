@@ -26,7 +26,7 @@ export function command(): Command {
       ['casefile answer c12d - < answer.md', 'Take the answer from a file.'],
     ],
     exits: [EXIT.unknown],
-    more: 'Question and answer stay in the history of the case, and the next session gets them.',
+    more: 'Both stay in its history, and the next session gets them.',
   })
 }
 

@@ -59,7 +59,7 @@ export function command(): Command {
         'Approve in a script.',
       ],
     ],
-    more: 'If the plan changes while you read it, it is not approved: you see the new one and are asked again. Without a running service, Ctrl-C stops the run. --next begins with the plan that has waited longest. After the answer, and the run unless you use --detach, it goes on waiting; it asks about a plan that you did not approve only when it changes. It needs a terminal, so it cannot be used with --json, --yes or a pipe.',
+    more: 'If the plan changes while you read it, you see the new one and are asked again. Without a running service, Ctrl-C stops the run. --next begins with the plan that has waited longest, asks again about one that you did not approve only when it changes, and needs a terminal.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.notApproved, EXIT.interrupted],
   })
 }

@@ -80,7 +80,7 @@ function addCommand(): Command {
       ['casefile comment "sign-in" --step test', 'Write about a step in your editor.'],
       ['casefile comment c12d 2 --file src/auth.ts:40-42 -m "Why 60?"', 'Comment on a diff.'],
     ],
-    more: 'The agent gets drafts with casefile revise, with casefile approve, or with casefile start --again.',
+    more: 'The agent gets drafts with casefile revise, approve, or start --again.',
     exits: [EXIT.unknown],
   })
 }

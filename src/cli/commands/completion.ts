@@ -16,7 +16,7 @@ export function command(): Command {
       ['source <(casefile completion zsh)', 'In ~/.zshrc, after compinit.'],
       ['casefile completion fish | source', 'In ~/.config/fish/config.fish.'],
     ],
-    more: 'It completes commands, options, states, and the cases, sessions and proofs of the workspace.',
+    more: 'It completes commands, options, states, cases, sessions and proofs.',
     shared: [],
   })
 }

@@ -24,7 +24,7 @@ export function command(): Command {
       ['casefile delete "sign-in"', 'Read the question, answer y.'],
       ['casefile delete c12d --yes', 'Delete in a script.'],
     ],
-    more: 'Deleting a case removes its sessions, proof and notes too. Git can restore only what was committed. A case with a running session cannot be deleted: abandon that session first.',
+    more: 'Git can restore only what was committed. Abandon a running session first.',
     exits: [EXIT.unknown, EXIT.notApproved],
   })
 }

@@ -27,7 +27,7 @@ export function command(): Command {
       ['casefile edit c12d', 'Edit the description in your editor.'],
     ],
     exits: [EXIT.unknown],
-    more: 'Without an option the description opens in $VISUAL or $EDITOR. The state is changed with casefile state.',
+    more: 'Without an option, the description opens in your editor. "" removes a value, and --tag replaces all tags. casefile state changes the state.',
   })
 }
 

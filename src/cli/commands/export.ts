@@ -24,7 +24,7 @@ export function command(): Command {
       ['casefile export > cases.jsonl', 'Oldest case first.'],
       ["casefile export | jq -r 'select(.gate.open) | .title'", 'Use it in a script.'],
     ],
-    more: 'With --json, errors are JSON too. docs/exchange.md describes the lines.',
+    more: 'docs/exchange.md describes the lines.',
   })
 }
 

@@ -98,7 +98,8 @@ function status(): Command {
       process.exitCode = await showStatus(options)
     })
   return explain(command, {
-    examples: [['casefile hooks status', 'Exits with 1 if hooks are missing or may not run.']],
+    examples: [['casefile hooks status', 'Does Casefile hear of your agents?']],
+    more: 'Exits with 1 if hooks are missing or may not run.',
   })
 }
 

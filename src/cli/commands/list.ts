@@ -55,7 +55,7 @@ export function command(): Command {
       ['casefile list --state RESOLVED --json', 'Use it in a script.'],
       ['casefile list --all | cut -f 1,5', 'Id and title, separated by a tab.'],
     ],
-    more: 'Options can be repeated, or take several values separated by commas; a case matches if one of the values fits. Piped output is never cut. It has one case per line: id, group, state, outcome, title, type, needs and last change, separated by tabs.',
+    more: 'Filters take several values, separated by commas. Piped, each case is one line of fields, separated by tabs: id, group, state, outcome, title, type, needs, last change.',
   })
 }
 

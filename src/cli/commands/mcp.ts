@@ -14,7 +14,7 @@ export function command(): Command {
       ['claude mcp add casefile -- casefile mcp', 'Claude Code; docs/mcp.md has other clients.'],
       ['casefile mcp --root ~/shop', 'Another folder.'],
     ],
-    more: 'Agents read cases, sessions, proof and memory files, add to memory files, propose plans and attach proof. They cannot approve, verify, resolve or delete. It uses the running service. Without one it reads the files, and locks the workspace only while it writes.',
+    more: 'Agents read everything, add notes, propose plans and attach proof. They cannot approve, verify, resolve or delete.',
     shared: [nearestRootOption(), memoryRootOption(), stateDirOption()],
   })
 }

@@ -18,8 +18,8 @@ function test(): Command {
     .description('Send a test notification to each entry of notify in casefile.md.')
     .action((options: CommandOptions) => withService(options, run))
   return explain(command, {
-    examples: [['casefile notify test', 'Ends with 1 if one of them did not accept it.']],
-    more: 'Entries other than desktop need trust: casefile trust. The running service sends.',
+    examples: [['casefile notify test', 'Do you see it?']],
+    more: 'The running service sends. Entries other than desktop need casefile trust. Exits with 1 if one is not accepted.',
     exits: [EXIT.unknown],
   })
 }

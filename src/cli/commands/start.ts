@@ -27,7 +27,7 @@ export function command(): Command {
     .addOption(
       new Option(
         '--type <type>',
-        'What the session should do. Default: implementing; with --again, the type of the failed session.',
+        'What the session should do. Default: implementing, or that of the failed session.',
       ).choices(SESSION_TYPES),
     )
     .option('--provider <name>', 'Agent to use.')

@@ -32,7 +32,7 @@ export function command(): Command {
       ['casefile tail "sign-in"', 'Ctrl-C leaves the session running.'],
       ['casefile tail c12d 2 --json', 'One event per line.'],
     ],
-    more: 'Earlier events come first, with up to 64 KiB of output of a running step. It continues when the service restarts. A terminal gets a desktop notification (OSC 9) when something of the case begins to wait for you; not with --json, NO_COLOR or TERM=dumb.',
+    more: 'Earlier events come first. It continues when the service restarts. When the case needs you, the terminal gets a desktop notification (OSC 9); not with --json, NO_COLOR or TERM=dumb.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })
 }

@@ -41,7 +41,7 @@ export function command(): Command {
       ['casefile use', 'Which case is it?'],
     ],
     exits: [EXIT.unknown],
-    more: 'CASEFILE_CASE in the environment of the agent, or a branch with the id of a case in its name, count more.',
+    more: 'CASEFILE_CASE in the environment of the agent, or the id of a case in the name of the branch, counts more.',
   })
 }
 

@@ -63,12 +63,12 @@ function add(): Command {
     examples: [
       ['casefile webhook add https://example.com/hook', 'Send every event.'],
       [
-        'casefile webhook add http://127.0.0.1:9000/ --event plan_ready --case "sign-in"',
+        'casefile webhook add http://127.0.0.1:9000/ --event attention_needed --case "sign-in"',
         'Send one event of one case.',
       ],
     ],
     exits: UNKNOWN,
-    more: 'Webhooks are sent while a service runs. docs/webhooks.md lists the events and describes the signature.',
+    more: 'The running service sends. docs/webhooks.md has the events and the signature.',
   })
 }
 
@@ -169,7 +169,8 @@ function test(): Command {
       }),
     )
   return explain(command, {
-    examples: [['casefile webhook test 7d1e', 'Ends with 1 if the receiver does not accept it.']],
+    examples: [['casefile webhook test 7d1e', 'Does the receiver accept it?']],
+    more: 'Exits with 1 if the receiver does not accept it.',
     exits: UNKNOWN,
   })
 }

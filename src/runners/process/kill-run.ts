@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { SHOWS_PROCESSES } from '../../platform/proc.ts'
 import { processStart } from '../../platform/processes.ts'
 import { TIME_LIMITS } from '../time-limits.ts'
+import { endProcessGroup, signalGroup } from './process-group.ts'
 import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
 const TOTAL_MS = 5_000
@@ -10,11 +11,11 @@ const POLL_MS = 50
 /**
  * Ends every process of a run that `findRunProcesses` finds, including those that started their own session or cleared
  * their environment: SIGTERM, then SIGKILL after `graceMs`, repeated until none is left, for at most 5 s. Returns how many were
- * ended. Never ends this process, and ignores zombies and processes of other users. Linux only: elsewhere it does
- * nothing and returns 0, because the environment of a process cannot be read portably.
+ * ended. Never ends this process, and ignores zombies and processes of other users. Where the system does not show
+ * all processes, it ends the process groups that were started for the run, and returns their number.
  */
 export async function killRun(run: IdentifiedRun, graceMs: number): Promise<number> {
-  if (!SHOWS_PROCESSES) return 0
+  if (!SHOWS_PROCESSES) return endGroups(run, graceMs)
   const began = performance.now()
   const signalled = new Map<string, NodeJS.Signals>()
   for (;;) {
@@ -34,6 +35,17 @@ export async function killRun(run: IdentifiedRun, graceMs: number): Promise<numb
 /** Ends the processes of a run by its id alone. */
 export function killRunById(runId: string, graceMs = TIME_LIMITS.endRun): Promise<number> {
   return killRun({ runId, processes: [] }, graceMs)
+}
+
+/** A group without its leader is still the run's, as no new process gets the id while the group has members. */
+async function endGroups({ processes }: IdentifiedRun, graceMs: number): Promise<number> {
+  const groups = processes.filter(({ pid, start }) => {
+    if (start === null) return false
+    const present = processStart(pid)
+    return (present === null || present === start) && signalGroup(pid, 0)
+  })
+  await Promise.all(groups.map(({ pid }) => endProcessGroup(pid, graceMs)))
+  return groups.length
 }
 
 /** Process ids by an identity that survives the reuse of ids. */

@@ -156,7 +156,7 @@ function openPalette(): void {
   input.focus()
   show()
   void loadCases()
-  void load('/palette/help').then((found) => {
+  void load('/help-links').then((found) => {
     if (!found || !dialog.open) return
     help = found
     show()

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, posix } from 'node:path'
 import { packageFile } from '../../package-files.ts'
 import { slugOf } from '../../rendering/markdown/links.ts'
-import { HELP, helpPage } from '../shell/addresses.ts'
+import { HELP, HELP_PICTURES, helpPage } from '../shell/addresses.ts'
 
 /** A page of the package's documentation. */
 export interface HelpPage {
@@ -133,7 +133,7 @@ export function addressesFrom(
 }
 
 function pictureAddress(name: string): string {
-  return `${HELP}/images/${name}`
+  return `${HELP_PICTURES}/${name}`
 }
 
 export function pictureType(path: string): string {

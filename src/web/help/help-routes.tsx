@@ -6,7 +6,7 @@ import { renderText } from '../../rendering/markdown/markdown.ts'
 import type { Rendered } from '../../rendering/markdown/options.ts'
 import type { PageDeps } from '../deps.ts'
 import type { PaletteLink } from '../palette/palette-routes.ts'
-import { HELP, HELP_ANCHORS, helpPage, PALETTE_HELP } from '../shell/addresses.ts'
+import { HELP, HELP_ANCHORS, HELP_PICTURES, helpPage, PALETTE_HELP } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { DocPage, HelpOverview } from './help-page.tsx'
 import {
@@ -73,7 +73,7 @@ export function helpRoutes({ assets }: PageDeps): Hono<ServiceEnv> {
     )
   })
 
-  app.get(`${HELP}/images/:name`, (c) => {
+  app.get(`${HELP_PICTURES}/:name`, (c) => {
     const path = read().pictures.get(c.req.param('name'))
     if (path === undefined) throw noPage(c.req.path)
     const response = bytesWithETag(c, readPicture(path), pictureType(path))

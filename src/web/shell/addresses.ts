@@ -8,6 +8,7 @@ export const AGENTS = '/agents'
 export const API_REFERENCE = '/docs'
 /** The pages of the package's docs. */
 export const HELP = '/help'
+export const HELP_PICTURES = '/help-pictures'
 /** Of who plans here; `/setup` is the endpoint. */
 export const SETUP = '/configure'
 /** Answers once the agents on this machine were asked. */
@@ -18,7 +19,7 @@ export const SEARCH = '/find'
 /** The cases that the command palette finds; below it, by id, the files of a case. */
 export const PALETTE_CASES = '/palette'
 /** The help pages that it finds. */
-export const PALETTE_HELP = '/palette/help'
+export const PALETTE_HELP = '/help-links'
 
 /** `anchor` is that of a heading, as on GitHub. */
 export function helpPage(name: string, anchor?: string): string {

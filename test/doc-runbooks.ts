@@ -1,0 +1,75 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readPlan } from '../src/markdown/plan-steps.ts'
+import { readPage } from './fixtures/doc-code.ts'
+import { blocksOf } from './fixtures/doc-pages.ts'
+
+/** What each runbook of the page runs, in its order. */
+const STEPS = [
+  ['install', 'test'],
+  ['test'],
+  ['go', 'cargo'],
+  ['bisect', 'back'],
+  ['copy', 'migrate', 'compare'],
+  ['before', 'change', 'after'],
+  ['update', 'audit', 'test'],
+  ['rounds'],
+  ['shot'],
+  ['count', 'lint', 'tidy'],
+]
+
+const runbooks = blocksOf(readPage('docs/runbooks.md')).filter(
+  ({ language }) => language === 'markdown',
+)
+
+t.test('each runbook is a plan with the steps that it shows', async (t) => {
+  const plans = await Promise.all(runbooks.map(({ code }) => readPlan(code)))
+  for (const plan of plans) t.strictSame(plan.errors, [])
+  t.strictSame(
+    plans.map(({ steps }) => steps.map(({ id }) => id)),
+    STEPS,
+  )
+})
+
+t.test('those that need only Node and git run', async (t) => {
+  const cwd = t.testdir({
+    'package.json': '{ "type": "module", "scripts": { "test": "node --test" } }',
+    'a.test.js': `import test from 'node:test'\ntest('it holds', () => {})\n`,
+    'bench.mjs': `console.log('42 ms')\n`,
+    'faster.patch':
+      "--- a/bench.mjs\n+++ b/bench.mjs\n@@ -1 +1 @@\n-console.log('42 ms')\n+console.log('41 ms')\n",
+  })
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.invalid', ...words], {
+      cwd,
+    })
+  git('init', '--quiet')
+  git('add', '--all')
+  git('commit', '--quiet', '--message', 'First')
+  git('tag', 'v1.0')
+  writeFileSync(join(cwd, 'b.test.js'), `throw new Error('broken')\n`)
+  git('add', '--all')
+  git('commit', '--quiet', '--message', 'Broken')
+  await run('bisect', 'broken commit found', /is the first bad commit/)
+  await run('back', 'and back', /^/)
+  git('rm', '--quiet', 'b.test.js')
+  git('commit', '--quiet', '--message', 'Fixed')
+  await run('rounds', 'twenty rounds', /round 20 passed/)
+  for (const id of ['before', 'change', 'after']) await run(id, id, id === 'after' ? /41 ms/ : /^/)
+
+  async function run(id: string, what: string, printed: RegExp): Promise<void> {
+    const plans = await Promise.all(runbooks.map(({ code }) => readPlan(code)))
+    const step = plans.flatMap(({ steps }) => steps).find((each) => each.id === id)!
+    // without what tells a `node --test` below this test that it is one of its children
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const { status, stdout, stderr } = spawnSync('sh', ['-euc', step.script], {
+      cwd,
+      env,
+      encoding: 'utf8',
+    })
+    t.equal(status, 0, what, { stdout, stderr })
+    t.match(stdout, printed, what)
+  }
+})

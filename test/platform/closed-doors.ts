@@ -1,0 +1,180 @@
+import { spawn } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type BuiltService, runBuilt, startBuilt } from '../fixtures/built-service.ts'
+import { isFull } from '../fixtures/full.ts'
+import {
+  agentFiles,
+  committed,
+  LIST_PLAN,
+  plannedBy,
+  says as prints,
+} from '../fixtures/plain-agents.ts'
+import { finished, must, planned, says, step, stream } from '../fixtures/session-client.ts'
+
+const DOORS = ['proc', 'mounts', 'watch', 'exchange', 'platform']
+const PRELOAD = new URL('test/fixtures/closed-doors.mjs', `file://${process.cwd()}/`)
+
+/** What holds on every system. `npm test` closes all doors at once; the long lane each alone, and none, too. */
+const closed = isFull ? [[], ...DOORS.map((door) => [door]), DOORS] : [DOORS]
+
+const ASK = `
+const [url, path] = process.argv.slice(2)
+const answer = await fetch(url + path, { method: 'POST' })
+console.log('answer', answer.status)`
+
+const TOUCHES = { plan: `touch changed-by-planning\n${prints(LIST_PLAN)}`, work: ':' }
+
+for (const doors of closed) {
+  const isOpen = (door: string) => !doors.includes(door)
+  const showsProcesses = isOpen('proc')
+
+  t.test(`without ${doors.join(', ') || 'nothing'}`, async (t) => {
+    const { service, env } = await opened(t, doors)
+    const { root } = service
+
+    t.test('a second service and a command find the first', async (t) => {
+      const again = await runBuilt(
+        ['serve', '--root', root, '--state-dir', service.stateDir, '--port', '0'],
+        env,
+      )
+      t.not(again.code, 0)
+      t.match(again.stderr, `process ${service.pid}`)
+      t.match(again.stderr, service.url)
+      const list = await runBuilt(['list', '--root', root, '--state-dir', service.stateDir], env)
+      t.equal(list.code, 0, list.stderr)
+    })
+
+    t.test('a step runs, and what it left in its process group ends with it', async (t) => {
+      const ref = await planned(service, {
+        runbook: step('sleep 300 & echo $! > left.pid; echo done'),
+      })
+      const { session } = await finished(service, ref)
+      t.equal(session.state, 'complete')
+      t.match(session.output, 'done')
+      t.ok(await ends(pidIn(root, 'left.pid')), 'it has ended')
+    })
+
+    t.test('a session cannot approve, where the sender can be known', async (t) => {
+      writeFileSync(join(root, 'ask.mjs'), ASK)
+      const target = await planned(service, { runbook: step('true') })
+      const script = `unset NODE_OPTIONS; node ask.mjs ${service.url} ${target.path}/approve`
+      const { session } = await finished(service, await planned(service, { runbook: step(script) }))
+      t.match(session.output, showsProcesses ? /answer 403/ : /answer (?!403)\d/)
+    })
+
+    t.test('a change by planning is prevented or found afterwards', async (t) => {
+      const { session } = await plannedBy(service, 'touching')
+      if (showsProcesses && isOpen('mounts')) t.notOk(existsSync(join(root, 'changed-by-planning')))
+      else t.match(JSON.stringify(session), 'changed-by-planning')
+    })
+
+    t.test('a link does not lead a read or a write out of a case', async (t) => {
+      const { id } = await must(service, 'POST', '/cases', { title: 'Links' })
+      const outside = t.testdir({ 'secret.md': 'secret' })
+      const memory = join(root, 'memory/cases', id)
+      symlinkSync(join(outside, 'secret.md'), join(memory, 'link.md'))
+      const read = await service.request('GET', `/cases/${id}/memory/link.md`)
+      t.not(read.status, 200)
+      t.notMatch(read.text, /^secret/)
+      await service.request('PUT', `/cases/${id}/memory/link.md`, 'mine')
+      t.equal(readFileSync(join(outside, 'secret.md'), 'utf8'), 'secret')
+    })
+
+    t.test('an edit by hand is seen, and stays when the service writes', async (t) => {
+      const { id } = await must(service, 'POST', '/cases', { title: 'By hand' })
+      const file = join(root, 'memory/cases', id, 'case.md')
+      writeFileSync(file, `${readFileSync(file, 'utf8')}\nSaved by hand.\n`)
+      await must(service, 'PUT', `/cases/${id}`, { title: 'By the service' })
+      t.match(readFileSync(file, 'utf8'), /By the service[\s\S]*Saved by hand\./)
+      writeFileSync(file, readFileSync(file, 'utf8').replace('By the service', 'Again'))
+      t.ok(await until(async () => (await must(service, 'GET', `/cases/${id}`)).title === 'Again'))
+    })
+
+    t.test('a case is removed with all its files', async (t) => {
+      const { id } = await must(service, 'POST', '/cases', { title: 'Away' })
+      const folder = join(root, 'memory/cases', id)
+      mkdirSync(join(folder, 'closed/deep/deeper'), { recursive: true })
+      chmodSync(join(folder, 'closed/deep'), 0o500)
+      t.ok((await service.request('DELETE', `/cases/${id}`)).status < 300)
+      t.notOk(existsSync(folder))
+    })
+
+    t.test('an agent in a terminal is known by its process', async (t) => {
+      const agent = spawn('sleep', ['300'])
+      t.teardown(() => agent.kill())
+      const body = {
+        session_id: 'of-terminal',
+        transcript_path: '/home/ada/t.jsonl',
+        cwd: realpathSync(root),
+        permission_mode: 'default',
+        hook_event_name: 'SessionStart',
+        source: 'startup',
+      }
+      const reply = await fetch(`${service.url}/hooks/claude`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-casefile-pid': String(agent.pid) },
+        body: JSON.stringify(body),
+      })
+      t.ok(reply.status < 300, await reply.text())
+    })
+
+    t.test('after kill -9, the next start ends the step and frees the workspace', async (t) => {
+      const ref = await planned(service, {
+        runbook: step('echo $$ > step.pid; echo begun; sleep 300'),
+      })
+      const events = await stream(service, ref)
+      await must(service, 'POST', `${ref.path}/approve`)
+      await says(events, 'begun')
+      await service.stop('SIGKILL')
+      await service.restart()
+      t.match(await must(service, 'GET', ref.path), { state: 'failed' })
+      t.ok(await ends(pidIn(root, 'step.pid')), 'its process has ended')
+      const { code, signal } = await service.stop()
+      t.strictSame({ code, signal }, { code: 0, signal: null })
+    })
+  })
+}
+
+async function opened(t: Test, doors: string[]) {
+  const root = t.testdir(agentFiles({ touching: TOUCHES }))
+  committed(root)
+  const stateDir = t.testdirName.concat('-state')
+  mkdirSync(stateDir, { recursive: true })
+  const env: Record<string, string> =
+    doors.length === 0 ? {} : { NODE_OPTIONS: `--import=${PRELOAD}?doors=${doors.join(',')}` }
+  const service: BuiltService = await startBuilt(t, { root, stateDir, env, args: ['--trust'] })
+  return { service, env }
+}
+
+const pidIn = (root: string, name: string) => Number(readFileSync(join(root, name), 'utf8'))
+
+/** Whether the process ends within some seconds. A zombie has ended. */
+function ends(pid: number): Promise<boolean> {
+  return until(() => {
+    try {
+      return readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+    } catch {
+      return true
+    }
+  })
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<boolean> {
+  const limit = performance.now() + 15_000
+  while (performance.now() < limit) {
+    if (await isSo()) return true
+    await delay(50)
+  }
+  return false
+}
