@@ -101,7 +101,7 @@ t.test('a case that has no session', async (t) => {
       /<div class="notice with-actions" id="first-session">.*?(?=<div class="columns">)/s
     return [
       ...(notice.exec(page)?.[0] ?? '').matchAll(
-        /<(?:a|button)[^>]*class="[^"]*"[^>]*>(.*?)<\/(?:a|button)>/gs,
+        /<(?:a|button)[^>]*class="(?:button|primary|needs-script)[^"]*"[^>]*>(.*?)<\/(?:a|button)>/gs,
       ),
     ].map(([, text = '']) => text.replace(/<[^>]*>/g, ''))
   }
