@@ -89,7 +89,7 @@ const AIMS: Record<SessionType, string> = {
 }
 
 function aimSection(type: SessionType): string {
-  return section('The aimSection of this session', AIMS[type])
+  return section('The aim of this session', AIMS[type])
 }
 
 function caseText({ case: theCase, checklist, tests }: PromptContext): string {
