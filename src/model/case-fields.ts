@@ -174,7 +174,7 @@ export const CASE_FIELDS = {
   source: {
     kind: 'line',
     label: 'Source',
-    about: 'The URL that it was imported from',
+    about: 'Where it was imported from: a URL, or the tool and the id there',
     example: 'https://github.com/ada/shop/issues/12',
     max: 1000,
     whenNew: false,

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
-import type { PlannedCase } from '../../import/import-plan.ts'
-import { REPOSITORY } from '../../import/source.ts'
+import type { PlannedCase } from '../../import/plan.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { SLUG, SLUG_RULE } from '../../model/words.ts'
 import { explain } from '../command.ts'
@@ -14,29 +13,38 @@ import {
 } from '../context.ts'
 import { findWorkspace } from '../find-workspace.ts'
 import { progressLine } from '../follow/progress-line.ts'
-import { inputOf } from '../import/input.ts'
 import { makeCases } from '../import/make-cases.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { table } from '../output/table.ts'
 
 interface Options extends CommandOptions {
+  from?: string
   repo?: string
+  project?: string
   type?: string
   dryRun?: boolean
 }
 
 export function command(): Command {
   const imported = new Command('import')
-    .description('Create cases from GitHub issues.')
-    .argument('<file>', 'Output of gh issue list --json; - reads standard input.')
+    .description('Create cases from the tasks of another tool.')
+    .argument(
+      '<file or folder>',
+      'Output of gh issue list --json, a project that used the tool, or the file that the tool exports; - reads standard input.',
+    )
     .option('--dry-run', 'Only show what would be created.')
-    .option('--repo <owner/name>', 'Repository of issues without a url.')
-    .option('--type <type>', 'Type of all cases. Default: feature or bug, by their labels.')
-    .action(async (file: string, options: Options) => {
-      const planned = await plannedCases(file, options)
-      if (options.dryRun) await withReader(options, (context) => preview(context, planned))
-      else await withService(options, (context) => importCases(context, planned))
+    .option('--from <tool>', `The tool: ${TOOLS.join(', ')}. Default: recognised by the content.`)
+    .option('--repo <owner/name>', 'Repository of GitHub issues without a url.')
+    .option(
+      '--project <name>',
+      'Tells tasks apart if you import several projects with the same ids.',
+    )
+    .option('--type <type>', "Type of all cases. Default: the task's type or labels.")
+    .action(async (named: string, options: Options) => {
+      const list = await plannedCases(named, options)
+      if (options.dryRun) await withReader(options, (context) => preview(context, list))
+      else await withService(options, (context) => importCases(context, list))
     })
   return explain(imported, {
     examples: [
@@ -45,37 +53,61 @@ export function command(): Command {
         'gh issue list --json number,title,body,url | casefile import -',
         'Import straight from gh.',
       ],
+      [
+        'casefile import .',
+        'Import the tasks of Backlog.md, beads or Task Master in this project.',
+      ],
     ],
-    more: 'Issues that already have a case are skipped, so repeating an import creates only new cases. docs/exchange.md lists the fields to ask gh for.',
+    more: 'Tasks that already have a case are skipped, so repeating an import creates only new cases. docs/exchange.md says what becomes of each field.',
   })
 }
 
-/** Turns a list of GitHub issues into cases. Rejects the whole list if anything in it is wrong. */
-async function plannedCases(file: string, options: Options): Promise<PlannedCase[]> {
-  const { repo, type } = options
+/** What is to be imported. */
+interface List {
+  planned: readonly PlannedCase[]
+  /** What is not imported. */
+  warnings: readonly string[]
+}
+
+/** Turns the tasks into cases. Rejects the whole list if anything in it is wrong. */
+async function plannedCases(named: string, options: Options): Promise<List> {
+  const { from, repo, project, type } = options
+  if (from !== undefined && !TOOLS.includes(from)) {
+    throw usageError(`--from is "${from}". Expected one of ${TOOLS.join(', ')}.`)
+  }
+  const { REPOSITORY } = await import('../../import/github.ts')
   if (repo !== undefined && !REPOSITORY.test(repo)) {
     throw usageError(`--repo is "${repo}". Expected owner/name, as in ada/shop.`)
+  }
+  if (project !== undefined && !PROJECT.test(project)) {
+    throw usageError(`--project is "${project}". Expected a short name, as in shop or ada/shop.`)
   }
   if (type !== undefined && !SLUG.test(type)) {
     throw usageError(`--type is "${type}". Expected ${SLUG_RULE}.`)
   }
   await findWorkspace(options) // fails before a long list is read
   const now = new Date().toISOString()
-  const { parseIssues } = await import('../../import/issue-list.ts')
-  const { planImport } = await import('../../import/import-plan.ts')
-  return planImport(parseIssues(await inputOf(file)), { repository: repo, type, now })
+  const { readInput } = await import('../import/input.ts')
+  const { planImport } = await import('../../import/plan.ts')
+  const { importer, files } = await readInput(named, from)
+  const { items, warnings } = importer.read(files, { repository: repo, project })
+  return { planned: await planImport(items, importer, { type, now }), warnings }
 }
 
-async function preview(context: ReadContext, planned: readonly PlannedCase[]): Promise<ExitCode> {
+/** Here, so that the command's help loads no importer. */
+const TOOLS: readonly string[] = ['backlog', 'beads', 'github', 'taskmaster', 'vibe-kanban']
+const PROJECT = /^[\p{L}\p{N}][\p{L}\p{N}._-]*(?:\/[\p{L}\p{N}._-]+)?$/u
+
+async function preview(context: ReadContext, list: List): Promise<ExitCode> {
   const known = await knownIn(context)
-  await report(context, planned, { made: planned.filter(({ id }) => !known.has(id)), isDry: true })
+  const made = list.planned.filter(({ id }) => !known.has(id))
+  report(context, list, { made, known, isDry: true })
   return EXIT.done
 }
 
-async function importCases(
-  context: CommandContext,
-  planned: readonly PlannedCase[],
-): Promise<ExitCode> {
+async function importCases(context: CommandContext, list: List): Promise<ExitCode> {
+  const { planned } = list
+  const known = await knownIn(context)
   const made = new Set<PlannedCase>()
   const progress = progressLine(context.terminal)
   const began = Date.now()
@@ -84,47 +116,50 @@ async function importCases(
     if (made.size % 10 === 0) progress.show(`${made.size} of ${planned.length} cases`, began)
   }
   try {
-    await makeCases(context.client, planned, { known: await knownIn(context), onMade })
+    await makeCases(context.client, planned, { known: new Set(known.keys()), onMade })
   } finally {
     progress.end()
   }
-  await report(context, planned, { made: planned.filter((each) => made.has(each)), isDry: false })
+  report(context, list, { made: planned.filter((each) => made.has(each)), known, isDry: false })
   return EXIT.done
 }
 
-async function knownIn({ client }: ReadContext): Promise<Set<string>> {
+/** The cases that are there, with the time of their creation. */
+async function knownIn({ client }: ReadContext): Promise<Map<string, string>> {
   const { body } = await client.request('GET', '/triage')
-  return new Set((body as TriageRowJson[]).map(({ id }) => id))
+  return new Map((body as TriageRowJson[]).map(({ id, created_at }) => [id, created_at]))
 }
 
 interface Outcome {
   /** In the order of the list. */
   made: readonly PlannedCase[]
+  known: ReadonlyMap<string, string>
   isDry: boolean
 }
 
-async function report(
+function report(
   { terminal, json }: ReadContext,
-  planned: readonly PlannedCase[],
-  { made, isDry }: Outcome,
-): Promise<void> {
+  { planned, warnings: notImported }: List,
+  { made, known, isDry }: Outcome,
+): void {
+  const warnings = [...warningsAbout(made), ...notImported, ...clashes(planned, known)]
   const present = planned.length - made.length
   if (json) {
     const cases = made.map(({ id, source, value }) => ({
       id,
-      source: source.url,
+      source,
       state: value.state,
       type: value.type,
       title: value.title,
     }))
-    terminal.print(jsonText({ dry_run: isDry, made: made.length, present, cases }))
+    terminal.print(jsonText({ dry_run: isDry, made: made.length, present, warnings, cases }))
     return
   }
   if (isDry || made.length <= SHOWN) {
-    const rows = made.map(({ id, source, value }) => [
+    const rows = made.map(({ id, name, value }) => [
       { text: id.slice(0, 8), paint: terminal.color.cyan },
       { text: value.state },
-      { text: source.name },
+      { text: visibleText(name) },
       { text: visibleText(value.title) },
     ])
     terminal.print(table(rows, { width: terminal.width(), cuts: [[3, 12]] }))
@@ -132,7 +167,7 @@ async function report(
   const verb = isDry ? 'would be created' : made.length === 1 ? 'was created' : 'were created'
   const there = present === 0 ? '' : `; ${present} of the list ${isOrAre(present)} here already`
   terminal.say(`${cases(made.length)} ${verb}${there}`)
-  for (const warning of warnings(made)) terminal.say(warning)
+  for (const warning of warnings) terminal.say(visibleText(warning))
   if (!isDry && made.length > 0) terminal.say('Next: casefile list')
 }
 
@@ -149,7 +184,7 @@ function byState(made: readonly PlannedCase[]): string {
 /** A code fence that is a step of a plan; keep in line with `markdown/plan-steps.ts`. */
 const RUN_FENCE = /^ {0,3}(?:`{3,}|~{3,})[ \t]*[a-z]+[ \t]+run\b/m
 
-function warnings(made: readonly PlannedCase[]): string[] {
+function warningsAbout(made: readonly PlannedCase[]): string[] {
   const done = made.filter(({ value }) => value.state === 'COMPRESSED').length
   const runs = made.filter(({ value }) => RUN_FENCE.test(value.description)).length
   return [
@@ -163,6 +198,19 @@ function warnings(made: readonly PlannedCase[]): string[] {
           `${runs} with code fences that the author of the issue marked run: a plan would run them as steps`,
         ]
       : []),
+  ]
+}
+
+/** A task of another project with the same id would be left out silently. */
+function clashes(planned: readonly PlannedCase[], known: ReadonlyMap<string, string>): string[] {
+  const others = planned.filter(({ id, created_at }) => {
+    const present = known.get(id)
+    return present !== undefined && created_at !== null && present !== created_at
+  })
+  if (others.length === 0) return []
+  const [first] = others
+  return [
+    `${others.length} skipped, but created at another time than the case with this id (${first!.name}): if they are from another project, import them with --project <name>`,
   ]
 }
 

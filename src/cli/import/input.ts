@@ -1,14 +1,82 @@
-import { resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { isFolder, kindsNow } from '../../files/folder-names.ts'
+import { readSlice } from '../../files/read-slice.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
+import { findImporter, findToolsIn, importerFor } from '../../import/importers.ts'
+import type { Importer, InputFile, Listing } from '../../import/item.ts'
 import { AppError } from '../../model/app-error.ts'
 
 /** About 10,000 issues with long comments; JavaScript strings cannot be much longer. */
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** The bytes of a file; `-` is standard input. */
-export async function inputOf(file: string): Promise<Uint8Array> {
-  return file === '-' ? standardInput() : contentOf(file)
+/** Enough to recognise a database. */
+const BEGINNING = {
+  from: 0,
+  length: 16,
+}
+
+export interface Input {
+  importer: Importer
+  files: InputFile[]
+}
+
+/** Reads a file or a project's folder, and finds out which tool it is from; `-` is standard input. */
+export async function readInput(named: string, from: string | undefined): Promise<Input> {
+  const wanted = from === undefined ? undefined : findImporter(from)!
+  if (named === '-') {
+    const bytes = await standardInput()
+    const file = { path: '', absolutePath: null, bytes }
+    return { importer: wanted ?? importerFor(file), files: [file] }
+  }
+  const path = await realPathOf(resolve(named)) // the operator chose it, so links are followed
+  if (await isFolder(path)) return folderInput(named, path, wanted)
+  const file = await readFile(named, path, basename(path))
+  return { importer: wanted ?? importerFor(file), files: [file] }
+}
+
+async function folderInput(
+  named: string,
+  root: string,
+  wanted: Importer | undefined,
+): Promise<Input> {
+  const tools = findToolsIn(listingOf(root)).filter(
+    ({ importer }) => wanted === undefined || importer === wanted,
+  )
+  if (tools.length > 1) {
+    const ids = tools.map(({ importer }) => importer.id)
+    const why = `it has tasks of ${ids.join(' and ')}. Choose one: --from ${ids[0]}`
+    throw unread(named, why)
+  }
+  const [tool] = tools
+  if (!tool) {
+    const what = wanted
+      ? `${wanted.expected} is not in it`
+      : 'it has no backlog/, .beads/issues.jsonl (bd export -o .beads/issues.jsonl), .taskmaster/ or issues.csv'
+    throw unread(named, what)
+  }
+  const files: InputFile[] = []
+  for (const path of tool.files) files.push(await readFile(path, join(root, path), path, root))
+  const size = files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
+  if (size > MAX_BYTES) throw unread(named, 'its tasks are larger than 256 MiB')
+  return { importer: tool.importer, files }
+}
+
+function listingOf(root: string): Listing {
+  const known = new Map<string, string[]>()
+  return (subfolder) => {
+    const names = known.get(subfolder) ?? namesIn(join(root, subfolder))
+    known.set(subfolder, names)
+    return names
+  }
+}
+
+/** Links are listed, so that reading one fails and none is silently left out. */
+function namesIn(folder: string): string[] {
+  const kinds = kindsNow(folder)
+  if (kinds === 'hidden') throw unread(folder, 'its permissions do not allow it')
+  const entries = [...(kinds ?? [])].filter(([, kind]) => kind !== 'folder')
+  return entries.map(([name]) => name).sort()
 }
 
 async function standardInput(): Promise<Uint8Array> {
@@ -23,19 +91,29 @@ async function standardInput(): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-async function contentOf(file: string): Promise<Uint8Array> {
-  const path = await realPathOf(resolve(file)) // the operator chose it, so links are followed
-  const read = await readRegular(path, { maxBytes: MAX_BYTES })
-  if (read.ok) return read.bytes
+/** A database is opened by its path instead: it may be larger than memory. */
+async function readFile(
+  named: string,
+  absolutePath: string,
+  path: string,
+  within?: string,
+): Promise<InputFile> {
+  const read = /\.(?:sqlite3?|db)$/i.test(path)
+    ? await readSlice(absolutePath, () => BEGINNING, { within: dirname(absolutePath) })
+    : await readRegular(absolutePath, {
+        maxBytes: MAX_BYTES,
+        ...(within === undefined ? {} : { within }),
+      })
+  if (read.ok) return { path, absolutePath, bytes: read.bytes }
   const why = {
     missing: 'the file does not exist',
-    symbolic_link: 'it is a broken link',
+    symbolic_link: 'it is a link',
     not_a_file: 'it is not a regular file; - reads standard input',
     too_large: 'it is larger than 256 MiB',
     no_permission: 'its permissions do not allow it',
     io_error: `the disk failed (${read.detail})`,
   }[read.reason]
-  throw unread(file, why)
+  throw unread(named, why)
 }
 
 function unread(what: string, why: string): AppError {

@@ -1,7 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import type { MemoryFileJson } from '../../http/schemas/memory.ts'
-import type { PlannedCase } from '../../import/import-plan.ts'
-import { NOTES_FILE } from '../../import/issue-notes.ts'
+import type { PlannedCase } from '../../import/plan.ts'
 import { AppError } from '../../model/app-error.ts'
 
 /** How many requests run at the same time. */
@@ -45,7 +44,7 @@ export async function makeCases(
 /** Returns false if the case was created meanwhile. */
 async function make(client: Client, planned: PlannedCase): Promise<boolean> {
   if (!(await put(client, planned, 'case.md', planned.caseText))) return false
-  await put(client, planned, NOTES_FILE, planned.notes)
+  await put(client, planned, planned.notesFile, planned.notes)
   return true
 }
 
@@ -53,10 +52,10 @@ async function make(client: Client, planned: PlannedCase): Promise<boolean> {
 async function completeNotes(client: Client, planned: PlannedCase): Promise<void> {
   const files = (await client.request('GET', `/cases/${planned.id}/memory`))
     .body as MemoryFileJson[]
-  if (files.some(({ filename }) => filename === NOTES_FILE)) return
+  if (files.some(({ filename }) => filename === planned.notesFile)) return
   const present = await client.rawRequest('GET', `/cases/${planned.id}/memory/case.md`)
   if (present.status !== 200 || !isSame(present.bytes, planned.caseText)) return
-  await put(client, planned, NOTES_FILE, planned.notes)
+  await put(client, planned, planned.notesFile, planned.notes)
 }
 
 function isSame(bytes: Uint8Array, text: string): boolean {
@@ -81,7 +80,7 @@ async function put(
   }
 }
 
-function named({ name }: PlannedCase, { code, message, errors, extra }: AppError): AppError {
-  const text = `The import stopped at ${name}: ${message} Cases created before stay. Repeat the import to continue.`
+function named({ entry }: PlannedCase, { code, message, errors, extra }: AppError): AppError {
+  const text = `The import stopped at ${entry}: ${message} Cases created before stay. Repeat the import to continue.`
   return new AppError(code, text, { errors, extra })
 }

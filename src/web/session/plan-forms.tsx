@@ -4,7 +4,6 @@ import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import { HelpLink } from '../shell/help-link.tsx'
 import type { SessionPageData } from './session-data.ts'
 
 /**
@@ -62,7 +61,6 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
               <code title={json.plan_sha256 ?? ''}>{json.plan_sha256?.slice(0, 12)}</code>)
             </span>
           )}
-          <HelpLink topic="approve" />
         </div>
       </form>
     </div>

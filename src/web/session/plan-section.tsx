@@ -6,6 +6,7 @@ import { HunksView } from '../../rendering/diff/hunks-view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { slotted } from '../../rendering/markdown/line-slots.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
+import { HelpLink } from '../shell/help-link.tsx'
 import { Tabs } from '../shell/tabs.tsx'
 import { NumberedSource, TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
@@ -25,6 +26,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
     <section class="card plan" id="plan" aria-labelledby="plan-title">
       <header>
         <h2 id="plan-title">{isOpen ? 'Plan to approve' : 'Plan'}</h2>
+        {isOpen && <HelpLink topic="approve" />}
         {json.plan !== '' && <ViewTabs data={data} />}
       </header>
       {isOpen && (

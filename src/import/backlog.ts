@@ -1,0 +1,253 @@
+import * as z from 'zod'
+import { readDocument } from '../markdown/document.ts'
+import { lineAt } from '../markdown/lines.ts'
+import { readYaml } from '../markdown/yaml-map.ts'
+import type { YamlValue } from '../markdown/yaml-scalar.ts'
+import { plainValue } from '../markdown/yaml-value.ts'
+import { type BacklogBody, readBacklogBody } from './backlog-body.ts'
+import { caseIdFor } from './case-id.ts'
+import { ended, endingOf, STILL_OPEN } from './ending.ts'
+import { createEntryErrors, type EntryErrors } from './entry-errors.ts'
+import type { Ending, ImportedItem, Importer, InputFile, ReadOptions, ReadResult } from './item.ts'
+import { decodeText } from './json-input.ts'
+import { listSection, textSection } from './notes.ts'
+import { plainBreaks, textOrNumber, unknownFields } from './text.ts'
+
+const EXPECTED = 'the folder backlog/, or the markdown file of a task'
+/** In the order of precedence: of two tasks with one id, the first keeps it. */
+const FOLDERS = ['tasks', 'drafts', 'completed', 'archive/tasks', 'archive/drafts']
+const CONFIG = 'config.yml'
+
+const text = textOrNumber.nullish()
+const texts = z
+  .union([z.array(textOrNumber), textOrNumber.transform((one) => [one])], {
+    error: 'expected a list or a string',
+  })
+  .nullish()
+
+const taskSchema = z.object({
+  id: textOrNumber,
+  title: text,
+  status: text,
+  assignee: texts,
+  reporter: text,
+  created_date: text,
+  updated_date: text,
+  completed_date: text,
+  due_date: text,
+  labels: texts,
+  milestone: text,
+  dependencies: texts,
+  references: texts,
+  documentation: texts,
+  modified_files: texts,
+  parent_task_id: text,
+  subtasks: texts,
+  priority: text,
+  type: text,
+  ordinal: text,
+})
+
+type Task = z.output<typeof taskSchema>
+
+export const BACKLOG: Importer = {
+  id: 'backlog',
+  where: 'in Backlog.md',
+  notesFile: 'backlog.md',
+  expected: EXPECTED,
+  filesIn(list) {
+    for (const base of ['backlog/', '.backlog/', '']) {
+      const files = FOLDERS.flatMap((folder) =>
+        list(`${base}${folder}`)
+          .filter((name) => /\.md$/i.test(name))
+          .map((name) => `${base}${folder}/${name}`),
+      )
+      const hasConfig = list(base.slice(0, -1)).includes(CONFIG)
+      const isBacklog = hasConfig || files.some((file) => /\/[a-z]+-\d[^/]*\.md$/i.test(file))
+      if (files.length > 0 && isBacklog) return hasConfig ? [...files, base + CONFIG] : files
+    }
+    return []
+  },
+  matches: ({ path, bytes }) =>
+    /\.md$/i.test(path) && /^\ufeff?---/.test(Buffer.from(bytes.subarray(0, 10)).toString()),
+  read: readTasks,
+}
+
+interface Found {
+  task: Task
+  body: BacklogBody
+  path: string
+  key: string
+  unknown: Record<string, unknown>
+}
+
+function readTasks(files: readonly InputFile[], { project }: ReadOptions): ReadResult {
+  const errors = createEntryErrors()
+  const config = files.find(({ path }) => path.split('/').at(-1) === CONFIG)
+  const lastStatus = config && lastStatusOf(config)
+  const tasks = files.filter((file) => file !== config)
+  const found = tasks.flatMap((file) => readTask(file, errors) ?? [])
+  errors.throwIfAny()
+  const others = tasks.length - found.length
+  const seen = new Set<string>()
+  const items = found.map((each) => {
+    // Backlog.md gives the id of an archived task to another one
+    const isTaken = seen.has(each.key)
+    seen.add(each.key)
+    return toItem(each, { project, lastStatus, isTaken })
+  })
+  const warnings = others > 0 ? [`${others} files are not tasks: not imported`] : []
+  return { items, warnings }
+}
+
+/** Null if the file is no task, such as a readme; errors are added. */
+function readTask(file: InputFile, errors: EntryErrors): Found | null {
+  const { path } = file
+  const source = quotedNames(plainBreaks(decodeText(file, EXPECTED)))
+  const read = readDocument(source)
+  if (!read.ok) {
+    errors.add(path, `line ${read.line}: ${read.message}`)
+    return null
+  }
+  const { fields, bodyStart } = read.document
+  if (!fields?.has('id')) {
+    if (/(?:^|\/)[a-z]+-\d[^/]*$/i.test(path)) {
+      errors.add(path, 'it has no frontmatter with an id')
+    }
+    return null
+  }
+  const value = Object.fromEntries([...fields].map(([name, field]) => [name, field.value]))
+  const task = errors.parse(taskSchema, value, path)
+  if (task === null) return null
+  const wrong = dateFields(task).find(([, date]) => date && isoDate(date) === null)
+  if (wrong) {
+    const line = lineAt(source, fields.get(wrong[0])!.at)
+    errors.add(path, `line ${line}: ${wrong[0]}: expected a date such as 2026-03-01`)
+  }
+  return {
+    task,
+    body: readBacklogBody(source.slice(bodyStart)),
+    path,
+    key: keyOf(task.id),
+    unknown: unknownFields(value, taskSchema),
+  }
+}
+
+function dateFields({ created_date, updated_date }: Task): [string, string | null | undefined][] {
+  return [
+    ['created_date', created_date],
+    ['updated_date', updated_date],
+  ]
+}
+
+/** Backlog.md writes names without the quotes that YAML requires: `assignee: [@ada]`. */
+function quotedNames(source: string): string {
+  const end = source.indexOf('\n---', 3)
+  if (!source.startsWith('---') || end === -1) return source
+  const head = source
+    .slice(0, end)
+    .replace(/^((?:assignee|reporter):[ \t]*)(.*)$/gm, (_, key: string, value: string) => {
+      const quoted = value.replace(/(^|[[,][ \t]*)(@[^,\]\s"']+)/g, '$1"$2"')
+      return key + quoted
+    })
+    .replace(/^([ \t]*-[ \t]+)(@[^\s"']+)[ \t]*$/gm, '$1"$2"')
+  return head + source.slice(end)
+}
+
+/** The last status of a configuration means done. */
+function lastStatusOf(config: InputFile): string | undefined {
+  const read = readYaml(decodeText(config, EXPECTED))
+  const statuses = read.ok ? plainValue(read.map.pairs.get('statuses')) : null
+  const last = Array.isArray(statuses) ? statuses.at(-1) : null
+  return typeof last === 'string' ? last.toLowerCase() : undefined
+}
+
+/** The prefix of a project's ids may change, and ids may get zeros: `task-7` and `BACK-007` are the same task. */
+function keyOf(id: string): string {
+  const [, prefix = '', numbers] = /^([a-z]*)-?(\d+(?:\.\d+)*)$/i.exec(id.trim()) ?? []
+  if (numbers === undefined) return id.trim().toLowerCase()
+  const number = numbers.replace(/(^|\.)0+(?=\d)/g, '$1')
+  return prefix.toLowerCase() === 'draft' ? `draft-${number}` : number
+}
+
+interface Context {
+  project: string | undefined
+  lastStatus: string | undefined
+  isTaken: boolean
+}
+
+function toItem(
+  { task, body, path, key, unknown }: Found,
+  { project, lastStatus, isTaken }: Context,
+): ImportedItem {
+  const space = `backlog:${project ? `${project}/` : ''}`
+  const originOf = (id: string) => space + keyOf(id)
+  const file = path.split('/').at(-1)!
+  const { id, priority, parent_task_id: parent, labels } = task
+  const isDraft = /(?:^|\/)drafts\//.test(path)
+  const created = isoDate(task.created_date)
+  return {
+    entry: path,
+    name: id,
+    source: isTaken ? `${space}${id} (${file})` : space + id,
+    origin: isTaken ? `${space}${key}/${file.toLowerCase()}` : space + key,
+    title: task.title ?? null,
+    type: task.type?.toLowerCase() ?? null,
+    labels: [
+      ...(labels ?? []),
+      ...(isDraft ? ['draft'] : []),
+      ...(priority ? [`priority:${priority}`] : []),
+    ],
+    created_at: created,
+    ending: endingFor(task, path, lastStatus),
+    parent: parent ? originOf(parent) : null,
+    description: body.description,
+    criteria: body.criteria,
+    notes: {
+      fields: [
+        ['id', id],
+        ['title', task.title],
+        ['folder', FOLDERS.find((folder) => `/${path}`.includes(`/${folder}/`))],
+        ...withoutId(task),
+      ],
+      sections: [
+        listSection(
+          'Dependencies',
+          (task.dependencies ?? []).map((other) => `${other} (case ${caseIdFor(originOf(other))})`),
+        ),
+        ...textSection('Checklists', body.checklists),
+        ...textSection('Comments', body.comments),
+      ],
+      unknown,
+    },
+  }
+}
+
+function withoutId({ id: _id, title: _title, ...others }: Task): [string, YamlValue | undefined][] {
+  return Object.entries(others)
+}
+
+function endingFor(task: Task, path: string, lastStatus: string | undefined): Ending {
+  const status = task.status ?? ''
+  const facts = { at: isoDate(task.completed_date) }
+  const isLast = lastStatus !== undefined && status.toLowerCase() === lastStatus
+  const how = `${status || 'Completed'} in Backlog.md`
+  if (isLast || /(?:^|\/)completed\//.test(path)) return ended('done', { how, ...facts })
+  const ending = endingOf(status, { where: 'in Backlog.md', ...facts })
+  if (!/(?:^|\/)archive\//.test(path) || ending.outcome || ending.state === 'COMPRESSED') {
+    return ending
+  }
+  const isDraft = /drafts\//.test(path)
+  return isDraft || status !== ''
+    ? ended('dropped', { how: 'Archived in Backlog.md', why: status })
+    : STILL_OPEN
+}
+
+/** Dates are `2026-03-01`, `2026-03-01 09:30` in UTC, or as in older files `01-03-26`. */
+function isoDate(date: string | null | undefined): string | null {
+  const [, day, month, year] = /^(\d\d)[-/.](\d\d)[-/.](\d\d)$/.exec(date?.trim() ?? '') ?? []
+  const given = year ? `20${year}-${month}-${day}` : (date?.trim() ?? '')
+  const whole = /^\d{4}-\d\d-\d\d$/.test(given) ? given : given.replace(' ', 'T')
+  const time = Date.parse(/T\d\d:\d\d(?::\d\d)?$/.test(whole) ? `${whole}Z` : whole)
+  return /^\d{4}-\d\d-\d\d/.test(whole) && !Number.isNaN(time) ? new Date(time).toISOString() : null
+}
