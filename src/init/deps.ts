@@ -20,6 +20,8 @@ export interface InitDeps {
   say(line: string): void
   /** Null without a terminal. */
   operator: Operator | null
+  /** Only says what would be written. */
+  isDry?: boolean
   /** The program's own path, for a hook that does not find it on the PATH. */
   program: string
 }

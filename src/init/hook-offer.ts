@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path'
+import { isFolder } from '../files/folder-names.ts'
 import type { InitDeps, InitOptions } from './deps.ts'
 import type { MemoryKind } from './git-memory.ts'
 import { hookAt, hooksFolder, installHook } from './hook-file.ts'
@@ -18,7 +19,7 @@ const HOOK = 'pre-commit'
 export async function offerHook(
   { root, memoryRoot, top, kind }: Place,
   { hook, yes }: InitOptions,
-  { say, operator, program }: InitDeps,
+  { say, operator, program, isDry }: InitDeps,
 ): Promise<void> {
   const committed = kind === 'with-code' ? top : memoryRoot
   const places: HookPlaces = {
@@ -27,7 +28,11 @@ export async function offerHook(
     toRoot: relative(committed, root),
     toMemory: relative(committed, memoryRoot),
   }
-  const { path: folder, isShared } = await hooksFolder(committed)
+  const isMissing = isDry && !(await isFolder(committed))
+  const { path: folder, isShared } =
+    isMissing && kind === 'own-repo'
+      ? { path: join(committed, '.git/hooks'), isShared: false }
+      : await hooksFolder(isMissing ? top : committed)
   const path = join(folder, HOOK)
   const present = await hookAt(path, HOOK_MARK)
   if (present === 'ours' || hook === false) return
@@ -38,7 +43,10 @@ export async function offerHook(
     return
   }
   const asked = operator && !yes ? operator : null
-  if (hook ?? (asked ? await asked.wantsHook(path) : yes)) {
+  const isWanted = hook ?? (asked ? await asked.wantsHook(path) : yes)
+  if (isDry) {
+    if (isWanted) say(`Create the hook ${path}`)
+  } else if (isWanted) {
     await installHook(path, preCommitHook(places))
     say(`Created the hook ${path}`)
   } else say('No hook was installed; --hook installs one')

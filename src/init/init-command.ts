@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path'
 import { createDurable } from '../files/durable-write.ts'
 import { isFolder } from '../files/folder-names.ts'
 import { isWithin } from '../files/real-path.ts'
+import { stampOf } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { makeMemoryRoot } from '../workspace/case-making.ts'
@@ -31,10 +32,12 @@ export async function init(options: InitOptions, deps: InitDeps): Promise<void> 
   const code = 'reason' in found ? null : found
   const kind = code && (await chooseKind(memoryRoot, code, options, deps))
 
-  await makeSettings(root, say)
-  if (code && kind) await setUpGit(kind, memoryRoot, code, name, say)
-  const isCreated = await makeMemoryRoot(layoutOf(root, memoryRoot))
-  if (isCreated) say(`Created ${name}/ for the cases`)
+  await makeSettings(root, deps)
+  if (code && kind) await setUpGit(kind, memoryRoot, code, name, deps)
+  const isCreated = deps.isDry
+    ? !(await isFolder(memoryRoot))
+    : await makeMemoryRoot(layoutOf(root, memoryRoot))
+  if (isCreated) say(`${deps.isDry ? 'Create' : 'Created'} ${name}/ for the cases`)
   if ('reason' in found) {
     say(`Skipped the git setup: ${found.reason}. Run this again once there is a repository`)
   } else if (kind === null) {
@@ -66,9 +69,14 @@ async function chooseKind(
   return DEFAULT_KIND
 }
 
-async function makeSettings(root: string, say: (line: string) => void): Promise<void> {
+async function makeSettings(root: string, { say, isDry }: InitDeps): Promise<void> {
+  const path = resolve(root, SETTINGS_FILE)
+  if (isDry) {
+    if ((await stampOf(path)) === null) say(`Create ${SETTINGS_FILE} with all settings as comments`)
+    return
+  }
   try {
-    await createDurable(resolve(root, SETTINGS_FILE), Buffer.from(FIRST_SETTINGS))
+    await createDurable(path, Buffer.from(FIRST_SETTINGS))
     say(`Created ${SETTINGS_FILE} with all settings as comments`)
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'already_exists')) throw error
@@ -81,14 +89,21 @@ async function setUpGit(
   memoryRoot: string,
   code: GitRepository,
   name: string,
-  say: (line: string) => void,
+  { say, isDry }: InitDeps,
 ): Promise<void> {
   if (kind === 'with-code') return
+  const isThere = (await presentKind(memoryRoot, code)) === kind
+  if (isDry) {
+    if (isThere) return
+    say(`Exclude ${name}/ from the code's repository in this clone (${code.exclude})`)
+    say(kind === 'own-repo' ? `Make ${name}/ a git repository` : `Make ${name}/ a worktree`)
+    return
+  }
   if (await excludeFromCode(memoryRoot, code)) {
     say(`The code's repository now ignores ${name}/ in this clone (${code.exclude})`)
     say(`  For every clone, add it to .gitignore`)
   }
-  if ((await presentKind(memoryRoot, code)) === kind) return
+  if (isThere) return
   if (kind === 'own-repo') {
     await makeOwnRepository(memoryRoot)
     say(`Made ${name}/ a separate git repository`)

@@ -44,6 +44,7 @@ export interface SetupChange {
   in_terminal?: boolean | undefined
   tests?: string | null | undefined
   checklist?: readonly string[] | undefined
+  sign_approvals?: boolean | undefined
 }
 
 /** What a session of a case would plan with. */
@@ -118,7 +119,7 @@ export function createSetup(deps: SetupDeps): Setup {
       }
     },
 
-    async change({ provider, in_terminal: inTerminal = false, tests, checklist }) {
+    async change({ provider, in_terminal: inTerminal = false, tests, checklist, sign_approvals }) {
       const present = await settings()
       if (provider !== undefined) providerOf(provider, present)
       const agent = inTerminal ? hookAgent(provider ?? present.provider) : null
@@ -126,6 +127,7 @@ export function createSetup(deps: SetupDeps): Setup {
         ...(provider === undefined ? {} : { provider }),
         ...(tests === undefined ? {} : { tests }),
         ...(checklist === undefined ? {} : { checklist: [...checklist] }),
+        ...(sign_approvals === undefined ? {} : { sign_approvals }),
       }
       const edit = await planSettings(root, values, FIRST_SETTINGS)
       const planned = agent && {

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
@@ -309,11 +309,19 @@ t.test('outside of a repository it makes the files alone', async (t) => {
 t.test('on a terminal it explains and asks', needsScript, async (t) => {
   const space = project(t)
   const command = ['node', cli, 'init', '--root', space.root].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
+  const env = {
+    ...process.env,
+    HOME: space.root,
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+  }
+  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe', env })
   const answers: [question: string, answer: string][] = [
+    ['1? [1]', ''],
+    ['none [none]', 'make check'],
     ['1, 2 or 3? [1]', 'what?'],
     ['1, 2 or 3? [1]', '2'],
     ['[y/N]', 'y'],
+    ['Write this? [Y/n]', ''],
   ]
   let shown = ''
   let rest = ''
@@ -328,6 +336,11 @@ t.test('on a terminal it explains and asks', needsScript, async (t) => {
   })
   t.equal((await once(child, 'close'))[0], 0)
   t.match(shown, /stash and clean[\s\S]*separate branch "casefile"/)
+  t.match(
+    shown,
+    /Claude Code \(not installed: npm install[\s\S]*This will be written:[\s\S]*tests: make check/,
+  )
+  t.match(readFileSync(space.file('casefile.md'), 'utf8'), /^tests: make check$/m)
   t.match(shown, /Made memory\/ a separate git repository[\s\S]*Created the hook/)
   t.ok(existsSync(space.file('memory/.git/hooks/pre-commit')))
 })

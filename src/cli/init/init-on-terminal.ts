@@ -1,30 +1,93 @@
-import { confirm } from '../../demo/question.ts'
-import type { InitOptions } from '../../init/deps.ts'
+import { ask, confirm } from '../../demo/question.ts'
+import type { Agent } from '../../doctor/agents.ts'
+import type { InitOptions, Operator } from '../../init/deps.ts'
 import { init } from '../../init/init-command.ts'
 import { askForKind } from './memory-choice.ts'
+import { changeSettings, findFacts, plannedChanges } from './setup-change.ts'
+import { askSetup, type SetupChoice } from './setup-questions.ts'
 
-/** `casefile init` in a terminal: asks questions if it can, and prints what it did. */
-export async function initOnTerminal(options: InitOptions, program: string): Promise<void> {
+export interface InitCommandOptions extends InitOptions, SetupChoice {
+  /** Show what would be written, and write nothing. */
+  dryRun?: boolean
+}
+
+interface Outcome {
+  /** What was written, or would be. */
+  lines: string[]
+  /** Who plans: the id of an agent; null if this was not decided now. */
+  agent: string | null
+  inTerminal: boolean
+  /** Whether the operator said no to what would be written. */
+  isDeclined: boolean
+}
+
+/**
+ * `casefile init`. On a terminal it asks for what the options do not say, shows what it will write, and asks once more.
+ * Otherwise, and for what is set up already, the options and the defaults count. `quiet` asks nothing.
+ */
+export async function initOnTerminal(
+  options: InitCommandOptions,
+  program: string,
+  { write, quiet }: { write(text: string): void; quiet: boolean },
+): Promise<Outcome> {
   const { stdin, stdout } = process
-  const write = (text: string) => stdout.write(text)
-  let isChanged = false
   const { signal } = new AbortController()
-  const isAsked = stdin.isTTY === true && stdout.isTTY === true
-  await init(options, {
-    program,
-    say(line) {
-      isChanged = true
-      write(`${line}\n`)
+  const isAsked = !quiet && !options.yes && stdin.isTTY === true && stdout.isTTY === true
+  const facts = await findFacts(options.root)
+  const { proposed } = facts
+  let choice: SetupChoice = options
+  if (!facts.isConfigured && isAsked) {
+    write('Nothing is written before you have seen all of it.\n')
+    const dialog = { write, ask: (question: string) => ask(question, signal) }
+    choice = await askSetup(options, facts, proposed, dialog)
+  } else if (!facts.isConfigured && options.agent === undefined && options.yes) {
+    choice = { ...options, agent: proposed?.id ?? 'none' }
+    if (!quiet) write(chosenText(proposed))
+  }
+  const operator = isAsked ? createOperator(write, signal) : null
+  const lines: string[] = []
+  const say = (line: string) => void lines.push(line)
+  const outcome = {
+    agent: choice.agent ?? null,
+    inTerminal: choice.inTerminal ?? false,
+    isDeclined: false,
+  }
+  if (isAsked || options.dryRun) {
+    await init(options, { program, say, operator, isDry: true })
+    lines.push(...(await plannedChanges(options.root, choice)))
+    if (options.dryRun || lines.length === 0) return { lines, ...outcome }
+    write(`\nThis will be written:\n\n${lines.map((line) => `  ${line}\n`).join('')}\n`)
+    const answer = await ask('Write this? [Y/n] ', signal)
+    if (answer === null || /^n/i.test(answer)) return { lines: [], ...outcome, isDeclined: true }
+    lines.length = 0
+  }
+  await init(options, { program, say, operator })
+  lines.push(...(await changeSettings(options.root, choice)))
+  return { lines, ...outcome }
+}
+
+function chosenText(proposed: Agent | null): string {
+  return proposed === null
+    ? 'No agent plans: not exactly one is installed and logged in (to choose one, use --agent)\n'
+    : `${proposed.title} plans new sessions (to choose another one, use --agent)\n`
+}
+
+/** Asks each question once, as the questions come again when the answers are carried out. */
+function createOperator(write: (text: string) => void, signal: AbortSignal): Operator {
+  let kind: ReturnType<Operator['chooseKind']> | undefined
+  let hook: Promise<boolean> | undefined
+  return {
+    chooseKind() {
+      write('\n')
+      kind ??= askForKind(write, signal)
+      return kind
     },
-    operator: isAsked
-      ? {
-          chooseKind: () => askForKind(write, signal),
-          wantsHook(path) {
-            write('\nA pre-commit hook can stop commits while a case has a problem.\n')
-            return confirm(`Install it as ${path}? [y/N] `, signal)
-          },
-        }
-      : null,
-  })
-  if (!isChanged) write('Nothing to do: everything is set up already\n')
+    wantsHook(path) {
+      hook ??= (() => {
+        write('\nA pre-commit hook can stop commits while a case has a problem.\n')
+        return confirm(`Install it as ${path}? [y/N] `, signal)
+      })()
+      return hook
+    },
+  }
 }

@@ -1,0 +1,94 @@
+/** Carries out what `casefile init` was told about agents, tests and signatures. */
+
+import { join } from 'node:path'
+import { type Agent, agentsIn, proposedAgent } from '../../doctor/agents.ts'
+import { stampOf } from '../../files/safe-read.ts'
+import { ALL_TESTS_PASS, createSetup } from '../../init/setup.ts'
+import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
+import { OWN_PROVIDER, SETTINGS_FILE } from '../../model/settings.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { findTests } from '../../runners/project-tests.ts'
+import { allStatuses } from '../../sessions/providers.ts'
+import { addSigner } from '../../signing/allowed-signers.ts'
+import { findSigningKey, signerLine } from '../../signing/signing-key.ts'
+import { layoutOf } from '../../workspace/layout.ts'
+import { findPlaces, openPlaces } from '../../workspace/settings/places.ts'
+import { ownTerminal } from '../output/terminal.ts'
+import type { Found, SetupChoice } from './setup-questions.ts'
+
+/** What is known of the folder and the machine before anything is written. */
+export async function findFacts(
+  rootOption: string,
+): Promise<Found & { isConfigured: boolean; proposed: Agent | null }> {
+  const places = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const { root, memoryRoot } = places
+  const present = await places.settings()
+  const [statuses, tests, key, stamp] = await Promise.all([
+    allStatuses({ ...places, environment: process.env, layout: layoutOf(root, memoryRoot) }),
+    findTests(root, present),
+    findSigningKey(root),
+    stampOf(join(root, SETTINGS_FILE)),
+  ])
+  const agents = agentsIn(statuses)
+  return {
+    agents,
+    proposed: proposedAgent(agents),
+    tests,
+    key: key && (key.is === 'file' ? key.path : "git's user.signingkey"),
+    isConfigured: stamp !== null,
+  }
+}
+
+/** What `changeSettings` would write, as lines. */
+export async function plannedChanges(
+  rootOption: string,
+  { agent, inTerminal, tests, sign }: SetupChoice,
+): Promise<string[]> {
+  const { root } = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const lines: string[] = []
+  const set = (line: string) => lines.push(`Set in ${SETTINGS_FILE}: ${line}`)
+  if (agent !== undefined) set(`provider: ${agent === 'none' ? OWN_PROVIDER : agent}`)
+  if (tests !== undefined && tests !== 'none') {
+    set(`tests: ${tests}`)
+    set(`checklist: ${ALL_TESTS_PASS}, for new cases`)
+  }
+  if (sign) {
+    set('sign_approvals: true')
+    lines.push(`Add your key to ${ALLOWED_SIGNERS}`)
+  }
+  if (inTerminal && agent !== undefined)
+    lines.push(`Add hooks to the settings of ${agent}, in ${root}`)
+  return lines
+}
+
+/** Changes just the settings that the choice names. Returns what was written, as lines. */
+export async function changeSettings(
+  rootOption: string,
+  { agent, inTerminal, tests, sign }: SetupChoice,
+): Promise<string[]> {
+  const all = [agent, inTerminal, tests, sign]
+  if (all.every((each) => each === undefined || each === false)) return []
+  const places = await openPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const { root, memoryRoot } = places
+  const { checklist, tests: present } = await places.settings()
+  const command = tests === 'none' ? null : tests
+  const proves = typeof command === 'string' && checklist.length === 0
+  const setup = createSetup({
+    ...places,
+    layout: layoutOf(root, memoryRoot),
+    environment: process.env,
+    providers: { statuses: async () => [] },
+  })
+  const wrote = await setup.change({
+    provider: agent === 'none' ? OWN_PROVIDER : agent,
+    in_terminal: inTerminal,
+    // none is not worth a line where nothing is set
+    tests: command === null && present === null ? undefined : command,
+    checklist: proves ? [ALL_TESTS_PASS] : undefined,
+    sign_approvals: sign || undefined,
+  })
+  const key = sign ? await findSigningKey(root) : null
+  const line = key && (await signerLine(root, key))
+  if (line && (await addSigner(root, line))) wrote.push(ALLOWED_SIGNERS)
+  return wrote.map((file) => `Wrote ${visibleText(file)}`)
+}

@@ -1,0 +1,131 @@
+import type { Agent } from '../../doctor/agents.ts'
+import { visibleText } from '../../model/visible-text.ts'
+
+/** What `casefile init` sets, besides how git keeps the cases. What is not given stays as it is. */
+export interface SetupChoice {
+  /** The id of an agent, or none. */
+  agent?: string | undefined
+  inTerminal?: boolean | undefined
+  /** A command, or none. */
+  tests?: string | undefined
+  sign?: boolean | undefined
+}
+
+export interface Found {
+  agents: readonly Agent[]
+  tests: { command: string; source: string } | null
+  /** The operator's SSH key, as they would recognize it; null without one. */
+  key: string | null
+}
+
+export interface Dialog {
+  write(text: string): void
+  /** The answer, without spaces around it; null at the end of input. */
+  ask(question: string): Promise<string | null>
+}
+
+/** Asks for what the options do not say. Enter takes the proposal. */
+export async function askSetup(
+  given: SetupChoice,
+  { agents, tests, key }: Found,
+  proposed: Agent | null,
+  dialog: Dialog,
+): Promise<SetupChoice> {
+  const agent = given.agent ?? (await askAgent(agents, proposed, dialog))
+  const chosen = agents.find(({ id }) => id === agent)
+  return {
+    agent,
+    inTerminal: given.inTerminal ?? (chosen?.can_hook ? await askPlace(chosen, dialog) : undefined),
+    tests: given.tests ?? (await askTests(tests, dialog)),
+    sign: given.sign ?? (key === null ? undefined : await askSign(key, dialog)),
+  }
+}
+
+async function askAgent(
+  agents: readonly Agent[],
+  proposed: Agent | null,
+  { write, ask }: Dialog,
+): Promise<string> {
+  const commands = agents.filter(({ kind }) => kind === 'command')
+  const usable = commands.filter(isUsable)
+  const choices = [...usable.map(({ id }) => id), 'none']
+  write('\nWho plans new sessions?\n\n')
+  for (const [index, agent] of usable.entries()) write(`  ${index + 1}. ● ${agentText(agent)}\n`)
+  write(`  ${choices.length}. ○ none: I write runbooks myself\n`)
+  for (const agent of commands) if (!isUsable(agent)) write(`     ○ ${agentText(agent)}\n`)
+  write('\n')
+  const first = proposed && choices.includes(proposed.id) ? choices.indexOf(proposed.id) : -1
+  const standard = first === -1 ? choices.length - 1 : first
+  return choose(choices, standard, ask)
+}
+
+function isUsable({ status }: Agent): boolean {
+  return status !== 'not_installed' && status !== 'not_trusted'
+}
+
+/** An agent with what the doctor found. */
+export function agentText({ title, version, status, advice }: Agent): string {
+  const name = visibleText(version === null ? title : `${title} ${version}`)
+  const next = advice === null ? '' : `: ${visibleText(advice)}`
+  switch (status) {
+    case 'ready':
+      return `${name} (found, logged in)`
+    case 'not_logged_in':
+      return `${name} (found, not logged in${next})`
+    case 'unknown_login':
+      return `${name} (found; whether you are logged in is not known${next})`
+    case 'not_trusted':
+      return `${name} (not trusted${next})`
+    case 'not_installed':
+      return `${name} (not installed${next})`
+    default:
+      return status satisfies never
+  }
+}
+
+/** Whether the person starts the agent. */
+async function askPlace({ title }: Agent, { write, ask }: Dialog): Promise<boolean> {
+  write(`\nWho starts ${visibleText(title)}?
+
+  1. Casefile, for each session: casefile start, or the button in the console
+  2. I do, in my own terminal: its hooks make it wait for my approval (docs/hooks.md)
+
+`)
+  return (await choose(['1', '2'], 0, ask)) === '2'
+}
+
+async function askTests(
+  tests: Found['tests'],
+  { write, ask }: Dialog,
+): Promise<string | undefined> {
+  const found =
+    tests === null
+      ? 'No test command was found.'
+      : `${tests.source} has the tests: ${visibleText(tests.command)}`
+  write(`\nWhich command proves that work is good? ${found}\n`)
+  const standard = tests?.command ?? 'none'
+  const answer = await ask(`A command, or none [${visibleText(standard)}] `)
+  return answer === null || answer === '' ? standard : answer
+}
+
+async function askSign(key: string, { write, ask }: Dialog): Promise<boolean> {
+  write(
+    `\nApprovals can be signed with your SSH key (${visibleText(key)}), so that others can check who approved.\n`,
+  )
+  return /^y(?:es)?$/i.test((await ask('Ask for a signature at each approval? [y/N] ')) ?? '')
+}
+
+/** Asks until the answer is one of the choices, by number or name. */
+async function choose(
+  choices: readonly string[],
+  standard: number,
+  ask: Dialog['ask'],
+): Promise<string> {
+  const numbers = choices.length === 1 ? '1' : `1-${choices.length}`
+  for (;;) {
+    const answer = await ask(`${numbers}? [${standard + 1}] `)
+    if (answer === null || answer === '') return choices[standard]!
+    const found = choices.find((choice, index) => [`${index + 1}`, choice].includes(answer))
+    if (found !== undefined) return found
+  }
+}
