@@ -6,7 +6,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { type Bus, createBus } from './events/bus.ts'
+import { createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createEventLog } from './events/event-log.ts'
 import { createPublishedFacts } from './events/published-facts.ts'
@@ -17,6 +17,7 @@ import { emptyTrash } from './files/remove-folder.ts'
 import { forEachInTurn } from './files/yielding.ts'
 import { createServiceHooks, type ServiceHooks } from './hook-settings/service-hooks.ts'
 import type { HttpDeps, StartStage } from './http/deps.ts'
+import { createSetup } from './init/setup.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
 import type { Session } from './model/session.ts'
@@ -59,8 +60,6 @@ import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 /** The service with all its parts. */
 export interface Service extends HttpDeps {
   database: Database
-  changes: Bus<Change>
-  outputs: Bus<SessionOutput>
   git: GitActivity
   synchronizer: Synchronizer
   runGuard: RunGuard
@@ -387,6 +386,7 @@ async function open(
     webhooks,
     hooks: createServiceHooks({ root, stateDir: state.root, environment }, log),
     providers,
+    setup: createSetup({ ...places, layout, environment, providers }),
     agents: readers,
     close: undo.close,
     listening({ url, port }) {

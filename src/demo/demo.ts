@@ -1,33 +1,40 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../client/client.ts'
 import { AppError } from '../model/app-error.ts'
 import { openServer } from '../serve.ts'
-import { createNarrator } from './narrator.ts'
-import { confirm } from './question.ts'
-import { copySample } from './sample-copy.ts'
-import { tour } from './tour.ts'
-import { createWrittenFiles } from './written-files.ts'
+import { casePage } from '../web/shell/addresses.ts'
+import { runLines, shorten } from './command-output.ts'
+import { type DemoWorkspace, makeDemoWorkspace } from './demo-workspace.ts'
+import { createNarrator, type Narrator } from './narrator.ts'
+import { answerOrDone, until } from './pause.ts'
+import { ask } from './question.ts'
+import { type Step, type TourDeps, tour } from './tour.ts'
 
 interface DemoOptions {
-  /** Approve without asking. */
+  /** Go through without waiting for anybody. */
   yes?: boolean
+  /** Open the console in the browser. */
+  open?: boolean
   /** Keep the workspace afterwards. */
   keep?: boolean
   /** Print the story to standard error, and the result as JSON to standard output. */
   json?: boolean
 }
 
-/** The sample's plan for its bug; the demo reports the same bug as a new case. */
-const RUNBOOK = 'memory/cases/c12d54ae-1933-4631-a05f-aecf75428827/runbook.md'
+interface Programs {
+  /** The folder of the sample workspace. */
+  sample: string
+  /** The path of the `casefile` program. */
+  program: string
+}
 
 /**
  * Plays the whole workflow on a copy of the sample in a temporary folder, which is always removed at the end.
  * Returns the exit code. Throws if it can ask nobody for approval.
  */
-export async function demo(sample: string, options: DemoOptions): Promise<number> {
+export async function demo(programs: Programs, options: DemoOptions): Promise<number> {
   const { stdin, stdout } = process
   if (!options.yes && (options.json || !(stdin.isTTY && stdout.isTTY))) {
     throw new AppError(
@@ -38,7 +45,7 @@ export async function demo(sample: string, options: DemoOptions): Promise<number
   const stop = stopSignal()
   const home = await realpath(await mkdtemp(join(tmpdir(), 'casefile-demo-')))
   try {
-    await play(sample, home, options, stop.signal)
+    await play(programs, home, options, stop.signal)
     if (!stop.signal.aborted) {
       const workspace = options.keep ? join(home, 'workspace') : null
       if (options.json) stdout.write(`${JSON.stringify({ played: true, workspace }, null, 2)}\n`)
@@ -54,49 +61,148 @@ export async function demo(sample: string, options: DemoOptions): Promise<number
   return 130
 }
 
+/** Slow enough to follow, fast enough for two minutes. */
+const PACE_MS = 600
+const QUICK_PACE_MS = 100
+
 async function play(
-  sample: string,
+  { sample, program }: Programs,
   home: string,
-  { yes, keep, json }: DemoOptions,
+  options: DemoOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { env } = process
-  const out = json ? process.stderr : process.stdout
-  const workspace = join(home, 'workspace')
-  const narrator = createNarrator((text) => out.write(text), out.isTTY === true && !env.NO_COLOR)
-  await copySample(sample, workspace)
-  const runbook = await readFile(join(workspace, RUNBOOK), 'utf8')
-  const served = await openServer({ root: workspace, port: 0, stateDir: join(home, 'state') })
+  const out = options.json ? process.stderr : process.stdout
+  const hasColours = out.isTTY === true && !process.env.NO_COLOR
+  const narrator = createNarrator({
+    write: (text) => out.write(text),
+    hasColours,
+    columns: Math.min(out.columns ?? 80, 100),
+  })
+  const paceMs = options.yes ? QUICK_PACE_MS : PACE_MS
+  const workspace = await makeDemoWorkspace({ sample, home, paceMs })
+  const { root, stateDir } = workspace
+  const served = await openServer({ root, stateDir, port: 0 })
   try {
-    narrator.title('Casefile: from a bug to its proof')
+    narrator.title('Casefile: an agent fixes a bug, and you decide')
     narrator.say(
-      `workspace  ${workspace}`,
-      '           a copy of the sample, in its own git repository',
-      `service    ${served.url}`,
+      'About two minutes, on this machine only: no account, no model, no network.',
+      'Each command really runs. Long output is shortened.',
+      '',
+      `workspace  ${root}`,
+      `console    ${served.url}`,
     )
-    await tour({
+    const isWhole = await tour({
       client: createClient({ url: served.url }, signal),
       narrator,
-      runbook,
-      run: (program, ...args) => outputOf(program, args, workspace, signal),
-      written: await createWrittenFiles(workspace),
-      async approve(question) {
-        if (!yes) return confirm(question, signal)
-        out.write(`${question}yes (--yes)\n`)
-        return true
+      ...createCommands({ program, workspace, hasColours, signal, narrator }),
+      openPage(caseId) {
+        if (options.open) showPage(served.url + casePage(caseId), narrator)
       },
+      wait: (step, isBegun) => wait({ step, isBegun, narrator, options, signal }),
+      until: (isSo) => until(isSo, signal),
     })
-    narrator.title('\nThat was the demo.')
-    narrator.say(
-      keep ? `The workspace is kept: ${workspace}` : `It ran in ${home}, which has been removed.`,
-      ...(keep ? [] : ['To keep the workspace next time, add --keep.']),
-      'To try it yourself on a copy of the sample, where a plan for this bug waits for your approval:',
-      'casefile sample workspace && casefile serve --root workspace (in a checkout: npm start).',
-      'docs/walkthrough.md shows the requests, docs/files.md explains the files.',
-    )
+    if (isWhole) await sayGoodbye({ program, workspace, home, narrator, options, signal })
   } finally {
     await served.close()
   }
+}
+
+function showPage(url: string, { say }: Narrator): void {
+  say('', `Watch ${url}`, 'From here on, do each step there, or press Enter here.')
+  void import('open')
+    .then(({ default: open }) => open(url))
+    .catch((error: unknown) => say(`The browser could not be opened: ${String(error)}`))
+}
+
+interface CommandDeps {
+  program: string
+  workspace: DemoWorkspace
+  hasColours: boolean
+  signal: AbortSignal
+  narrator: Narrator
+}
+
+function createCommands(deps: CommandDeps): Pick<TourDeps, 'run' | 'show' | 'casefile'> {
+  const { program, workspace, hasColours, signal, narrator } = deps
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('CASEFILE_') && name !== 'FORCE_COLOR',
+  )
+  const env = {
+    ...Object.fromEntries(inherited),
+    CASEFILE_STATE_DIR: workspace.stateDir,
+    ...(hasColours ? { FORCE_COLOR: '1' } : {}),
+  }
+  const run: TourDeps['run'] = async (command, view = {}) => {
+    const print = shorten(view, narrator.output)
+    const lines: string[] = []
+    const code = await runLines(command, { cwd: workspace.root, env, signal }, (line) => {
+      lines.push(line)
+      print(line)
+    })
+    return { code, text: lines.join('\n') }
+  }
+  return {
+    run,
+    show: (args) => narrator.command(commandText(args)),
+    casefile: (args, view) => run([process.execPath, program, ...args], view),
+  }
+}
+
+function commandText(args: readonly string[]): string {
+  const words = args.map((word) => (/^[\w./-]+$/.test(word) ? word : `"${word}"`))
+  return ['casefile', ...words].join(' ')
+}
+
+interface WaitDeps {
+  step: Step
+  isBegun: () => Promise<boolean>
+  narrator: Narrator
+  options: DemoOptions
+  signal: AbortSignal
+}
+
+async function wait(deps: WaitDeps): Promise<'yes' | 'no' | 'elsewhere'> {
+  const { step, isBegun, narrator, options, signal } = deps
+  if (options.open && step.browser !== null) narrator.say(`In the browser: ${step.browser}`)
+  narrator.command(commandText(step.args))
+  if (options.yes) return 'yes'
+  const answer = await answerOrDone(narrator.prompt(step.isQuestion), isBegun, signal)
+  process.stdout.write(answer === null ? '\r\u001b[K' : '\u001b[A\u001b[K') // the prompt
+  if (answer === null) return 'elsewhere'
+  return step.isQuestion && /^n/i.test(answer) ? 'no' : 'yes'
+}
+
+interface GoodbyeDeps {
+  program: string
+  workspace: DemoWorkspace
+  home: string
+  narrator: Narrator
+  options: DemoOptions
+  signal: AbortSignal
+}
+
+/** Says how to go on, and leaves time to look around. */
+async function sayGoodbye(deps: GoodbyeDeps): Promise<void> {
+  const { program, workspace, home, narrator, options, signal } = deps
+  const { root, stateDir } = workspace
+  const isInstalled = /[\\/]node_modules[\\/]/.test(program)
+  const casefile = isInstalled ? 'casefile' : `node ${program}`
+  narrator.say('')
+  narrator.title('That was Casefile. In your own project:')
+  narrator.command(`${casefile} init`, '   finds the agent that you have')
+  narrator.command(`${casefile} serve --open`)
+  narrator.say('')
+  if (options.open && !options.yes) {
+    await ask('  Look around in the browser. Enter ends the demo. ', signal)
+  }
+  if (!options.keep) {
+    narrator.say(`The demo ran in ${home}, which is removed. --keep keeps it.`)
+    return
+  }
+  narrator.say(
+    `The workspace is kept: ${root}`,
+    `To serve it: ${casefile} serve --root ${root} --state-dir ${stateDir}`,
+  )
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -113,22 +219,4 @@ function stopSignal(): { signal: AbortSignal; undo(): void } {
       for (const name of SIGNALS) process.off(name, stop)
     },
   }
-}
-
-/** A command's standard output, whatever its exit code. */
-function outputOf(
-  program: string,
-  args: string[],
-  cwd: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const { PATH, HOME, TMPDIR } = process.env
-  return new Promise((resolve, reject) => {
-    const env = { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) }
-    execFile(program, args, { cwd, env, signal, maxBuffer: 16 * 1024 * 1024 }, (error, stdout) => {
-      if (error === null || typeof error.code === 'number') return resolve(stdout)
-      if (error.code !== 'ENOENT') return reject(error)
-      reject(new AppError('bad_request', `The demo needs ${program}, which is not installed.`))
-    })
-  })
 }

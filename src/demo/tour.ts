@@ -1,130 +1,244 @@
-import type { Body, Client } from '../client/client.ts'
-import { errorFrom } from '../client/problem.ts'
-import type { ReceivedEvent } from '../client/session-stream.ts'
+import type { ApiReader } from '../client/client.ts'
+import type { SessionJson } from '../http/schemas/session.ts'
 import { AppError } from '../model/app-error.ts'
-import { readTap } from '../runners/reports/tap.ts'
+import type { OutputView } from './command-output.ts'
 import type { Narrator } from './narrator.ts'
 
-interface TourDeps {
-  client: Client
+/** A command of the tour that the person can also do in the browser. */
+export interface Step {
+  args: readonly string[]
+  /** What to do in the browser instead; null if there is nothing. */
+  browser: string | null
+  /** The answer may be no. */
+  isQuestion?: boolean
+}
+
+export interface TourDeps {
+  client: ApiReader
   narrator: Narrator
-  /** The text of the plan, from the sample. */
-  runbook: string
-  /** Runs a command in the workspace and returns its standard output, whatever its exit code. */
-  run(program: string, ...args: string[]): Promise<string>
-  /** The files written in the workspace since the last call. */
-  written(): Promise<string[]>
-  approve(question: string): Promise<boolean>
+  /** Runs a program in the workspace, prints what the view shows, and returns all that it printed. */
+  run(command: readonly string[], view?: OutputView): Promise<{ code: number; text: string }>
+  /** Prints a `casefile` command as a person would type it. */
+  show(args: readonly string[]): void
+  /** Runs a `casefile` command likewise. */
+  casefile(args: readonly string[], view?: OutputView): Promise<{ code: number; text: string }>
+  /** Opens the page of the case in the browser, if the person wants that. */
+  openPage(caseId: string): void
+  /** Shows a step and waits for the person; `elsewhere` if they did it in the browser. */
+  wait(step: Step, isBegun: () => Promise<boolean>): Promise<'yes' | 'no' | 'elsewhere'>
+  /** Polls until it is so. */
+  until(isSo: () => Promise<boolean>): Promise<void>
 }
 
-const CASE = {
-  title: 'Signed in, and signed out again at once',
-  type: 'bug',
-  description:
-    'Every token counts as expired the moment it is issued: its time in seconds is compared with a\nclock in milliseconds.',
+interface Act extends Step {
+  /** The person has begun it in the browser. */
+  isBegun(now: Progress): boolean
+  /** It has ended there. */
+  isOver?(now: Progress): boolean
+  view?: OutputView
+  code?: number
+  /** The command that shows the result of what was done in the browser, and what of it is shown. */
+  instead?: { args: readonly string[]; view?: OutputView }
 }
 
-/** Plays the workflow over HTTP, from a bug to its proof, and narrates it. */
-export async function tour(deps: TourDeps): Promise<void> {
-  const { client, narrator, written } = deps
-  /** Sends a request and prints it. */
-  async function send(method: string, path: string, body: Body, status: number) {
-    const answer = await client.rawRequest(method, path, { body })
-    if (answer.status !== status) throw errorFrom(method, path, answer.status, answer.body)
-    narrator.request(method, path, typeof body === 'string' ? undefined : body, status)
-    return answer.body
+/** The case as it is. */
+interface Progress {
+  state: string
+  sessions: SessionJson[]
+  proofs: { verified: boolean }[]
+}
+
+const NAME = 'right after'
+const TITLE = 'Signed out right after signing in'
+const DESCRIPTION = 'Each token has expired as soon as it is issued.'
+const COMMENT = 'Tokens keep seconds (RFC 7519). Convert the clock.'
+const OUTCOME = 'ConfirmedCodeBug'
+
+/** Plays the workflow, from a bug to its proof. Returns false if the person stopped a session. */
+export async function tour(deps: TourDeps): Promise<boolean> {
+  const { chapter, say } = deps.narrator
+  const casefile: TourDeps['casefile'] = (args, view) => {
+    deps.show(args)
+    return deps.casefile(args, view)
   }
 
-  narrator.chapter('A bug')
-  narrator.say("Users are signed out right after they sign in. The program's own tests show it:")
-  await showTests(deps)
+  chapter('A bug becomes a case')
+  say('Users are signed out right after they sign in. The tests show it:')
+  await runTests(deps)
+  say('', 'Report it, and say what must prove that it is fixed.')
+  const report = ['new', TITLE, '--type', 'bug', '--description', DESCRIPTION]
+  const { text } = await casefile(report, { until: /^Next/ })
+  const [id] = /\b[0-9a-f]{8}-[0-9a-f-]{27}\b/.exec(text) ?? []
+  if (!id) throw new AppError('internal', `casefile new printed no id: ${text}`)
+  await casefile(['item', NAME, 'All tests pass', '--type', 'test-log', '--required'])
+  deps.openPage(id)
 
-  narrator.chapter('A case, and the proof it needs')
-  const { id } = await send('POST', '/cases', CASE, 201)
-  const item = { description: 'All tests pass', type: 'test-log', required: true }
-  await send('POST', `/cases/${id}/proof/checklist`, item, 201)
-  await send('PUT', `/cases/${id}/memory/runbook.md`, deps.runbook, 201)
-  narrator.wrote(await written())
+  const look = () => readProgress(deps.client, id)
+  const play = (act: Act) => playAct(deps, look, act)
 
-  narrator.chapter('A session makes a plan. Nothing runs yet')
-  const session = await send('POST', `/cases/${id}/sessions`, { type: 'implementing' }, 201)
-  const path = `/cases/${id}/sessions/${session.id}`
-  const events = client.stream(`${path}/stream`)
-  narrator.request('GET', `${path}/stream`, undefined, 200)
-  await follow(narrator, events, 'plan_ready')
-  const planned = (await client.request('GET', path)).body
-  narrator.wrote(await written())
-  narrator.say('', 'Hypothesis')
-  narrator.quote(planned.hypothesis)
-  narrator.say('Plan')
-  narrator.quote(planned.plan)
+  chapter('An agent plans, and can change nothing yet')
+  say('This agent is scripted: it has no model. Yours is Claude Code, Codex, Gemini …')
+  await play({
+    args: ['start', NAME],
+    browser: 'choose New session, then Start.',
+    view: { until: /^session 1 needs/ },
+    isBegun: ({ sessions }) => sessions.length > 0,
+    isOver: hasPlan(0),
+    instead: { args: ['plan', NAME] },
+  })
+  const first = (await look()).sessions[0]!
 
-  narrator.chapter('You decide')
-  if (!(await deps.approve('   Approve this plan? [y/N] '))) {
-    await send('POST', `${path}/abandon`, { reason: 'Not approved in the demo.' }, 200)
-    narrator.wrote(await written())
-    narrator.say('', 'Not approved, so nothing ran.')
-    await events.return(undefined)
-    return
+  chapter('You do not like the plan, and say so on its first line')
+  say('Milliseconds in the token? Other programs read it. Send the plan back.')
+  const hasMoved = ({ sessions: [now] }: Progress) =>
+    now!.state !== 'plan_ready' || now!.plan_sha256 !== first.plan_sha256
+  await play({
+    args: ['comment', NAME, '--line', '1', '-m', COMMENT],
+    browser: 'choose Review the plan, click the + beside line 1, and comment.',
+    isBegun: (now) => hasMoved(now) || now.sessions[0]!.comments.total > 0,
+    view: { until: /^Next/ },
+  })
+  await play({
+    args: ['revise', NAME],
+    browser: 'choose Request changes.',
+    view: { from: /^Plan/, until: /^scripted-agent will/, hide: isTestStep },
+    isBegun: hasMoved,
+    isOver: hasPlan(0),
+    instead: { args: ['plan', NAME] },
+  })
+
+  chapter('You approve exactly this text, and the agent works')
+  if (!(await approve(deps, look, play, 0))) return false
+  let [newest] = (await look()).sessions.slice(-1)
+  if (newest!.state === 'failed') {
+    chapter('Two tests fail. The gate stays shut, and the agent plans again')
+    say('"Fixed!" is not enough to resolve a case:')
+    await casefile(['resolve', NAME, '--outcome', OUTCOME], { until: /^Next/ })
+    say('', 'The next session begins with what failed.')
+    await play({
+      args: ['start', NAME, '--again'],
+      browser: 'choose Plan again.',
+      view: { until: /^Run by/, hide: isTestStep },
+      isBegun: ({ sessions }) => sessions.length > 1,
+      isOver: hasPlan(1),
+      instead: { args: ['plan', NAME] },
+    })
+    if (!(await approve(deps, look, play, 1))) return false
+    newest = (await look()).sessions.at(-1)
   }
-  await send('POST', `${path}/approve`, { plan_sha256: planned.plan_sha256 }, 200)
-  await follow(narrator, events, null)
-  const done = (await client.request('GET', path)).body
-  narrator.wrote(await written())
-  if (done.state !== 'complete') throw new AppError('internal', `The session is ${done.state}.`)
-
-  narrator.chapter('The result')
-  const { run, passed } = done.tests
-  narrator.say(`state       ${done.state}`)
-  narrator.say(`tests       ${passed} of ${run} passed, according to the TAP report`)
-  narrator.say(`diff        ${done.diff.file}: +${done.diff.additions} -${done.diff.deletions}`)
-  for (const { artifact, note } of done.candidates) {
-    narrator.say(`candidate   ${artifact.padEnd(16)} ${note}`)
+  if (newest!.state !== 'complete') {
+    say('', `Session ${newest!.number} is ${newest!.state}, so the story ends here.`)
+    return false
   }
-  narrator.command('git diff')
-  narrator.quote((await deps.run('git', '-c', 'color.ui=false', 'diff', '--no-ext-diff')).trimEnd())
 
-  narrator.chapter('RESOLVED needs verified proof')
-  const gateError = await send('PUT', `/cases/${id}/state`, { state: 'RESOLVED' }, 422)
-  for (const missing of gateError.missing) narrator.say(`missing: ${missing}`)
-  const report = { type: 'test-log', artifact: '1-test.tap' }
-  const proof = await send('POST', `/cases/${id}/proof`, report, 201)
-  await send('PUT', `/cases/${id}/proof/${proof.id}/verify`, undefined, 200)
-  await send('PUT', `/cases/${id}/state`, { state: 'RESOLVED', outcome: 'ConfirmedCodeBug' }, 200)
-  narrator.wrote(await written())
+  chapter('You check the proof, and resolve the case')
+  await play({
+    args: ['proof', 'add', NAME, '--artifact', `${newest!.number}-test.tap`],
+    browser: 'attach the test report to the case.',
+    view: { until: /^(?:Next|Then)/ },
+    isBegun: ({ proofs }) => proofs.length > 0,
+  })
+  await play({
+    args: ['proof', 'verify', NAME, '--all'],
+    browser: 'open the report, read it, and choose Verify.',
+    view: { until: /^Next/ },
+    isBegun: ({ proofs }) => proofs.some(({ verified }) => verified),
+  })
+  await play({
+    args: ['resolve', NAME, '--outcome', OUTCOME],
+    browser: 'choose Resolve.',
+    isBegun: ({ state }) => state === 'RESOLVED',
+  })
+  say('', 'What remains: the fix, and the record of how it came about, both in git.')
+  deps.narrator.command('git diff --stat')
+  await deps.run(['git', '-c', 'color.ui=false', 'diff', '--stat'])
+  await casefile(['history', NAME], { hide: (line) => line.startsWith(' ') })
+  return true
+}
 
-  narrator.chapter('What remains: the fixed program, and a record that anyone can read')
+async function runTests({ narrator, run }: TourDeps): Promise<void> {
   narrator.command('npm test')
-  await showTests(deps)
-  for (const args of [
-    ['diff', '--stat'],
-    ['status', '--short'],
-  ]) {
-    narrator.command(`git ${args.join(' ')}`)
-    narrator.quote((await deps.run('git', '-c', 'color.ui=false', ...args)).trimEnd())
-  }
+  await run(['npm', 'test', '--silent'], {
+    hide: (line) => !/^(?:not ok|# (?:pass|fail))/.test(line),
+  })
 }
 
-/** Prints events until the session reaches this state, or until the stream ends if it is null. */
-async function follow(
-  narrator: Narrator,
-  events: AsyncGenerator<ReceivedEvent>,
-  until: string | null,
-): Promise<void> {
-  for (;;) {
-    const { value: event, done } = await events.next()
-    if (done) return
-    narrator.event(event)
-    if (until !== null && event.payload.new_state === until) return
-  }
+type Look = () => Promise<Progress>
+
+async function readProgress(client: ApiReader, id: string): Promise<Progress> {
+  const [{ body: found }, { body: sessions }, { body: proofs }] = await Promise.all([
+    client.request('GET', `/cases/${id}`),
+    client.request('GET', `/cases/${id}/sessions`),
+    client.request('GET', `/cases/${id}/proof`),
+  ])
+  sessions.sort((a: SessionJson, b: SessionJson) => a.number - b.number)
+  return { state: found.state, sessions, proofs }
 }
 
-async function showTests({ narrator, run }: TourDeps): Promise<void> {
-  const report = await run('npm', 'test', '--silent')
-  const results = readTap(report)
-  const failed = report.split('\n').filter((line) => line.startsWith('not ok'))
-  if (failed.length > 0) narrator.quote(failed.join('\n'))
-  narrator.say(
-    results ? `${results.passed} of ${results.run} tests pass` : 'npm test printed no TAP',
-  )
+function hasPlan(index: number): (now: Progress) => boolean {
+  return ({ sessions }) => sessions[index] !== undefined && sessions[index].state !== 'planning'
+}
+
+/** Returns false if the plan was not approved. */
+async function approve(
+  { narrator, show, casefile }: TourDeps,
+  look: Look,
+  play: (act: Act) => Promise<boolean>,
+  index: number,
+): Promise<boolean> {
+  const isApproved = await play({
+    args: ['approve', NAME, '--yes'],
+    browser: 'choose Approve and start scripted-agent.',
+    isQuestion: true,
+    view: runView(),
+    isBegun: ({ sessions }) => !['planning', 'plan_ready'].includes(sessions[index]!.state),
+    instead: { args: ['tail', NAME], view: runView() },
+  })
+  if (!isApproved) {
+    const abandon = ['abandon', NAME, '--reason', 'Not approved in the demo.']
+    show(abandon)
+    await casefile(abandon)
+  }
+  const isStopped = (await look()).sessions[index]!.state === 'abandoned'
+  if (isStopped) narrator.say('', 'Not approved, so nothing ran.')
+  return !isStopped
+}
+
+/** Returns false if the person said no. */
+async function playAct(deps: TourDeps, look: Look, act: Act): Promise<boolean> {
+  const isBegun = async () => act.isBegun(await look())
+  deps.narrator.say('')
+  const answer = (await isBegun()) ? 'elsewhere' : await deps.wait(act, isBegun)
+  if (answer === 'no') return false
+  if (answer === 'yes' && !(await isBegun())) {
+    await deps.casefile(act.args, act.view)
+    return true
+  }
+  const { isOver, instead } = act
+  deps.narrator.done(`Done in the browser, as by casefile ${act.args[0]}.`)
+  if (isOver) await deps.until(async () => isOver(await look()))
+  if (instead) {
+    deps.show(instead.args)
+    await deps.casefile(instead.args, instead.view ?? act.view)
+  }
+  return true
+}
+
+/** The step with the tests, which is the same in all plans. */
+function isTestStep(line: string): boolean {
+  return /^▶|^ {2}Then Casefile/.test(line)
+}
+
+/** The output of a run: of the tests, only what failed. */
+function runView(): OutputView {
+  let isTesting = false
+  return {
+    from: /plan approved/,
+    until: /^Next/,
+    hide(line) {
+      if (/▶ \w+/.test(line)) isTesting = line.includes('▶ test')
+      if (!/^\s+│/.test(line)) return /^[\d:]+ {4}/.test(line)
+      return isTesting ? !/│ (?:not ok|# (?:pass|fail))/.test(line) : /│\s*$/.test(line)
+    },
+  }
 }

@@ -28,7 +28,7 @@ export function examinationText(found: Examination): string {
     ['notify', visibleText(found.notify)],
   ]
   const rows = [
-    ['provider', 'version', 'plan mode', 'found at'],
+    ['provider', 'version', 'plan mode', 'login', 'found at'],
     ...found.providers.map((provider) => rowOf(provider, found.standard)),
   ]
   const warnings = found.providers.flatMap(({ id, warning }) =>
@@ -58,13 +58,14 @@ export function handshakeText({ id, handshake }: AgentHandshake, warning: string
 }
 
 function rowOf(provider: ProviderStatus, standard: string): string[] {
-  const { id, version, path, plan_mode, available, trusted, advice } = provider
+  const { id, version, path, plan_mode, login, available, trusted, advice } = provider
   const name = visibleText(id) + (id === standard ? ' (default)' : '')
   const place = available ? visibleText(path ?? 'built in') : visibleText(advice)
   return [
     name,
     visibleText(version ?? '-'),
     plan_mode.holds.replace('_', ' '),
+    login?.replaceAll('_', ' ') ?? '-',
     trusted ? place : `${place} (not trusted)`,
   ]
 }

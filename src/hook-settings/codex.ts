@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { homeFolder } from '../runners/agents/homes.ts'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../runners/hooks/hook-script.ts'
-import { homeFolder } from './homes.ts'
 import { claudeDenial, type HookKind, type HookTarget, hookCommand } from './hook-command.ts'
 import { jsonAgent } from './json-agent.ts'
 import { type HookGroup, ownPlaces } from './json-hooks.ts'

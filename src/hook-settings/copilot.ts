@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { homeFolder } from '../runners/agents/homes.ts'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../runners/hooks/hook-script.ts'
 import { fileAgent } from './file-agent.ts'
-import { homeFolder } from './homes.ts'
 import {
   denialReason,
   type HookKind,

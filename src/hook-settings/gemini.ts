@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { homeFolder } from '../runners/agents/homes.ts'
 import { PLAN_WAIT_S, STOP_WAIT_S } from '../runners/hooks/hook-script.ts'
-import { homeFolder } from './homes.ts'
 import { denialReason, type HookKind, type HookTarget, hookCommand } from './hook-command.ts'
 import { jsonAgent } from './json-agent.ts'
 import type { HookGroup } from './json-hooks.ts'

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
+import { homeFolder } from '../runners/agents/homes.ts'
 import { fileAgent } from './file-agent.ts'
-import { homeFolder } from './homes.ts'
 import { denialReason, type HookTarget } from './hook-command.ts'
 
 const MARK = '// The plugin of Casefile for opencode.'

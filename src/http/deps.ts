@@ -1,6 +1,7 @@
 import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
 import type { EventLog } from '../events/event-log.ts'
+import type { Setup } from '../init/setup.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
@@ -65,6 +66,7 @@ export interface HttpDeps {
   providers: Providers
   /** The known agents on the PATH that act on files of a project on their own. */
   agents: readonly AgentSpec[]
+  setup: Setup
   webhooks: Webhooks
   search: Pick<Search, 'find' | 'similar' | 'isReady'>
   runGuard: Pick<RunGuard, 'confirm'>

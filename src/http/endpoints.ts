@@ -12,6 +12,7 @@ import { reportEndpoints } from './routes/report.ts'
 import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
+import { setupEndpoints } from './routes/setup.ts'
 import { statsEndpoints } from './routes/stats.ts'
 import { systemEndpoints } from './routes/system.ts'
 import { uncommittedEndpoints } from './routes/uncommitted.ts'
@@ -19,6 +20,7 @@ import { webhookEndpoints } from './routes/webhooks.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [
   ...systemEndpoints,
+  ...setupEndpoints,
   ...eventEndpoints,
   ...caseEndpoints,
   ...reportEndpoints,

@@ -15,6 +15,7 @@ import { DURATION_RULE, parseDuration, SLUG, SLUG_RULE } from '../model/words.ts
 import type { MarkdownDocument } from './document.ts'
 import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'
+import { parseRequirement } from './requirement-line.ts'
 import { isMap, isNode, isScalar, isSeq } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
 
@@ -50,6 +51,14 @@ const VARIABLE = text('the name of an environment variable', (text) =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(text),
 )
 const STEPS = list("a list of commands, such as ['npm test']", text('a command', isFilled))
+const isLine = (text: string) => isFilled(text) && !/[\r\n]/.test(text)
+const TESTS = text("a command on one line, such as 'npm test'", isLine)
+const CHECKLIST_RULE = "a list of what must be proved, such as ['All tests pass (test-log)']"
+const ITEM = text(
+  'what must be proved, on one line',
+  (line) => isLine(line) && parseRequirement(line) !== null,
+)
+const CHECKLIST = list(CHECKLIST_RULE, ITEM)
 const YES_NO = z
   .enum(['true', 'false'], { error: 'true or false' })
   .transform((word) => word === 'true')
@@ -116,6 +125,8 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
     return { env: [...new Set(names.filter((name) => name !== null))] }
   },
   steps: (checker, path, value) => given('steps', checker.check(STEPS, path, value)),
+  tests: (checker, path, value) => given('tests', checker.check(TESTS, path, value)),
+  checklist: (checker, path, value) => given('checklist', checker.check(CHECKLIST, path, value)),
   providers: readProviders,
   notify(checker, path, value) {
     const items = checker.check(z.array(z.unknown(), { error: NOTIFY_RULE }), path, value) ?? []

@@ -1,5 +1,8 @@
 import { SESSION_FILE } from './words.ts'
 
+/** The steps of a case, for a plan without an agent. */
+export const RUNBOOK_FILE = 'runbook.md'
+
 export const MEMORY_NAME_RULE =
   'a file name that ends in ".md", of at most 255 bytes, that does not begin with "." and does not contain "/", "\\" or control characters'
 

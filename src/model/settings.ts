@@ -13,6 +13,10 @@ export interface Settings {
   env: readonly string[]
   /** Commands of the runbook provider if a case has none. */
   steps: readonly string[]
+  /** The command that runs the project's tests; null if the project's own files say it. */
+  tests: string | null
+  /** What must be proved in a new case that says nothing about it, one item each. */
+  checklist: readonly string[]
   /** Providers defined in the file, by name. Ignored until trusted. */
   providers: ReadonlyMap<string, ProviderSettings>
   /** Names of providers with an invalid definition, which is ignored. */
@@ -55,6 +59,8 @@ export const DEFAULT_SETTINGS: Settings = {
   timeout: { plan: 30 * 60_000, work: 2 * 3_600_000, step: 10 * 60_000, retries: 5 * 60_000 },
   env: [],
   steps: [],
+  tests: null,
+  checklist: [],
   providers: new Map(),
   faulty: [],
   notify: [],

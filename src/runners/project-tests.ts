@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import type { ReportFormat } from '../model/report-formats.ts'
+import { SETTINGS_FILE, type Settings } from '../model/settings.ts'
 
 export interface ProjectTests {
   /** A step id. */
@@ -34,6 +35,28 @@ export async function detectTests(folder: string): Promise<ProjectTests | null> 
     if (found) return { ...found, source }
   }
   return null
+}
+
+/** The tests of a folder: the command in casefile.md, else what the project's own files say. */
+export async function findTests(
+  folder: string,
+  { tests: command }: Pick<Settings, 'tests'>,
+): Promise<ProjectTests | null> {
+  const detected = await detectTests(folder)
+  if (command === null) return detected
+  const isSame = detected !== null && isSameTest(detected.command, command)
+  return {
+    id: isSame ? detected.id : 'tests',
+    command,
+    source: SETTINGS_FILE,
+    report: isSame ? detected.report : null,
+  }
+}
+
+/** `npm test` prints what `npm test --silent` prints, and two lines more. */
+function isSameTest(a: string, b: string): boolean {
+  const plain = (command: string) => command.replace(/ --silent$/, '').trim()
+  return plain(a) === plain(b)
 }
 
 function npmTest(text: string): ReturnType<Detect> {

@@ -1,25 +1,63 @@
 import { outline } from '../markdown/outline.ts'
 import { parsedMarkdown } from '../markdown/parser-pool.ts'
 import { fenceFor } from '../markdown/sections.ts'
-import type { Case } from '../model/case.ts'
+import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import type { PlanRequest, PlanResult } from './contract.ts'
-import { detectTests } from './project-tests.ts'
+import type { ProjectTests } from './project-tests.ts'
 
-const RUNBOOK_FILE = 'runbook.md'
+/** What a plan without an agent can be made from. */
+export interface RunbookParts {
+  /** The text of the case's runbook.md; undefined if it has none. */
+  runbook: string | undefined
+  description: string
+  /** The steps of casefile.md. */
+  steps: readonly string[]
+}
 
-/**
- * Makes a plan without an agent, from the first of these that exists: the case's runbook.md, the run fences in its
- * description, the steps of casefile.md, the project's test command. Otherwise the plan is a checklist with nothing
- * to run.
- */
+export type RunbookSource = 'runbook' | 'description' | 'steps'
+
+/** A plan from the first of these that exists; null if there is nothing to plan with. */
+export async function findRunbook({
+  runbook,
+  description,
+  steps,
+}: RunbookParts): Promise<{ source: RunbookSource; plan: string } | null> {
+  const written = runbook?.trim() ?? ''
+  if (written !== '') return { source: 'runbook', plan: await withoutHypothesis(written) }
+  const fences = await fencesOf(description)
+  if (fences !== null) return { source: 'description', plan: fences }
+  return steps.length > 0 ? { source: 'steps', plan: stepsPlan(steps) } : null
+}
+
+/** Makes a plan without an agent. If there is nothing to plan with, the plan says so and has no steps. */
 export async function planRunbook(request: PlanRequest): Promise<PlanResult> {
-  const plan =
-    request.memory.get(RUNBOOK_FILE)?.trim() ||
-    (await fencesOf(request.case.description)) ||
-    stepsPlan(request.steps) ||
-    (await testsPlan(request.workdir)) ||
-    checklist(request.case)
-  return { hypothesis: await hypothesisOf(request.case), plan }
+  const { description, id } = request.case
+  const runbook = request.memory.get(RUNBOOK_FILE)
+  const found = await findRunbook({ runbook, description, steps: request.steps })
+  const stated = (await statedHypothesis(runbook ?? '')) ?? (await statedHypothesis(description))
+  if (found === null) return { hypothesis: stated ?? NO_PLAN_HYPOTHESIS, plan: nothingToPlan(id) }
+  return {
+    hypothesis: stated ?? `No hypothesis: the plan comes from ${SOURCES[found.source]}.`,
+    plan: found.plan,
+  }
+}
+
+const SOURCES: Record<RunbookSource, string> = {
+  runbook: 'runbook.md',
+  description: "the case's description",
+  steps: 'the steps in casefile.md',
+}
+
+const NO_PLAN_HYPOTHESIS = 'None: there is nothing to plan with.'
+
+function nothingToPlan(id: string): string {
+  const name = id.slice(0, 8)
+  return [
+    'Nothing to plan with: the case has no runbook.md, its description has no `run` fences, and casefile.md has no `steps`. Approving this runs nothing. What you can do:',
+    `- Let an agent plan: set one up with \`casefile init --agent claude\`, then \`casefile start ${name}\`.`,
+    `- Write the steps yourself: put a runbook.md into the folder of the case, then \`casefile start ${name}\`.`,
+    `- Just run the tests of the project: \`casefile start ${name} --run-tests\`.`,
+  ].join('\n')
 }
 
 async function fencesOf(description: string): Promise<string | null> {
@@ -31,29 +69,15 @@ async function fencesOf(description: string): Promise<string | null> {
   return ['Run the steps that the description gives.', ...blocks].join('\n\n')
 }
 
-function stepsPlan(steps: readonly string[]): string | null {
-  if (steps.length === 0) return null
+function stepsPlan(steps: readonly string[]): string {
   const blocks = steps.map((step, index) => block(`sh run id=step-${index + 1}`, step))
   return ['Run the steps from casefile.md.', ...blocks].join('\n\n')
 }
 
-async function testsPlan(workdir: string): Promise<string | null> {
-  const tests = await detectTests(workdir)
-  if (!tests) return null
-  const proof = tests.report ?? 'log'
-  return [
-    `Run the project's own tests (${tests.source}).`,
-    block(`sh run id=${tests.id} proof=${proof}`, tests.command),
-  ].join('\n\n')
-}
-
-function checklist({ title }: Case): string {
-  return [
-    `There is nothing to run: the case has no runbook.md and no run fences in its description, casefile.md has no steps, and the working folder has no test command. What you can do:`,
-    `- [ ] Reproduce: ${title.replace(/\s+/g, ' ')}`,
-    '- [ ] Change what needs changing',
-    '- [ ] Attach proof that it works',
-  ].join('\n')
+/** A runbook.md that runs the tests of a project. */
+export function testsRunbook({ id, command, report, source }: ProjectTests): string {
+  const step = block(`sh run id=${id} proof=${report ?? 'log'}`, command)
+  return `Run the project's own tests (${source}).\n\n${step}\n`
 }
 
 function block(info: string, script: string): string {
@@ -61,21 +85,24 @@ function block(info: string, script: string): string {
   return `${fence}${info}\n${script}\n${fence}`
 }
 
-/** The description's `## Hypothesis`, else its first paragraph, else a sentence with the title. */
-export async function hypothesisOf({ description, title }: Case): Promise<string> {
-  const [heading] = (await outline(description, ['Hypothesis'])) ?? []
-  if (heading) {
-    const parsed = await parsedMarkdown(description)
-    const next = parsed?.headings.find(({ start, depth }) => start >= heading.next && depth <= 2)
-    const text = description.slice(heading.next, next?.start).trim()
-    if (text !== '') return text
-  }
-  return firstParagraph(description) ?? `No hypothesis yet. The title: ${title}`
+/** What the section `## Hypothesis` of a text says; null if there is none. */
+export async function statedHypothesis(text: string): Promise<string | null> {
+  const found = await findHypothesis(text)
+  const stated = found && text.slice(found.next, found.end).trim()
+  return stated || null
 }
 
-/** The first paragraph of plain text: no heading, list, quote, table, HTML or fence. */
-function firstParagraph(description: string): string | null {
-  const prose = description.replace(/^(`{3,}|~{3,})[\s\S]*?^\1[`~]*[ \t]*$/gm, '')
-  const blocks = prose.split(/(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)/).map((text) => text.trim())
-  return blocks.find((text) => text !== '' && !/^(?:[#>|<`~]|[-*+] |\d+[.)] )/.test(text)) ?? null
+/** The text itself if nothing else is in it. */
+async function withoutHypothesis(text: string): Promise<string> {
+  const found = await findHypothesis(text)
+  if (!found) return text
+  return [text.slice(0, found.start), text.slice(found.end)].join('').trim() || text
+}
+
+async function findHypothesis(text: string) {
+  const [heading] = (await outline(text, ['Hypothesis'])) ?? []
+  if (!heading) return null
+  const parsed = await parsedMarkdown(text)
+  const next = parsed?.headings.find(({ start, depth }) => start >= heading.next && depth <= 2)
+  return { start: heading.start, next: heading.next, end: next?.start ?? text.length }
 }

@@ -9,8 +9,10 @@ import { HISTORY_FILE } from '../model/history.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
+import type { Settings } from '../model/settings.ts'
 import { acceptedDespite, objectionTo } from '../model/support.ts'
 import { lastOf } from '../model/trail.ts'
+import { findTests } from '../runners/project-tests.ts'
 import type { Search } from '../search/search.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
@@ -25,6 +27,8 @@ import type { Provider } from './providers.ts'
 export interface PromptContext {
   case: { id: string; title: string; type: string; state: string; description: string }
   checklist: readonly string[]
+  /** The command that runs the project's tests; null if it is not known. */
+  tests: string | null
   type: SessionType
   /** The case's notes by name, most useful first. */
   notes: readonly { name: string; text: string }[]
@@ -83,8 +87,7 @@ type ContextDeps = SimilarCaseDeps & Pick<SessionDeps, 'redactor' | 'log' | 'lay
 
 interface ContextParts {
   memory: ReadonlyMap<string, string>
-  /** The body of casefile.md. */
-  instructions: string
+  settings: Pick<Settings, 'instructions' | 'tests'>
   /** The folder to search for the project's own instructions, such as AGENTS.md. */
   workdir: string
   provider: Pick<Provider, 'spec'>
@@ -95,7 +98,7 @@ export async function promptContext(
   deps: ContextDeps,
   folder: CaseFolder,
   session: Session,
-  { memory, instructions, workdir, provider }: ContextParts,
+  { memory, settings, workdir, provider }: ContextParts,
 ): Promise<PromptContext> {
   const { id, title, type, description, checklist } = folder.case
   const earlier: EarlierSession[] = []
@@ -110,11 +113,12 @@ export async function promptContext(
       (item) =>
         `- ${item.description}${item.type ? ` (${item.type}${item.required ? ', required' : ''})` : ''}`,
     ),
+    tests: (await findTests(workdir, settings))?.command ?? null,
     type: session.type,
     notes: notes.map(([name, text]) => ({ name, text })),
     earlier,
     similar: await similarOf(deps, id),
-    instructions,
+    instructions: settings.instructions,
     projectInstructions: await readProjectInstructions(
       { root: deps.layout.root, folder: workdir },
       provider.spec?.instructions ?? [],

@@ -2,6 +2,7 @@ import { plainText } from '../files/plain-text.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
+import type { Case } from '../model/case.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
 import { MAX_PLAN_BYTES, type Move, sessionMove } from '../model/session.ts'
@@ -11,7 +12,7 @@ import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/con
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import type { Sandbox } from '../runners/process/sandbox.ts'
-import { hypothesisOf } from '../runners/runbook-plan.ts'
+import { statedHypothesis } from '../runners/runbook-plan.ts'
 import { openPlanFolders, type PlanFolders } from '../snapshots/plan-folders.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { workingFolder } from '../workspace/workdir.ts'
@@ -97,8 +98,13 @@ async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise
   }
   const agents = planWithAgent(deps, job, { provider, request, settings, folder })
   const result = await abortable(signal, agents, deps.limits.endPlanning)
-  const hypothesis = result.hypothesis || (await hypothesisOf(folder.case))
+  const hypothesis = result.hypothesis || (await missingHypothesis(folder.case))
   return { ...result, hypothesis }
+}
+
+/** The hypothesis of a plan whose agent states none: the operator's own, from the description. */
+export async function missingHypothesis({ description }: Pick<Case, 'description'>) {
+  return (await statedHypothesis(description)) ?? 'No hypothesis: the agent stated none.'
 }
 
 /** Puts case.md first. */
@@ -209,10 +215,9 @@ async function preparePrompt(
 ): Promise<PreparedPrompt> {
   const session = sessionOf(folder, job.session_id)
   const { memory, note = '', workdir } = request
-  const { instructions } = settings
   const context = await promptContext(deps, folder, session, {
     memory,
-    instructions,
+    settings,
     workdir,
     provider,
   })

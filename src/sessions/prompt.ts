@@ -89,18 +89,19 @@ const AIMS: Record<SessionType, string> = {
 }
 
 function aimSection(type: SessionType): string {
-  return section('The aimSection of this session', AIMS[type])
+  return section('The aim of this session', AIMS[type])
 }
 
-function caseText({ case: theCase, checklist }: PromptContext): string {
+function caseText({ case: theCase, checklist, tests }: PromptContext): string {
   const { id, title, type, state, description } = theCase
   const { text } = cutText(description, MAX_DESCRIPTION_BYTES)
   const items =
     checklist.length > 0 ? `\n\nProof that will be required:\n\n${checklist.join('\n')}` : ''
+  const testing = tests === null ? '' : `\n\nThe project's tests are run with: ${tests}`
   const head = `Title: ${title}\nCase: ${id}\nType: ${type}\nState: ${state}`
   return section(
     'The case',
-    `${head}\n\n${text === '' ? '(no description)' : verbatim(text)}${items}`,
+    `${head}\n\n${text === '' ? '(no description)' : verbatim(text)}${items}${testing}`,
   )
 }
 

@@ -5,6 +5,7 @@ import { needsTrust } from '../model/trust.ts'
 import { acpRunner, customAcpSpec } from '../runners/acp/acp.ts'
 import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent.ts'
 import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
+import { isLoggedIn } from '../runners/agents/login.ts'
 import { KNOWN_AGENTS, type KnownSpec } from '../runners/agents/registry.ts'
 import { commandRunner, customCommandSpec } from '../runners/command/command.ts'
 import type { Runner } from '../runners/contract.ts'
@@ -163,12 +164,17 @@ export interface ProviderStatus {
   version: string | null
   /** A known problem of the installed version. */
   warning: string | null
+  /** Whether its user is logged in; null if it needs no login, or is not asked because it may not run. */
+  login: LoginStatus | null
   plan_mode: { holds: PlanModeStrength['holds'] | 'runs_nothing'; note: string }
   source: Provider['source']
   trusted: boolean
   /** How to install the program; empty if it is installed. */
   advice: string
 }
+
+export const LOGIN_STATUSES = ['logged_in', 'not_logged_in', 'unknown'] as const
+export type LoginStatus = (typeof LOGIN_STATUSES)[number]
 
 type StatusDeps = Pick<SessionDeps, 'environment' | 'layout' | 'settings'>
 
@@ -180,6 +186,7 @@ const RUNBOOK: Omit<ProviderStatus, 'source' | 'trusted'> = {
   path: null,
   version: null,
   warning: null,
+  login: null,
   advice: '',
   plan_mode: { holds: 'runs_nothing', note: 'It plans by reading files, and runs nothing.' },
 }
@@ -187,13 +194,18 @@ const RUNBOOK: Omit<ProviderStatus, 'source' | 'trusted'> = {
 /** The status of every provider, in list order. */
 export async function allStatuses(deps: StatusDeps): Promise<ProviderStatus[]> {
   const providers = listProviders(await deps.settings())
-  return Promise.all(providers.map((provider) => providerStatus(deps, provider)))
+  const logins: Logins = new Map()
+  return Promise.all(providers.map((provider) => providerStatus(deps, provider, logins)))
 }
 
-/** Finds the program, and asks a trusted one for its version. */
+/** Both forms of an agent have the same login: it is asked once. */
+type Logins = Map<AgentSpec['login'], Promise<LoginStatus>>
+
+/** Finds the program, and asks a trusted one for its version, and with `logins` for its login. */
 export async function providerStatus(
   deps: StatusDeps,
   { id, source, trusted, runner, spec }: Provider,
+  logins: Logins | null = null,
 ): Promise<ProviderStatus> {
   if (spec === null) return { ...RUNBOOK, source, trusted }
   const { environment, layout } = deps
@@ -201,10 +213,13 @@ export async function providerStatus(
   const ids = { runId: '', case_id: '', session_id: '' }
   const { env } = stepEnvironment(environment, ids, await deps.settings(), spec.env)
   // do not run it in the workspace, whose files may be settings of the program
-  const found: AgentVersion =
-    path !== null && trusted
-      ? await agentVersion(spec, { path, cwd: tmpdir(), env })
-      : { version: null }
+  const isAsked = path !== null && trusted
+  const [found, login]: [AgentVersion, LoginStatus | null] = isAsked
+    ? await Promise.all([
+        agentVersion(spec, { path, cwd: tmpdir(), env }),
+        logins && loginStatus(spec, env, logins),
+      ])
+    : [{ version: null }, null]
   return {
     id,
     kind: runner.kind,
@@ -213,11 +228,28 @@ export async function providerStatus(
     path,
     version: found.version,
     warning: found.warning ?? null,
+    login,
     plan_mode: spec.planMode,
     source,
     trusted,
     advice: path === null ? adviceFor(spec) : '',
   }
+}
+
+async function loginStatus(
+  { login }: AgentSpec,
+  env: Record<string, string>,
+  logins: Logins,
+): Promise<LoginStatus | null> {
+  if (login === null) return null
+  const known = logins.get(login)
+  if (known) return known
+  const asked = isLoggedIn(login, env).then((is): LoginStatus => {
+    if (is === null) return 'unknown'
+    return is ? 'logged_in' : 'not_logged_in'
+  })
+  logins.set(login, asked)
+  return asked
 }
 
 /** Throws if the provider's program is not installed, before a session is created that could only fail. */

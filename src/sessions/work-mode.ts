@@ -192,10 +192,9 @@ async function runAgentWork(
   const folder = await deps.store.read(job.case_id)
   const session = sessionOf(folder, job.session_id)
   const memory = await memoryOf(deps, folder)
-  const { instructions } = settings
   const context = await promptContext(deps, folder, session, {
     memory,
-    instructions,
+    settings,
     workdir,
     provider,
   })

@@ -164,11 +164,28 @@ t.test('a workspace is found', async (t) => {
   })
 })
 
+t.test('a case with nothing to plan with', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  await cli.run('new', 'Red door')
+  t.match(await cli.run('start', 'door'), {
+    code: 1,
+    stderr: /nothing to plan with[\s\S]*casefile init --agent[\s\S]*--run-tests[\s\S]*runbook\.md/,
+  })
+  t.match(await cli.run('start', 'door', '--json'), { code: 1, json: { plans_from: null } })
+  t.match(await cli.run('tail', 'door'), { code: 3 }, 'no session is made')
+  t.match(await cli.run('start', 'door', '--run-tests'), { code: 1, stderr: /init --tests/ })
+  writeFileSync(join(cli.root, 'casefile.md'), '---\ntests: echo tested\n---\n')
+  t.match(await cli.run('start', 'door', '--run-tests'), { code: 0, stdout: /^▶ echo tested$/m })
+  t.match(await cli.run('start', 'door'), { code: 0 }, 'it has a runbook.md now')
+  t.match(await cli.run('start', 'door', '--run-tests', '--provider', 'x'), { code: 2 })
+})
+
 t.test('a name that fits', async (t) => {
   const cli = cliHere(t)
   await cli.serve()
   await cli.run('new', 'Red door')
-  await cli.run('new', 'Red window')
+  await cli.run('new', 'Red window', '-d', RUNBOOK)
   t.test('several cases lists them', async (t) => {
     const said = await cli.run('show', 'red')
     t.match(said, { code: 3, stderr: /"red" matches 2 cases[\s\S]*OPEN {2}Red/ })

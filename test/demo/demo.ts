@@ -1,9 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { runBuilt } from '../fixtures/built-service.ts'
+import { needsTmux, openPane } from '../fixtures/tmux.ts'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
@@ -44,30 +47,44 @@ t.test('the demo plays the whole flow', async (t) => {
   t.equal(stderr, '')
 
   const story = [
-    /\| not ok \d+ - a token is accepted as soon as it is issued/,
-    /18 of 23 tests pass/,
-    /POST \/cases .* -> 201/,
-    /wrote memory\/cases\/[0-9a-f-]{36}\/case\.md/,
-    /7 session_state_changed new_state=plan_ready/,
-    /\| ```js run id=fix/,
-    /Approve this plan\? \[y\/N\] yes \(--yes\)/,
-    /POST \S+\/approve \{"plan_sha256":"ca1d710f…"\} -> 200/,
-    /fix {2}src\/token\.js: return claims\.exp/,
-    /test {2}ok 23 - /,
-    /22 session_completed/,
-    /wrote src\/token\.js/,
-    /tests +23 of 23 pass/,
-    /diff +src\/token\.js: \+1 -1/,
-    /candidate +1-test\.tap +23 of 23 tests passed/,
-    /\| \+ {2}return claims\.exp <= Math\.floor\(now \/ 1000\)/,
-    /PUT \/cases\/\S+\/state \{"state":"RESOLVED"\} -> 422/,
-    /missing: a verified proof of type test-log for "All tests pass"/,
-    /PUT \S+\/verify -> 200/,
-    /PUT \S+\/state \{"state":"RESOLVED",.*\} -> 200/,
-    /23 of 23 tests pass/,
+    /no account, no model, no network/,
+    /1 of 6 · A bug becomes a case/,
+    /\$ npm test\n {4}not ok 1 - /,
+    /# pass 18\n {4}# fail 5/,
+    /\$ casefile new "Signed out right after signing in" --type bug \\\n {6}--description /,
+    /[0-9a-f-]{36} {2}Signed out right after signing in/,
+    /\$ casefile item "right after" "All tests pass" --type test-log --required/,
+    /scripted: it has no model/,
+    /\$ casefile start "right after"/,
+    /Session 1 {2}implementing by scripted-agent/,
+    /Hypothesis\n {6}`exp` in a token/,
+    /1\. Let `issueToken` write `iat` and `exp` in milliseconds/,
+    /\$ casefile comment "right after" --line 1 \\\n {6}-m "Tokens keep seconds/,
+    /draft .* On line 1/,
+    /\$ casefile revise "right after"/,
+    /1\. Leave `issueToken` as it is/,
+    /addressed .* On line 1/,
+    /\$ casefile approve "right after" --yes/,
+    /│ → Edit src\/token\.js/,
+    /│ # fail 2/,
+    /✗ who has signed in must sign in again 15 minutes later/,
+    /✗ a token is refused when its lifetime is over/,
+    /session 1 failed/,
+    /\$ casefile resolve "right after" --outcome ConfirmedCodeBug\n.*Proof requirements are not met/,
+    /\$ casefile start "right after" --again/,
+    /Session 2 .*\n\n {4}Hypothesis\n {6}The units are right now/,
+    /\$ casefile approve "right after" --yes/,
+    /✓ 23 of 23 tests pass/,
+    /\$ casefile proof add "right after" --artifact 2-test\.tap/,
+    /not verified, 23 of 23/,
+    /\$ casefile proof verify "right after" --all\n.* verified, 23 of 23/,
+    /\$ casefile resolve .*\n.*RESOLVED/,
     /src\/token\.js \| 2 \+-/,
+    /\$ casefile history "right after"/,
+    /session 1 plan sent/,
+    /In your own project:\n {2}\$ .* init .*\n {2}\$ .* serve --open/,
     /The workspace is kept: /,
-    /casefile sample workspace && casefile serve --root workspace \(in a checkout: npm start\)/,
+    /To serve it: .* serve --root .* --state-dir /,
   ]
   let at = 0
   for (const part of story) {
@@ -77,6 +94,18 @@ t.test('the demo plays the whole flow', async (t) => {
   }
   t.notOk(stdout.includes('\u001b'), 'no colours where there is no terminal')
   t.notMatch(stdout, / $/m, 'no blanks at the ends of lines')
+  t.notMatch(stdout, /\n\n\n/, 'no two blank lines')
+  const others = stdout.split('\n').filter((line) => !line.includes(temp) && !line.includes(cli))
+  t.strictSame(
+    others.filter((line) => line.length > 80),
+    [],
+    'nothing is wider than a terminal of 80 columns',
+  )
+  t.equal(
+    stdout.match(/`issueToken` write/g)?.length,
+    3,
+    'a plan is printed once; its comment quotes it twice',
+  )
 
   const workspace = join(temp, left()[0]!, 'workspace')
   t.ok(stdout.includes(`The workspace is kept: ${workspace}`))
@@ -84,6 +113,15 @@ t.test('the demo plays the whole flow', async (t) => {
     execFileSync('git', ['status', '--short'], { cwd: workspace, encoding: 'utf8' }),
     /^ M src\/token\.js\n\?\? memory\/cases\/[0-9a-f-]{36}\/\n$/,
     'and it is whole',
+  )
+
+  const state = join(temp, 'mine')
+  const refused = await runBuilt(['start', 'right after'], { XDG_STATE_HOME: state }, workspace)
+  t.not(refused.code, 0)
+  t.match(
+    refused.stderr,
+    /trust/,
+    'the scripted agent is trusted only in the state folder of the demo',
   )
 })
 
@@ -102,7 +140,7 @@ t.test('without a terminal it must be told to approve', async (t) => {
 t.test('interrupted it clears up', async (t) => {
   t.test('by ctrl-C, in the middle of a step', async (t) => {
     const { child, ended, left, printed } = start(t, ['--yes'])
-    await printed(/13 step_started/)
+    await printed(/▶ agent/)
     child.kill('SIGINT')
     const { code, stderr } = await ended
     t.equal(code, 130)
@@ -111,7 +149,7 @@ t.test('interrupted it clears up', async (t) => {
   })
   t.test('by a reader that has read enough', async (t) => {
     const { child, ended, left, printed } = start(t, ['--yes'])
-    await printed(/18 of 23/)
+    await printed(/# pass 18/)
     child.stdout.destroy()
     t.equal((await ended).code, 130)
     t.strictSame(left(), [])
@@ -126,3 +164,98 @@ t.test('what fails is told, and the exit code says so', async (t) => {
   t.strictSame(left(), [])
   t.ok(existsSync(temp))
 })
+
+t.test(
+  'with --json the result goes to standard output, and the story to standard error',
+  async (t) => {
+    const { ended, left } = start(t, ['--yes', '--json'])
+    const { code, stdout, stderr } = await ended
+    t.equal(code, 0)
+    t.strictSame(JSON.parse(stdout), { played: true, workspace: null })
+    t.match(stderr, /6 of 6 · /)
+    t.strictSame(left(), [])
+  },
+)
+
+t.test('on a terminal', needsTmux, async (t) => {
+  /** The demo in a terminal of 80 columns; the file `opened` has the addresses that it opened. */
+  const onTerminal = (t: Test, args = '', more: Record<string, string> = {}) => {
+    const folder = t.testdir({ 'browser.sh': '#!/bin/sh\necho "$1" >> "$OPENED"\n' })
+    chmodSync(join(folder, 'browser.sh'), 0o755)
+    const opened = join(folder, 'opened')
+    const env = { TMPDIR: folder, BROWSER: join(folder, 'browser.sh'), OPENED: opened, ...more }
+    const pane = openPane(t, `"${process.execPath}" "${cli}" demo ${args}`, {
+      cwd: folder,
+      env,
+      columns: 80,
+    })
+    return { pane, opened }
+  }
+
+  t.test('each step waits for Enter, and no to a plan runs nothing', async (t) => {
+    const { pane } = onTerminal(t)
+    const output = pane.record()
+    for (const command of ['start', 'comment', 'revise']) {
+      await pane.shows(new RegExp(`casefile ${command} .*\n(?:.*"\n)?  Enter runs it\\s*$`))
+      pane.press('Enter')
+    }
+    await pane.shows(/casefile approve .*\n {2}Enter approves this plan, n does not\s*$/)
+    pane.press('n', 'Enter')
+    const text = await pane.shows(/exit=0/)
+    t.match(text, /casefile abandon[\s\S]*Not approved, so nothing ran\./)
+    t.notMatch(text, /Enter runs it/, 'an answered prompt is gone')
+    t.notMatch(text, /▶ agent/)
+    t.match(output(), /\u001b\[/, 'in colours')
+  })
+
+  t.test('it respects NO_COLOR', async (t) => {
+    const { pane } = onTerminal(t, '', { NO_COLOR: '1' })
+    const output = pane.record()
+    await pane.shows(/Enter runs it/)
+    pane.press('C-c')
+    await pane.shows(/exit=130/)
+    t.notMatch(output(), /\u001b\[[\d;]*m/)
+  })
+
+  t.test('with --open it goes on when the person does it in the browser', async (t) => {
+    const { pane, opened } = onTerminal(t, '--open')
+    const text = await pane.shows(/In the browser: .*New session[\s\S]*Enter runs it/)
+    const [, url = '', id = ''] = /Watch (http:\S+?)\/case\/(\S+)/.exec(text) ?? []
+    await pollUntil(() => existsSync(opened))
+    t.equal(readFileSync(opened, 'utf8').trim(), `${url}/case/${id}`)
+    const send = async (method: string, path: string, body?: object) => {
+      const answer = await fetch(`${url}/cases/${id}${path}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      })
+      t.ok(answer.ok, `${method} ${path}: ${answer.status}`)
+      return answer.json()
+    }
+    const session = await send('POST', '/sessions', { type: 'implementing' })
+    await pane.shows(/Done in the browser, as by casefile start[\s\S]*casefile comment/)
+    await send('POST', `/sessions/${session.id}/comments`, { text: 'Keep seconds.', line: 1 })
+    await pane.shows(/as by casefile comment[\s\S]*casefile revise/)
+    await send('POST', `/sessions/${session.id}/revise`, {})
+    await pane.shows(/as by casefile revise[\s\S]*Leave `issueToken`[\s\S]*casefile approve/)
+    const { plan_sha256 } = await send('GET', `/sessions/${session.id}`)
+    await send('POST', `/sessions/${session.id}/approve`, { plan_sha256 })
+    await pane.shows(/as by casefile approve[\s\S]*casefile tail[\s\S]*# fail 2[\s\S]*5 of 6/)
+    await pane.shows(/In the browser: choose Plan again[\s\S]*Enter runs it/)
+    pane.press('Enter')
+    await pane.shows(/Session 2[\s\S]*Enter approves/)
+    pane.press('Enter')
+    for (const command of ['proof add', 'proof verify', 'resolve']) {
+      await pane.shows(new RegExp(`6 of 6[^]*casefile ${command} .*\n {2}Enter runs it`))
+      pane.press('Enter')
+    }
+    await pane.shows(/Look around in the browser\. Enter ends the demo\./)
+    t.equal((await fetch(`${url}/cases/${id}`)).status, 200, 'the page still works')
+    pane.press('Enter')
+    await pane.shows(/exit=0/)
+  })
+})
+
+async function pollUntil(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await delay(50)
+}

@@ -64,9 +64,9 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
   t.match(text, /^git +\d/m)
   t.match(text, /^casefile\.md +asks for nothing that needs trust$/m)
   t.match(text, /^read-only mount +(works|does not work here: .+)$/m)
-  t.match(text, /^runbook \(default\) +- +runs nothing +built in$/m)
+  t.match(text, /^runbook \(default\) +- +runs nothing +- +built in$/m)
   t.match(text, `1.18.33`)
-  t.match(text, join(bin, 'opencode'))
+  t.match(text, new RegExp(`^opencode +1\\.18\\.33 +tools +unknown +${bin}/opencode$`, 'm'))
   t.match(text, /^codex +- .* npm install -g @openai\/codex$/m)
   t.match(
     text,

@@ -268,6 +268,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^GET .* 413$/, 'plumbing.ts, proof.ts: a list over 64 MiB'],
   [/^POST .*\/webhooks 422$/, 'webhooks.ts: 500 of them'],
   [/^(PATCH|DELETE) \/webhooks\/\{id\} 422$/, 'test/webhooks/notify.ts: set in casefile.md'],
+  [/^PUT \/setup (409|422)$/, 'setup.ts, settings that need trust or changed meanwhile'],
   [/ (500|503|507)$/, 'test/faults, raw-sockets.ts'],
   [/^POST .*\/run (200|409|502)$/, 'providers.ts'],
   [/^GET .*\/(memory|artifacts) 409$/, 'a folder without permission, which is none for root'],

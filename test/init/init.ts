@@ -283,6 +283,20 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
   t.match(await run('--memory', 'cloud'), { code: 2, stderr: /Allowed choices are with-code/ })
 })
 
+t.test('options change just their settings', async (t) => {
+  const space = project(t)
+  writeFileSync(space.file('casefile.md'), '---\nprovider: runbook # mine\n---\n\nMind the gap.\n')
+  const run = (...args: string[]) => runBuilt(['init', ...args], {}, space.root)
+  const tests = ['--agent', 'claude', '--tests', 'make check']
+  t.match(await run(...tests), { code: 0, stderr: /Wrote casefile\.md/ })
+  t.equal(
+    readFileSync(space.file('casefile.md'), 'utf8'),
+    '---\nprovider: claude # mine\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
+  )
+  t.notMatch((await run(...tests)).stderr, /Wrote/, 'a second run changes nothing')
+  t.match(await run('--agent', 'nobody'), { code: 1, stderr: /no provider "nobody"/ })
+})
+
 t.test('outside of a repository it makes the files alone', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'casefile-init-')) // the testdir lies in a repository
   t.teardown(() => rmSync(root, { recursive: true }))

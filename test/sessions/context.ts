@@ -18,7 +18,12 @@ t.test('an agent waits only so long for similar cases, and then works without th
     } as never,
     folder as never,
     { number: 1, type: 'planning' } as never,
-    { memory: new Map(), instructions: '', workdir: '/', provider: { spec: null } },
+    {
+      memory: new Map(),
+      settings: { instructions: '', tests: null },
+      workdir: '/',
+      provider: { spec: null },
+    },
   )
   t.match(context, { case: { title: 'Slow logins' }, similar: [] })
   t.match(logged, [/similar cases, so the agent gets none: Error: the index took more than 0.1 s/])

@@ -54,32 +54,13 @@ t.test('where the plan comes from', async (t) => {
     ],
     [
       'a blank runbook.md does not count',
-      { runbook: ' \n', fields: { workdir: 'python' } },
-      /pytest/,
+      { runbook: ' \n', fields: { description: described } },
+      /from the description/,
     ],
     [
-      'package.json',
+      'nothing to plan with: no tests run unasked',
       { fields: { workdir: 'node' } },
-      /\(package\.json\)\.\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```$/,
-    ],
-    ['package.json that prints TAP', { fields: { workdir: 'tap' } }, /id=npm-test proof=tap/],
-    [
-      'npm init writes a test that is none',
-      { fields: { workdir: 'none' } },
-      /id=make-check proof=log\nmake check/,
-    ],
-    ['a package.json that does not parse', { fields: { workdir: 'broken' } }, /go test \.\/\.\.\./],
-    ['Makefile', { fields: { workdir: 'make' } }, /make test/],
-    [
-      'a variable of a Makefile is no target; Cargo.toml',
-      { fields: { workdir: 'variable' } },
-      /cargo test/,
-    ],
-    ['pyproject.toml', { fields: { workdir: 'python' } }, /python3 -m pytest/],
-    [
-      'a checklist at last',
-      { fields: { workdir: 'empty', title: 'It fails' } },
-      /nothing to run[\s\S]*- \[ \] Reproduce: It fails/,
+      /^Nothing to plan with: [^`]*`run`[^`]*`steps`[\s\S]*--run-tests`\.$/,
     ],
   ]
   for (const [name, wanted, expected] of plans) {
@@ -92,7 +73,7 @@ t.test('where the plan comes from', async (t) => {
       t.strictSame(problems, [])
     })
   }
-  await t.test('steps of casefile.md, before the project', async (t) => {
+  await t.test('steps of casefile.md', async (t) => {
     writeFileSync(join(root, 'casefile.md'), "---\nsteps: ['make a', 'echo ```']\n---\n")
     const ref = await planned(service, { fields: { workdir: 'node' } })
     const { plan } = await must(service, 'GET', ref.path)
@@ -106,28 +87,73 @@ t.test('where the plan comes from', async (t) => {
   })
 })
 
+t.test('the tests of a project', async (t) => {
+  const service = await openTestService(t, { files: project })
+  const folders: [name: string, workdir: string, expected: RegExp][] = [
+    [
+      'package.json',
+      'node',
+      /\(package\.json\)\.\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n$/,
+    ],
+    ['package.json that prints TAP', 'tap', /id=npm-test proof=tap/],
+    ['npm init writes a test that is none', 'none', /id=make-check proof=log\nmake check/],
+    ['a package.json that does not parse', 'broken', /go test \.\/\.\.\./],
+    ['Makefile', 'make', /make test/],
+    ['a variable of a Makefile is no target; Cargo.toml', 'variable', /cargo test/],
+    ['pyproject.toml', 'python', /python3 -m pytest/],
+  ]
+  const testsIn = async (workdir: string) => {
+    const { id } = await service.newCase({ workdir })
+    return (await must(service, 'GET', `/cases/${id}/setup`)).tests
+  }
+  for (const [name, workdir, expected] of folders) {
+    await t.test(name, async (t) => t.match((await testsIn(workdir)).runbook, expected))
+  }
+  t.equal(await testsIn('empty'), null)
+  writeFileSync(join(service.root, 'casefile.md'), '---\ntests: npm test\n---\n')
+  t.match(
+    await testsIn('tap'),
+    { command: 'npm test', source: 'casefile.md', report: 'tap' },
+    'the setting is the command, and the report is known from the file',
+  )
+  t.match((await testsIn('empty')).runbook, /id=tests proof=log\nnpm test/)
+})
+
 t.test('where the hypothesis comes from', async (t) => {
   const service = await openTestService(t)
-  const cases: [name: string, description: string, expected: string | RegExp][] = [
+  const stated = '## Hypothesis\n\nThe pool is small.\n\nTruly.\n\n### Why\n\nx\n\n## Steps\n\ny'
+  const hypothesis = 'The pool is small.\n\nTruly.\n\n### Why\n\nx'
+  const none = 'None: there is nothing to plan with.'
+  const cases: [name: string, description: string, runbook: string, expected: string][] = [
+    ['the heading of the description', `Intro.\n\n${stated}`, '', hypothesis],
     [
-      'its heading',
-      'Intro.\n\n## Hypothesis\n\nThe pool is small.\n\nTruly.\n\n### Why\n\nx\n\n## Steps\n\ny',
-      'The pool is small.\n\nTruly.\n\n### Why\n\nx',
+      'the heading of runbook.md before that',
+      stated,
+      `## Hypothesis\n\nMine.\n\n## Do\n\n${ok}`,
+      'Mine.',
     ],
-    ['an empty heading is none', '## Hypothesis\n\n## Steps\n\nFirst.', 'First.'],
-    ['a heading in a fence is none', '```\n## Hypothesis\n\nno\n```\n\nYes.', 'Yes.'],
+    ['an empty heading is none', '## Hypothesis\n\n## Steps\n\nFirst.', '', none],
+    ['a heading in a fence is none', '```\n## Hypothesis\n\nno\n```\n\nYes.', '', none],
     [
-      'the first paragraph',
-      '# Title\n\n- a list\n\nIt is slow,\nvery slow.\n\nMore.',
-      'It is slow,\nvery slow.',
+      'never the first words of the description',
+      'It is slow.',
+      ok,
+      'No hypothesis: the plan comes from runbook.md.',
     ],
-    ['the title', '', 'No hypothesis yet. The title: It is odd'],
-    ['the title where no prose is', `# A\n\n${ok}`, /It is odd$/],
+    [
+      'never the title',
+      `# A\n\n${step('true')}`,
+      '',
+      "No hypothesis: the plan comes from the case's description.",
+    ],
   ]
-  for (const [name, description, expected] of cases) {
+  for (const [name, description, runbook, expected] of cases) {
     await t.test(name, async (t) => {
-      const ref = await planned(service, { fields: { title: 'It is odd', description } })
-      t.match((await must(service, 'GET', ref.path)).hypothesis, expected)
+      const fields = { title: 'It is odd', description }
+      const ref = await planned(service, runbook === '' ? { fields } : { fields, runbook })
+      const session = await must(service, 'GET', ref.path)
+      t.equal(session.hypothesis, expected)
+      t.notMatch(session.plan, /Mine\./, 'it is not in the plan too')
     })
   }
 })

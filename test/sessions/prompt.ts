@@ -14,6 +14,7 @@ function contextWith(more: Partial<PromptContext> = {}): PromptContext {
       description: 'It takes 30 s.\n\n```js\nwait()\n```',
     },
     checklist: ['- The test passes (test-log, required)'],
+    tests: null,
     type: 'implementing',
     notes: [],
     earlier: [],

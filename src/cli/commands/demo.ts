@@ -4,23 +4,28 @@ import { EXIT } from '../output/exit-codes.ts'
 
 interface Options {
   yes?: boolean
+  open?: boolean
   keep?: boolean
   json?: boolean
 }
 
-export function command({ sample }: ProgramContext): Command {
+export function command({ sample, program }: ProgramContext): Command {
   const demo = new Command('demo')
-    .description('Play the whole flow on a temporary copy of the sample workspace.')
-    .option('--yes', 'Approve the plan without asking.')
-    .option('--keep', 'Keep the temporary copy, to look around in it.')
+    .description('See the whole flow in two minutes, with a scripted agent.')
+    .option('--open', 'Open the console in the browser, to do the same there.')
+    .option('--yes', 'Go through without waiting, and approve without asking.')
+    .option('--keep', 'Keep its temporary workspace.')
     .action(async (options: Options) => {
       const { demo } = await import('../../demo/demo.ts')
-      process.exit(await demo(sample, options)) // see serve
+      process.exit(await demo({ sample, program }, options)) // see serve
     })
   return explain(demo, {
-    examples: [['casefile demo --keep', 'Look around in it afterwards.']],
+    examples: [
+      ['casefile demo --open', 'Watch it in the browser, too.'],
+      ['casefile demo --yes --keep', 'Look around in it afterwards.'],
+    ],
     exits: [EXIT.interrupted],
-    more: 'With --json the story goes to standard error, and the result to standard output.',
+    more: 'It runs in a temporary workspace. Enter goes on; so does doing the same in the browser. With --json the story goes to standard error, and the result to standard output.',
     shared: [jsonOption()],
   })
 }

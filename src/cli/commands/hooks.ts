@@ -3,7 +3,7 @@ import { Argument, Command } from 'commander'
 import { createClient } from '../../client/client.ts'
 import { confirm } from '../../demo/question.ts'
 import type { Place } from '../../hook-settings/agent-hooks.ts'
-import type { ChangePlan, SettingsChange } from '../../hook-settings/install.ts'
+import type { SettingsChange } from '../../hook-settings/install.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -135,18 +135,17 @@ async function run(
   options: PlaceOptions,
 ): Promise<ExitCode> {
   const terminal = ownTerminal()
-  const [{ root, memoryRoot, stateDir }, agents, settings] = await Promise.all([
-    findWorkspace(options),
-    import('../../hook-settings/agents.ts'),
-    import('../../hook-settings/install.ts'),
-  ])
-  const [{ createInstalledHooks }, { openStateFolder }, { createTrustFile }, { hookFiles }] =
+  const [{ root, memoryRoot, stateDir }, agents, { planHooks, usualPlace, writeHooks }] =
     await Promise.all([
-      import('../../hook-settings/installed-hooks.ts'),
-      import('../../state/state-folder.ts'),
-      import('../../workspace/settings/trust-file.ts'),
-      import('../../state/hook-files.ts'),
+      findWorkspace(options),
+      import('../../hook-settings/agents.ts'),
+      import('../../hook-settings/hook-change.ts'),
     ])
+  const [{ openStateFolder }, { createTrustFile }] = await Promise.all([
+    import('../../state/state-folder.ts'),
+    import('../../workspace/settings/trust-file.ts'),
+  ])
+  const hookPlaces = { root, stateDir, environment: process.env }
   const places = placesIn(options)
   const chosen =
     names.length > 0
@@ -157,31 +156,18 @@ async function run(
   if (chosen.length === 0) {
     throw usageError(`No known agent is on the PATH. Name one: ${AGENT_NAMES.join(', ')}.`)
   }
-  const key = agents.workspaceKey(stateDir)
-  const homes = { root, environment: process.env, key }
-  const records = createInstalledHooks(stateDir)
+  const isStrict = options.strict ?? false
   const changes: SettingsChange[] = []
   for (const agent of chosen) {
     const known = Object.keys(agent.files) as Place[]
-    const wanted = places.length > 0 ? places : what === 'install' ? known.slice(0, 1) : known
+    const wanted = places.length > 0 ? places : what === 'install' ? [usualPlace(agent)] : known
     for (const place of wanted) {
-      const path = agent.files[place]?.(homes)
-      if (path === undefined) {
-        if (what === 'remove') continue
+      const change = await planHooks({ what, agent, place, isStrict }, hookPlaces)
+      if (change !== null) changes.push(change)
+      else if (what === 'install') {
         const has = known.map((each) => `--${each}`).join(' or ')
         throw usageError(`${agent.title} has no --${place} settings. Use ${has}.`)
       }
-      const target = {
-        root,
-        script: hookFiles(stateDir).script,
-        isUser: place === 'user',
-        isShared: place === 'project',
-        isStrict: options.strict ?? false,
-      }
-      const plan: ChangePlan = { agent, place, path, target, records }
-      changes.push(
-        await (what === 'install' ? settings.planInstall(plan) : settings.planRemoval(plan)),
-      )
     }
   }
   const open = changes.filter(({ before, after }) => before !== after)
@@ -192,12 +178,8 @@ async function run(
     return EXIT.notApproved
   }
   await openStateFolder(stateDir, { memoryRoot })
-  if (what === 'install') {
-    const { installHookScript } = await import('../../hook-settings/service-hooks.ts')
-    await installHookScript({ root, stateDir, environment: process.env })
-  }
   const trust = createTrustFile(stateDir, root, terminal.warn)
-  for (const change of open) await settings.carryOut(change, records, trust)
+  await writeHooks(open, hookPlaces, { trust, script: what === 'install' })
   if (options.json) terminal.print(jsonText({ changes: changes.map(asJson) }))
   else if (open.length === 0) terminal.say(`Nothing to ${what}.`)
   else {
@@ -211,7 +193,7 @@ async function run(
         )
       }
       const { hooksReport } = await import('../../hook-settings/status.ts')
-      const { hooks } = await hooksReport({ root, stateDir, environment: process.env })
+      const { hooks } = await hooksReport(hookPlaces)
       for (const { agent, warnings } of hooks) {
         for (const each of warnings) terminal.warn(visibleText(`${agent}: ${each}`))
       }

@@ -1,11 +1,17 @@
 import { Command, Option } from 'commander'
-import type { ApiReader } from '../../client/client.ts'
+import type { ApiReader, Client } from '../../client/client.ts'
+import { changeMemory } from '../../client/memory-change.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
+import type { CaseSetupJson } from '../../http/schemas/setup.ts'
+import { AppError } from '../../model/app-error.ts'
 import { SESSION_TYPES } from '../../model/case-state.ts'
+import { RUNBOOK_FILE } from '../../model/memory-name.ts'
+import { OWN_PROVIDER } from '../../model/settings.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { followPlanning } from '../follow/follow.ts'
-import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { resolveCase } from '../resolve/case.ts'
@@ -18,6 +24,7 @@ interface Options extends CommandOptions {
   /** The session that failed; true for the newest. */
   again?: string | true
   detach?: boolean
+  runTests?: boolean
 }
 
 export function command(): Command {
@@ -33,6 +40,10 @@ export function command(): Command {
     .option('--provider <name>', 'Agent to use.')
     .option('--note <text>', 'Instructions for the agent.')
     .option('--again [session]', 'Plan again after a failed session. Default: the newest.')
+    .option(
+      '--run-tests',
+      'Plan to run just the tests of the project. Writes runbook.md if the case has none.',
+    )
     .option('--detach', 'Do not wait for the plan. Needs a running service.')
     .action((name: string, options: Options) =>
       withService(options, (context) => run(context, name, options)),
@@ -44,6 +55,7 @@ export function command(): Command {
         'casefile start c12d --type investigating --note "Look at the clock first"',
         'Plan an investigation.',
       ],
+      ['casefile start c12d --run-tests', 'Plan to run just the tests; no agent is needed.'],
       ['casefile start c12d --again', 'Plan again; the agent sees why the newest session failed.'],
     ],
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
@@ -53,11 +65,20 @@ export function command(): Command {
 async function run(
   context: CommandContext,
   name: string,
-  { type, provider, note, again, detach }: Options,
+  { type, provider: named, note, again, detach, runTests = false }: Options,
 ): Promise<ExitCode> {
   const { client, terminal, json } = context
   if (detach) requirePersistentService(context, 'plan')
+  if (runTests && (again !== undefined || named !== undefined)) {
+    throw usageError('--run-tests needs no agent: leave out --provider and --again.')
+  }
   const id = await resolveCase(client, name)
+  const provider = runTests ? OWN_PROVIDER : named
+  if (again === undefined && (provider === undefined || provider === OWN_PROVIDER)) {
+    const setup: CaseSetupJson = (await client.request('GET', `/cases/${id}/setup`)).body
+    if (runTests) await writeTestsRunbook(client, id, setup)
+    else if (setup.plans_from === null) return cannotPlan(context, id, setup)
+  }
   const body =
     again === undefined
       ? { type: type ?? 'implementing', provider, note }
@@ -71,6 +92,42 @@ async function run(
     terminal.print(`session ${session.number} is planning. Follow it with: ${next}\n`)
   }
   return EXIT.done
+}
+
+/** Writes a runbook.md that runs the tests, if the case has none. */
+async function writeTestsRunbook(
+  client: Client,
+  id: string,
+  { tests }: CaseSetupJson,
+): Promise<void> {
+  const path = `/cases/${id}/memory/${RUNBOOK_FILE}`
+  if ((await client.rawRequest('GET', path)).status === 200) return
+  if (tests === null) {
+    throw new AppError(
+      'bad_request',
+      'It is not known how the tests of this project are run. Say it once: casefile init --tests "make check"',
+    )
+  }
+  await changeMemory(client, path, (present) => present ?? tests.runbook)
+}
+
+/** No session is made that could only say that there is nothing to plan with. */
+function cannotPlan(
+  { terminal, json }: CommandContext,
+  id: string,
+  setup: CaseSetupJson,
+): ExitCode {
+  if (json) terminal.print(jsonText(setup))
+  const name = id.slice(0, 8)
+  const tests = setup.tests === null ? '' : ` (${visibleText(setup.tests.command)})`
+  terminal.say(`There is nothing to plan with: no agent is set up, and the case has no runbook.md, no run
+fences in its description, and casefile.md has no steps. Choose one:
+
+  casefile init --agent claude            let an agent plan; casefile doctor lists what is installed
+  casefile start ${name} --run-tests     run just the tests of the project${tests}
+  memory/cases/${id}/runbook.md
+                                          write the steps yourself (docs/sessions.md), then start again`)
+  return EXIT.failed
 }
 
 async function failedSession(client: ApiReader, id: string, again: string | true): Promise<string> {

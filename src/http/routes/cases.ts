@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { parseRequirements } from '../../markdown/requirement-line.ts'
 import { AppError } from '../../model/app-error.ts'
 import { type CaseFolder, type Decide, gateOf } from '../../model/case-folder.ts'
 import { answerQuestion } from '../../model/decide-answer.ts'
@@ -119,7 +120,7 @@ export const caseEndpoints = [
     tag: 'Cases',
     summary: 'Create a case',
     description:
-      'Only the title is required. A null field is the same as a missing one. The new case is OPEN.',
+      'Only the title is required. A null field is the same as a missing one. The new case is OPEN. Without `checklist`, it gets the items of the setting `checklist` in casefile.md.',
     body: newCaseSchema,
     responses: created(caseSchema, 'The new case.'),
     errors: FILE_ERRORS,
@@ -128,7 +129,8 @@ export const caseEndpoints = [
     async handle({ c, service, body }) {
       const { checklist, ...sent } = body
       const by = await actorOf(service, c)
-      const made = newCase(newFields(sent), service.newId(), service.now(), checklist ?? [])
+      const items = checklist ?? parseRequirements((await service.settings()).checklist.join('\n'))
+      const made = newCase(newFields(sent), service.newId(), service.now(), items)
       const folder = await service.store.create(made, by)
       const location = `/cases/${folder.case.id}`
       const { text } = caseBody(service, folder)

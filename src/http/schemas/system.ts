@@ -93,6 +93,10 @@ export const provider = z
     path: z.string().nullable().describe('Where the program is.'),
     version: z.string().nullable().describe('Null if it is unknown.'),
     warning: z.string().nullable().describe('A known fault of this version.'),
+    login: z
+      .enum(['logged_in', 'not_logged_in', 'unknown'])
+      .nullable()
+      .describe('Whether you are logged in to the agent; null if it was not asked.'),
     plan_mode: planMode,
     source: z.enum(['built-in', 'casefile.md']).describe('Where it is defined.'),
     trusted: z.boolean().describe('Whether the operator trusts it. Only then can it run.'),
@@ -109,6 +113,7 @@ export const provider = z
         path: null,
         version: null,
         warning: null,
+        login: null,
         advice: '',
         plan_mode: { holds: 'runs_nothing', note: 'It plans by reading files, and runs nothing.' },
         source: 'built-in',

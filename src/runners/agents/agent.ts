@@ -1,6 +1,7 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import type { PromptBy, StreamName } from '../../model/settings.ts'
 import type { EnvRule } from './environment.ts'
+import type { LoginCheck } from './login.ts'
 import type { CreateParser, OutputParser, ReadOwnRecord } from './parser-kit.ts'
 import type { UnknownRecord } from './unknown-record.ts'
 import type { AllowsUserPlaces } from './user-places.ts'
@@ -29,6 +30,8 @@ export interface AgentSpec {
   env: readonly EnvRule[]
   /** Arguments that print its version. */
   version: readonly string[]
+  /** How to find out whether its user is logged in; null for a program that is not known. */
+  login: LoginCheck | null
   /**
    * Files of a project that it acts on by itself (hooks, servers, endpoints) and that it cannot be told to ignore.
    * The operator must trust them first. They are looked up in the working folder and above; a name ending in `/` is
@@ -180,6 +183,7 @@ export function commandSpec(
     install: '',
     env: [],
     version: ['--version'],
+    login: null,
     bad: [],
     projectFiles: [],
     instructions: [],
@@ -197,6 +201,7 @@ export function acpSpec(
     install: '',
     env: [],
     version: ['--version'],
+    login: null,
     bad: [],
     projectFiles: [],
     instructions: [],

@@ -15,6 +15,7 @@ import {
 } from './agent-usage.ts'
 import { createBoundedMap } from './bounded-map.ts'
 import { ANTHROPIC_ENV, type EnvRule, NETWORK_ENV } from './environment.ts'
+import { CLAUDE_LOGIN } from './logins.ts'
 import {
   agentPlan,
   createMessages,
@@ -111,6 +112,7 @@ export const claude: Agent = {
     title: 'Claude Code',
     program: 'claude',
     install: 'npm install -g @anthropic-ai/claude-code',
+    login: CLAUDE_LOGIN,
     env: ENV,
     instructions: INSTRUCTIONS,
     stream: 'claude',
@@ -140,6 +142,7 @@ export const claude: Agent = {
     program: 'claude-agent-acp',
     args: [],
     install: ACP_INSTALL,
+    login: CLAUDE_LOGIN,
     env: ENV,
     instructions: INSTRUCTIONS,
     bad: [

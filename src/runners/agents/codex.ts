@@ -6,6 +6,7 @@ import { type Agent, acpSpec, type CommandLine, commandSpec, type OwnReport } fr
 import { clauseOf } from './agent-text.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from './agent-usage.ts'
 import { NETWORK_ENV, OPENAI_ENV } from './environment.ts'
+import { CODEX_LOGIN } from './logins.ts'
 import {
   agentPlan,
   createMessages,
@@ -46,6 +47,7 @@ export const codex: Agent = {
     title: 'Codex',
     program: 'codex',
     install: 'npm install -g @openai/codex',
+    login: CODEX_LOGIN,
     env: ENV,
     instructions: [['AGENTS.override.md', 'AGENTS.md']],
     stream: 'codex',
@@ -65,6 +67,7 @@ export const codex: Agent = {
     program: 'codex-acp',
     args: [],
     install: 'npm install -g @agentclientprotocol/codex-acp',
+    login: CODEX_LOGIN,
     env: ENV,
     // it marks the folder as trusted for Codex
     projectFiles: ['.codex/'],

@@ -6,6 +6,7 @@ import { type Agent, acpSpec, type CommandLine, commandSpec, type OwnReport } fr
 import { NO_USAGE } from './agent-usage.ts'
 import { createBoundedMap } from './bounded-map.ts'
 import { NETWORK_ENV } from './environment.ts'
+import { COPILOT_LOGIN } from './logins.ts'
 import {
   createMessages,
   denied,
@@ -69,6 +70,7 @@ export const copilot: Agent = {
     title: 'GitHub Copilot CLI',
     program: 'copilot',
     install: INSTALL,
+    login: COPILOT_LOGIN,
     env: ENV,
     projectFiles: PROJECT_FILES,
     stream: 'copilot',
@@ -84,6 +86,7 @@ export const copilot: Agent = {
     program: 'copilot',
     args: ['--acp'],
     install: INSTALL,
+    login: COPILOT_LOGIN,
     env: ENV,
     projectFiles: PROJECT_FILES,
     planMode: PLAN_MODE,

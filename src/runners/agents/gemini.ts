@@ -4,6 +4,7 @@ import { type Agent, acpSpec, type CommandLine, commandSpec, type Denial } from 
 import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from './agent-usage.ts'
 import { createBoundedMap } from './bounded-map.ts'
 import { GOOGLE_ENV, NETWORK_ENV } from './environment.ts'
+import { GEMINI_LOGIN } from './logins.ts'
 import {
   agentPlan,
   createMessages,
@@ -87,6 +88,7 @@ export const gemini: Agent = {
     title: 'Gemini CLI',
     program: 'gemini',
     install: INSTALL,
+    login: GEMINI_LOGIN,
     env: ENV,
     projectFiles: PROJECT_FILES,
     stream: 'gemini',
@@ -105,6 +107,7 @@ export const gemini: Agent = {
     program: 'gemini',
     args: ['--acp'],
     install: INSTALL,
+    login: GEMINI_LOGIN,
     env: ENV,
     instructions: [['GEMINI.md']],
     planMode: PLAN_MODE,

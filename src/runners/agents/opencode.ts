@@ -2,6 +2,7 @@ import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../mode
 import { type Agent, acpSpec, type CommandLine, commandSpec, type Denial } from './agent.ts'
 import { costOf, NO_USAGE, summed, sumOf } from './agent-usage.ts'
 import { ANTHROPIC_ENV, GOOGLE_ENV, NETWORK_ENV, OPENAI_ENV } from './environment.ts'
+import { OPENCODE_LOGIN } from './logins.ts'
 import {
   agentPlan,
   createMessages,
@@ -110,6 +111,7 @@ export const opencode: Agent = {
     title: 'opencode',
     program: 'opencode',
     install: INSTALL,
+    login: OPENCODE_LOGIN,
     env: ENV,
     projectFiles: PROJECT_FILES,
     instructions: INSTRUCTIONS,
@@ -138,6 +140,7 @@ export const opencode: Agent = {
     program: 'opencode',
     args: ['acp'],
     install: INSTALL,
+    login: OPENCODE_LOGIN,
     env: ENV,
     projectFiles: PROJECT_FILES,
     instructions: INSTRUCTIONS,

@@ -4,10 +4,10 @@ import { sha256 } from '../../markdown/session-file.ts'
 import { sessionOf } from '../../model/case-folder.ts'
 import { endRun, type RunEnd } from '../../model/decide-session.ts'
 import { sessionMove } from '../../model/session.ts'
-import { hypothesisOf } from '../../runners/runbook-plan.ts'
 import { openTreeSnapshots } from '../../snapshots/git-tree.ts'
 import type { SessionDeps } from '../deps.ts'
 import { endingActor, type Job, updateWithRetry } from '../jobs.ts'
+import { missingHypothesis } from '../plan-mode.ts'
 import { appendLine } from '../run-recorder.ts'
 import type { Talk } from './talk.ts'
 
@@ -39,7 +39,8 @@ export async function planInTerminal(
     await noteChanges(deps, job, talk)
     await deps.plans.store(plan)
     const isFirst = state === 'created'
-    const hypothesis = presented.hypothesis ?? (isFirst ? await hypothesisOf(present.case) : null)
+    const hypothesis =
+      presented.hypothesis ?? (isFirst ? await missingHypothesis(present.case) : null)
     Object.assign(end, {
       state: 'plan_ready',
       texts: { plan, ...(hypothesis === null ? {} : { hypothesis }) },

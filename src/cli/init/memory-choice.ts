@@ -1,6 +1,6 @@
-import { ask } from '../demo/question.ts'
-import { DEFAULT_KIND } from './deps.ts'
-import { MEMORY_BRANCH, MEMORY_KINDS, type MemoryKind } from './git-memory.ts'
+import { ask } from '../../demo/question.ts'
+import { DEFAULT_KIND } from '../../init/deps.ts'
+import { MEMORY_BRANCH, MEMORY_KINDS, type MemoryKind } from '../../init/git-memory.ts'
 
 /** What each choice means, for someone new to it. docs/git.md has more. */
 const MEANINGS: Record<MemoryKind, string[]> = {

@@ -1,6 +1,6 @@
-import { confirm } from '../demo/question.ts'
-import type { InitOptions } from './deps.ts'
-import { init } from './init-command.ts'
+import { confirm } from '../../demo/question.ts'
+import type { InitOptions } from '../../init/deps.ts'
+import { init } from '../../init/init-command.ts'
 import { askForKind } from './memory-choice.ts'
 
 /** `casefile init` in a terminal: asks questions if it can, and prints what it did. */

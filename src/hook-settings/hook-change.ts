@@ -1,0 +1,51 @@
+/** Installs and removes the hooks of one agent, as commands and the API do. */
+
+import { hookFiles } from '../state/hook-files.ts'
+import type { TrustFile } from '../workspace/settings/trust-file.ts'
+import type { AgentHooks, Place } from './agent-hooks.ts'
+import { workspaceKey } from './agents.ts'
+import type { HookTarget } from './hook-command.ts'
+import { carryOut, planInstall, planRemoval, type SettingsChange } from './install.ts'
+import { createInstalledHooks } from './installed-hooks.ts'
+import { type HookPlaces, installHookScript } from './service-hooks.ts'
+
+export interface HookChange {
+  what: 'install' | 'remove'
+  agent: AgentHooks
+  place: Place
+  isStrict: boolean
+}
+
+/** Null if the agent has no settings in that place. */
+export async function planHooks(
+  { what, agent, place, isStrict }: HookChange,
+  { root, stateDir, environment }: HookPlaces,
+): Promise<SettingsChange | null> {
+  const path = agent.files[place]?.({ root, environment, key: workspaceKey(stateDir) })
+  if (path === undefined) return null
+  const target: HookTarget = {
+    root,
+    script: hookFiles(stateDir).script,
+    isUser: place === 'user',
+    isShared: place === 'project',
+    isStrict,
+  }
+  const plan = { agent, place, path, target, records: createInstalledHooks(stateDir) }
+  return what === 'install' ? planInstall(plan) : planRemoval(plan)
+}
+
+/** The place that is used if none is named: the first that the agent has. */
+export function usualPlace(agent: AgentHooks): Place {
+  return Object.keys(agent.files)[0] as Place
+}
+
+/** Writes the changes, and with `script` what the hooks run. The state folder must exist. */
+export async function writeHooks(
+  changes: readonly SettingsChange[],
+  places: HookPlaces,
+  { trust, script }: { trust: TrustFile; script: boolean },
+): Promise<void> {
+  if (script) await installHookScript(places)
+  const records = createInstalledHooks(places.stateDir)
+  for (const change of changes) await carryOut(change, records, trust)
+}

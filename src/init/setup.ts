@@ -1,0 +1,193 @@
+/** How a workspace is set up: reads it, and changes it for the API. `casefile init` does the same on a terminal. */
+
+import { join, relative } from 'node:path'
+import { type Agent, agentsIn } from '../doctor/agents.ts'
+import { isWithin } from '../files/real-path.ts'
+import { stampOf } from '../files/safe-read.ts'
+import { planHooks, usualPlace, writeHooks } from '../hook-settings/hook-change.ts'
+import type { HookPlaces } from '../hook-settings/service-hooks.ts'
+import type { HookStatus } from '../hook-settings/status.ts'
+import { AppError } from '../model/app-error.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import { RUNBOOK_FILE } from '../model/memory-name.ts'
+import { OWN_PROVIDER, SETTINGS_FILE } from '../model/settings.ts'
+import { findTests, type ProjectTests } from '../runners/project-tests.ts'
+import { findRunbook, type RunbookSource, testsRunbook } from '../runners/runbook-plan.ts'
+import type { SessionDeps } from '../sessions/deps.ts'
+import type { Providers } from '../sessions/provider-runs.ts'
+import { providerOf } from '../sessions/providers.ts'
+import { findRepository } from '../workspace/git/git-repository.ts'
+import { readMemory } from '../workspace/memory-files.ts'
+import { planSettings, writeSettings } from '../workspace/settings/change-settings.ts'
+import type { TrustFile } from '../workspace/settings/trust-file.ts'
+import { workingFolder } from '../workspace/workdir.ts'
+import { FIRST_SETTINGS } from './first-settings.ts'
+import { type MemoryKind, presentKind } from './git-memory.ts'
+import { hookAgent } from './hook-agent.ts'
+
+type Tests = Pick<ProjectTests, 'command' | 'source' | 'report'>
+
+export interface SetupStatus {
+  /** Whether casefile.md exists. */
+  configured: boolean
+  provider: string
+  agents: Agent[]
+  tests: Tests | null
+  checklist: readonly string[]
+  memory: MemoryKind | null
+  hooks: Pick<HookStatus, 'agent' | 'place' | 'installed' | 'warnings'>[]
+}
+
+/** What is not given stays as it is; null takes the setting away. */
+export interface SetupChange {
+  provider?: string | undefined
+  in_terminal?: boolean | undefined
+  tests?: string | null | undefined
+  checklist?: readonly string[] | undefined
+}
+
+/** What a session of a case would plan with. */
+export interface CaseSetup {
+  provider: string
+  /** Null if there is nothing to plan with. */
+  plans_from: 'agent' | RunbookSource | null
+  /** The tests of the case's working folder, and a runbook.md that runs them. */
+  tests: (Tests & { runbook: string }) | null
+}
+
+export interface Setup {
+  status(): Promise<SetupStatus>
+  /** Returns the files that it wrote: relative to the workspace, or absolute outside of it. */
+  change(wanted: SetupChange): Promise<string[]>
+  ofCase(folder: CaseFolder): Promise<CaseSetup>
+}
+
+interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environment' | 'state'> {
+  trust: TrustFile
+  providers: Pick<Providers, 'statuses'>
+}
+
+/** What a new case must prove if its project has tests. */
+export const ALL_TESTS_PASS = 'All tests pass (test-log, required)'
+
+/** Asking the agents takes up to 5 s, and pages ask often. */
+const AGENTS_MS = 10_000
+
+export function createSetup(deps: SetupDeps): Setup {
+  const { layout, settings, environment, state, trust, providers } = deps
+  const { root, memoryRoot } = layout
+  const places: HookPlaces = { root, stateDir: state.root, environment }
+  let known: { at: number; agents: Promise<Agent[]> } | null = null
+
+  function findAgents(): Promise<Agent[]> {
+    if (known === null || performance.now() - known.at > AGENTS_MS) {
+      const agents = providers.statuses().then(agentsIn)
+      agents.catch(() => {
+        known = null
+      })
+      known = { at: performance.now(), agents }
+    }
+    return known.agents
+  }
+
+  return {
+    async status() {
+      const { hooksReport } = await import('../hook-settings/status.ts')
+      const [present, agents, { hooks }, memory, stamp] = await Promise.all([
+        settings(),
+        findAgents(),
+        hooksReport(places),
+        memoryKind(root, memoryRoot),
+        stampOf(join(root, SETTINGS_FILE)),
+      ])
+      const tests = await findTests(root, present)
+      return {
+        configured: stamp !== null,
+        provider: present.provider,
+        agents,
+        tests: tests && withoutId(tests),
+        checklist: present.checklist,
+        memory,
+        hooks: hooks.map(({ agent, place, installed, warnings }) => ({
+          agent,
+          place,
+          installed,
+          warnings,
+        })),
+      }
+    },
+
+    async change({ provider, in_terminal: inTerminal = false, tests, checklist }) {
+      const present = await settings()
+      if (provider !== undefined) providerOf(provider, present)
+      const agent = inTerminal ? hookAgent(provider ?? present.provider) : null
+      const values = {
+        ...(provider === undefined ? {} : { provider }),
+        ...(tests === undefined ? {} : { tests }),
+        ...(checklist === undefined ? {} : { checklist: [...checklist] }),
+      }
+      const edit = await planSettings(root, values, FIRST_SETTINGS)
+      const planned = agent && {
+        what: 'install' as const,
+        agent,
+        place: usualPlace(agent),
+        isStrict: false,
+      }
+      const hooks = planned && (await planHooks(planned, places))
+      const wrote: string[] = []
+      if (await writeSettings(root, edit)) wrote.push(SETTINGS_FILE)
+      if (hooks) {
+        await writeHooks([hooks], places, { trust, script: true })
+        if (hooks.before !== hooks.after) {
+          const { path } = hooks
+          wrote.push(isWithin(root, path) ? relative(root, path) : path)
+        }
+      }
+      known = null
+      return wrote
+    },
+
+    async ofCase({ case: { id, description, workdir, provider } }) {
+      const present = await settings()
+      const name = provider ?? present.provider
+      const folder = await unlessError(() => workingFolder(root, workdir, present.folders))
+      const tests = folder === null ? null : await findTests(folder, present)
+      return {
+        provider: name,
+        plans_from: await plansFrom(),
+        tests: tests && { ...withoutId(tests), runbook: testsRunbook(tests) },
+      }
+
+      async function plansFrom(): Promise<CaseSetup['plans_from']> {
+        // starting a session explains a provider that cannot be used
+        const found = await unlessError(() => providerOf(name, present))
+        if (found?.id !== OWN_PROVIDER) return 'agent'
+        const read = await readMemory(layout, id, { kind: 'notes', filename: RUNBOOK_FILE })
+        const runbook = read.ok ? Buffer.from(read.bytes).toString('utf8') : undefined
+        const plan = await findRunbook({ runbook, description, steps: present.steps })
+        return plan?.source ?? null
+      }
+    },
+  }
+}
+
+/** Null if it throws an `AppError`. */
+async function unlessError<T>(find: () => T | Promise<T>): Promise<T | null> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof AppError) return null
+    throw error
+  }
+}
+
+function withoutId({ command, source, report }: ProjectTests): Tests {
+  return { command, source, report }
+}
+
+/** Null without a repository, or if it is undecided. */
+async function memoryKind(root: string, memoryRoot: string): Promise<MemoryKind | null> {
+  const code = await findRepository(root, {})
+  if ('reason' in code || !isWithin(code.top, memoryRoot)) return null
+  return presentKind(memoryRoot, code)
+}

@@ -1,0 +1,152 @@
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { must, planned, step } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const LOGGED_IN = `#!/bin/sh
+case "$*" in
+  --version) echo '2.1.330 (Claude Code)' ;;
+  'auth status') [ -t 0 ] && exit 9; echo '{ "loggedIn": true, "email": "secret@example.com" }' ;;
+esac
+`
+const PACKAGE = JSON.stringify({ scripts: { test: 'node --test' } })
+
+/** A service whose PATH has these scripts, and whose user has an empty home. */
+async function opened(
+  t: Test,
+  files: Record<string, string>,
+  programs: Record<string, string> = {},
+): Promise<TestService> {
+  const bin = join(t.testdirName, 'root', 'bin')
+  const environment = { PATH: `${bin}:/usr/bin:/bin`, HOME: join(t.testdirName, 'root', 'home') }
+  const service = await openTestService(t, {
+    files: { ...files, home: {}, bin: programs },
+    environment,
+  })
+  for (const name of readdirSync(bin)) chmodSync(join(bin, name), 0o755)
+  return service
+}
+
+t.test('says what is set up and which agents can be used', async (t) => {
+  const app = await opened(
+    t,
+    { 'package.json': PACKAGE },
+    {
+      claude: LOGGED_IN,
+      codex: '#!/bin/sh\ncase "$1" in --version) echo codex-cli 0.169.0 ;; *) exit 1 ;; esac\n',
+      copilot: '#!/bin/sh\necho 1.0.102\n',
+    },
+  )
+  const { status, json, text } = await app.request('GET', '/setup')
+  t.equal(status, 200)
+  t.match(json, { configured: false, provider: 'runbook', checklist: [], hooks: [] })
+  t.strictSame(json.tests, { command: 'npm test --silent', source: 'package.json', report: null })
+  const agents = Object.fromEntries(json.agents.map((agent: { id: string }) => [agent.id, agent]))
+  t.strictSame(agents.claude, {
+    id: 'claude',
+    title: 'Claude Code',
+    kind: 'command',
+    status: 'ready',
+    version: '2.1.330',
+    advice: null,
+    can_hook: true,
+  })
+  t.match(agents.codex, { status: 'not_logged_in', advice: 'codex login' })
+  t.match(agents.copilot, { status: 'unknown_login', advice: 'copilot login' })
+  t.match(agents.gemini, {
+    status: 'not_installed',
+    advice: 'npm install -g @google/gemini-cli',
+  })
+  t.match(agents['codex-acp'], { status: 'not_installed', can_hook: false })
+  t.notMatch(text, /secret@/, 'nothing about the account')
+})
+
+t.test('changes settings and leaves the rest of the file', async (t) => {
+  const before = '---\n# mine\nprovider: runbook   # who plans\n---\n\nMind the gap.\n'
+  const app = await opened(t, { 'casefile.md': before }, { claude: LOGGED_IN })
+  const file = join(app.root, 'casefile.md')
+  const checklist = ['All tests pass (test-log, required)']
+  const body = { provider: 'claude', tests: 'make check', checklist }
+  const { wrote, setup } = await must(app, 'PUT', '/setup', body)
+  t.strictSame(wrote, ['casefile.md'])
+  t.match(setup, { configured: true, provider: 'claude', checklist })
+  t.strictSame(setup.tests, { command: 'make check', source: 'casefile.md', report: null })
+  t.equal(
+    readFileSync(file, 'utf8'),
+    '---\n# mine\nprovider: claude   # who plans\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
+  )
+  t.strictSame((await must(app, 'PUT', '/setup', body)).wrote, [], 'the same again writes nothing')
+
+  const hooked = await must(app, 'PUT', '/setup', { in_terminal: true })
+  t.strictSame(hooked.wrote, ['.claude/settings.local.json'])
+  t.match(hooked.setup.hooks, [{ agent: 'claude', place: 'local', installed: 'current' }])
+
+  await must(app, 'PUT', '/setup', { tests: null, checklist: [] })
+  t.match(await must(app, 'GET', '/setup'), { tests: null, checklist: [] })
+})
+
+t.test('errors of a change', async (t) => {
+  const app = await opened(t, {}, {})
+  const put = async (body: object) => (await app.request('PUT', '/setup', body)).json
+  t.match(await put({}), { status: 400 })
+  t.match(await put({ provider: 'nobody' }), { status: 400, code: 'unknown_provider' })
+  t.match(await put({ checklist: ['  '] }), { status: 400, errors: [{ path: 'checklist[0]' }] })
+  t.match(await put({ tests: 'a\nb' }), { status: 400, errors: [{ path: 'tests' }] })
+  t.match(await put({ provider: 'runbook', in_terminal: true }), {
+    status: 400,
+    errors: [{ path: 'in_terminal' }],
+  })
+  t.notOk(readdirSync(app.root).includes('casefile.md'), 'nothing is written')
+  writeFileSync(join(app.root, 'casefile.md'), '---\nprovider: [\n---\n')
+  t.match(await put({ tests: 'make' }), { code: 'unreadable_file' })
+})
+
+t.test('a new case gets the checklist of casefile.md unless it has its own', async (t) => {
+  const settings =
+    '---\nchecklist: [Looks right (screenshot), "Faster (benchmark, optional)"]\n---\n'
+  const app = await opened(t, { 'casefile.md': settings })
+  const checklistOf = async (fields: object) => {
+    const { id } = await app.newCase(fields)
+    return must(app, 'GET', `/cases/${id}/proof/checklist`)
+  }
+  t.match(await checklistOf({}), [
+    { description: 'Looks right', type: 'screenshot', required: true },
+    { description: 'Faster', type: 'benchmark', required: false },
+  ])
+  t.strictSame(await checklistOf({ checklist: [] }), [], 'none is an answer')
+  const own = [{ description: 'Mine', type: 'log' }]
+  t.match(await checklistOf({ checklist: own }), own)
+})
+
+t.test('what a session of a case would plan with', async (t) => {
+  const app = await opened(t, { 'package.json': PACKAGE })
+  const { id } = await app.newCase()
+  const setup = () => must(app, 'GET', `/cases/${id}/setup`)
+  const nothing = await setup()
+  t.match(nothing, { provider: 'runbook', plans_from: null })
+  t.match(nothing.tests.runbook, '```sh run id=npm-test proof=log\nnpm test --silent\n```')
+
+  await must(app, 'PUT', `/cases/${id}`, { description: step('true') })
+  t.match(await setup(), { plans_from: 'description' })
+  await must(app, 'PUT', `/cases/${id}/memory/runbook.md`, nothing.tests.runbook)
+  t.match(await setup(), { plans_from: 'runbook' })
+  await must(app, 'PUT', `/cases/${id}`, { provider: 'claude' })
+  t.match(await setup(), { provider: 'claude', plans_from: 'agent' })
+  t.equal((await app.request('GET', `/cases/${app.root}/setup`)).status, 404)
+
+  writeFileSync(join(app.root, 'casefile.md'), "---\nsteps: ['true']\n---\n")
+  const other = await app.newCase()
+  t.match(await must(app, 'GET', `/cases/${other.id}/setup`), { plans_from: 'steps' })
+})
+
+t.test('a session with nothing to plan with says so, and runs no tests', async (t) => {
+  const app = await opened(t, { 'package.json': PACKAGE })
+  const ref = await planned(app, {})
+  const { hypothesis, plan, state } = await must(app, 'GET', ref.path)
+  t.equal(state, 'plan_ready')
+  t.equal(hypothesis, 'None: there is nothing to plan with.')
+  t.match(plan, /^Nothing to plan with: /)
+  t.match(plan, `casefile start ${ref.case_id.slice(0, 8)} --run-tests`)
+  t.notMatch(plan, /```|npm/)
+})
