@@ -1,6 +1,6 @@
 /**
  * Takes the pictures of README.md and docs/console.md from copies of the sample workspace: `npm run screenshots`, or
- * `node docs/images/take.mjs [--program dist/cli.js] [--to DIR] [--only flow]`. It needs Chromium and git. The copies
+ * `node docs/images/take.mjs [--program dist/cli.js] [--to DIR] [--only flow|pages]`. It needs Chromium and git. The copies
  * have a fixed path, since some pages show it.
  */
 import { execFileSync } from 'node:child_process'
@@ -67,7 +67,8 @@ try {
   undo.push(() => browser.close())
   undo.push(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   if (values.only !== 'flow') await takePages(browser)
-  await takeFlow({ browser, program, home: join(home, 'flow'), to: values.to })
+  if (values.only !== 'pages')
+    await takeFlow({ browser, program, home: join(home, 'flow'), to: values.to })
 } finally {
   for (const each of undo.reverse()) await each()
 }
