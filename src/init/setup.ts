@@ -59,7 +59,8 @@ export interface Setup {
   status(): Promise<SetupStatus>
   /** Returns the files that it wrote: relative to the workspace, or absolute outside of it. */
   change(wanted: SetupChange): Promise<string[]>
-  ofCase(folder: CaseFolder): Promise<CaseSetup>
+  /** `provider`: another one than that of the case. */
+  ofCase(folder: CaseFolder, provider?: string): Promise<CaseSetup>
 }
 
 interface SetupDeps extends Pick<SessionDeps, 'layout' | 'settings' | 'environment' | 'state'> {
@@ -147,9 +148,9 @@ export function createSetup(deps: SetupDeps): Setup {
       return wrote
     },
 
-    async ofCase({ case: { id, description, workdir, provider } }) {
+    async ofCase({ case: { id, description, workdir, provider } }, wanted) {
       const present = await settings()
-      const name = provider ?? present.provider
+      const name = wanted ?? provider ?? present.provider
       const folder = await unlessError(() => workingFolder(root, workdir, present.folders))
       const tests = folder === null ? null : await findTests(folder, present)
       return {

@@ -16,6 +16,8 @@ import { paletteRoutes } from './palette/palette-routes.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/search-routes.tsx'
 import { sessionRoutes } from './session/session-routes.tsx'
+import { rememberSetup } from './setup/known-setup.ts'
+import { setupRoutes } from './setup/setup-routes.tsx'
 import { createErrorPage } from './shell/error-page.tsx'
 import { pageHeaders } from './shell/page-response.ts'
 
@@ -33,7 +35,11 @@ export function pages(service: HttpDeps): Pages {
     hasAgents: () => recentConversations(service).length > 0,
     waiting: waitingCount(service),
   })
-  const deps: PageDeps = { service, assets }
+  const deps: PageDeps = {
+    service,
+    assets,
+    setup: rememberSetup(service.setup),
+  }
   const app = new Hono<ServiceEnv>()
   app.use('/assets/*', pageHeaders())
   app.route('/', assets.routes)
@@ -44,6 +50,7 @@ export function pages(service: HttpDeps): Pages {
     sessionRoutes(deps),
     changesRoutes(deps),
     agentsRoutes(deps),
+    setupRoutes(deps),
     helpRoutes(deps),
     paletteRoutes(deps),
     referenceRoutes(deps),

@@ -6,8 +6,10 @@ import { must } from '../fixtures/session-client.ts'
 inBrowser('a new case says what would prove it, and is planned at once', async (t, visitor) => {
   visitor.expect(/status of 500/)
   const service = await serveSample(t)
+  const runbook = '```sh run id=look\nls\n```\n'
   const page = await visitor.open(`${service.url}/new`, { bypassCSP: true })
   await page.fill('#new-title', 'Login fails')
+  await page.fill('#new-description', runbook)
   await page.getByRole('button', { name: 'All tests pass' }).click()
   await page.keyboard.type('Looks right on a phone\nFaster (benchmark, optional)')
   const preview = page.locator('#requirement-preview')
@@ -36,6 +38,7 @@ inBrowser('a new case says what would prove it, and is planned at once', async (
       }),
     )
     await page.fill('#new-title', 'Not planned')
+    await page.fill('#new-description', runbook)
     await page.click('#create-and-plan')
     await page.waitForURL('**/case/*')
     await isLive(page)

@@ -46,8 +46,8 @@ t.test('a few cases', async (t) => {
 
   t.test('a workspace without cases says how to begin', async (t) => {
     const html = await get(app, '/')
-    t.match(html, /No cases yet/)
-    t.match(html, /href="\/new"/)
+    t.match(html, /Set up Casefile/)
+    t.match(html, /id="first-title"/)
     t.match(html, /casefile demo/)
     t.notMatch(html, /id="filters"/)
   })
@@ -205,7 +205,7 @@ t.test('a few cases', async (t) => {
     t.match(html, /data-send="POST" action="\/cases" data-then="\/case\/\{id\}"/)
     for (const type of ['bug', 'chore', 'question', 'refactor'])
       t.match(html, `<option value="${type}">`)
-    t.match(html, '<option value="runbook">runbook</option>')
+    t.match(html, '<option value="runbook">Runbook: Casefile runs the steps itself</option>')
     t.match(html, `name="parent" value="${ids.planned}"`)
     t.match(html, 'Part of: Move to Node 22')
     t.notMatch(await get(app, '/new?parent=nonsense'), 'nonsense')

@@ -9,6 +9,7 @@ import {
   setup,
   setupChange,
   setupChanged,
+  setupProvider,
 } from '../schemas/setup.ts'
 
 export const setupEndpoints = [
@@ -48,8 +49,11 @@ export const setupEndpoints = [
     description:
       'A session without anything to plan with gets a plan without steps. `tests.runbook` is a runbook.md that runs just the tests.',
     params: { id: caseIdParam },
+    query: { provider: setupProvider },
     responses: { 200: { description: 'What it would plan with.', json: caseSetup } },
-    handle: async ({ c, service, params: { id } }) =>
-      answerJson<CaseSetupJson>(c, await service.setup.ofCase(await service.store.read(id))),
+    async handle({ c, service, params: { id }, query: { provider } }) {
+      const folder = await service.store.read(id)
+      return answerJson<CaseSetupJson>(c, await service.setup.ofCase(folder, provider))
+    },
   }),
 ]

@@ -131,6 +131,11 @@ export const setupChanged = z
     examples: [{ wrote: ['casefile.md'], setup: exampleOf(setup) }],
   })
 
+export const setupProvider = z
+  .string()
+  .optional()
+  .describe('Another provider than that of the case.')
+
 /** What a session of a case would plan with. */
 export const caseSetup = z
   .object({

@@ -5,7 +5,6 @@ import type { Conversation } from '../../model/conversation.ts'
 import type { Session } from '../../model/session.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { isUngated } from '../../model/ungated-conversation.ts'
-import type { Choice } from '../shell/case-fields.tsx'
 import { isOver, recentConversations } from './recent-conversations.ts'
 
 /** A conversation with an agent in a terminal, as a row shows it. */
@@ -23,7 +22,7 @@ export interface AgentRow {
 
 /** Open cases to choose from. */
 export interface CaseChoices {
-  first: Choice[]
+  first: { value: string; label: string }[]
   /** How many there are. */
   total: number
 }

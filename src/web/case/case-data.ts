@@ -3,6 +3,8 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import { caseJson } from '../../http/serializers.ts'
+import type { CaseSetup } from '../../init/setup.ts'
+import { AppError } from '../../model/app-error.ts'
 import { type Attention, attentionOf, isClosed } from '../../model/attention.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import type { CaseJson } from '../../model/case-json.ts'
@@ -12,6 +14,7 @@ import { isBreaking, type Problem } from '../../model/problem.ts'
 import type { Session } from '../../model/session.ts'
 import { unansweredFailure } from '../../model/session-failure.ts'
 import { isOver } from '../../model/session-state.ts'
+import { OWN_PROVIDER } from '../../model/settings.ts'
 import { type ResolvedCase, similarResolvedCases } from '../../sessions/context.ts'
 import {
   type StartObjections,
@@ -19,9 +22,10 @@ import {
   startObjections,
 } from '../../sessions/start-checks.ts'
 import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
+import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, listCandidates, loadCandidates } from '../proof/candidates.ts'
 import { loadProofRows, type ProofRow } from '../proof/proof-data.ts'
-import { type ProviderChoice, providerChoices } from '../shell/provider-select.tsx'
+import { type ProviderChoice, providerChoices, titleOfProvider } from '../shell/provider-select.tsx'
 
 /** Everything that the page of a case shows, read once. */
 export interface CasePageData {
@@ -50,6 +54,12 @@ export interface CasePageData {
   providers: ProviderChoice[]
   /** What a new session runs with if nothing is chosen. */
   provider: string
+  /** What people call it; null for the runbook. */
+  providerTitle: string | null
+  /** Whether it is known which agents are installed. */
+  areKnown: boolean
+  /** What a session without an agent would plan with; null if its working folder can't be used. */
+  runbook: RunbookSetup | null
   /** The newest session if it failed and nothing came after it, unless the case is closed. */
   failedSession: Session | null
   /** Why that session can't be planned again; null if it can. */
@@ -65,12 +75,17 @@ export interface RelatedCase {
   state: string | null
 }
 
-export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promise<CasePageData> {
+export async function loadCasePage(
+  { service, setup }: Pick<PageDeps, 'service' | 'setup'>,
+  folder: CaseFolder,
+): Promise<CasePageData> {
   const { id } = folder.case
   const json = caseJson(service, folder)
   const sessions = [...folder.sessions].reverse()
   const settings = await service.settings()
   const startContext = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const agents = setup.last()?.agents ?? null
+  const objections = await startObjections(startContext, service.agents)
   const failedSession = isClosed(json.state) ? null : (unansweredFailure(folder) ?? null)
   return {
     id,
@@ -92,11 +107,25 @@ export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promi
       .children(id)
       .map((child) => relatedCase(service, child))
       .sort((a, b) => (a.title < b.title ? -1 : 1)),
-    providers: providerChoices(settings),
+    providers: providerChoices(settings, agents, objections),
     provider: json.provider ?? settings.provider,
+    providerTitle: titleOfProvider(json.provider ?? settings.provider, settings),
+    areKnown: agents !== null,
+    runbook: await runbookOf(service, folder),
     againObjection:
       failedSession && (await startObjection(failedSession, startContext, { isRunbook: false })),
-    objections: await startObjections(startContext, service.agents),
+    objections,
+  }
+}
+
+export type RunbookSetup = Omit<CaseSetup, 'provider'>
+
+async function runbookOf(service: HttpDeps, folder: CaseFolder): Promise<RunbookSetup | null> {
+  try {
+    return await service.setup.ofCase(folder, OWN_PROVIDER)
+  } catch (error) {
+    if (error instanceof AppError) return null
+    throw error
   }
 }
 

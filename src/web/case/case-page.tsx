@@ -27,6 +27,7 @@ import { Time } from '../shell/time.tsx'
 import type { CasePageData } from './case-data.ts'
 import { DescriptionCard } from './description-card.tsx'
 import { DeleteForm, DetailsCard, FilesCard, SimilarCard } from './details-cards.tsx'
+import { FirstSession } from './first-session.tsx'
 import { GateCard } from './gate-card.tsx'
 import { ProofCard } from './proof-card.tsx'
 import { StateCard } from './state-card.tsx'
@@ -61,6 +62,7 @@ export function CasePage({ data, similar, filter, isNotPlanned, assets }: CasePa
         </div>
       )}
       <Question data={data} />
+      <FirstSession data={data} />
       <WaitingPlans data={data} />
       <FailedSession data={data} />
       <ToVerify data={data} />
@@ -148,7 +150,8 @@ function CaseHead({ data }: { data: CasePageData }) {
 const EDITED = SETTABLE.filter(({ kind }) => kind !== 'markdown')
 
 /** The form of the fields that the head shows, and of those among the details. */
-function CaseForm({ data: { id, json, etag, providers } }: { data: CasePageData }) {
+function CaseForm({ data }: { data: CasePageData }) {
+  const { id, json, etag } = data
   return (
     <FormDisclosure id="edit-case" label="Edit" about="the fields" shortcut="e">
       <form
@@ -160,14 +163,7 @@ function CaseForm({ data: { id, json, etag, providers } }: { data: CasePageData 
         data-conflict="The case"
         data-only-changed
       >
-        <CaseFields
-          form="edit"
-          fields={EDITED}
-          values={json}
-          choices={{
-            provider: providers.map(({ id, title }) => ({ value: id, label: `${id}: ${title}` })),
-          }}
-        />
+        <CaseFields form="edit" fields={EDITED} values={json} providers={data} />
         <FormActions submit="Save" primary />
       </form>
     </FormDisclosure>

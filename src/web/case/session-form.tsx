@@ -6,6 +6,7 @@ import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { ProviderSelect } from '../shell/provider-select.tsx'
 import type { CasePageData } from './case-data.ts'
+import { lacksPlan, NothingToPlan } from './first-session.tsx'
 
 /** What each type of session asks of the provider. Otherwise they differ only in the state that the case gets. */
 const TASKS: Record<SessionType, { task: string; hint: string }> = {
@@ -30,6 +31,7 @@ export function SessionForm({ data }: { data: CasePageData }) {
         data-send="POST"
         action={`/cases/${id}/sessions`}
         data-then={sessionPage(id, '{number}')}
+        data-no-runbook={lacksPlan(data) ? '' : undefined}
       >
         <fieldset class="choices">
           <legend>What should it do?</legend>
@@ -41,9 +43,14 @@ export function SessionForm({ data }: { data: CasePageData }) {
             ))}
           </details>
         </fieldset>
-        <Field id="session-provider" label="Provider">
+        <Field id="session-provider" label="Who plans?">
           <ProviderSelect id="session-provider" name="provider" choices={data} />
         </Field>
+        {lacksPlan(data) && (
+          <div class="notice" data-tone="warn" id="nothing-to-plan" hidden>
+            <NothingToPlan data={data} />
+          </div>
+        )}
         <Untrusted objections={objections} />
         <Field
           id="session-note"

@@ -17,6 +17,7 @@ import { startPictures } from './pictures.ts'
 import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
+import { startSetup } from './setup.ts'
 import { startTabMark } from './tab-mark.ts'
 import { startTimes } from './times.ts'
 import { startUndo } from './undo.tsx'
@@ -63,6 +64,14 @@ import { startUndo } from './undo.tsx'
  * The list of cases (list*.ts)
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
+ *
+ * Who plans (setup.ts)
+ *   data-agents        shows the agents of this machine: whether they are `known`, or the script has to ask
+ *   data-find-agents   the button that asks again
+ *   data-hooks         on a choice: the agent can also be started in a terminal
+ *   data-no-runbook    on the form of a session: without an agent there is nothing to plan with
+ *   data-run-tests     the id of the case whose tests the button runs
+ *   data-template      on a file that does not exist yet: the text to begin with (memory-editor.tsx)
  *
  * Diffs (diff.ts)
  *   data-diff          a diff; its value is what the viewed files are remembered for
@@ -126,6 +135,7 @@ startPictures()
 startVerifying()
 startMemoryEditor()
 startNewCase()
+startSetup()
 startTimes()
 startList()
 startListReturn()

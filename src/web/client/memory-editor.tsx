@@ -92,6 +92,8 @@ function openEditor(
   const area = form.querySelector('textarea')!
   const conflictPlace = form.querySelector<HTMLElement>('.conflict-place')!
   area.value = textToEdit(opened.text ?? '')
+  if (opened.etag === null)
+    area.value ||= document.getElementById('memory-now')?.dataset.template ?? ''
   let unchanged = area.value
   container.replaceChildren(form)
   document.body.classList.add('editing')

@@ -45,9 +45,15 @@ async function startPlanning(form: HTMLFormElement, id: string): Promise<void> {
   form.removeAttribute('data-dirty')
   lockForm(form)
   const value = (field: string) => form.querySelector<HTMLSelectElement>(field)?.value ?? ''
+  const provider = value('#plan-provider')
+  if (provider === 'runbook') {
+    const setup = await send('GET', `/cases/${id}/setup?provider=runbook`)
+    // its page says so, and what to do
+    if (setup.ok && setup.body.plans_from === null) return location.assign(`/case/${id}`)
+  }
   const fields = {
     type: value('#plan-type'),
-    ...(value('#plan-provider') === '' ? {} : { provider: value('#plan-provider') }),
+    ...(provider === '' ? {} : { provider }),
   }
   const sent = await send('POST', `/cases/${id}/sessions`, fields)
   if (sent.ok) return location.assign(`/case/${id}/session/${sent.body.number}`)

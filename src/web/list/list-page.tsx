@@ -11,6 +11,7 @@ import { CaseGroups } from './case-groups.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { type Filters, hasFilters, type Words } from './filters.ts'
 import type { Listing } from './listing.ts'
+import { NoCases, type NoCasesProps } from './no-cases.tsx'
 import type { RowFacts } from './row-facts.ts'
 import { StatsStrip } from './stats-strip.tsx'
 
@@ -22,12 +23,24 @@ interface ListPageProps {
   words: Words
   facts: ReadonlyMap<string, RowFacts>
   stats: Stats
+  /** For a workspace without cases. */
+  start: NoCasesProps
 }
 
 /** The list of cases, starting with those that wait for the operator. */
-export function ListPage({ service, assets, filters, list, words, facts, stats }: ListPageProps) {
+export function ListPage({
+  service,
+  assets,
+  filters,
+  list,
+  words,
+  facts,
+  stats,
+  start,
+}: ListPageProps) {
   const { waiting } = list.sizes
   const isBare = list.total === 0 && !hasFilters(filters)
+  const isNew = isBare && !start.isConfigured
   return (
     <Page
       title={waiting > 0 ? `(${waiting}) Cases` : 'Cases'}
@@ -36,16 +49,23 @@ export function ListPage({ service, assets, filters, list, words, facts, stats }
       live={changesOf()}
     >
       <div class="list-head">
-        <h1>Cases</h1>
-        <a class="button primary" href={NEW_CASE}>
-          New case
-        </a>
+        <h1>{isNew ? 'Set up Casefile' : 'Cases'}</h1>
+        {!isBare && (
+          <a class="button primary" href={NEW_CASE}>
+            New case
+          </a>
+        )}
       </div>
+      {isNew && (
+        <p class="lead">
+          A few questions about <bdi>{assets.workspace}</bdi>, then your first case.
+        </p>
+      )}
       <WorkspaceNotice service={service} />
       <UnboundNotice service={service} />
       <AttentionIcons />
       {isBare ? (
-        <NoCasesYet />
+        <NoCases {...start} />
       ) : (
         <>
           <StatsStrip stats={stats} />
@@ -97,32 +117,6 @@ function UnboundNotice({ service }: Pick<ListPageProps, 'service'>) {
         Choose {count === 1 ? 'its case' : 'their cases'}
       </a>
     </div>
-  )
-}
-
-/** How to begin in a workspace without cases. */
-function NoCasesYet() {
-  return (
-    <section class="card list-empty">
-      <h2>No cases yet</h2>
-      <p>
-        A case is one piece of work with its record: what was wrong, what was planned and approved,
-        what was done, and the evidence that it works.
-      </p>
-      <ul>
-        <li>
-          <a href={NEW_CASE}>Create the first case</a> here, or run <code>casefile new</code> in a
-          terminal.
-        </li>
-        <li>
-          <code>casefile import</code> makes cases of GitHub issues.
-        </li>
-        <li>
-          <code>casefile demo</code> shows the whole way from a case to its proof in a minute, in a
-          temporary workspace.
-        </li>
-      </ul>
-    </section>
   )
 }
 

@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import { Hono } from 'hono'
+import { stampOf } from '../../files/safe-read.ts'
 import type { ServiceEnv } from '../../http/context.ts'
 import { readStats } from '../../http/routes/stats.ts'
+import { SETTINGS_FILE } from '../../model/settings.ts'
 import { UUID } from '../../model/words.ts'
 import { startObjections } from '../../sessions/start-checks.ts'
 import type { PageDeps } from '../deps.ts'
@@ -14,7 +17,7 @@ import { NewCasePage } from './new-case-page.tsx'
 import { rowFacts } from './row-facts.ts'
 
 /** The list of cases, a page at a time, and the page of a new case. */
-export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
+export function listRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
@@ -25,6 +28,7 @@ export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
       list.groups.flatMap(({ rows }) => rows),
     )
     const words = wordsOf(service.lists)
+    const settings = await service.settings()
     return pageResponse(
       c,
       <ListPage
@@ -35,6 +39,11 @@ export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
         words={words}
         facts={facts}
         stats={readStats(service)}
+        start={{
+          isConfigured: await isConfigured(service),
+          found: setup.last(),
+          provider: settings.provider,
+        }}
       />,
     )
   })
@@ -44,10 +53,13 @@ export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     const words = wordsOf(service.lists)
     const settings = await service.settings()
     const place = { root: service.layout.root, workdir: null, settings }
+    const agents = setup.last()?.agents ?? null
+    const objections = await startObjections(place, service.agents)
     const start = {
-      providers: providerChoices(settings),
+      providers: providerChoices(settings, agents, objections),
       provider: settings.provider,
-      objections: await startObjections(place, service.agents),
+      areKnown: agents !== null,
+      objections,
     }
     const parentId = c.req.query('parent') ?? ''
     const parent = UUID.test(parentId) ? service.catalog.folder(parentId)?.case : undefined
@@ -57,4 +69,8 @@ export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
     )
   })
   return app
+}
+
+async function isConfigured({ layout }: PageDeps['service']): Promise<boolean> {
+  return (await stampOf(join(layout.root, SETTINGS_FILE))) !== null
 }

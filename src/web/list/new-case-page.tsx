@@ -28,12 +28,7 @@ export function NewCasePage(props: NewCasePageProps) {
     hints: { parent: parent && `Part of: ${parent.title}` },
     words: { type: words.type },
     placeholders: { provider: `default (${start.provider})` },
-    choices: {
-      provider: start.providers.map(({ id, trusted }) => ({
-        value: id,
-        label: trusted ? id : `${id} (not trusted yet)`,
-      })),
-    },
+    providers: start,
   }
   return (
     <Page title="New case" assets={assets} kind="new-case">

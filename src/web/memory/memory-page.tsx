@@ -16,10 +16,12 @@ interface MemoryPageProps {
   folder: CaseFolder
   data: MemoryPageData
   isSource: boolean
+  /** What the file begins with if it does not exist yet. */
+  template?: string | undefined
 }
 
 /** A markdown file of a case. client/memory-editor.tsx puts its editor into #memory-editor. */
-export function MemoryPage({ assets, folder, data, isSource }: MemoryPageProps) {
+export function MemoryPage({ assets, folder, data, isSource, template }: MemoryPageProps) {
   const { id, title } = folder.case
   const { url, name, file, filename, sealed, path, session, problems } = data
   const canEdit = sealed === null && filename !== null
@@ -48,7 +50,12 @@ export function MemoryPage({ assets, folder, data, isSource }: MemoryPageProps) 
         />
       )}
       {/* outside of what the script owns, so that a refresh brings the version of the file */}
-      <div id="memory-now" data-etag={file?.etag ?? ''} hidden />
+      <div
+        id="memory-now"
+        data-etag={file?.etag ?? ''}
+        data-template={file === null ? template : undefined}
+        hidden
+      />
       {file?.text != null && (
         <section class="card memory-text" id="memory-text" aria-label={`Text of ${name}`}>
           <header>

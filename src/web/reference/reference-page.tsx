@@ -21,7 +21,7 @@ export async function referenceHtml({
   service,
   assets,
   origin,
-}: PageDeps & { origin: string }): Promise<string> {
+}: Pick<PageDeps, 'service' | 'assets'> & { origin: string }): Promise<string> {
   const api = openApiDocument(endpointsOf(service), service) as unknown as ApiDocument
   return `<!doctype html>${await (<ReferencePage assets={assets} api={api} origin={origin} />).toString()}`
 }

@@ -106,7 +106,7 @@ function signingNeeded(
 }
 
 export async function loadSessionPage(
-  needs: PageDeps & OutputDeps,
+  needs: Pick<PageDeps, 'service' | 'assets'> & OutputDeps,
   folder: CaseFolder,
   session: Session,
   query: SessionQuery,

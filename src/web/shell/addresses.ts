@@ -9,6 +9,10 @@ export const API_REFERENCE = '/docs'
 /** The pages of the package's docs. */
 export const HELP = '/help'
 export const HELP_PICTURES = '/help-pictures'
+/** Of who plans here; `/setup` is the endpoint. */
+export const SETUP = '/configure'
+/** Answers once the agents on this machine were asked. */
+export const FOUND_AGENTS = '/agents/found'
 /** Of the full text search; `/search` is the endpoint. */
 export const SEARCH = '/find'
 

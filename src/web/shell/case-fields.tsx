@@ -1,19 +1,15 @@
 import type { CaseFieldName, CaseValues, NamedField } from '../../model/case-fields.ts'
 import { UUID } from '../../model/words.ts'
 import { Field } from './field.tsx'
-
-export interface Choice {
-  value: string
-  label: string
-}
+import { ProviderOptions, type Providers } from './provider-select.tsx'
 
 interface CaseFieldsProps {
   /** The ids of the controls begin with it, as in `edit-title`. */
   form: 'edit' | 'new' | 'state' | 'resolve'
   fields: readonly NamedField[]
   values: Partial<CaseValues>
-  /** The values to choose from, besides none and the present one. */
-  choices?: Partial<Record<CaseFieldName, readonly Choice[]>>
+  /** The providers to choose from, besides none and the present one. */
+  providers?: Pick<Providers, 'providers' | 'areKnown'>
   /** Suggestions besides the known words of the field. */
   words?: Partial<Record<CaseFieldName, readonly string[]>>
   /** Replaces the usual hint. */
@@ -50,7 +46,7 @@ type CaseFieldProps = Omit<CaseFieldsProps, 'fields'> & { field: NamedField }
 
 function CaseField({ form, field, values, ...given }: CaseFieldProps) {
   const { name, kind, label, required, max, known = [] } = field
-  const { choices, words, hints, placeholders } = given
+  const { providers, words, hints, placeholders } = given
   const usual = typeof field.default === 'string' ? field.default : undefined
   const placeholder = placeholders?.[name] ?? field.placeholder ?? usual
   const id = `${form}-${name}`
@@ -62,11 +58,27 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
     // a new case gets the default; of one that has a value, an empty field removes it
     'data-empty': form === 'new' ? 'omit' : 'null',
   }
-  const own = choices?.[name]
-  if (own) {
+  if (name === 'provider' && providers) {
     return (
       <Field id={id} label={label} hint={hint}>
-        <Select shared={{ id, name, ...shared }} choices={own} value={text} none={placeholder} />
+        <select
+          id={id}
+          name={name}
+          {...shared}
+          data-agents={providers.areKnown ? 'known' : 'unknown'}
+        >
+          <option value="">{placeholder ?? 'none'}</option>
+          {text !== '' && !providers.providers.some((choice) => choice.id === text) && (
+            <option value={text} selected>
+              {text}
+            </option>
+          )}
+          <ProviderOptions
+            choices={providers.providers}
+            areKnown={providers.areKnown}
+            selected={text}
+          />
+        </select>
       </Field>
     )
   }
@@ -105,28 +117,6 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
         </datalist>
       )}
     </Field>
-  )
-}
-
-interface SelectProps {
-  shared: object
-  choices: readonly Choice[]
-  value: string
-  none: string | undefined
-}
-
-function Select({ shared, choices, value, none = 'none' }: SelectProps) {
-  const isKnown = value === '' || choices.some((choice) => choice.value === value)
-  const all = isKnown ? choices : [{ value, label: value }, ...choices]
-  return (
-    <select {...shared}>
-      <option value="">{none}</option>
-      {all.map((choice) => (
-        <option value={choice.value} selected={choice.value === value}>
-          {choice.label}
-        </option>
-      ))}
-    </select>
   )
 }
 

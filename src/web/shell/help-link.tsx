@@ -12,6 +12,7 @@ export const HELP_TOPICS = {
   waiting: { page: 'console', anchor: 'cases', about: 'what waits for you' },
   approve: { page: 'console', anchor: 'what-approve-guarantees', about: 'Approve' },
   gate: { page: 'concepts', anchor: 'who-may-do-what', about: 'the proof gate' },
+  plan: { page: 'sessions', anchor: 'where-the-plan-comes-from', about: 'where a plan comes from' },
 } satisfies Record<string, Topic>
 
 /** A question mark that leads to the help; the style sheet draws it. */

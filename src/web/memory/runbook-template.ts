@@ -1,0 +1,33 @@
+import type { HttpDeps } from '../../http/deps.ts'
+import { AppError } from '../../model/app-error.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import { OWN_PROVIDER } from '../../model/settings.ts'
+
+/** What a new runbook.md begins with: a plan that can be approved as it is, and says how to go on. */
+export async function runbookTemplate(
+  service: Pick<HttpDeps, 'setup'>,
+  folder: CaseFolder,
+): Promise<string> {
+  return `## Hypothesis
+
+What you think is wrong, and why.
+
+## Steps
+
+Each block that is marked \`run\` is a step. Once you approve the plan, the steps run in this order.
+\`proof=log\` offers the output of a step as proof.
+
+\`\`\`sh run id=tests proof=log
+${await testCommand(service, folder)}
+\`\`\`
+`
+}
+
+async function testCommand({ setup }: Pick<HttpDeps, 'setup'>, folder: CaseFolder) {
+  try {
+    return (await setup.ofCase(folder, OWN_PROVIDER)).tests?.command ?? 'npm test'
+  } catch (error) {
+    if (error instanceof AppError) return 'npm test'
+    throw error
+  }
+}

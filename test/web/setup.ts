@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { foundAgents } from '../fixtures/found-agents.ts'
+import { step } from '../fixtures/session-client.ts'
+import {
+  openTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../fixtures/workspace.ts'
+
+async function open(t: Test, options: TestServiceOptions = {}, seconds = 0): Promise<TestService> {
+  const folder = mkdtempSync(join(tmpdir(), 'casefile-agents-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return openTestService(t, {
+    ...options,
+    environment: foundAgents(folder, seconds),
+  })
+}
+
+async function html(app: TestService, path: string): Promise<string> {
+  const reply = await app.request('GET', path, undefined, { accept: 'text/html' })
+  t.equal(reply.status, 200, `${path}: ${reply.text.slice(0, 300)}`)
+  return reply.text
+}
+
+/** The groups of a menu, with what can be chosen in them. */
+function menu(page: string, id: string): Record<string, string[]> {
+  const select = new RegExp(`<select id="${id}".*?</select>`, 's').exec(page)?.[0] ?? ''
+  const groups = [...select.matchAll(/<optgroup label="([^"]*)">(.*?)<\/optgroup>/gs)]
+  return Object.fromEntries(
+    groups.map(([, label = '', options = '']) => [
+      label,
+      [...options.matchAll(/<option([^>]*)>(.*?)<\/option>/gs)].map(
+        ([, rest = '', text = '']) => `${text}${rest.includes('disabled') ? ' (disabled)' : ''}`,
+      ),
+    ]),
+  )
+}
+
+t.test('no page waits for the agents', async (t) => {
+  const app = await open(t, {}, 1.5)
+  const { id } = await app.newCase({ title: 'One' })
+  const begun = performance.now()
+  for (const path of ['/', '/new', '/configure', `/case/${id}`]) {
+    const page = await html(app, path)
+    t.notMatch(page, /<optgroup/)
+  }
+  t.ok(performance.now() - begun < 1400, 'the pages come at once')
+  const found = await app.request('GET', '/agents/found')
+  t.equal(found.status, 204)
+  t.ok(performance.now() - begun > 1400, 'the answer comes when the agents have answered')
+  const groups = menu(await html(app, `/case/${id}`), 'session-provider')
+  t.strictSame(Object.keys(groups), ['Ready', 'Needs login', 'Not installed'])
+  t.match(groups.Ready, [/^Runbook/, 'claude (Claude Code) 2.1.330'])
+  t.strictSame(groups['Needs login'], ['Codex 0.169.0: codex login'])
+  t.ok(
+    groups['Not installed']!.includes(
+      'gemini (Gemini CLI): npm install -g @google/gemini-cli (disabled)',
+    ),
+  )
+  for (const id of ['new-provider', 'plan-provider']) {
+    t.strictSame(Object.keys(menu(await html(app, '/new'), id)), Object.keys(groups), id)
+  }
+})
+
+t.test('a workspace without cases', async (t) => {
+  const app = await open(t, { files: { 'package.json': '{"scripts":{"test":"true"}}' } })
+
+  t.test('is set up first', async (t) => {
+    t.match(await html(app, '/'), /Looking for agents/)
+    await app.request('GET', '/agents/found')
+    const page = await html(app, '/')
+    t.match(page, /<h1>Set up Casefile<\/h1>/)
+    t.match(page, /value="claude" checked=""/, 'the only agent that is ready is proposed')
+    t.match(page, /value="gemini" disabled=""/)
+    t.match(page, 'data-copy="npm install -g @google/gemini-cli"')
+    t.match(page, 'data-copy="codex login"')
+    t.match(page, 'value="npm test --silent"')
+    t.match(page, 'Save and create the first case')
+    t.notMatch(page, /value="claude-agent-acp"/)
+  })
+
+  t.test('then it asks for the first case', async (t) => {
+    const body = { provider: 'claude', checklist: ['All tests pass (test-log, required)'] }
+    const saved = await app.request('PUT', '/setup', body)
+    t.equal(saved.status, 200, saved.text)
+    const page = await html(app, '/')
+    t.match(page, /<h1>Cases<\/h1>/)
+    t.match(page, /id="first-case"/)
+    t.match(page, 'Claude Code plans.')
+    t.match(await html(app, '/configure'), /value="claude" checked=""/)
+  })
+})
+
+t.test('a case that has no session', async (t) => {
+  const app = await open(t)
+  const buttons = (page: string) => {
+    const notice =
+      /<div class="notice with-actions" id="first-session">.*?(?=<div class="columns">)/s
+    return [
+      ...(notice.exec(page)?.[0] ?? '').matchAll(
+        /<(?:a|button)[^>]*class="(?:button|primary|needs-script)[^"]*"[^>]*>(.*?)<\/(?:a|button)>/gs,
+      ),
+    ].map(([, text = '']) => text.replace(/<[^>]*>/g, ''))
+  }
+
+  t.test('says if there is nothing to plan with', async (t) => {
+    const { id } = await app.newCase({ title: 'One' })
+    const page = await html(app, `/case/${id}`)
+    t.match(page, 'There is nothing to plan with yet.')
+    t.strictSame(buttons(page), ['Set up an agent', 'Write a runbook'], 'no tests are known')
+    t.match(page, /data-no-runbook=""/)
+    const editor = await html(app, `/case/${id}/memory/runbook.md`)
+    t.match(editor, /data-template="## Hypothesis/)
+    t.notMatch(await html(app, `/case/${id}/memory/notes.md`), /data-template/)
+  })
+
+  t.test('leads to its plan', async (t) => {
+    for (const [fields, words] of [
+      [{ description: step('true') }, 'It comes from the description.'],
+      [{ provider: 'claude' }, 'Next: let Claude Code plan this.'],
+    ] as const) {
+      const { id } = await app.newCase({ title: 'Two', ...fields })
+      const page = await html(app, `/case/${id}`)
+      t.match(page, words)
+      t.strictSame(buttons(page), ['Start planning'])
+    }
+  })
+
+  t.test('unless it is closed', async (t) => {
+    const { id } = await app.newCase({ title: 'Three' })
+    await app.request('PUT', `/cases/${id}/state`, { state: 'WONT_FIX' })
+    t.strictSame(buttons(await html(app, `/case/${id}`)), [])
+  })
+})
