@@ -52,7 +52,13 @@ t.test('the package holds what runs, what is read beside it, and nothing else', 
   const [{ files, unpackedSize }] = JSON.parse(stdout)
   const paths: string[] = files.map(({ path }: { path: string }) => path)
   const others = paths.filter((path) => !/^(dist|docs|sample-workspace)\//.test(path))
-  t.strictSame(others.sort(), ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'package.json'])
+  t.strictSame(others.sort(), [
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'LICENSE',
+    'README.md',
+    'package.json',
+  ])
   for (const name of paths.filter((path) => path.endsWith('.md') && docPages().includes(path))) {
     for (const { whole, path } of linksOf(name, readPage(name))) {
       t.ok(paths.includes(path), `${name} ${whole} is in the package`)

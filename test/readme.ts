@@ -32,7 +32,8 @@ function blocksBelow(heading: string): string[] {
 
 const ADDRESS = 'http://127.0.0.1:7878'
 const flow = blocksBelow('The whole flow')
-const recipes = blocksBelow('Recipes')
+/** `cd workspace`, then one for each comment. */
+const recipes = blocksBelow('Recipes').flatMap((block) => block.split(/^(?=# )/m))
 
 /** As `npm start` does, in a folder that stands for the checkout; on the page's port if that is free. */
 async function startSample(t: Test): Promise<{ folder: string; url: string }> {
@@ -100,7 +101,7 @@ t.test('docs/walkthrough.md can be pasted', needsCurl, async (t) => {
       const text = printed[index]!
       t.match(promised instanceof RegExp ? text : JSON.parse(text), promised, what)
     }
-    const [, blocked, waiting, approved, changed, plan, history, commit, byHand] = printed.slice(
+    const [, blocked, waiting, approved, changed, history, commit] = printed.slice(
       flowPromises.length,
     )
     t.match(blocked, /case\.md:reason: Waiting for operations/)
@@ -114,11 +115,11 @@ t.test('docs/walkthrough.md can be pasted', needsCurl, async (t) => {
       /1\.md:2026\S+ session_state_changed .*new_state=failed reason="The run stopped/m,
     )
     t.match(changed, /^memory\/cases\/6802b34d-.*\/sessions\/1\.md\n$/)
-    t.match(plan, /^## Plan\n[\s\S]*git apply[\s\S]*$/)
-    t.notMatch(plan, /## Execution output/)
     t.match(history, /^# History\n\n- \S+ · .* · created\n[\s\S]* · VERIFYING → RESOLVED/)
-    t.match(commit, /src\/token\.js \| 2 \+-[\s\S]*Compare seconds with seconds\n$/)
-    t.match(JSON.parse(byHand!), { title: 'Sign out by request', state: 'OPEN', problems: [] })
+    t.match(
+      commit,
+      /^\w+ Compare seconds with seconds\n[\s\S]*case\.md [\s\S]* src\/token\.js +\| +2 \+-/,
+    )
   })
 
   t.test('with the case that waits for approval already', async (t) => {

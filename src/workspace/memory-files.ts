@@ -1,11 +1,14 @@
 /** Reads, lists and writes the memory files of a case by name: notes that people and agents write. */
 
-import { relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { writeDurable } from '../files/durable-write.ts'
 import { entriesIn, kindsNow } from '../files/folder-names.ts'
+import { stampNow } from '../files/read-now.ts'
 import { type FileStamp, type ReadResult, readRegular, stampOf } from '../files/safe-read.ts'
+import { CASE_FILE } from '../markdown/case-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { HISTORY_FILE } from '../model/history.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
@@ -34,7 +37,7 @@ export function memoryName(layout: Layout, folder: CaseFolder, filename: string)
   const newest = folder.sessions.at(-1)?.number
   const number = filename === 'latest.md' ? newest : Number(SESSION_FILE.exec(filename)?.[1])
   if (filename !== 'latest.md' && !SESSION_FILE.test(filename)) {
-    return { kind: 'notes', filename: asOnDisk(layout.caseFolder(folder.case.id), filename) }
+    return { kind: 'notes', filename: noteNameOnDisk(layout.caseFolder(folder.case.id), filename) }
   }
   if (number === undefined || !folder.sessions.some((session) => session.number === number)) {
     throw new AppError('not_found', `Case ${folder.case.id} has no session file ${filename}.`)
@@ -42,12 +45,34 @@ export function memoryName(layout: Layout, folder: CaseFolder, filename: string)
   return { kind: 'session', number }
 }
 
-/** Returns the name on disk, which may use another Unicode normal form (as on macOS). */
-function asOnDisk(caseFolder: string, filename: string): string {
-  const kinds = /[^ -~]/.test(filename) ? kindsNow(caseFolder) : null
+/** Returns the name on disk of a note. Throws `invalid_filename` if it is case.md or history.md by another spelling. */
+function noteNameOnDisk(caseFolder: string, filename: string): string {
+  const isFolding = ignoresCase(caseFolder)
+  const onDisk = /[^ -~]/.test(filename) || isFolding ? nameOnDisk(caseFolder, filename) : filename
+  const actual = isFolding ? onDisk.toLowerCase() : onDisk
+  if (actual !== filename && (actual === CASE_FILE || actual === HISTORY_FILE)) {
+    throw invalidName(filename, `expected "${actual}", which is the same file on this disk`)
+  }
+  return onDisk
+}
+
+/** Whether the disk finds a file by its name in any case, as those of macOS and Windows do. */
+function ignoresCase(caseFolder: string): boolean {
+  const upper = join(dirname(caseFolder), basename(caseFolder).toUpperCase())
+  return stampNow(upper)?.ino === stampNow(caseFolder)?.ino
+}
+
+/** Returns the listed name of the file that this name opens, which may differ in case or Unicode normal form. */
+function nameOnDisk(caseFolder: string, filename: string): string {
+  const kinds = kindsNow(caseFolder)
   if (kinds === null || kinds === 'hidden' || kinds.has(filename)) return filename
+  const names = [...kinds.keys()]
   const composed = filename.normalize()
-  return [...kinds.keys()].find((name) => name.normalize() === composed) ?? filename
+  const sameText = names.find((name) => name.normalize() === composed)
+  if (sameText !== undefined) return sameText
+  const opened = stampNow(join(caseFolder, filename))
+  if (opened === null) return filename
+  return names.find((name) => stampNow(join(caseFolder, name))?.ino === opened.ino) ?? filename
 }
 
 function invalidName(filename: string, expected: string): AppError {

@@ -147,7 +147,9 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
     }
     if (isNew) {
       await writeMemory(service, id, name, { bytes, present: before })
-      wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
+      // some disks list a new file by another Unicode normal form
+      const listed = before === null ? memoryName(layout, folder, filename) : name
+      wrote(memoryPath(layout, id, listed), listed.kind === 'notes' ? listed.filename : null)
     }
     if (confirmed) await service.runGuard.confirm(id, confirmed, isNew)
     if (confirmed && 'case' in confirmed) acts(fileActs(folder, confirmed.case))
