@@ -125,7 +125,7 @@ t.test('a case that has no session', async (t) => {
       const { id } = await app.newCase({ title: 'Two', ...fields })
       const page = await html(app, `/case/${id}`)
       t.match(page, words)
-      t.strictSame(buttons(page), ['Start planning'])
+      t.strictSame(buttons(page), ['Plan this case'])
     }
   })
 

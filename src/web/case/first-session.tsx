@@ -34,7 +34,7 @@ export function FirstSession({ data }: { data: CasePageData }) {
       </div>
       {objections.folder === null && (
         <button type="button" class="primary needs-script" data-opens="new-session">
-          Start planning
+          Plan this case
         </button>
       )}
     </div>

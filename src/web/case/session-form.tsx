@@ -31,7 +31,6 @@ export function SessionForm({ data }: { data: CasePageData }) {
         data-send="POST"
         action={`/cases/${id}/sessions`}
         data-then={sessionPage(id, '{number}')}
-        data-no-runbook={lacksPlan(data) ? '' : undefined}
       >
         <fieldset class="choices">
           <legend>What should it do?</legend>

@@ -5,6 +5,7 @@ import { usageText, usageTotal } from '../../model/usage.ts'
 import { casePage, memoryPage } from '../shell/addresses.ts'
 import { Tabs } from '../shell/tabs.tsx'
 import type { CasePageData } from './case-data.ts'
+import { lacksPlan } from './first-session.tsx'
 import { SessionForm } from './session-form.tsx'
 import {
   filterTimeline,
@@ -45,7 +46,8 @@ export function TimelineCard({ data, filter }: TimelineCardProps) {
   return (
     <section class="history" id="history" aria-labelledby="history-title">
       <TimelineIcons />
-      <header class="card history-head">
+      {/* not on the form, which a refresh leaves alone while it is open */}
+      <header class="card history-head" data-no-runbook={lacksPlan(data) ? '' : undefined}>
         <h2 id="history-title">
           History <span class="count">{all.length}</span>
         </h2>

@@ -16,6 +16,7 @@ export function startSetup(): void {
   })
   document.addEventListener('change', follow)
   document.addEventListener('refreshed', follow)
+  document.addEventListener('submit', stopEmptyPlan, true)
   document.addEventListener('submit', (event) => {
     const form = event.target as HTMLFormElement
     if (form.id !== 'setup-form') return
@@ -102,11 +103,17 @@ function follow(): void {
   const button = session?.querySelector<HTMLButtonElement>('button[type=submit]')
   if (!session || !nothing || !button) return
   const provider = session.querySelector<HTMLSelectElement>('[name=provider]')
-  const isNothing = session.dataset.noRunbook !== undefined && provider?.value === 'runbook'
+  const isNothing = session.closest('[data-no-runbook]') !== null && provider?.value === 'runbook'
   nothing.hidden = !isNothing
   button.hidden = isNothing
-  // a key sends a form without its button, too
-  button.disabled = isNothing
+}
+
+/** A key sends a form whose button is hidden, too. */
+function stopEmptyPlan(event: SubmitEvent): void {
+  const nothing = (event.target as Element).querySelector<HTMLElement>('#nothing-to-plan')
+  if (!nothing || nothing.hidden) return
+  event.preventDefault()
+  event.stopPropagation()
 }
 
 /** Saves the answers, and creates the case. */

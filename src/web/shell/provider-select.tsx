@@ -114,7 +114,7 @@ export function ProviderSelect({
       required={name !== undefined}
       data-agents={areKnown ? 'known' : 'unknown'}
     >
-      {!canStart && <option value="">Choose who plans</option>}
+      {!canStart && <option value="">Choose a provider</option>}
       <ProviderOptions choices={providers} areKnown={areKnown} selected={provider} />
     </select>
   )
