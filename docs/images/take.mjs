@@ -1,7 +1,7 @@
 /**
- * Takes the pictures of docs/console.md from a copy of the sample workspace: `npm run screenshots`, or
- * `node docs/images/take.mjs [--program dist/cli.js] [--to DIR]`. It needs Chromium and git. The copy has a fixed
- * path, since some pages show it.
+ * Takes the pictures of README.md and docs/console.md from copies of the sample workspace: `npm run screenshots`, or
+ * `node docs/images/take.mjs [--program dist/cli.js] [--to DIR] [--only flow|pages]`. It needs Chromium and git. The copies
+ * have a fixed path, since some pages show it.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startChild } from '../../bench/processes.mjs'
 import { launchBrowser } from './browser.mjs'
+import { takeFlow } from './flow.mjs'
 
 /** @import { Browser, BrowserContextOptions, Page } from 'playwright-core' */
 
@@ -27,6 +28,7 @@ const { values } = parseArgs({
       default: fileURLToPath(new URL('../../dist/cli.js', import.meta.url)),
     },
     to: { type: 'string', default: fileURLToPath(new URL('.', import.meta.url)) },
+    only: { type: 'string' },
   },
 })
 const program = resolve(values.program)
@@ -61,22 +63,25 @@ done
 /** @type {(() => unknown)[]} */
 const undo = []
 try {
-  await takeAll()
+  const browser = await launchBrowser()
+  undo.push(() => browser.close())
+  undo.push(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+  if (values.only !== 'flow') await takePages(browser)
+  if (values.only !== 'pages')
+    await takeFlow({ browser, program, home: join(home, 'flow'), to: values.to })
 } finally {
   for (const each of undo.reverse()) await each()
 }
 
-async function takeAll() {
+/** @param {Browser} browser */
+async function takePages(browser) {
   execFileSync(process.execPath, [program, 'sample', root], { stdio: 'ignore' })
-  undo.push(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   const service = startChild([
     ...[program, 'serve', '--root', root, '--state-dir', join(home, 'state'), '--port', '0'],
   ])
   undo.push(() => service.stop('SIGKILL'))
   const { found } = await service.line(/^Casefile is listening on (http:\S+)$/m)
   const url = String(found[1])
-  const browser = await launchBrowser()
-  undo.push(() => browser.close())
 
   const slow = await runSlow(url)
   const [waiting] = await request(url, 'GET', `/cases/${WAITING}/sessions`)
