@@ -280,6 +280,10 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
   t.notOk(existsSync(space.file('.git/hooks/pre-commit')))
   t.match(await run('--yes'), { code: 0, stdout: /Created the hook/ })
   t.match(await run('--yes'), { code: 0, stdout: 'Nothing to do: everything is set up already\n' })
+  t.match(await run('--yes', '--dry-run', '--tests', 'make'), {
+    stdout: /^This would be written:\n\n {2}Set in casefile\.md: tests: make\n/,
+  })
+  t.notMatch(readFileSync(space.file('casefile.md'), 'utf8'), /^tests/m)
   t.match(await run('--memory', 'cloud'), { code: 2, stderr: /Allowed choices are with-code/ })
 })
 
@@ -288,12 +292,12 @@ t.test('options change just their settings', async (t) => {
   writeFileSync(space.file('casefile.md'), '---\nprovider: runbook # mine\n---\n\nMind the gap.\n')
   const run = (...args: string[]) => runBuilt(['init', ...args], {}, space.root)
   const tests = ['--agent', 'claude', '--tests', 'make check']
-  t.match(await run(...tests), { code: 0, stderr: /Wrote casefile\.md/ })
+  t.match(await run(...tests), { code: 0, stdout: /Wrote casefile\.md/ })
   t.equal(
     readFileSync(space.file('casefile.md'), 'utf8'),
     '---\nprovider: claude # mine\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
   )
-  t.notMatch((await run(...tests)).stderr, /Wrote/, 'a second run changes nothing')
+  t.notMatch((await run(...tests)).stdout, /Wrote/, 'a second run changes nothing')
   t.match(await run('--agent', 'nobody'), { code: 1, stderr: /no provider "nobody"/ })
 })
 

@@ -79,5 +79,6 @@ function nextSteps({ agent, inTerminal }: { agent: string | null; inTerminal: bo
       '  casefile serve --open   (write a runbook for the case: docs/runbooks.md)',
     ]
   }
+  if (agent === null) return ['', 'Next:', '  casefile doctor', create]
   return ['', 'Next:', create, '  casefile start "what is"']
 }
