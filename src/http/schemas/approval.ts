@@ -30,7 +30,7 @@ const signatureSchema = z
       )
       .describe('The signature, as `ssh-keygen -Y sign -n casefile` writes it.'),
   })
-  .describe('Signs the approval; needs `plan_sha256`. docs/security.md has the statement to sign.')
+  .describe('Signs the approval. docs/security.md has the statement to sign.')
   .meta({ id: 'ApprovalSignature' })
 
 export const approvalSchema = z
@@ -43,9 +43,5 @@ export const approvalSchema = z
       .describe('SHA-256 of the plan that you have read, in hex.'),
     note: upTo(20_000).optional().describe('A note for the agent, which gets it with its plan.'),
     signature: signatureSchema.optional(),
-  })
-  .refine(({ plan_sha256, signature }) => !signature || plan_sha256, {
-    path: ['plan_sha256'],
-    error: 'expected the hash that was signed; it is missing',
   })
   .meta({ id: 'Approval', examples: [{ plan_sha256: PLAN.plan_sha256 }] })

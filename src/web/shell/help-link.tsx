@@ -10,8 +10,8 @@ interface Topic {
 
 export const HELP_TOPICS = {
   waiting: { page: 'console', anchor: 'cases', about: 'what waits for you' },
-  approve: { page: 'console', anchor: 'what-approve-guarantees', about: 'Approve' },
-  gate: { page: 'concepts', anchor: 'who-may-do-what', about: 'the proof gate' },
+  approve: { page: 'faq', anchor: 'why-is-approve-disabled', about: 'Approve' },
+  gate: { page: 'faq', anchor: 'the-gate-stays-shut', about: 'the proof gate' },
   plan: { page: 'sessions', anchor: 'where-the-plan-comes-from', about: 'where a plan comes from' },
 } satisfies Record<string, Topic>
 
