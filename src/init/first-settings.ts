@@ -5,6 +5,10 @@ provider: runbook              # what new sessions run with; a case or a request
 # timeout: { plan: 30m, work: 2h, step: 10m, retries: 5m }
 # steps: ['npm test']          # what to run when a case says nothing
 # env: [DATABASE_URL]          # passed on to steps, besides PATH, HOME and the like; needs casefile trust
+# tests: npm test              # how the tests are run; new agents and --run-tests use it
+# checklist: ['All tests pass (test-log, required)']  # what a new case must prove
+# sign_approvals: true         # ask for signed approvals
+# notify: [desktop]            # where to say that something waits for you
 # providers: {}                # programs and agents that may do the work; needs casefile trust
 # memory_root: memory          # where the cases are; read when the service starts
 ---

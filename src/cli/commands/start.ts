@@ -120,13 +120,12 @@ function cannotPlan(
   if (json) terminal.print(jsonText(setup))
   const name = id.slice(0, 8)
   const tests = setup.tests === null ? '' : ` (${visibleText(setup.tests.command)})`
-  terminal.say(`There is nothing to plan with: no agent is set up, and the case has no runbook.md, no run
-fences in its description, and casefile.md has no steps. Choose one:
+  terminal.say(`There is nothing to plan with: the case has no runbook.md and no run fences in its description,
+casefile.md has no steps, and no agent is to plan. Choose one:
 
   casefile init --agent claude            let an agent plan; casefile doctor lists what is installed
   casefile start ${name} --run-tests     run just the tests of the project${tests}
-  memory/cases/${id}/runbook.md
-                                          write the steps yourself (docs/sessions.md), then start again`)
+  casefile open ${name}                  write a runbook in the console, or as runbook.md in the case's folder`)
   return EXIT.failed
 }
 

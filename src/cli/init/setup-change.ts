@@ -44,21 +44,24 @@ export async function plannedChanges(
   rootOption: string,
   { agent, inTerminal, tests, sign }: SetupChoice,
 ): Promise<string[]> {
-  const { root } = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const places = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const present = await places.settings()
   const lines: string[] = []
   const set = (line: string) => lines.push(`Set in ${SETTINGS_FILE}: ${line}`)
-  if (agent !== undefined) set(`provider: ${agent === 'none' ? OWN_PROVIDER : agent}`)
-  if (tests !== undefined && tests !== 'none') {
-    set(`tests: ${tests}`)
+  const provider = agent === 'none' ? OWN_PROVIDER : agent
+  if (provider !== undefined && provider !== present.provider) set(`provider: ${provider}`)
+  if (tests === 'none') {
+    if (present.tests !== null) lines.push(`Remove tests from ${SETTINGS_FILE}`)
+  } else if (tests !== undefined && tests !== present.tests) set(`tests: ${tests}`)
+  if (tests !== undefined && tests !== 'none' && present.checklist.length === 0) {
     set(`checklist: ${ALL_TESTS_PASS}, for new cases`)
   }
   if (sign) {
-    set('sign_approvals: true')
-    lines.push(`Add your key to ${ALLOWED_SIGNERS}`)
+    if (!present.signApprovals) set('sign_approvals: true')
+    lines.push(`Add your key to ${ALLOWED_SIGNERS}, if it is not there`)
   }
-  if (inTerminal && agent !== undefined)
-    lines.push(`Add hooks to the settings of ${agent}, in ${root}`)
-  return lines
+  if (inTerminal) lines.push(`Add hooks to the settings of ${provider ?? present.provider}`)
+  return lines.map(visibleText)
 }
 
 /** Changes just the settings that the choice names. Returns what was written, as lines. */
