@@ -19,8 +19,7 @@ export async function addSigner(root: string, line: string): Promise<boolean> {
     return true
   }
   const text = read.bytes.toString('latin1')
-  const [, , type, key] = line.split(' ')
-  if (text.split(/\r?\n/).some((each) => each.includes(`${type} ${key}`))) return false
+  if (text.split(/\r?\n/).includes(line)) return false
   const separator = text === '' || text.endsWith('\n') ? '' : '\n'
   const more = Buffer.from(`${separator}${line}\n`)
   await writeDurable(path, Buffer.concat([read.bytes, more]), { expect: read.bytes })

@@ -22,6 +22,7 @@ import { lastOf } from '../model/trail.ts'
 import type { Layout } from '../workspace/layout.ts'
 
 const MAX_BYTES = 64 * 1024
+const MAX_SIGNERS_BYTES = 1024 * 1024
 /** How far the signed time may be from the time of the approval. */
 const MAX_DELAY_MS = 10 * 60_000
 
@@ -47,7 +48,7 @@ export async function takeSignature(
   }: { layout: Layout; number: number; now: string } & Pick<Settings, 'signApprovals'>,
 ): Promise<void> {
   if (!signature) {
-    if (!signApprovals) return
+    if (!signApprovals) return removeSignature(layout, approved)
     throw new AppError(
       'signature_required',
       `Approvals must be signed here (sign_approvals in ${SETTINGS_FILE}). Sign and approve in a terminal: casefile approve ${approved.case_id.slice(0, 8)} ${number}`,
@@ -85,6 +86,15 @@ async function storeSignature(
   }
 }
 
+/** Removes what an approval left that was signed, and then failed. */
+async function removeSignature(
+  layout: Layout,
+  { case_id, session_id }: Omit<Approval, 'signed_at'>,
+): Promise<void> {
+  const path = layout.approvalFile(case_id, session_id)
+  for (const place of [path, `${path}.sig`]) await rm(place, { force: true })
+}
+
 const checked = new LRUCache<string, CheckedSignature>({ max: 500 })
 
 /** The signature of the session's approval; null if it has none, or if the session is not approved. */
@@ -119,7 +129,11 @@ async function checkSignature(
   statement: string,
   ssh: string,
 ): Promise<CheckedSignature> {
-  const signers = (await textAt(join(root, ALLOWED_SIGNERS))) ?? ''
+  const read = await readRegular(join(root, ALLOWED_SIGNERS), { maxBytes: MAX_SIGNERS_BYTES })
+  if (!read.ok && read.reason !== 'missing') {
+    return unchecked(`${ALLOWED_SIGNERS} cannot be read: ${read.detail}`)
+  }
+  const signers = read.ok ? read.bytes.toString('latin1') : ''
   const key = sha256(JSON.stringify([statement, ssh, signers]))
   const known = checked.get(key)
   if (known) return known
@@ -138,10 +152,10 @@ async function runChecks(
     const signature = join(folder, 'signature')
     const allowed = join(folder, 'allowed')
     await writeFile(signature, ssh, { mode: 0o600 })
-    await writeFile(allowed, signers, { mode: 0o600 })
+    await writeFile(allowed, signers, { encoding: 'latin1', mode: 0o600 })
     const verify = ['-n', SIGNATURE_NAMESPACE, '-s', signature]
     const intact = await sshKeygen(['-Y', 'check-novalidate', ...verify], statement)
-    if (intact === null) return UNCHECKED
+    if (typeof intact === 'string') return unchecked(intact)
     if (intact.exit !== 0) return invalid('The signature does not match the approval.')
     const key = /SHA256:\S+/.exec(intact.stdout)?.[0] ?? null
     const at = ['-O', `verify-time=${statementTime(statement)}`]
@@ -149,7 +163,8 @@ async function runChecks(
       ['-Y', 'find-principals', '-s', signature, '-f', allowed, ...at],
       statement,
     )
-    const [signer = ''] = principals?.exit === 0 ? principals.stdout.split(/\r?\n/) : []
+    if (typeof principals === 'string') return unchecked(principals)
+    const [signer = ''] = principals.exit === 0 ? principals.stdout.split(/\r?\n/) : []
     const valid =
       signer === ''
         ? null
@@ -157,6 +172,7 @@ async function runChecks(
             ['-Y', 'verify', '-f', allowed, '-I', signer, ...verify, ...at],
             statement,
           )
+    if (typeof valid === 'string') return unchecked(valid)
     if (valid?.exit !== 0) {
       return {
         state: 'unknown_signer',
@@ -178,12 +194,14 @@ async function runChecks(
   }
 }
 
-const UNCHECKED: CheckedSignature = {
-  state: 'unchecked',
-  signer: null,
-  key: null,
-  signed_at: null,
-  reason: 'The signature was not checked: ssh-keygen of OpenSSH 8.9 or later was not found.',
+function unchecked(why: string): CheckedSignature {
+  return {
+    state: 'unchecked',
+    signer: null,
+    key: null,
+    signed_at: null,
+    reason: `The signature was not checked: ${why}.`,
+  }
 }
 
 function invalid(reason: string): CheckedSignature {
@@ -209,7 +227,7 @@ function late(signedAt: string, approvedAt: string): CheckedSignature {
 /** Keys can be valid for a time only, so the signature counts for the time when it was made. */
 function statementTime(statement: string): string {
   const at = readStatement(statement)?.signed_at ?? new Date(0).toISOString()
-  return `${at.slice(0, 19).replace(/[-:T]/g, '')}Z`
+  return at.slice(0, 19).replace(/[-:T]/g, '')
 }
 
 async function textAt(path: string): Promise<string | null> {
@@ -217,17 +235,23 @@ async function textAt(path: string): Promise<string | null> {
   return read.ok ? read.bytes.toString('latin1') : null
 }
 
-/** Null if the program is missing. */
+/** Runs in UTC, as older versions take no time zone. Returns why it could not be run or used, as words. */
 function sshKeygen(
   args: string[],
   input: string,
-): Promise<{ exit: number; stdout: string } | null> {
-  return new Promise((resolve, reject) => {
-    const options = { timeout: 10_000, encoding: 'utf8' as const }
-    const child = execFile('ssh-keygen', args, options, (error, stdout) => {
-      if (hasCode(error, 'ENOENT')) resolve(null)
-      else if (error && typeof error.code !== 'number') reject(error)
-      else resolve({ exit: error ? Number(error.code) : 0, stdout })
+): Promise<{ exit: number; stdout: string } | string> {
+  return new Promise((resolve) => {
+    const options = {
+      timeout: 10_000,
+      encoding: 'utf8' as const,
+      env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' },
+    }
+    const child = execFile('ssh-keygen', args, options, (error, stdout, stderr) => {
+      if (hasCode(error, 'ENOENT')) resolve('ssh-keygen of OpenSSH 8.9 or later was not found')
+      else if (error && typeof error.code !== 'number') resolve('ssh-keygen did not answer')
+      else if (/(?:unknown|illegal|unsupported) (?:option|operation)|^usage:/im.test(stderr)) {
+        resolve('this ssh-keygen is too old; OpenSSH 8.9 or later can do it')
+      } else resolve({ exit: error ? Number(error.code) : 0, stdout })
     })
     child.stdin?.on('error', () => {}) // it ended before it read the statement; its exit code says why
     child.stdin?.end(input)

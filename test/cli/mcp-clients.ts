@@ -81,7 +81,7 @@ t.test('the MCP inspector', { skip: whyNoInspector, timeout: 120_000 }, async (t
   const tools = await inspect('tools/list', '--strict')
   t.equal(tools.code, 0, 'their schemas are portable')
   t.match(tools.stderr, /0 errors/)
-  t.equal(JSON.parse(tools.stdout).tools.length, 12)
+  t.equal(JSON.parse(tools.stdout).tools.length, 14)
   const refused = await call('append_memory', 'case=right after', 'filename=1.md', 'text=x')
   t.match(refused, { code: 5, stdout: /"isError": true/ })
   const uri = `casefile://cases/${CASE}/memory/case.md`

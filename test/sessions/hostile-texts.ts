@@ -119,7 +119,12 @@ t.test('a text that looks like a command is one nowhere', async (t) => {
   await t.test('runbook', async (t) => {
     const files = NAMES.map((name) => `printf y > '${name}'; printf y > '${name}.new'`)
     const runbook = step([...files, 'printf %s "$*"', 'git add -A'].join('\n'), 'bash run id=it')
-    await must(service, 'PUT', `/cases/${id}/memory/runbook.md`, `${WORDS.join('\n')}\n${runbook}`)
+    await must(
+      service,
+      'PUT',
+      `/cases/${id}/memory/runbook.md`,
+      `## Hypothesis\n\n${LINES}\n\n## Steps\n\n${WORDS.join('\n')}\n${runbook}`,
+    )
     const { ref, session } = await plannedOn(service, id, 'runbook', note)
     t.match(session, { state: 'plan_ready', hypothesis: LINES.trim() })
     const { session: done } = await finished(service, ref)

@@ -32,6 +32,8 @@ t.test('every setting is read', async (t) => {
     '  bare: { kind: acp, command: [my-agent] }',
     '  claude: { preset: claude, args: [--model, opus] }',
     '  same: { preset: claude }',
+    'tests: npm run all',
+    "checklist: ['All tests pass (test-log, required)']",
     'sign_approvals: true',
     'memory_root: ../record',
   )}\n# Instructions\n\nBe brief.\n`
@@ -42,6 +44,8 @@ t.test('every setting is read', async (t) => {
     notify: [],
     env: ['DATABASE_URL', '_x'],
     steps: ['true', 'npm test'],
+    tests: 'npm run all',
+    checklist: ['All tests pass (test-log, required)'],
     signApprovals: true,
     memoryRoot: '../record',
     instructions: '# Instructions\n\nBe brief.',
@@ -92,7 +96,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown key',
     ['provider: runbook', 'providr: x'],
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, providers, notify, sign_approvals, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, memory_root$/,
   ],
   [
     'a provider with blanks',

@@ -3,7 +3,7 @@ import type { Agent } from '../../doctor/agents.ts'
 import type { InitOptions, Operator } from '../../init/deps.ts'
 import { init } from '../../init/init-command.ts'
 import { askForKind } from './memory-choice.ts'
-import { changeSettings, findFacts, plannedChanges } from './setup-change.ts'
+import { changeSettings, findFacts, plannedChanges, requirePossible } from './setup-change.ts'
 import { askSetup, type SetupChoice } from './setup-questions.ts'
 
 export interface InitCommandOptions extends InitOptions, SetupChoice {
@@ -22,8 +22,8 @@ interface Outcome {
 }
 
 /**
- * `casefile init`. On a terminal it asks for what the options do not say, shows what it will write, and asks once more.
- * Otherwise, and for what is set up already, the options and the defaults count. `quiet` asks nothing.
+ * `casefile init`. On a terminal, in a folder without casefile.md, it asks for what the options do not say. It shows what
+ * it will write, and asks once more. Otherwise only options and defaults count. `quiet`, for --json, asks nothing.
  */
 export async function initOnTerminal(
   options: InitCommandOptions,
@@ -44,6 +44,7 @@ export async function initOnTerminal(
     choice = { ...options, agent: proposed?.id ?? 'none' }
     if (!quiet) write(chosenText(proposed))
   }
+  await requirePossible(options.root, choice)
   const operator = isAsked ? createOperator(write, signal) : null
   const lines: string[] = []
   const say = (line: string) => void lines.push(line)

@@ -3,12 +3,14 @@
 import { join } from 'node:path'
 import { type Agent, agentsIn, proposedAgent } from '../../doctor/agents.ts'
 import { stampOf } from '../../files/safe-read.ts'
+import { hookAgent } from '../../init/hook-agent.ts'
 import { ALL_TESTS_PASS, createSetup } from '../../init/setup.ts'
+import { AppError } from '../../model/app-error.ts'
 import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { findTests } from '../../runners/project-tests.ts'
-import { allStatuses } from '../../sessions/providers.ts'
+import { allStatuses, providerOf } from '../../sessions/providers.ts'
 import { addSigner } from '../../signing/allowed-signers.ts'
 import { findSigningKey, signerLine } from '../../signing/signing-key.ts'
 import { layoutOf } from '../../workspace/layout.ts'
@@ -56,6 +58,7 @@ export async function plannedChanges(
   if (tests !== undefined && tests !== 'none' && present.checklist.length === 0) {
     set(`checklist: ${ALL_TESTS_PASS}, for new cases`)
   }
+  if (sign === false && present.signApprovals) set('sign_approvals: false')
   if (sign) {
     if (!present.signApprovals) set('sign_approvals: true')
     lines.push(`Add your key to ${ALLOWED_SIGNERS}, if it is not there`)
@@ -69,11 +72,11 @@ export async function changeSettings(
   rootOption: string,
   { agent, inTerminal, tests, sign }: SetupChoice,
 ): Promise<string[]> {
-  const all = [agent, inTerminal, tests, sign]
-  if (all.every((each) => each === undefined || each === false)) return []
+  if ([agent, inTerminal, tests, sign].every((each) => each === undefined)) return []
   const places = await openPlaces({ root: rootOption }, process.env, ownTerminal().warn)
   const { root, memoryRoot } = places
-  const { checklist, tests: present } = await places.settings()
+  const line = sign ? await ownLine(root) : null
+  const { checklist, tests: present, signApprovals } = await places.settings()
   const command = tests === 'none' ? null : tests
   const proves = typeof command === 'string' && checklist.length === 0
   const setup = createSetup({
@@ -82,16 +85,38 @@ export async function changeSettings(
     environment: process.env,
     providers: { statuses: async () => [] },
   })
+  const signers = line !== null && (await addSigner(root, line)) ? [ALLOWED_SIGNERS] : []
   const wrote = await setup.change({
     provider: agent === 'none' ? OWN_PROVIDER : agent,
     in_terminal: inTerminal,
     // none is not worth a line where nothing is set
     tests: command === null && present === null ? undefined : command,
     checklist: proves ? [ALL_TESTS_PASS] : undefined,
-    sign_approvals: sign || undefined,
+    sign_approvals: sign === signApprovals ? undefined : sign,
   })
-  const key = sign ? await findSigningKey(root) : null
+  return [...signers, ...wrote].map((file) => `Wrote ${visibleText(file)}`)
+}
+
+/** The line of `allowed_signers` for the operator's key. Throws without one, as nobody could approve then. */
+async function ownLine(root: string): Promise<string> {
+  const key = await findSigningKey(root)
   const line = key && (await signerLine(root, key))
-  if (line && (await addSigner(root, line))) wrote.push(ALLOWED_SIGNERS)
-  return wrote.map((file) => `Wrote ${visibleText(file)}`)
+  if (line) return line
+  throw new AppError(
+    'bad_request',
+    'There is no SSH key to sign with, or its .pub file cannot be read. Make one with ssh-keygen, or set gpg.format and user.signingkey in git.',
+  )
+}
+
+/** Throws if the choice cannot be carried out, before anything is written. */
+export async function requirePossible(
+  rootOption: string,
+  { agent, inTerminal, sign }: SetupChoice,
+): Promise<void> {
+  const places = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const present = await places.settings()
+  const provider = agent === 'none' ? OWN_PROVIDER : (agent ?? present.provider)
+  if (agent !== undefined) providerOf(provider, present)
+  if (inTerminal) hookAgent(provider)
+  if (sign) await ownLine(places.root)
 }
