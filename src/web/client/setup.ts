@@ -123,10 +123,10 @@ async function save(form: HTMLFormElement, createsCase: boolean): Promise<void> 
   const value = (selector: string) => form.querySelector<HTMLInputElement>(selector)?.value.trim()
   const chosen = form.querySelector<HTMLInputElement>('input[name=provider]:checked')
   if (!chosen) {
-    if (form.querySelector('input[name=provider]')) {
-      showError(form, { code: 'unsaved', detail: 'Choose who plans the work.' })
-      form.querySelector<HTMLInputElement>('input[name=provider]:enabled')?.focus()
-    }
+    const first = form.querySelector<HTMLInputElement>('input[name=provider]:enabled')
+    const question = first?.closest('fieldset')
+    if (question) showError(question, { code: 'unsaved', detail: 'Choose who plans the work.' })
+    first?.focus()
     return
   }
   const hooks = form.querySelector<HTMLElement>('#setup-where')

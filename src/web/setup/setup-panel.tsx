@@ -121,7 +121,7 @@ function Questions({ found }: { found: SetupStatus }) {
           </Where>
         </div>
         {hooked.length > 0 && (
-          <p class="hint">
+          <p class="small muted">
             Saving never takes installed hooks out.{' '}
             <code>casefile hooks remove {hooked.join(' ')}</code> does.
           </p>
