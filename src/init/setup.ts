@@ -57,7 +57,8 @@ export interface CaseSetup {
 }
 
 export interface Setup {
-  status(): Promise<SetupStatus>
+  /** Asks each agent, unless it is given what they answered. */
+  status(answered?: Agent[]): Promise<SetupStatus>
   /** Returns the files that it wrote: relative to the workspace, or absolute outside of it. */
   change(wanted: SetupChange): Promise<string[]>
   /** `provider`: another one than that of the case. */
@@ -93,11 +94,11 @@ export function createSetup(deps: SetupDeps): Setup {
   }
 
   return {
-    async status() {
+    async status(answered) {
       const { hooksReport } = await import('../hook-settings/status.ts')
       const [present, agents, { hooks }, memory, stamp] = await Promise.all([
         settings(),
-        findAgents(),
+        answered ?? findAgents(),
         hooksReport(places),
         memoryKind(root, memoryRoot),
         stampOf(join(root, SETTINGS_FILE)),

@@ -59,6 +59,25 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     t.equal(await page.inputValue('#setup-tests'), 'npm test -- --fast')
   })
 
+  await t.test('a choice above the proposed one stays, too', async (t) => {
+    await page.getByRole('radio', { name: /^All tests pass/ }).check()
+    const own = page.getByRole('radio', { name: /^No agent/ })
+    await page.getByRole('radio', { name: /^Codex/ }).check()
+    // asking again replaces the list
+    await page.evaluate(() => document.querySelector('#setup-answers')!.append('old'))
+    await page.getByRole('button', { name: 'Look again' }).press('Enter')
+    await page.locator('#setup-answers:not([aria-busy])').waitFor()
+    t.notMatch(await page.locator('#setup-answers').innerText(), /old$/)
+    t.ok(await page.getByRole('radio', { name: /^Codex/ }).isChecked())
+    await page.evaluate(() => {
+      for (const each of document.querySelectorAll<HTMLInputElement>('[name=provider]'))
+        each.checked = false
+    })
+    await page.locator('#save-setup').press('Enter')
+    t.match(await page.locator('#setup-form .form-error').innerText(), 'Choose who plans')
+    await own.check()
+  })
+
   await t.test('Enter saves it, and opens the first case', async (t) => {
     await page.fill('#first-title', 'Sign-in fails')
     await page.keyboard.press('Enter')
@@ -122,6 +141,7 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
 
   await t.test('a second case can get an agent', async (t) => {
     const { id } = await must(service, 'POST', '/cases', { title: 'Rounding' })
+    await must(service, 'PUT', '/setup', { checklist: ['A picture (image)'] })
     await page.goto(`${service.url}/case/${id}`)
     await page.locator('#first-session').getByRole('link', { name: 'Set up an agent' }).click()
     await agents.waitFor()
@@ -129,6 +149,8 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     await page.getByRole('radio', { name: /^Claude Code/ }).check()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL(`${service.url}/`)
+    const { checklist } = await must(service, 'GET', '/setup')
+    t.strictSame(checklist, ['A picture (image)'], 'a checklist that nobody changed stays')
     await page.goto(`${service.url}/case/${id}`)
     t.match(await page.locator('#first-session').innerText(), 'let Claude Code plan this')
     await page.locator('#first-session').getByRole('button').click()

@@ -119,6 +119,8 @@ t.test('a few cases', async (t) => {
     { query: 'q=vault++key', titles: ['No key to sign with'] },
     { query: 'q=vault+slow', titles: [] },
     { query: 'q=&type=&tag=chor', titles: [] },
+    { query: 'tag=waiting', titles: [] },
+    { query: 'type=waiting', titles: [] },
   ]
   for (const { query, titles } of filters) {
     t.test(`?${query} shows ${titles.join(', ') || 'nothing, and says so'}`, async (t) => {

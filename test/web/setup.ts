@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -90,8 +90,59 @@ t.test('a workspace without cases', async (t) => {
     t.match(page, /<h1>Cases<\/h1>/)
     t.match(page, /id="first-case"/)
     t.match(page, 'Claude Code plans.')
-    t.match(await html(app, '/configure'), /value="claude" checked=""/)
+    const form = await html(app, '/configure')
+    t.match(form, /value="claude" checked=""/)
+    t.match(form, /name="proof" value="tests" checked="" data-present=""/)
+    t.notMatch(form, 'Keep the present list')
+    t.notMatch(form, 'casefile hooks remove', 'no hooks are installed')
   })
+})
+
+t.test('the setup of a workspace that has one', async (t) => {
+  t.test('keeps a checklist that no choice describes', async (t) => {
+    const app = await open(t)
+    await app.request('PUT', '/setup', { provider: 'claude', checklist: ['A picture (image)'] })
+    await app.request('GET', '/agents/found')
+    const page = await html(app, '/configure')
+    t.match(page, /name="proof" value="own" checked="" data-present=""/)
+    t.match(page, 'A picture (image)')
+  })
+
+  for (const provider of ['gemini', 'claude-agent-acp']) {
+    t.test(`offers ${provider}, which would not be offered otherwise`, async (t) => {
+      const app = await open(t)
+      await app.request('PUT', '/setup', { provider })
+      await app.request('GET', '/agents/found')
+      const page = await html(app, '/configure')
+      t.match(page, new RegExp(`value="${provider}" checked=""[^>]*data-present=""`))
+      t.notMatch(page, new RegExp(`value="${provider}"[^>]*disabled`))
+    })
+  }
+
+  t.test('says what takes hooks out', async (t) => {
+    const app = await open(t)
+    const reply = await app.request('PUT', '/setup', { provider: 'claude', in_terminal: true })
+    t.equal(reply.status, 200, reply.text)
+    await app.request('GET', '/agents/found')
+    const page = await html(app, '/configure')
+    t.match(page, '<code>casefile hooks remove claude</code>')
+    t.match(page, /name="where" value="terminal" checked=""/)
+  })
+})
+
+t.test('no agent is proposed if several are ready', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'casefile-agents-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const environment = foundAgents(folder)
+  writeFileSync(
+    join(folder, 'bin/codex'),
+    '#!/bin/sh\ncase "$*" in *--version*) echo "codex-cli 0.169.0" ;; *) echo "Logged in using ChatGPT" ;; esac\n',
+  )
+  const app = await openTestService(t, { environment })
+  await app.request('GET', '/agents/found')
+  const page = await html(app, '/configure')
+  t.match(page, /value="codex"/)
+  t.notMatch(page, /name="provider"[^>]*checked/)
 })
 
 t.test('a case that has no session', async (t) => {

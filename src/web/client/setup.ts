@@ -72,7 +72,7 @@ function show(place: HTMLElement, found: HTMLElement): void {
   const chosen = place instanceof HTMLSelectElement && isControlChanged(place) ? place.value : null
   const typed = new Map(
     [...place.querySelectorAll('input')]
-      .filter(isControlChanged)
+      .filter((input) => isControlChanged(input) && (input.type !== 'radio' || input.checked))
       .map((input) => [keyOf(input), input.value]),
   )
   place.replaceChildren(...found.childNodes)
@@ -80,7 +80,7 @@ function show(place: HTMLElement, found: HTMLElement): void {
   for (const input of place.querySelectorAll('input')) {
     const value = typed.get(keyOf(input))
     if (value === undefined) continue
-    if (input.type === 'radio') input.checked ||= input.value === value
+    if (input.type === 'radio') input.checked ||= !input.disabled
     else input.value = value
   }
   if (focus instanceof HTMLInputElement)
@@ -121,18 +121,27 @@ async function save(form: HTMLFormElement, createsCase: boolean): Promise<void> 
   if (form.hasAttribute('data-busy')) return
   showError(form, null)
   const value = (selector: string) => form.querySelector<HTMLInputElement>(selector)?.value.trim()
-  const provider = value('input[name=provider]:checked')
-  if (provider === undefined) return
+  const chosen = form.querySelector<HTMLInputElement>('input[name=provider]:checked')
+  if (!chosen) {
+    const first = form.querySelector<HTMLInputElement>('input[name=provider]:enabled')
+    const question = first?.closest('fieldset')
+    if (question) showError(question, { code: 'unsaved', detail: 'Choose who plans the work.' })
+    first?.focus()
+    return
+  }
   const hooks = form.querySelector<HTMLElement>('#setup-where')
   const unlock = lockForm(form)
-  const saved = await send('PUT', '/setup', {
-    provider,
+  const changes = {
+    ...(chosen.dataset.present === undefined ? { provider: chosen.value } : {}),
     ...(hooks && !hooks.hidden && value('input[name=where]:checked') === 'terminal'
       ? { in_terminal: true }
       : {}),
     ...answers(form),
-  })
-  if (!saved.ok) return fail(form, saved.problem, unlock)
+  }
+  if (Object.keys(changes).length > 0) {
+    const saved = await send('PUT', '/setup', changes)
+    if (!saved.ok) return fail(form, saved.problem, unlock)
+  }
   const title = value('#first-title')
   if (!createsCase || title === undefined) return leave(form, '/')
   const description = form.querySelector<HTMLTextAreaElement>('#first-description')?.value ?? ''
@@ -145,15 +154,15 @@ async function save(form: HTMLFormElement, createsCase: boolean): Promise<void> 
 }
 
 /** What the form says about tests, where it differs from what was found. */
-function answers(form: HTMLFormElement): { tests?: string | null; checklist: string[] } {
+function answers(form: HTMLFormElement): { tests?: string | null; checklist?: string[] } {
   const field = form.querySelector<HTMLInputElement>('#setup-tests')
-  const isAsked = form.querySelector<HTMLInputElement>('input[name=proof]:checked')?.value
-  const checklist = isAsked === 'tests' ? ['All tests pass (test-log, required)'] : []
-  if (!field || !isControlChanged(field)) return { checklist }
-  const command = field.value.trim()
+  const proof = form.querySelector<HTMLInputElement>('input[name=proof]:checked')
+  const command = field?.value.trim()
   return {
-    tests: command === '' ? null : command,
-    checklist,
+    ...(field && isControlChanged(field) ? { tests: command || null } : {}),
+    ...(proof && proof.dataset.present === undefined
+      ? { checklist: proof.value === 'tests' ? ['All tests pass (test-log, required)'] : [] }
+      : {}),
   }
 }
 

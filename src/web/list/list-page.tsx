@@ -121,8 +121,9 @@ function UnboundNotice({ service }: Pick<ListPageProps, 'service'>) {
 }
 
 function NothingFits({ filters }: { filters: Filters }) {
-  const { q, ...lists } = filters
-  const isOnlyWaiting = q === '' && Object.values(lists).flat().join() === 'waiting'
+  const { q, group, ...others } = filters
+  const isOnlyWaiting =
+    q === '' && group.join() === 'waiting' && Object.values(others).flat().length === 0
   return (
     <section class="card list-empty">
       <h2>{isOnlyWaiting ? 'Nothing is waiting for you' : 'No matches'}</h2>

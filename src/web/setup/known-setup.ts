@@ -4,6 +4,8 @@ import type { Setup, SetupStatus } from '../../init/setup.ts'
 export interface KnownSetup {
   /** Null if nobody has asked yet. */
   last(): SetupStatus | null
+  /** The same agents, with what the files say now. */
+  current(): Promise<SetupStatus | null>
   /** Asks each agent, which may take 5 s, unless that was done a moment ago. */
   find(options?: { again: boolean }): Promise<SetupStatus>
 }
@@ -28,6 +30,7 @@ export function rememberSetup(setup: Pick<Setup, 'status'>): KnownSetup {
 
   return {
     last: () => known,
+    current: async () => known && setup.status(known.agents),
     find({ again = false } = { again: false }) {
       if (known !== null && !again && performance.now() - at < FRESH_MS)
         return Promise.resolve(known)

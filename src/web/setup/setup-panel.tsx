@@ -1,5 +1,5 @@
-import type { Agent } from '../../doctor/agents.ts'
-import type { SetupStatus } from '../../init/setup.ts'
+import { type Agent, proposedAgent } from '../../doctor/agents.ts'
+import { ALL_TESTS_PASS, type SetupStatus } from '../../init/setup.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { CASES } from '../shell/addresses.ts'
@@ -62,26 +62,35 @@ export function SetupPanel({ found, isFirst }: SetupPanelProps) {
 }
 
 function Questions({ found }: { found: SetupStatus }) {
-  const { provider, hooks } = found
-  const agents = found.agents.filter(isShown)
+  const { configured, provider, hooks } = found
+  const present = configured ? provider : null
+  const agents = found.agents.filter((agent) => isShown(agent) || agent.id === present)
+  const isOffered = (agent: Agent) => !isAbsent(agent) || agent.id === present
   const chosen = choose(found)
-  const inTerminal = hooks.some(({ agent }) => agent === provider)
+  const hooked = [
+    ...new Set(hooks.filter(({ installed }) => installed !== 'unreadable').map((h) => h.agent)),
+  ]
+  const inTerminal = hooked.some((agent) => agent === provider)
   return (
     <>
       <fieldset class="setup-question">
         <legend>Who plans the work?</legend>
         <div class="setup-agents">
-          {agents
-            .filter(({ status }) => status !== 'not_installed' && status !== 'not_trusted')
-            .map((agent) => (
-              <AgentChoice agent={agent} isChosen={agent.id === chosen} />
-            ))}
+          {agents.filter(isOffered).map((agent) => (
+            <AgentChoice
+              agent={agent}
+              isChosen={agent.id === chosen}
+              isPresent={agent.id === present}
+              isOffered
+            />
+          ))}
           <label class="choice">
             <input
               type="radio"
               name="provider"
               value={OWN_PROVIDER}
               checked={chosen === OWN_PROVIDER}
+              data-present={present === OWN_PROVIDER ? '' : undefined}
             />
             <span>
               <strong>No agent: I write runbooks</strong>
@@ -91,9 +100,9 @@ function Questions({ found }: { found: SetupStatus }) {
             </span>
           </label>
           {agents
-            .filter(({ status }) => status === 'not_installed' || status === 'not_trusted')
+            .filter((agent) => !isOffered(agent))
             .map((agent) => (
-              <AgentChoice agent={agent} isChosen={false} />
+              <AgentChoice agent={agent} />
             ))}
         </div>
         <button type="button" class="quiet compact setup-again" data-find-agents>
@@ -111,6 +120,12 @@ function Questions({ found }: { found: SetupStatus }) {
             its plan.
           </Where>
         </div>
+        {hooked.length > 0 && (
+          <p class="small muted">
+            Saving never takes installed hooks out.{' '}
+            <code>casefile hooks remove {hooked.join(' ')}</code> does.
+          </p>
+        )}
       </fieldset>
       <Proof found={found} />
     </>
@@ -122,13 +137,16 @@ function isShown({ kind, id }: Agent): boolean {
   return kind === 'command' || !id.endsWith('-acp')
 }
 
-/** The present provider; in a new workspace the only agent that is ready. */
-function choose({ configured, provider, agents }: SetupStatus): string {
+function isAbsent({ status }: Agent): boolean {
+  return status === 'not_installed' || status === 'not_trusted'
+}
+
+/** The present provider; in a new workspace the only agent that is ready. Null if several are. */
+function choose({ configured, provider, agents }: SetupStatus): string | null {
   if (configured) return provider
-  const ready = agents.filter((agent) => isShown(agent) && agent.status === 'ready')
-  const likely = agents.filter((agent) => isShown(agent) && agent.status === 'unknown_login')
-  const [first] = ready.length > 0 ? ready : likely
-  return first?.id ?? OWN_PROVIDER
+  const isUsable = ({ status }: Agent) => status === 'ready' || status === 'unknown_login'
+  const shown = agents.filter(isShown)
+  return proposedAgent(shown)?.id ?? (shown.some(isUsable) ? null : OWN_PROVIDER)
 }
 
 const STATUS: Record<Agent['status'], { text: string; tone: string }> = {
@@ -139,9 +157,20 @@ const STATUS: Record<Agent['status'], { text: string; tone: string }> = {
   not_trusted: { text: 'Not trusted', tone: 'muted' },
 }
 
-function AgentChoice({ agent, isChosen }: { agent: Agent; isChosen: boolean }) {
+interface AgentChoiceProps {
+  agent: Agent
+  isOffered?: boolean
+  isChosen?: boolean
+  isPresent?: boolean
+}
+
+function AgentChoice({
+  agent,
+  isOffered = false,
+  isChosen = false,
+  isPresent = false,
+}: AgentChoiceProps) {
   const { id, title, status, version, advice, can_hook } = agent
-  const isAbsent = status === 'not_installed' || status === 'not_trusted'
   const { text, tone } = STATUS[status]
   return (
     <div class="setup-agent">
@@ -151,8 +180,9 @@ function AgentChoice({ agent, isChosen }: { agent: Agent; isChosen: boolean }) {
           name="provider"
           value={id}
           checked={isChosen}
-          disabled={isAbsent}
+          disabled={!isOffered}
           data-hooks={can_hook ? '' : undefined}
+          data-present={isPresent ? '' : undefined}
         />
         <span>
           <strong>{visibleText(title)}</strong>{' '}
@@ -198,20 +228,34 @@ function Where({
 
 /** What a new case has to prove. */
 function Proof({ found: { configured, tests, checklist } }: { found: SetupStatus }) {
-  const isUsed = configured ? checklist.length > 0 : tests !== null
+  const present = !configured ? null : proofOf(checklist)
+  const chosen = present ?? (tests === null ? 'none' : 'tests')
+  const state = (value: typeof chosen) => ({
+    checked: value === chosen,
+    'data-present': value === present ? '' : undefined,
+  })
   return (
     <fieldset class="setup-question" id="setup-proof">
       <legend>What shows that the work is right?</legend>
       <div class="choices">
+        {present === 'own' && (
+          <label class="choice">
+            <input type="radio" name="proof" value="own" {...state('own')} />
+            <span>
+              <strong>Keep the present list</strong>
+              <span class="hint">{visibleText(checklist.join('; '))}</span>
+            </span>
+          </label>
+        )}
         <label class="choice">
-          <input type="radio" name="proof" value="tests" checked={isUsed} />
+          <input type="radio" name="proof" value="tests" {...state('tests')} />
           <span>
             <strong>All tests pass</strong>
             <span class="hint">Each new case asks for it before it can be resolved.</span>
           </span>
         </label>
         <label class="choice">
-          <input type="radio" name="proof" value="none" checked={!isUsed} />
+          <input type="radio" name="proof" value="none" {...state('none')} />
           <span>
             <strong>I say so in each case</strong>
             <span class="hint">A test report, a picture, a measurement, a note.</span>
@@ -238,4 +282,10 @@ function Proof({ found: { configured, tests, checklist } }: { found: SetupStatus
       </Field>
     </fieldset>
   )
+}
+
+/** Which choice says what the checklist says; `own` if none does. */
+function proofOf(checklist: readonly string[]): 'none' | 'tests' | 'own' {
+  if (checklist.length === 0) return 'none'
+  return checklist.length === 1 && checklist[0] === ALL_TESTS_PASS ? 'tests' : 'own'
 }

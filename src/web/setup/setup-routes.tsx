@@ -9,8 +9,8 @@ import { SetupPage } from './setup-page.tsx'
 export function setupRoutes({ assets, setup }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
-  app.get(SETUP, pageHeaders(), (c) =>
-    pageResponse(c, <SetupPage assets={assets} found={setup.last()} />),
+  app.get(SETUP, pageHeaders(), async (c) =>
+    pageResponse(c, <SetupPage assets={assets} found={await setup.current()} />),
   )
 
   // pages that are loaded after the answer show what was found
