@@ -1,4 +1,4 @@
-/** Carries out what `casefile init` was told about agents, tests and signatures. */
+/** Changes the settings that `casefile init` asks for: agent, tests, signatures. */
 
 import { join } from 'node:path'
 import { type Agent, agentsIn, proposedAgent } from '../../doctor/agents.ts'
@@ -97,7 +97,7 @@ export async function changeSettings(
   return [...signers, ...wrote].map((file) => `Wrote ${visibleText(file)}`)
 }
 
-/** The line of `allowed_signers` for the operator's key. Throws without one, as nobody could approve then. */
+/** The line of `allowed_signers` for the operator's key. Throws without one, as no approval would be possible. */
 async function ownLine(root: string): Promise<string> {
   const key = await findSigningKey(root)
   const line = key && (await signerLine(root, key))
