@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { AppError } from '../model/app-error.ts'
 
@@ -19,7 +20,10 @@ interface CommandOptions {
   signal: AbortSignal
 }
 
-/** Runs a program, passes each line that it prints on either stream, and returns its exit code. */
+/** How long a stopped program may take to end. */
+const STOP_MS = 5_000
+
+/** Runs a program, passes each line that it prints on either stream, and returns its exit code. Throws if stopped, after its end. */
 export async function runLines(
   [program = '', ...args]: readonly string[],
   { cwd, env, signal }: CommandOptions,
@@ -33,7 +37,11 @@ export async function runLines(
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   createInterface({ input: child.stdout }).on('line', onLine)
-  const [code] = await once(child, 'close')
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const [code] = await once(child, 'close').catch(async (error: unknown) => {
+    await Promise.race([closed, delay(STOP_MS, undefined, { ref: false })])
+    throw error
+  })
   if (code === 127) {
     throw new AppError('bad_request', `The demo needs ${program}, which is not installed.`)
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../client/client.ts'
 import { AppError } from '../model/app-error.ts'
+import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 import { openServer } from '../serve.ts'
 import { casePage } from '../web/shell/addresses.ts'
 import { runLines, shorten } from './command-output.ts'
@@ -54,11 +55,19 @@ export async function demo(programs: Programs, options: DemoOptions): Promise<nu
   } catch (error) {
     if (!stop.signal.aborted) throw error // otherwise the interruption caused the error
   } finally {
-    if (!options.keep) await rm(home, { recursive: true, force: true })
+    if (!options.keep) await remove(home)
     stop.undo()
   }
   process.stderr.write('casefile: the demo was interrupted\n')
   return 130
+}
+
+/** Never throws, so that the exit code says how the demo ended. */
+async function remove(home: string): Promise<void> {
+  const retries = { maxRetries: 5, retryDelay: 100 }
+  await rm(home, { recursive: true, force: true, ...retries }).catch((error: unknown) => {
+    process.stderr.write(`casefile: ${home} could not be removed: ${String(error)}\n`)
+  })
 }
 
 /** Slow enough to follow, fast enough for two minutes. */
@@ -148,8 +157,15 @@ function createCommands(deps: CommandDeps): Pick<TourDeps, 'run' | 'show' | 'cas
   }
 }
 
+const PLAIN_WORD = /^[\w./-]+$/
+
+/** A path as a person types it in a shell. */
+function typed(path: string): string {
+  return PLAIN_WORD.test(path) ? path : quoteForShell(path)
+}
+
 function commandText(args: readonly string[]): string {
-  const words = args.map((word) => (/^[\w./-]+$/.test(word) ? word : `"${word}"`))
+  const words = args.map((word) => (PLAIN_WORD.test(word) ? word : `"${word}"`))
   return ['casefile', ...words].join(' ')
 }
 
@@ -186,7 +202,7 @@ async function sayGoodbye(deps: GoodbyeDeps): Promise<void> {
   const { program, workspace, home, narrator, options, signal } = deps
   const { root, stateDir } = workspace
   const isInstalled = /[\\/]node_modules[\\/]/.test(program)
-  const casefile = isInstalled ? 'casefile' : `node ${program}`
+  const casefile = isInstalled ? 'casefile' : `node ${typed(program)}`
   narrator.say('')
   narrator.title('That was Casefile. In your own project:')
   narrator.command(`${casefile} init`, '   finds the agent that you have')
@@ -201,7 +217,7 @@ async function sayGoodbye(deps: GoodbyeDeps): Promise<void> {
   }
   narrator.say(
     `The workspace is kept: ${root}`,
-    `To serve it: ${casefile} serve --root ${root} --state-dir ${stateDir}`,
+    `To serve it: ${casefile} serve --root ${typed(root)} --state-dir ${typed(stateDir)}`,
   )
 }
 

@@ -80,21 +80,34 @@ async function planCase(
   }
   const full = await withCriteria(value, criteria)
   const fits = Buffer.byteLength(full.text) <= MAX_CASE_BYTES
-  const short = {
-    ...value,
-    description: `The text is too long for this file: see ${importer.notesFile}.`,
-  }
+  const made = fits ? full : await shortened(full.value, value, importer)
+  const hasLostChecklist = made.value.checklist.length < full.value.checklist.length
+  const text = hasLostChecklist ? withList(value.description, criteria) : full.value.description
   return {
     id,
-    value: fits ? full.value : short,
+    value: made.value,
     source,
     name,
     entry,
     created_at: item.created_at,
-    caseText: fits ? full.text : await newCaseText(short),
+    caseText: made.text,
     notesFile: importer.notesFile,
-    notes: notesText({ ...item, notes }, importer, fits ? null : full.value.description),
+    notes: notesText({ ...item, notes }, importer, fits ? null : text),
   }
+}
+
+/** Without its text, and only if it is still too large also without its checklist, as `bare` is. */
+async function shortened(
+  full: Case,
+  bare: Case,
+  importer: Importer,
+): Promise<{ value: Case; text: string }> {
+  const description = `The text is too long for this file: see ${importer.notesFile}.`
+  const short = { ...full, description }
+  const text = await newCaseText(short)
+  if (Buffer.byteLength(text) <= MAX_CASE_BYTES) return { value: short, text }
+  const shortest = { ...bare, description }
+  return { value: shortest, text: await newCaseText(shortest) }
 }
 
 /** Criteria become checklist items. If one of them cannot, all of them end the description. */
@@ -108,9 +121,13 @@ async function withCriteria(
     const text = await tryText({ ...value, checklist })
     if (text !== null) return { value: { ...value, checklist }, text }
   }
-  const list = criteria.map((text) => `- ${text}`).join('\n')
-  const description = `${value.description}\n\n## Acceptance criteria\n\n${list}`.trimStart()
+  const description = withList(value.description, criteria)
   return { value: { ...value, description }, text: await newCaseText({ ...value, description }) }
+}
+
+function withList(description: string, criteria: readonly string[]): string {
+  const list = criteria.map((text) => `- ${text}`).join('\n')
+  return `${description}\n\n## Acceptance criteria\n\n${list}`.trimStart()
 }
 
 /** Required only if the text says so in the exact form. */

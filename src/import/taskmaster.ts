@@ -133,9 +133,9 @@ function toItem(
   { project, tag, created }: Context,
 ): ImportedItem {
   const originOf = (other: string) => `taskmaster:${project ? `${project}/` : ''}${tag}/${other}`
-  // a number in a subtask is a sibling if there is one
+  // a number without a dot in a subtask is a sibling if there is one
   const needs = (task.dependencies ?? []).map((other) =>
-    siblings?.ids.has(other) ? `${siblings.parent}.${other}` : other,
+    siblings?.ids.has(other) && !other.includes('.') ? `${siblings.parent}.${other}` : other,
   )
   const { acceptanceCriteria, priority } = task
   const given = Array.isArray(acceptanceCriteria)

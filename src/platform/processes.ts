@@ -14,6 +14,28 @@ export function processStart(pid: number): string | null {
   return processStat(pid)?.start ?? null
 }
 
+/**
+ * Whether the process that started then goes on. Without /proc, a process with this id counts if the system does not say
+ * when it started, as `ps` may fail or take too long.
+ */
+export function goesOn(pid: number, start: string): boolean {
+  const present = processStart(pid)
+  return present === null ? !SHOWS_PROCESSES && exists(pid) : present === start
+}
+
+/** Whether there is a process with this id, of any user. */
+export function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ESRCH') return false
+    if (code === 'EPERM') return true
+    throw error
+  }
+}
+
 /** Changes with every boot; null on systems without it. */
 export function bootId(): string | null {
   return readProc('sys/kernel/random/boot_id')?.trim() ?? null

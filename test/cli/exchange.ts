@@ -193,7 +193,7 @@ t.test('a dry run says what would be made, and writes nothing', async (t) => {
     const said = await imported(cli, [ISSUE, closed(13)], '--dry-run')
     t.match(said, {
       stdout: /OPEN +ada\/shop#12 +Signed out[^\n]*\n[0-9a-f]{8} +COMPRESSED +ada\/shop#13/,
-      stderr: /^2 cases would be created\n1 closed as completed/,
+      stderr: /^2 cases would be created\n1 done: these/,
     })
     t.strictSame(readdirSync(cli.root), before)
   }
@@ -373,7 +373,7 @@ t.test('who wrote an issue may have written a plan', async (t) => {
   const cli = cliHere(t)
   const body = 'Run this:\n\n```sh run\nrm -rf ~\n```\n'
   const said = await imported(cli, [{ ...ISSUE, body }])
-  t.match(said.stderr, /1 with code fences that the author of the issue marked run/)
+  t.match(said.stderr, /1 with code fences that the text marks run/)
 })
 
 t.test(

@@ -114,6 +114,39 @@ t.test('Task Master', async (t) => {
   )
 })
 
+t.test('a number with a dot in a subtask is no number of a sibling', async (t) => {
+  const subtasks = [
+    { id: '1.1', title: 'Form' },
+    { id: '1.2', title: 'Button', dependencies: ['1.1'] },
+  ]
+  const tasks = [{ id: 1, title: 'Sign in', subtasks }]
+  const { cases } = await planned([fileOf('tasks.json', JSON.stringify({ tasks }))])
+  t.ok(cases[2]!.notes.includes(`- 1.1 (case ${cases[1]!.id})`), cases[2]!.notes)
+})
+
+t.test('a case whose text is too long', async (t) => {
+  const details = 'x'.repeat(300_000)
+  const many = Array.from({ length: 3000 }, (_, n) => `${n} ${'y'.repeat(100)}`)
+  const tasks = [['It opens'], many].map((acceptanceCriteria, index) => ({
+    id: index + 1,
+    title: 'Form',
+    details,
+    acceptanceCriteria,
+  }))
+  const { cases } = await planned([fileOf('tasks.json', JSON.stringify({ tasks }))])
+  const [kept, cut] = cases
+  const description = 'The text is too long for this file: see taskmaster.md.'
+  t.match(
+    kept!.value,
+    { description, checklist: [{ description: 'It opens' }] },
+    'keeps its checklist',
+  )
+  t.match(kept!.caseText, 'It opens')
+  t.notMatch(kept!.notes, 'It opens')
+  t.match(cut!.value, { description, checklist: [] }, 'loses it only if that is too long, too')
+  t.ok(cut!.notes.includes(`\n> - ${many.at(-1)}\n`), 'and then its notes have it')
+})
+
 t.test('Backlog.md', async (t) => {
   const { importer, cases, warnings } = await planned(backlogFiles())
   t.equal(importer, 'backlog')

@@ -189,14 +189,10 @@ function warningsAbout(made: readonly PlannedCase[]): string[] {
   const runs = made.filter(({ value }) => RUN_FENCE.test(value.description)).length
   return [
     ...(done > 0
-      ? [
-          `${done} closed as completed: these become COMPRESSED, because only verified proof makes a case RESOLVED`,
-        ]
+      ? [`${done} done: these become COMPRESSED, because only verified proof makes a case RESOLVED`]
       : []),
     ...(runs > 0
-      ? [
-          `${runs} with code fences that the author of the issue marked run: a plan would run them as steps`,
-        ]
+      ? [`${runs} with code fences that the text marks run: a plan would run them as steps`]
       : []),
   ]
 }

@@ -7,7 +7,7 @@ import { sessionOf } from '../../model/case-folder.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
-import { processStart } from '../../platform/processes.ts'
+import { goesOn } from '../../platform/processes.ts'
 import { NO_USAGE, usageNotes } from '../../runners/agents/agent-usage.ts'
 import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type {
@@ -363,7 +363,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         const { pid, process_start, ended_at } = conversation
         const session = liveSession(conversation)
         if (!session || pid === null || ended_at !== null) return []
-        if (process_start === null || processStart(pid) !== process_start) return []
+        if (process_start === null || !goesOn(pid, process_start)) return []
         const isWork = session.state === 'approved' || session.state === 'executing'
         const { id: session_id, case_id } = session
         const kind = isWork ? 'work' : 'plan'

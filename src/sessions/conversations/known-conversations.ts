@@ -3,7 +3,7 @@ import { isClosed } from '../../model/attention.ts'
 import type { Conversation, ConversationAgent, HookAgent } from '../../model/conversation.ts'
 import { isSealed, type Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
-import { processStart } from '../../platform/processes.ts'
+import { goesOn, processStart } from '../../platform/processes.ts'
 import type { HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
@@ -282,7 +282,7 @@ const beginsWith = (id: string, name: string) =>
 const isProcess = (conversation: Conversation, pid: number) =>
   conversation.pid === pid &&
   conversation.process_start !== null &&
-  conversation.process_start === processStart(pid)
+  goesOn(pid, conversation.process_start)
 
 /** Whether the agent goes on under another name: after its /clear, or as a fork. */
 function isNewName(agent: HookAgent, event: HookEvent): boolean {

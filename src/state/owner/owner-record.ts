@@ -4,10 +4,9 @@ import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { writeDurable } from '../../files/durable-write.ts'
-import { hasCode } from '../../files/errno.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { AppError } from '../../model/app-error.ts'
-import { bootId, processStart, processStat } from '../../platform/processes.ts'
+import { bootId, exists, processStart, processStat } from '../../platform/processes.ts'
 
 const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?\/?$/
 
@@ -131,17 +130,6 @@ export function ownerIn({ extra }: AppError): OwnerAnswer | null {
 
 function recordPath(stateDir: string): string {
   return join(stateDir, 'owner.json')
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    if (hasCode(error, 'ESRCH')) return false
-    if (hasCode(error, 'EPERM')) return true
-    throw error
-  }
 }
 
 function parseObject(text: string | null): Record<string, unknown> | null {

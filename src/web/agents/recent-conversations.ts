@@ -1,6 +1,6 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import type { Conversation } from '../../model/conversation.ts'
-import { processStart } from '../../platform/processes.ts'
+import { goesOn } from '../../platform/processes.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -28,5 +28,5 @@ export function isOver(conversation: Conversation): boolean {
 
 function isRunningHere({ ended_at, pid, process_start }: Conversation): boolean {
   if (ended_at !== null || pid === null || process_start === null) return false
-  return processStart(pid) === process_start
+  return goesOn(pid, process_start)
 }
