@@ -110,13 +110,16 @@ async function shortened(
   return { value: shortest, text: await newCaseText(shortest) }
 }
 
-/** Criteria become checklist items. If one of them cannot, all of them end the description. */
+/** Longer lists are text: the file is read again for each item that it gets. */
+const MAX_ITEMS = 100
+
+/** Criteria become checklist items. If one of them cannot, or if there are too many, all of them end the description. */
 async function withCriteria(
   value: Case,
   criteria: readonly string[],
 ): Promise<{ value: Case; text: string }> {
   const items = criteria.map(requirementOf)
-  if (items.every((each) => each !== null)) {
+  if (items.length <= MAX_ITEMS && items.every((each) => each !== null)) {
     const checklist = items.map((each) => ({ ...each, checked: false }))
     const text = await tryText({ ...value, checklist })
     if (text !== null) return { value: { ...value, checklist }, text }
