@@ -32,9 +32,9 @@ export function startForms(): void {
     form.removeAttribute('data-dirty')
     showError(form, null)
   })
-  // the service answers again
   document.addEventListener('refreshed', () => {
-    for (const error of document.querySelectorAll('.form-error.unreachable')) error.remove()
+    for (const error of document.querySelectorAll('.form-error.unreachable'))
+      error.firstElementChild!.textContent = ANSWERS_AGAIN
   })
   addEventListener('beforeunload', (event) => {
     if (document.querySelector('form[data-dirty]')) event.preventDefault()
@@ -117,6 +117,10 @@ export function showError(form: HTMLElement, problem: Problem | null): void {
     ),
   )
 }
+
+/** What was sent may have gone unseen: the message stays until it is sent again. */
+const ANSWERS_AGAIN =
+  "Casefile didn't answer, but it does now. The page shows what it has: if your change is missing, try again."
 
 /** Asks in a dialog of the page. */
 function isConfirmed(question: string, yes: string): Promise<boolean> {

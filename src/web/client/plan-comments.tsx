@@ -29,7 +29,7 @@ export function startPlanComments(): void {
     button.hidden = found === null || plan === null
     if (!found || !plan) return
     if (!button.isConnected) plan.append(button)
-    button.style.top = `${top - plan.getBoundingClientRect().top}px`
+    button.style.setProperty('--top', `${Math.max(0, top - plan.getBoundingClientRect().top)}px`)
     button.setAttribute('aria-label', `Comment on ${linesText(found.lines)}`)
     button.title = `Comment on ${linesText(found.lines)}`
   }
