@@ -39,6 +39,7 @@ import { command as stateCommand } from './commands/state.ts'
 import { command as tailCommand } from './commands/tail.ts'
 import { command as trustCommand } from './commands/trust.ts'
 import { command as useCommand } from './commands/use.ts'
+import { command as verifyCommand } from './commands/verify.ts'
 import { command as webhookCommand } from './commands/webhook.ts'
 
 type Make = (context: ProgramContext) => Command
@@ -92,6 +93,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
   'The workspace': {
     init: initCommand,
     check: checkCommand,
+    verify: verifyCommand,
     doctor: doctorCommand,
     trust: trustCommand,
     sample: sampleCommand,

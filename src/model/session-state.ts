@@ -42,6 +42,11 @@ const MOVES: Record<Trigger, { from: readonly SessionState[]; to: SessionState }
   },
 }
 
+/** Whether a session can go from one state to the other. */
+export function isStateChange(from: SessionState, to: SessionState): boolean {
+  return Object.values(MOVES).some((move) => move.to === to && move.from.includes(from))
+}
+
 /** States in which something runs for the session. In plan_ready and complete it waits for the operator. */
 const RUNNING: ReadonlySet<SessionState> = new Set(['created', 'planning', 'approved', 'executing'])
 

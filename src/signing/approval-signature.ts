@@ -97,10 +97,14 @@ async function removeSignature(
 
 const checked = new LRUCache<string, CheckedSignature>({ max: 500 })
 
-/** The signature of the session's approval; null if it has none, or if the session is not approved. */
+/**
+ * The signature of the session's approval; null if it has none, or if the session is not approved. `signers` is the
+ * text of the `allowed_signers` that counts; without it, the workspace's.
+ */
 export async function signatureOf(
   layout: Layout,
   { case_id, id, trail }: Pick<Session, 'case_id' | 'id' | 'trail'>,
+  signers?: string,
 ): Promise<CheckedSignature | null> {
   const approved = lastOf(trail, 'plan_approved')
   if (!approved) return null
@@ -120,10 +124,14 @@ export async function signatureOf(
     return invalid('The signature is for another approval.')
   }
   if (!isNear(signed.signed_at, approved.time)) return late(signed.signed_at, approved.time)
-  return { ...(await checkSignature(layout.root, text, ssh)), signed_at: signed.signed_at }
+  const found =
+    signers === undefined
+      ? await checkSignature(layout.root, text, ssh)
+      : await checkedAgainst(signers, text, ssh)
+  return { ...found, signed_at: signed.signed_at }
 }
 
-/** Checks a signature against `allowed_signers`. The result is cached by the content of all three texts. */
+/** Checks a signature against the workspace's `allowed_signers`. */
 async function checkSignature(
   root: string,
   statement: string,
@@ -133,7 +141,15 @@ async function checkSignature(
   if (!read.ok && read.reason !== 'missing') {
     return unchecked(`${ALLOWED_SIGNERS} cannot be read: ${read.detail}`)
   }
-  const signers = read.ok ? read.bytes.toString('latin1') : ''
+  return checkedAgainst(read.ok ? read.bytes.toString('latin1') : '', statement, ssh)
+}
+
+/** The result is cached by the content of all three texts. */
+async function checkedAgainst(
+  signers: string,
+  statement: string,
+  ssh: string,
+): Promise<CheckedSignature> {
   const key = sha256(JSON.stringify([statement, ssh, signers]))
   const known = checked.get(key)
   if (known) return known

@@ -27,3 +27,36 @@ export async function isInGit(folder: string, names: readonly string[]): Promise
     throw error
   }
 }
+
+/**
+ * Returns the contents of objects by their ids, without those that the repository does not have. Ids that begin with
+ * `-` cannot harm: they are read from standard input.
+ */
+export async function readObjects(
+  folder: string,
+  ids: Iterable<string>,
+): Promise<Map<string, Buffer>> {
+  const wanted = [...new Set(ids)]
+  const found = new Map<string, Buffer>()
+  for (let at = 0; at < wanted.length; at += OBJECTS_AT_ONCE) {
+    const some = wanted.slice(at, at + OBJECTS_AT_ONCE)
+    const input = some.map((id) => `${id}\n`).join('')
+    const { stdout } = await runGit(['cat-file', '--batch'], { cwd: folder, input })
+    let from = 0
+    for (const id of some) {
+      const end = stdout.indexOf('\n', from)
+      if (end < 0) break
+      const size = / (?:blob|commit|tree|tag) (\d+)$/.exec(
+        stdout.toString('latin1', from, end),
+      )?.[1]
+      from = end + 1
+      if (size === undefined) continue // missing
+      found.set(id, stdout.subarray(from, from + Number(size)))
+      from += Number(size) + 1
+    }
+  }
+  return found
+}
+
+/** Session files are small, so these are some MB. */
+const OBJECTS_AT_ONCE = 500

@@ -1,0 +1,68 @@
+import { Argument, Command, Option } from 'commander'
+import type { Format } from '../../verify/command.ts'
+import type { VerifyOptions } from '../../verify/verify.ts'
+import { explain, memoryRootOption, rootOption } from '../command.ts'
+import { usageError } from '../output/exit-codes.ts'
+import { ownTerminal } from '../output/terminal.ts'
+import { wrapped } from '../output/wrapped.ts'
+
+interface Options extends Omit<VerifyOptions, 'range'> {
+  json?: boolean
+  junit?: boolean
+  markdown?: boolean
+  inToto?: boolean
+}
+
+export function command(): Command {
+  const verify = new Command('verify')
+    .description('Check what commits claim, against the record. Needs no service.')
+    .addArgument(
+      new Argument(
+        '[range]',
+        'Commits as git names them, such as main..HEAD. Default: those of the pull request in CI; else those that origin has not; else all.',
+      ),
+    )
+    .option(
+      '--require-trailer',
+      'A commit that names no session fails, if it changes more than the record.',
+    )
+    .option('--require-signature', 'An approval that is not signed fails.')
+    .option(
+      '--allowed-signers <file>',
+      'The keys that count. Default: allowed_signers in the commit before the range.',
+    )
+    .option('--junit', 'Print JUnit XML.')
+    .option('--markdown', 'Print a summary for a comment.')
+    .option('--in-toto', 'Print in-toto statements, one line of JSON each.')
+    .action(async (range: string | undefined, options: Options) => {
+      const { verify } = await import('../../verify/command.ts')
+      const { print, width } = ownTerminal()
+      const format = formatOf(options)
+      const isText = format === 'text'
+      process.exitCode = await verify({ ...options, range, format }, (text) =>
+        print(isText ? wrapped(text, width(), '      ') : text),
+      )
+    })
+  return explain(verify, {
+    examples: [
+      ['casefile verify', 'The commits of this branch.'],
+      ['casefile verify v1.2..v1.3 --json', 'A release, for a script.'],
+    ],
+    more: 'Exit codes: 0 every claim holds, 1 a claim is false, 2 it could not check. docs/verify.md lists the checks.',
+    shared: [
+      rootOption(),
+      memoryRootOption(),
+      new Option('--json', 'Print the result as one JSON document.'),
+    ],
+  })
+}
+
+function formatOf({ json, junit, markdown, inToto }: Options): Format {
+  const chosen: Format[] = []
+  if (json) chosen.push('json')
+  if (junit) chosen.push('junit')
+  if (markdown) chosen.push('markdown')
+  if (inToto) chosen.push('in-toto')
+  if (chosen.length > 1) throw usageError('Choose one of --json, --junit, --markdown, --in-toto.')
+  return chosen[0] ?? 'text'
+}

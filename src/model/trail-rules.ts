@@ -1,0 +1,70 @@
+import { isSessionState, isStateChange, type SessionState } from './session-state.ts'
+import type { TrailLine } from './trail.ts'
+
+/**
+ * Returns what in an audit trail cannot have been written by the service, as sentences: numbers that are missing or out
+ * of order, a state that does not follow from the one before, an approval of another text. Takes the lines as they
+ * stand in the file.
+ */
+export function faultsInTrail(lines: readonly TrailLine[], sessionId: string): string[] {
+  return [
+    ...numberFaults(lines),
+    ...beginningFaults(lines, sessionId),
+    ...stateFaults(lines),
+    ...approvalFaults(lines),
+  ]
+}
+
+function numberFaults(lines: readonly TrailLine[]): string[] {
+  return lines.flatMap(({ number }, index) => {
+    const expected = index === 0 ? 1 : lines[index - 1]!.number + 1
+    if (number === expected) return []
+    if (number < expected) return [`line ${number} comes after line ${expected - 1}`]
+    const last = number - 1
+    return [
+      last === expected ? `line ${last} is missing` : `lines ${expected} to ${last} are missing`,
+    ]
+  })
+}
+
+function beginningFaults([first]: readonly TrailLine[], sessionId: string): string[] {
+  if (first?.event !== 'session_created') return ['it does not begin with session_created']
+  return first.fields.session_id === sessionId
+    ? []
+    : [`line ${first.number} creates another session`]
+}
+
+function stateFaults(lines: readonly TrailLine[]): string[] {
+  const faults: string[] = []
+  let state: SessionState = 'created'
+  let isApproved = false
+  for (const line of lines) {
+    if (line.event === 'plan_approved') isApproved = true
+    if (line.event !== 'session_state_changed') continue
+    const { old_state, new_state } = line.fields
+    if (!isSessionState(new_state)) {
+      faults.push(`line ${line.number} names an unknown state`)
+      continue
+    }
+    if (old_state !== state || !isStateChange(state, new_state))
+      faults.push(
+        `line ${line.number} goes from ${String(old_state)} to ${new_state}, but the session was ${state}`,
+      )
+    if (new_state === 'approved' && !isApproved)
+      faults.push(`line ${line.number} says approved, and no line before it says what was approved`)
+    state = new_state
+  }
+  return faults
+}
+
+/** An approval is of the plan that was written or edited last. */
+function approvalFaults(lines: readonly TrailLine[]): string[] {
+  const faults: string[] = []
+  let plan: unknown = null
+  for (const line of lines) {
+    if (line.event === 'plan_written' || line.event === 'plan_edited') plan = line.fields.sha256
+    if (line.event === 'plan_approved' && line.fields.plan_sha256 !== plan)
+      faults.push(`line ${line.number} approves another text than the plan that was written last`)
+  }
+  return faults
+}

@@ -1,0 +1,207 @@
+import { join, relative } from 'node:path'
+import type { Snapshot } from '../check/snapshot.ts'
+import { decodeUtf8, readRegular } from '../files/safe-read.ts'
+import { MAX_SESSION_BYTES, sha256 } from '../markdown/session-file.ts'
+import { readTrail } from '../markdown/trail.ts'
+import { type CaseFolder, gateOf } from '../model/case-folder.ts'
+import type { CommitTrailer } from '../model/commit-trailer.ts'
+import { isBreaking } from '../model/problem.ts'
+import { countsAsVerified } from '../model/proof.ts'
+import { isSealed, type Session } from '../model/session.ts'
+import { isOver } from '../model/session-state.ts'
+import { objectionTo } from '../model/support.ts'
+import { lastOf } from '../model/trail.ts'
+import { faultsInTrail } from '../model/trail-rules.ts'
+import { signatureOf } from '../signing/approval-signature.ts'
+import { changedProofs, changedSession } from './history-rules.ts'
+import type { RecordHistory } from './record-history.ts'
+import type { Claim, ClaimedSession, Failure } from './result.ts'
+
+export interface ClaimContext {
+  snapshot: Snapshot
+  history: RecordHistory
+  /** The text of `allowed_signers` that counts. */
+  signers: string
+  requireSignature: boolean
+}
+
+/** Everything about a session that does not depend on the commit that names it. */
+export interface CheckedSession extends Pick<Claim, 'session' | 'failures' | 'notes'> {
+  /** The files that the session changed; null if that is not known, or not all are listed. */
+  files: string[] | null
+}
+
+/** Looks up the session that a trailer names, and checks whether the record supports it. */
+export async function checkSession(
+  trailer: CommitTrailer,
+  context: ClaimContext,
+): Promise<CheckedSession> {
+  const { snapshot } = context
+  const { case_id, session: number } = trailer
+  const folder = snapshot.catalog.folder(case_id)
+  const entry = snapshot.catalog.entry(case_id)
+  if (!folder || !entry) {
+    return failed('no_case', `The record has no case ${case_id}.`)
+  }
+  const broken = entry.file.problems.find(isBreaking)
+  if (broken) return failed('unreadable', `case.md cannot be read: ${broken.message}.`)
+  const session = sessionFor(trailer, folder)
+  if (!session) {
+    const record = entry.sessions.get(number)
+    const why = record?.problems.find(isBreaking)?.message
+    if (why) return failed('unreadable', `Session ${number} cannot be read: ${why}.`)
+    return failed('no_session', `Case ${case_id.slice(0, 8)} has no session ${number}.`)
+  }
+  return checkFound(trailer, folder, session, context)
+}
+
+function failed(code: Failure['code'], message: string): CheckedSession {
+  return { session: null, failures: [{ code, message }], notes: [], files: null }
+}
+
+/** By number; if that session has another plan, the one that had this number before two branches were merged. */
+function sessionFor(
+  { session: number, plan }: CommitTrailer,
+  { sessions }: CaseFolder,
+): Session | undefined {
+  const fits = (session: Session) => approvedHash(session)?.startsWith(plan) ?? false
+  const numbered = sessions.find((session) => session.number === number)
+  if (numbered && fits(numbered)) return numbered
+  const hadNumber = ({ trail }: Session) =>
+    trail.some((line) => line.event === 'renumbered' && line.fields.from === number)
+  return sessions.find((session) => hadNumber(session) && fits(session)) ?? numbered
+}
+
+function approvedHash({ trail }: Session): string | null {
+  const hash = lastOf(trail, 'plan_approved')?.fields.plan_sha256
+  return typeof hash === 'string' ? hash : null
+}
+
+async function checkFound(
+  trailer: CommitTrailer,
+  folder: CaseFolder,
+  session: Session,
+  context: ClaimContext,
+): Promise<CheckedSession> {
+  const { snapshot, history, signers } = context
+  const { layout, catalog, texts } = snapshot
+  const { case_id, number, trail, state, diff, plan_sha256 } = session
+  const path = layout.sessionFile(case_id, number)
+  const read = await readRegular(path, {
+    maxBytes: MAX_SESSION_BYTES,
+    within: layout.caseFolder(case_id),
+  })
+  const decoded = read.ok ? decodeUtf8(read.bytes) : null
+  if (!read.ok || !decoded?.ok) {
+    return failed('unreadable', `Session ${number} cannot be read.`)
+  }
+  const { text } = decoded
+  const record = catalog.entry(case_id)?.sessions.get(number)
+  const reading = await texts.session(case_id, record!)
+  const signature = await signatureOf(layout, session, signers)
+  const approved = lastOf(trail, 'plan_approved')
+  const versions = history.versions.get(case_id) ?? []
+  const failures: Failure[] = []
+  const fail = (code: Failure['code'], message: string) => failures.push({ code, message })
+
+  if (!approved) fail('not_approved', `Session ${number} was never approved.`)
+  else if (!String(approved.fields.plan_sha256).startsWith(trailer.plan)) {
+    const was = String(approved.fields.plan_sha256).slice(0, 12)
+    fail(
+      'other_plan',
+      `The commit names the plan ${trailer.plan}; approved was the plan ${was} of session ${number}.`,
+    )
+  }
+  const isSamePlan =
+    approved?.fields.plan_sha256 === sha256(reading.value?.plan ?? '') &&
+    approved?.fields.plan_sha256 === plan_sha256
+  if (approved && !isSamePlan) {
+    fail('plan_changed', `The plan in ${relativeFile(session)} is not the text that was approved.`)
+  }
+  if (state !== 'complete') {
+    const is = isOver(state) ? `session ${number} ${stateWords(state)}` : `its run is not over`
+    fail('not_complete', `The work was not completed: ${is}.`)
+  }
+  if (!isSealed(session)) {
+    fail('not_sealed', `Session ${number} is not sealed: no proof is attached to it.`)
+  }
+  const changed = [...(record?.problems ?? []), ...reading.problems].filter(
+    ({ code }) => code === 'session_changed',
+  )
+  for (const { message } of changed) fail('seal_broken', sentence(message))
+  const lines = readTrail(text)?.lines.map(({ line }) => line) ?? []
+  const faults = faultsInTrail(lines, session.id)
+  if (faults.length > 0)
+    fail('trail_gap', `The audit trail was not written like this: ${faults.join('; ')}.`)
+  failures.push(...(await changedSession(session, text, versions)))
+
+  const gate = gateOf(folder)
+  if (!gate.open)
+    fail('proof_missing', `The case is not proved: missing ${gate.missing.join(', and ')}.`)
+  failures.push(...changedProofs(folder.proofs, versions))
+  failures.push(...signatureFailures(signature, context.requireSignature && approved !== undefined))
+
+  const notes: string[] = []
+  if (gate.open && !isProved(session, folder)) {
+    notes.push(
+      `No proof that counts is of session ${number}; another session of the case is proved.`,
+    )
+  }
+  const claimed: ClaimedSession = {
+    case_title: folder.case.title,
+    session_id: session.id,
+    number,
+    file: relative(layout.memoryRoot, join(layout.caseFolder(case_id), relativeFile(session))),
+    file_sha256: sha256(text),
+    provider: session.provider,
+    state,
+    plan_sha256,
+    approved_at: approved?.time ?? null,
+    approved_via:
+      typeof approved?.fields.approved_via === 'string' ? approved.fields.approved_via : null,
+    completed_at: session.completed_at,
+    tests: session.tests,
+    signature,
+  }
+  return { session: claimed, failures, notes, files: filesOf(diff, trail) }
+}
+
+function relativeFile({ number }: Session): string {
+  return `sessions/${number}.md`
+}
+
+function stateWords(state: Session['state']): string {
+  return state === 'failed' ? 'failed' : 'was abandoned'
+}
+
+/** Begins with a capital, and ends with a full stop. */
+function sentence(text: string): string {
+  return `${text[0]!.toUpperCase()}${text.slice(1)}.`
+}
+
+function signatureFailures(signature: ClaimedSession['signature'], isRequired: boolean): Failure[] {
+  if (signature === null) {
+    return isRequired ? [{ code: 'unsigned', message: 'The approval is not signed.' }] : []
+  }
+  const message = signature.reason ?? 'The signature is not valid.'
+  if (signature.state === 'invalid') return [{ code: 'bad_signature', message }]
+  if (signature.state === 'unknown_signer') return [{ code: 'unknown_signer', message }]
+  return signature.state === 'unchecked' && isRequired ? [{ code: 'unsigned', message }] : []
+}
+
+/** Whether a proof that counts names the session. */
+function isProved(session: Session, { proofs, sessions }: CaseFolder): boolean {
+  return proofs.some(
+    (proof) =>
+      proof.session_id === session.id &&
+      countsAsVerified(proof) &&
+      objectionTo(proof, sessions) === null,
+  )
+}
+
+function filesOf(diff: Session['diff'], trail: Session['trail']): string[] | null {
+  if (!diff) return null
+  const files = diff.files?.map(({ file }) => file) ?? [diff.file]
+  const count = lastOf(trail, 'diff_taken')?.fields.files
+  return typeof count === 'number' && count > files.length ? null : files
+}

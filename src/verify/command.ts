@@ -1,0 +1,41 @@
+import { inspect } from 'node:util'
+import { AppError } from '../model/app-error.ts'
+import { verificationJunit } from './junit.ts'
+import { verificationMarkdown } from './markdown.ts'
+import type { Verification } from './result.ts'
+import { verificationStatements } from './statement.ts'
+import { verificationText } from './text.ts'
+import { type VerifyOptions, verifyCommits } from './verify.ts'
+
+export const FORMATS = ['text', 'json', 'junit', 'markdown', 'in-toto'] as const
+export type Format = (typeof FORMATS)[number]
+
+/** The exit codes of `casefile verify`. */
+export const VERIFY_EXIT = { holds: 0, false: 1, failed: 2 } as const
+
+/** `casefile verify`: prints the result and returns the exit code. */
+export async function verify(
+  options: VerifyOptions & { format: Format },
+  print: (text: string) => void,
+): Promise<number> {
+  try {
+    const found = await verifyCommits(options, process.env)
+    print(PRINTERS[options.format](found))
+    return found.ok ? VERIFY_EXIT.holds : VERIFY_EXIT.false
+  } catch (error) {
+    const why = error instanceof AppError ? error.message : inspect(error)
+    process.stderr.write(`casefile: verify failed: ${why}\n`)
+    return VERIFY_EXIT.failed
+  }
+}
+
+const PRINTERS: Record<Format, (verification: Verification) => string> = {
+  text: verificationText,
+  json: (verification) => `${JSON.stringify(verification, null, 2)}\n`,
+  junit: verificationJunit,
+  markdown: verificationMarkdown,
+  'in-toto': (verification) =>
+    verificationStatements(verification)
+      .map((statement) => `${JSON.stringify(statement)}\n`)
+      .join(''),
+}

@@ -1,0 +1,75 @@
+import { visibleText } from '../model/visible-text.ts'
+import { shortId } from './history-rules.ts'
+import type { Claim, Verification, VerifiedCommit } from './result.ts'
+import { summaryOf } from './text.ts'
+
+/** GitHub takes a comment of 65,536 characters. */
+const MAX_CHARACTERS = 60_000
+
+/** A summary for a comment of a pull request: what was claimed by which commit, then each failure. */
+export function verificationMarkdown({ range, commits, notes, ok }: Verification): string {
+  const named = commits.filter(({ claims, failures }) => claims.length + failures.length > 0)
+  const head = [
+    `### ${ok ? '✅' : '❌'} Casefile: ${ok ? 'what the commits claim holds' : 'a claim is false'}`,
+    summaryOf(commits, inline(range)),
+    ...notes.map((note) => `> ${inline(note)}`),
+  ]
+  const table = ['| commit | session | approved | tests |  |', '| --- | --- | --- | --- | --- |']
+  const blocks = [head.join('\n\n')]
+  const rows = named.flatMap(rowsOf)
+  if (rows.length > 0) blocks.push([...table, ...rows].join('\n'))
+  const failures = named.flatMap(failureLines)
+  if (failures.length > 0) blocks.push(failures.join('\n'))
+  return cut(`${blocks.join('\n\n')}\n`)
+}
+
+function rowsOf(commit: VerifiedCommit): string[] {
+  const { claims, failures } = commit
+  const rows = claims.map((claim) => rowOf(commit, claim))
+  return failures.length > 0 ? [...rows, row([named(commit), 'none', '', '', '❌'])] : rows
+}
+
+function rowOf(commit: VerifiedCommit, { text, session, failures }: Claim): string {
+  const mark = failures.length === 0 ? '✅' : '❌'
+  if (!session) return row([named(commit), inline(text), '', '', mark])
+  const { case_title, number, approved_at, signature, tests } = session
+  const signed = signature?.state === 'valid' ? `, signed by ${signature.signer}` : ''
+  const approved =
+    approved_at === null ? 'no' : `${approved_at.slice(0, 16).replace('T', ' ')}${signed}`
+  const counts = tests ? `${tests.passed} of ${tests.run}` : ''
+  return row([
+    named(commit),
+    `${inline(case_title)}, session ${number}`,
+    inline(approved),
+    counts,
+    mark,
+  ])
+}
+
+function named({ commit, subject }: VerifiedCommit): string {
+  return `\`${shortId(commit)}\` ${inline(subject)}`
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+function failureLines({ commit, claims, failures }: VerifiedCommit): string[] {
+  return [...claims.flatMap((claim) => claim.failures), ...failures].map(
+    ({ code, message }) => `- \`${shortId(commit)}\` **${code}**: ${inline(message)}`,
+  )
+}
+
+/** One line in which nothing is markup: a title is data, and must not close the table or mention people. */
+function inline(text: string): string {
+  return visibleText(text.replaceAll(/\s+/g, ' '))
+    .trim()
+    .replaceAll(/[\\`*_{}[\]<>()#|!~&]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replaceAll('@', '@\u200b') // GitHub reads names in what is shown
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_CHARACTERS) return text
+  const end = text.lastIndexOf('\n', MAX_CHARACTERS)
+  return `${text.slice(0, end)}\n\n… the rest is left out: \`casefile verify\` prints all.\n`
+}

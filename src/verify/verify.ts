@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { withSnapshot } from '../check/snapshot.ts'
+import { readRegular } from '../files/safe-read.ts'
+import { AppError } from '../model/app-error.ts'
+import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
+import { readTrailers } from '../model/commit-trailer.ts'
+import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
+import { FIRST_PARENT, gitLog, type LoggedCommit } from '../workspace/git/git-log.ts'
+import { findRepository } from '../workspace/git/git-repository.ts'
+import type { PlaceOptions } from '../workspace/settings/folders.ts'
+import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts'
+import { type CommitRange, chooseRange } from './range.ts'
+import { readRecordHistory } from './record-history.ts'
+import type { Claim, CommitResult, Verification, VerifiedCommit } from './result.ts'
+
+export interface VerifyOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
+  range?: string | undefined
+  /** A commit without a trailer fails, unless it changes the record alone or merges. */
+  requireTrailer?: boolean
+  requireSignature?: boolean
+  /** A file in the format of `allowed_signers`. Default: the one that the commit before the range has. */
+  allowedSigners?: string | undefined
+}
+
+/**
+ * Checks what the commits of a range claim, against the record in the files and its history. Writes nothing, and takes
+ * nothing from the state of this machine: a fresh clone gives the same result. Throws an AppError if it cannot check.
+ */
+export async function verifyCommits(
+  options: VerifyOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<Verification> {
+  // a state folder that does not exist, and is not made
+  const stateDir = join(tmpdir(), `casefile-verify-${randomUUID()}`)
+  return withSnapshot({ ...options, stateDir }, environment, async (snapshot) => {
+    const { root, memoryRoot } = snapshot.layout
+    const repository = await findRepository(root, {})
+    if ('reason' in repository) {
+      throw new AppError('bad_request', `There are no commits to verify: ${repository.reason}.`)
+    }
+    const git = { cwd: repository.top, env: { GIT_NO_REPLACE_OBJECTS: '1' } }
+    const range = await chooseRange(options.range, environment, git)
+    const commits = await gitLog([FIRST_PARENT, range.range, '--'], git)
+    const named = commits.flatMap(({ message }) =>
+      readTrailers(message).flatMap(({ trailer }) => trailer?.case_id ?? []),
+    )
+    const history = await readRecordHistory(memoryRoot, new Set(named))
+    const signers = await readSigners(options, range, { git, prefix: repository.prefix, root })
+    const context: ClaimContext = {
+      snapshot,
+      history,
+      signers: signers.text,
+      requireSignature: options.requireSignature ?? false,
+    }
+    const place = {
+      memory: relative(repository.top, memoryRoot),
+      requireTrailer: options.requireTrailer ?? false,
+    }
+    const checked = createCheckedSessions(context)
+    const results: VerifiedCommit[] = []
+    for (const commit of commits) results.push(await verifyCommit(commit, checked, place))
+    return {
+      range: range.range,
+      commits: results,
+      notes: [history.gap, signers.note].filter((note) => note !== null),
+      ok: results.every(({ result }) => result !== 'failed'),
+    }
+  })
+}
+
+type CheckSession = (claim: NonNullable<Claim['trailer']>) => Promise<CheckedSession>
+
+/** Checks each session once, however many commits name it. */
+function createCheckedSessions(context: ClaimContext): CheckSession {
+  const known = new Map<string, Promise<CheckedSession>>()
+  return (trailer) => {
+    const key = JSON.stringify(trailer)
+    const checked = known.get(key) ?? checkSession(trailer, context)
+    known.set(key, checked)
+    return checked
+  }
+}
+
+async function verifyCommit(
+  commit: LoggedCommit,
+  check: CheckSession,
+  { memory, requireTrailer }: { memory: string; requireTrailer: boolean },
+): Promise<VerifiedCommit> {
+  const files = commit.changes.map(({ path }) => path)
+  const code = files.filter((file) => !isBelow(file, memory))
+  const claims: Claim[] = []
+  const explained = new Set<string>()
+  let isAllKnown = true
+  for (const { text, trailer } of readTrailers(commit.message)) {
+    if (!trailer) {
+      const message = `This is no trailer that Casefile writes: "${text.slice(0, 120)}". Expected: <case id>/<number> plan=<12 digits>.`
+      const failures = [{ code: 'bad_trailer' as const, message }]
+      claims.push({ text, trailer, session: null, failures, notes: [] })
+      continue
+    }
+    const { session, failures, notes, files: changed } = await check(trailer)
+    const claim: Claim = { text, trailer, session, failures: [...failures], notes: [...notes] }
+    claims.push(claim)
+    if (!session) continue
+    if (changed === null) isAllKnown = false
+    const shared = changed === null ? code : code.filter((file) => changed.some(isSame(file)))
+    for (const file of shared) explained.add(file)
+    if (code.length > 0 && shared.length === 0) {
+      const message = `Session ${session.number} changed no file of this commit: it is another piece of work.`
+      claim.failures.push({ code: 'other_files', message })
+    }
+    if (session.approved_at !== null && commit.authored_at < session.approved_at.slice(0, 19)) {
+      claim.notes.push(
+        `The commit was written at ${commit.authored_at}, before the approval at ${session.approved_at}.`,
+      )
+    }
+  }
+  const isExempt = commit.parents.length > 1 || code.length === 0
+  const others = code.filter((file) => !explained.has(file))
+  const notes =
+    claims.some(({ session }) => session) && isAllKnown && others.length > 0
+      ? [`No session of this commit changed ${listed(others)}.`]
+      : []
+  const failures =
+    claims.length === 0 && requireTrailer && !isExempt
+      ? [{ code: 'no_claim' as const, message: 'The commit names no session.' }]
+      : []
+  const isFailed = failures.length > 0 || claims.some((claim) => claim.failures.length > 0)
+  return {
+    commit: commit.id,
+    subject: commit.message.split('\n')[0] ?? '',
+    author: commit.author,
+    authored_at: commit.authored_at,
+    result: isFailed ? 'failed' : resultOf(claims, isExempt),
+    claims,
+    failures,
+    notes,
+  }
+}
+
+function resultOf(claims: readonly Claim[], isExempt: boolean): CommitResult {
+  if (claims.length > 0) return 'passed'
+  return isExempt ? 'exempt' : 'no_claim'
+}
+
+function isBelow(file: string, folder: string): boolean {
+  return folder !== '' && !folder.startsWith('..') && file.startsWith(`${folder}/`)
+}
+
+/** A session names files from its working folder, which may be a folder of the repository. */
+function isSame(file: string): (changed: string) => boolean {
+  return (changed) => changed === file || file.endsWith(`/${changed}`)
+}
+
+const MAX_LISTED = 5
+
+function listed(files: readonly string[]): string {
+  const more = files.length - MAX_LISTED
+  return files.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+interface Signers {
+  text: string
+  note: string | null
+}
+
+const MAX_SIGNERS_BYTES = 1024 * 1024
+
+/** The keys of the commit before the range, so that a pull request cannot add its author's own. */
+async function readSigners(
+  { allowedSigners }: VerifyOptions,
+  { base }: CommitRange,
+  { git, prefix, root }: { git: GitCommandOptions; prefix: string; root: string },
+): Promise<Signers> {
+  if (allowedSigners === undefined && base !== null) {
+    const path = prefix === '' ? ALLOWED_SIGNERS : `${prefix}/${ALLOWED_SIGNERS}`
+    const { exit, stdout } = await runGit(['cat-file', 'blob', `${base}:${path}`], git)
+    const note =
+      exit === 0
+        ? null
+        : `Commit ${base.slice(0, 10)}, before the range, has no ${ALLOWED_SIGNERS}: no key counts. Commit it first, or name a file with --allowed-signers.`
+    return { text: exit === 0 ? stdout.toString('latin1') : '', note }
+  }
+  const path = allowedSigners ?? join(root, ALLOWED_SIGNERS)
+  const read = await readRegular(path, { maxBytes: MAX_SIGNERS_BYTES })
+  if (read.ok) return { text: read.bytes.toString('latin1'), note: null }
+  if (allowedSigners !== undefined) {
+    throw new AppError('bad_request', `${allowedSigners} cannot be read: ${read.detail}.`)
+  }
+  return { text: '', note: null }
+}
