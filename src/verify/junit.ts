@@ -44,7 +44,6 @@ function caseXml({ name, failures, notes }: Suite['cases'][number]): string {
 }
 
 /** XML 1.0 has no way to write most control characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to replace
 const UNWRITABLE =
   /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 

@@ -64,10 +64,21 @@ export async function verifyCommits(
     return {
       range: range.range,
       commits: results,
-      notes: [history.gap, signers.note].filter((note) => note !== null),
+      notes: [history.gap, isSigned(results, options) ? signers.note : null].filter(
+        (note) => note !== null,
+      ),
       ok: results.every(({ result }) => result !== 'failed'),
     }
   })
+}
+
+/** Whether it matters which keys count. */
+function isSigned(
+  commits: readonly VerifiedCommit[],
+  { requireSignature }: Pick<VerifyOptions, 'requireSignature'>,
+): boolean {
+  const isSignedClaim = ({ session }: Claim) => Boolean(session?.signature)
+  return Boolean(requireSignature) || commits.some(({ claims }) => claims.some(isSignedClaim))
 }
 
 type CheckSession = (claim: NonNullable<Claim['trailer']>) => Promise<CheckedSession>
