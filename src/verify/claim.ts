@@ -1,7 +1,4 @@
-import { join, relative } from 'node:path'
-import type { Snapshot } from '../check/snapshot.ts'
-import { decodeUtf8, readRegular } from '../files/safe-read.ts'
-import { MAX_SESSION_BYTES, sha256 } from '../markdown/session-file.ts'
+import { sha256 } from '../markdown/session-file.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import type { CommitTrailer } from '../model/commit-trailer.ts'
@@ -12,16 +9,14 @@ import { isOver } from '../model/session-state.ts'
 import { objectionTo } from '../model/support.ts'
 import { lastOf } from '../model/trail.ts'
 import { faultsInTrail } from '../model/trail-rules.ts'
-import { signatureOf } from '../signing/approval-signature.ts'
 import { changedProofs, changedSession } from './history-rules.ts'
 import type { RecordHistory } from './record-history.ts'
 import type { Claim, ClaimedSession, Failure } from './result.ts'
+import { type RecordContext, readSessionRecord } from './session-record.ts'
 
-export interface ClaimContext {
-  snapshot: Snapshot
-  history: RecordHistory
-  /** The text of `allowed_signers` that counts. */
+export interface ClaimContext extends RecordContext {
   signers: string
+  history: RecordHistory
   requireSignature: boolean
 }
 
@@ -60,7 +55,7 @@ function failed(code: Failure['code'], message: string): CheckedSession {
 }
 
 /** By number; if that session has another plan, the one that had this number before two branches were merged. */
-function sessionFor(
+export function sessionFor(
   { session: number, plan }: CommitTrailer,
   { sessions }: CaseFolder,
 ): Session | undefined {
@@ -72,7 +67,7 @@ function sessionFor(
   return sessions.find((session) => hadNumber(session) && fits(session)) ?? numbered
 }
 
-function approvedHash({ trail }: Session): string | null {
+export function approvedHash({ trail }: Session): string | null {
   const hash = lastOf(trail, 'plan_approved')?.fields.plan_sha256
   return typeof hash === 'string' ? hash : null
 }
@@ -83,22 +78,11 @@ async function checkFound(
   session: Session,
   context: ClaimContext,
 ): Promise<CheckedSession> {
-  const { snapshot, history, signers } = context
-  const { layout, catalog, texts } = snapshot
+  const { history } = context
   const { case_id, number, trail, state, diff, plan_sha256 } = session
-  const path = layout.sessionFile(case_id, number)
-  const read = await readRegular(path, {
-    maxBytes: MAX_SESSION_BYTES,
-    within: layout.caseFolder(case_id),
-  })
-  const decoded = read.ok ? decodeUtf8(read.bytes) : null
-  if (!read.ok || !decoded?.ok) {
-    return failed('unreadable', `Session ${number} cannot be read.`)
-  }
-  const { text } = decoded
-  const record = catalog.entry(case_id)?.sessions.get(number)
-  const reading = await texts.session(case_id, record!)
-  const signature = await signatureOf(layout, session, signers)
+  const read = await readSessionRecord(folder, session, context)
+  if (!read) return failed('unreadable', `Session ${number} cannot be read.`)
+  const { text, plan, changed, described } = read
   const approved = lastOf(trail, 'plan_approved')
   const versions = history.versions.get(case_id) ?? []
   const failures: Failure[] = []
@@ -113,8 +97,7 @@ async function checkFound(
     )
   }
   const isSamePlan =
-    approved?.fields.plan_sha256 === sha256(reading.value?.plan ?? '') &&
-    approved?.fields.plan_sha256 === plan_sha256
+    approved?.fields.plan_sha256 === sha256(plan) && approved?.fields.plan_sha256 === plan_sha256
   if (approved && !isSamePlan) {
     fail('plan_changed', `The plan in ${relativeFile(session)} is not the text that was approved.`)
   }
@@ -125,10 +108,7 @@ async function checkFound(
   if (!isSealed(session)) {
     fail('not_sealed', `Session ${number} is not sealed: no proof is attached to it.`)
   }
-  const changed = [...(record?.problems ?? []), ...reading.problems].filter(
-    ({ code }) => code === 'session_changed',
-  )
-  for (const { message } of changed) fail('seal_broken', sentence(message))
+  for (const message of changed) fail('seal_broken', sentence(message))
   const lines = readTrail(text)?.lines.map(({ line }) => line) ?? []
   const faults = faultsInTrail(lines, session.id)
   if (faults.length > 0)
@@ -139,7 +119,9 @@ async function checkFound(
   if (!gate.open)
     fail('proof_missing', `The case is not proved: missing ${gate.missing.join(', and ')}.`)
   failures.push(...changedProofs(folder.proofs, versions))
-  failures.push(...signatureFailures(signature, context.requireSignature && approved !== undefined))
+  failures.push(
+    ...signatureFailures(described.signature, context.requireSignature && approved !== undefined),
+  )
 
   const notes: string[] = []
   if (gate.open && !isProved(session, folder)) {
@@ -147,23 +129,7 @@ async function checkFound(
       `No proof that counts is of session ${number}; another session of the case is proved.`,
     )
   }
-  const claimed: ClaimedSession = {
-    case_title: folder.case.title,
-    session_id: session.id,
-    number,
-    file: relative(layout.memoryRoot, join(layout.caseFolder(case_id), relativeFile(session))),
-    file_sha256: sha256(text),
-    provider: session.provider,
-    state,
-    plan_sha256,
-    approved_at: approved?.time ?? null,
-    approved_via:
-      typeof approved?.fields.approved_via === 'string' ? approved.fields.approved_via : null,
-    completed_at: session.completed_at,
-    tests: session.tests,
-    signature,
-  }
-  return { session: claimed, failures, notes, files: filesOf(diff, trail) }
+  return { session: described, failures, notes, files: filesOf(diff, trail) }
 }
 
 function relativeFile({ number }: Session): string {
@@ -190,7 +156,7 @@ function signatureFailures(signature: ClaimedSession['signature'], isRequired: b
 }
 
 /** Whether a proof that counts names the session. */
-function isProved(session: Session, { proofs, sessions }: CaseFolder): boolean {
+export function isProved(session: Session, { proofs, sessions }: CaseFolder): boolean {
   return proofs.some(
     (proof) =>
       proof.session_id === session.id &&

@@ -39,7 +39,7 @@ export interface ClaimedSession {
   session_id: string
   /** Its number now, which differs from the trailer's if it was renumbered. */
   number: number
-  /** Relative to the memory root. */
+  /** Relative to the top of the code's repository if it is below it, else to the memory root. */
   file: string
   file_sha256: string
   provider: string

@@ -9,7 +9,7 @@ import type { ClaimedSession, Failure, FailureCode, Verification } from './resul
 export interface ResourceDescriptor {
   name?: string
   digest: Record<string, string>
-  annotations?: Record<string, string | number>
+  annotations?: Record<string, string | number | boolean>
 }
 
 export interface Statement {

@@ -50,6 +50,7 @@ export async function verifyCommits(
     const signers = await readSigners(options, range, { git, prefix: repository.prefix, root })
     const context: ClaimContext = {
       snapshot,
+      top: repository.top,
       history,
       signers: signers.text,
       requireSignature: options.requireSignature ?? false,

@@ -1,12 +1,14 @@
-import { Command } from 'commander'
+import { Argument, Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
 import { explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
-import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { findWorkspace } from '../find-workspace.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { ownTerminal } from '../output/terminal.ts'
 import { type WholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 
 /** Increased when a program that reads the lines would misread a new one. */
@@ -15,17 +17,48 @@ const EXPORT_VERSION = 1
 /** How many cases are requested at the same time: each needs several requests. */
 const MAX_CONCURRENT = 8
 
+interface ExportOptions extends CommandOptions {
+  inToto?: boolean
+}
+
 export function command(): Command {
   const exportCommand = new Command('export')
     .description('Print every case with its sessions, proof and memory, one line of JSON each.')
-    .action((options: CommandOptions) => withReader(options, exportCases))
+    .addArgument(
+      new Argument(
+        '[case...]',
+        'With --in-toto: ids, starts of ids, or parts of titles. Default: all.',
+      ),
+    )
+    .option('--in-toto', 'Print an in-toto statement for each sealed session. Needs no service.')
+    .action(async (cases: string[], options: ExportOptions) => {
+      if (options.inToto) await printStatements(cases, options)
+      else if (cases.length > 0) throw usageError('Only export --in-toto takes cases.')
+      else await withReader(options, exportCases)
+    })
   return explain(exportCommand, {
     examples: [
       ['casefile export > cases.jsonl', 'Oldest case first.'],
       ["casefile export | jq -r 'select(.gate.open) | .title'", 'Use it in a script.'],
+      [
+        'casefile export --in-toto > statements.jsonl',
+        'What each session proved, to sign or keep.',
+      ],
     ],
     more: 'docs/exchange.md describes the lines.',
   })
+}
+
+/** Exits with 1 if a session is left out, and says why. */
+async function printStatements(cases: string[], options: ExportOptions): Promise<void> {
+  const { exportStatements } = await import('../../verify/export.ts')
+  const { root, memoryRoot } = await findWorkspace(options)
+  const { warn } = ownTerminal()
+  const missing = await exportStatements({ root, memoryRoot, cases }, (statement) =>
+    writeLine(jsonText(statement, 0)),
+  )
+  for (const why of missing) warn(why)
+  if (missing.length > 0) process.exitCode = EXIT.failed
 }
 
 /** Prints the cases one by one, and requests the next ones while the output is read. */

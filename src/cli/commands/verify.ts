@@ -3,6 +3,7 @@ import type { Format } from '../../verify/command.ts'
 import type { VerifyOptions } from '../../verify/verify.ts'
 import { explain, memoryRootOption, rootOption } from '../command.ts'
 import { usageError } from '../output/exit-codes.ts'
+import { escapeHidden } from '../output/json.ts'
 import { ownTerminal } from '../output/terminal.ts'
 import { wrapped } from '../output/wrapped.ts'
 
@@ -38,10 +39,10 @@ export function command(): Command {
       const { verify } = await import('../../verify/command.ts')
       const { print, width } = ownTerminal()
       const format = formatOf(options)
-      const isText = format === 'text'
-      process.exitCode = await verify({ ...options, range, format }, (text) =>
-        print(isText ? wrapped(text, width(), '      ') : text),
-      )
+      process.exitCode = await verify({ ...options, range, format }, (text) => {
+        if (format === 'text') print(wrapped(text, width(), '      '))
+        else print(format === 'json' || format === 'in-toto' ? escapeHidden(text) : text)
+      })
     })
   return explain(verify, {
     examples: [

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { withSnapshot } from '../check/snapshot.ts'
+import { AppError } from '../model/app-error.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import { findCasesByName } from '../model/case-names.ts'
+import { readTrailers } from '../model/commit-trailer.ts'
+import { isBreaking } from '../model/problem.ts'
+import { byCreation } from '../model/proof.ts'
+import { isSealed, type Session } from '../model/session.ts'
+import { visibleText } from '../model/visible-text.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import { runGit } from '../workspace/git/git-command.ts'
+import { gitLog, type LoggedCommit } from '../workspace/git/git-log.ts'
+import { findRepository } from '../workspace/git/git-repository.ts'
+import type { PlaceOptions } from '../workspace/settings/folders.ts'
+import { approvedHash, sessionFor } from './claim.ts'
+import { sessionStatement } from './session-statement.ts'
+import type { Statement } from './statement.ts'
+
+export interface ExportOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
+  /** Ids, starts of ids or parts of titles; empty for all cases. */
+  cases: readonly string[]
+}
+
+/**
+ * Passes an in-toto statement for each sealed session to `print`, until that resolves to false: the oldest case first,
+ * its sessions by number. Reads only files and git. Returns what is missing, as sentences. Throws an AppError for a name that fits
+ * no case or several.
+ */
+export async function exportStatements(
+  { cases, ...places }: ExportOptions,
+  print: (statement: Statement) => Promise<boolean>,
+): Promise<string[]> {
+  // a state folder that does not exist, and is not created
+  const stateDir = join(tmpdir(), `casefile-export-${randomUUID()}`)
+  return withSnapshot({ ...places, stateDir }, process.env, async (snapshot) => {
+    const { catalog, layout } = snapshot
+    const missing: string[] = []
+    const folders = chooseCases(catalog, cases)
+    const { top, commits, gap } = await readNamingCommits(layout.root)
+    if (gap !== null) missing.push(gap)
+    for (const folder of folders) {
+      const { id } = folder.case
+      const { file, sessions } = catalog.entry(id)!
+      if (file.problems.some(isBreaking)) {
+        missing.push(`case.md of case ${id} cannot be read: run casefile check.`)
+        continue
+      }
+      const broken = [...sessions].filter(([, { problems }]) => problems.some(isBreaking))
+      for (const [number] of broken)
+        missing.push(`Session ${number} of case ${id} cannot be read: run casefile check.`)
+      for (const session of folder.sessions.filter(isSealed)) {
+        if (broken.some(([number]) => number === session.number)) continue
+        const naming = commits
+          .filter(({ message }) => isNamed(session, folder, message))
+          .map((commit) => commit.id)
+        const statement = await sessionStatement(folder, session, naming, { snapshot, top })
+        if (!statement) missing.push(`Session ${session.number} of case ${id} cannot be read.`)
+        else if (!(await print(statement))) return missing
+      }
+    }
+    return missing
+  })
+}
+
+function chooseCases(catalog: Catalog, words: readonly string[]): CaseFolder[] {
+  const all = catalog.ids().map((id) => catalog.folder(id)!)
+  const known = all.map(({ case: { id, title } }) => ({ id, title }))
+  const chosen = new Set(words.flatMap((word) => findOne(known, word)))
+  const folders = words.length === 0 ? all : all.filter((folder) => chosen.has(folder.case.id))
+  return folders.toSorted((a, b) => byCreation(a.case, b.case))
+}
+
+function findOne(known: readonly { id: string; title: string }[], word: string): string {
+  const fitting = findCasesByName(known, word)
+  if (fitting.length === 1) return fitting[0]!.id
+  const name = visibleText(word)
+  const message =
+    fitting.length === 0
+      ? `No case matches "${name}". Use an id, the start of an id, or part of a title.`
+      : `"${name}" matches ${fitting.length} cases. Use more of the id or title.`
+  throw new AppError('not_found', message)
+}
+
+/** The commits reachable from HEAD that name a session, oldest first. */
+async function readNamingCommits(root: string): Promise<{
+  top: string | null
+  commits: LoggedCommit[]
+  gap: string | null
+}> {
+  const repository = await findRepository(root, {})
+  if ('reason' in repository) return { top: null, commits: [], gap: null }
+  const { top } = repository
+  const git = { cwd: top, env: { GIT_NO_REPLACE_OBJECTS: '1' } }
+  const head = await runGit(['rev-parse', '--verify', '--quiet', 'HEAD'], git)
+  if (head.exit !== 0) return { top, commits: [], gap: null }
+  const named = ['-i', '--fixed-strings', '--grep=Casefile-Session:']
+  const commits = await gitLog([...named, '--reverse', 'HEAD', '--'], git)
+  const shallow = await runGit(['rev-parse', '--is-shallow-repository'], git)
+  const isShallow = shallow.stdout.toString().trim() === 'true'
+  return {
+    top,
+    commits,
+    gap: isShallow
+      ? 'This clone is shallow, so commits that name a session may be missing. Fetch all of the history.'
+      : null,
+  }
+}
+
+/** Whether a commit message names this session with the plan that was approved. */
+function isNamed(session: Session, folder: CaseFolder, message: string): boolean {
+  return readTrailers(message).some(
+    ({ trailer }) =>
+      trailer?.case_id === session.case_id &&
+      approvedHash(session)?.startsWith(trailer.plan) === true &&
+      sessionFor(trailer, folder) === session,
+  )
+}
