@@ -54,5 +54,5 @@ function xml(text: string): string {
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
-    .replaceAll('\n', '&#10;')
+    .replaceAll(/[\t\n\r]/g, (blank) => `&#${blank.charCodeAt(0)};`)
 }

@@ -4,9 +4,11 @@ import type { Claim, Verification, VerifiedCommit } from './result.ts'
 import { summaryOf } from './text.ts'
 
 /** GitHub takes a comment of 65,536 characters. */
-const MAX_CHARACTERS = 60_000
+const MAX_BYTES = 60_000
+/** Of a title or message. A commit's subject may have any length. */
+const MAX_SHOWN = 300
 
-/** A summary for a comment of a pull request: what was claimed by which commit, then each failure. */
+/** A summary for a comment of a pull request: each failure, then what was claimed by which commit. */
 export function verificationMarkdown({ range, commits, notes, ok }: Verification): string {
   const named = commits.filter(({ claims, failures }) => claims.length + failures.length > 0)
   const head = [
@@ -16,10 +18,10 @@ export function verificationMarkdown({ range, commits, notes, ok }: Verification
   ]
   const table = ['| commit | session | approved | tests |  |', '| --- | --- | --- | --- | --- |']
   const blocks = [head.join('\n\n')]
-  const rows = named.flatMap(rowsOf)
-  if (rows.length > 0) blocks.push([...table, ...rows].join('\n'))
   const failures = named.flatMap(failureLines)
   if (failures.length > 0) blocks.push(failures.join('\n'))
+  const rows = named.flatMap(rowsOf)
+  if (rows.length > 0) blocks.push([...table, ...rows].join('\n'))
   return cut(`${blocks.join('\n\n')}\n`)
 }
 
@@ -60,16 +62,21 @@ function failureLines({ commit, claims, failures }: VerifiedCommit): string[] {
   )
 }
 
-/** One line in which nothing is markup: a title is data, and must not close the table or mention people. */
+/**
+ * One line in which nothing is markup: a title is data, and must not close the table, mention people or link. Sites find
+ * names, numbers of issues and addresses in the text that is shown, so a zero-width space splits those.
+ */
 function inline(text: string): string {
-  return visibleText(text.replaceAll(/\s+/g, ' '))
-    .trim()
+  const line = visibleText(text.replaceAll(/\s+/g, ' ')).trim()
+  const shown = line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line
+  return shown
     .replaceAll(/[\\`*_{}[\]<>()#|!~&]/g, (character) => `&#${character.charCodeAt(0)};`)
-    .replaceAll('@', '@\u200b') // GitHub reads names in what is shown
+    .replaceAll(/@|&#35;|:(?=\/\/)|www(?=\.)/gi, '$&\u200b')
 }
 
 function cut(text: string): string {
-  if (text.length <= MAX_CHARACTERS) return text
-  const end = text.lastIndexOf('\n', MAX_CHARACTERS)
-  return `${text.slice(0, end)}\n\n… the rest is left out: \`casefile verify\` prints all.\n`
+  const bytes = Buffer.from(text)
+  if (bytes.length <= MAX_BYTES) return text
+  const end = bytes.lastIndexOf('\n', MAX_BYTES)
+  return `${bytes.subarray(0, end)}\n\n… the rest is left out: \`casefile verify\` prints all.\n`
 }

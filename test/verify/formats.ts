@@ -1,0 +1,269 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import remarkGfm from 'remark-gfm'
+import remarkParse from 'remark-parse'
+import t from 'tap'
+import { unified } from 'unified'
+import * as z from 'zod'
+import { readJunit } from '../../src/runners/reports/junit.ts'
+import { verificationJunit } from '../../src/verify/junit.ts'
+import { verificationMarkdown } from '../../src/verify/markdown.ts'
+import {
+  type Claim,
+  FAILURE_CODES,
+  type Verification,
+  type VerifiedCommit,
+} from '../../src/verify/result.ts'
+import { commandsOn } from '../fixtures/cli.ts'
+import { openRepository, provedWork } from '../fixtures/verify/claimed-work.ts'
+
+const HOSTILE = [
+  'a | b || c',
+  '| --- | --- |',
+  '</td></tr></table><script>alert(1)</script><img src=x onerror=alert(1)>',
+  '[here](javascript:alert(1)) ![](https://evil.example/x.png) <https://evil.example>',
+  'https://evil.example/path WWW.evil.example mail@evil.example',
+  '@everyone @org/team #1 GH-1 org/repo#2',
+  '```sh run` ~~gone~~ **bold** _it_ $x$ \\',
+  '&lt;b&gt; &#64;everyone &amp;',
+  ']]> <!-- --> <![CDATA[ " \'',
+  'two\n\nlines\r\n# heading\n- item\u2028> quote',
+  'nul \0 bell \x07 esc \x1b[31m bidi \u202e half \ud800 end',
+]
+
+const session: NonNullable<Claim['session']> = {
+  case_title: 'A case',
+  session_id: '11111111-1111-4111-8111-111111111111',
+  number: 2,
+  file: 'memory/cases/x/sessions/2.md',
+  file_sha256: '0'.repeat(64),
+  provider: 'runbook',
+  state: 'complete',
+  plan_sha256: '1'.repeat(64),
+  approved_at: '2026-11-20T10:00:00.000Z',
+  approved_via: 'console',
+  completed_at: '2026-11-20T10:05:00.000Z',
+  tests: { run: 3, passed: 3, failed: 0 },
+  signature: null,
+}
+
+function claim(title: string, message?: string): Claim {
+  return {
+    text: title,
+    trailer: null,
+    session: { ...session, case_title: title },
+    failures: message === undefined ? [] : [{ code: 'plan_changed', message }],
+    notes: message === undefined ? [title] : [],
+  }
+}
+
+function commit(subject: string, claims: Claim[]): VerifiedCommit {
+  return {
+    commit: 'abcdef0123456789abcdef0123456789abcdef01',
+    subject,
+    author: subject,
+    authored_at: '2026-11-20T11:00:00.000Z',
+    result: claims.some(({ failures }) => failures.length > 0) ? 'failed' : 'passed',
+    claims,
+    failures: [],
+    notes: [subject],
+  }
+}
+
+function verification(commits: VerifiedCommit[]): Verification {
+  const ok = commits.every(({ result }) => result !== 'failed')
+  return { range: 'main..HEAD', commits, notes: [], ok }
+}
+
+const nothing = { ...commit('Nothing', []), result: 'no_claim' as const }
+const unnamed = {
+  ...commit('No trailer', []),
+  result: 'failed' as const,
+  failures: [{ code: 'no_claim' as const, message: 'The commit names no session.' }],
+}
+const mixed = verification([
+  nothing,
+  unnamed,
+  commit('Two', [claim('One'), claim('Other', 'The plan is another.')]),
+])
+const hostile = verification(
+  HOSTILE.map((text) =>
+    commit(text, [claim(text, text), claim(text), { ...claim(text), session: null }]),
+  ),
+)
+
+t.test('--junit', async (t) => {
+  t.test('counts as our own reader does', async (t) => {
+    t.match(readJunit(verificationJunit(mixed)), { run: 3, passed: 1, failed: 2, skipped: 0 })
+    const { length } = HOSTILE
+    const read = readJunit(verificationJunit(hostile))
+    t.match(read, { run: 3 * length, passed: 2 * length, failed: length })
+    t.match(readJunit(verificationJunit(verification([]))), { run: 0, failed: 0, ok: true })
+  })
+  t.test('is XML, and any text comes back', async (t) => {
+    const xml = verificationJunit(hostile)
+    t.equal(XMLValidator.validate(xml), true)
+    const parsed = new XMLParser({ ignoreAttributes: false, htmlEntities: true }).parse(xml)
+    const suites = parsed.testsuites.testsuite
+    for (const [index, text] of HOSTILE.entries()) {
+      const written = text.replace(/[\0\x07\x1b\ud800]/g, '\ufffd')
+      const { testcase, ...suite } = suites[index]
+      t.match(suite, { '@_tests': '3', '@_failures': '1' })
+      t.ok(suite['@_name'] === `abcdef0123 ${written}`, `name ${index}`)
+      t.equal(testcase[0].failure['@_type'], 'plan_changed')
+      t.ok(testcase[2]['@_name'] === written, `session ${index}`)
+    }
+  })
+})
+
+t.test('--markdown', async (t) => {
+  t.test('takes every text as text', async (t) => {
+    for (const [index, text] of HOSTILE.entries()) {
+      const one = verification([commit(text, [claim(text, text), claim(text)])])
+      const markdown = verificationMarkdown({ ...one, notes: [text], range: text })
+      const { tables, kinds, texts } = parse(markdown)
+      t.strictSame(tables, [[5, 5, 5]], `text ${index}: one table of 3 rows with 5 cells`)
+      t.strictSame(
+        kinds.filter((kind) => /link|image|html|code$|footnote|delete|emphasis/i.test(kind)),
+        ['inlineCode', 'inlineCode', 'inlineCode'],
+        'the ids of the commit',
+      )
+      t.equal(kinds.filter((kind) => kind === 'heading').length, 1)
+      t.equal(kinds.filter((kind) => kind === 'listItem').length, 1)
+      t.notMatch(texts, /@\w|#\d|:\/\/|www\./i, 'nothing that a site makes a link or mention of')
+      t.notMatch(markdown, /[\0\x07\x1b\u202e]/)
+    }
+  })
+  t.test('fits a comment, failures first', async (t) => {
+    const many = Array.from({ length: 2000 }, (_, index) =>
+      commit(`中文 🎉 ${index}`, [claim('長い題')]),
+    )
+    const bad = commit('The last', [claim('Bad', 'It is false.')])
+    const markdown = verificationMarkdown(verification([...many, bad]))
+    const bytes = Buffer.byteLength(markdown)
+    t.ok(bytes > 50_000 && bytes < 61_000, `${bytes}`)
+    t.match(markdown, /plan_changed\*\*: It is false\./)
+    t.match(markdown, /the rest is left out/)
+    t.notMatch(markdown, '\ufffd')
+    const long = commit('x'.repeat(200_000), [claim('A', 'y'.repeat(200_000))])
+    t.ok(Buffer.byteLength(verificationMarkdown(verification([long]))) < 2000)
+  })
+  t.test('says what is verified', async (t) => {
+    t.match(verificationMarkdown(mixed), /^### ❌ [\s\S]*3 commits in main\.\.HEAD/)
+    t.match(verificationMarkdown(verification([nothing])), /^### ✅ /)
+  })
+})
+
+/** What GitHub would read: the number of cells in each row of each table, all kinds of nodes, and the shown text. */
+function parse(markdown: string) {
+  interface Node {
+    type: string
+    value?: string
+    children?: Node[]
+  }
+  const tree: Node = unified().use(remarkParse).use(remarkGfm).parse(markdown)
+  const nodes: Node[] = []
+  const visit = (node: Node) => {
+    nodes.push(node)
+    node.children?.forEach(visit)
+  }
+  visit(tree)
+  const tables = nodes.filter(({ type }) => type === 'table')
+  return {
+    tables: tables.map(({ children = [] }) => children.map((row) => row.children?.length)),
+    kinds: nodes.map(({ type }) => type),
+    texts: nodes.map(({ value = '' }) => value).join('\n'),
+  }
+}
+
+const text = z.string()
+const jsonSchema = z.strictObject({
+  range: text,
+  notes: z.array(text),
+  ok: z.boolean(),
+  commits: z.array(
+    z.strictObject({
+      commit: z.string().regex(/^[0-9a-f]{40}$/),
+      subject: text,
+      author: text,
+      authored_at: z.iso.datetime(),
+      result: z.enum(['passed', 'failed', 'no_claim', 'exempt']),
+      failures: z.array(z.strictObject({ code: z.enum(FAILURE_CODES), message: text })),
+      notes: z.array(text),
+      claims: z.array(
+        z.strictObject({
+          text,
+          trailer: z
+            .strictObject({ case_id: z.uuid(), session: z.int(), plan: text.length(12) })
+            .nullable(),
+          failures: z.array(z.strictObject({ code: z.enum(FAILURE_CODES), message: text })),
+          notes: z.array(text),
+          session: z
+            .strictObject({
+              case_title: text,
+              session_id: z.uuid(),
+              number: z.int(),
+              file: text,
+              file_sha256: text.length(64),
+              provider: text,
+              state: text,
+              plan_sha256: text.length(64).nullable(),
+              approved_at: z.iso.datetime().nullable(),
+              approved_via: text.nullable(),
+              completed_at: z.iso.datetime().nullable(),
+              tests: z.strictObject({ run: z.int(), passed: z.int(), failed: z.int() }).nullable(),
+              signature: z.null(),
+            })
+            .nullable(),
+        }),
+      ),
+    }),
+  ),
+})
+
+t.test('the program', async (t) => {
+  const { service, repo } = await openRepository(t)
+  const work = await provedWork(service, 'price.js')
+  await service.close()
+  repo.commit(`Change <b>the</b> | price\n\n${work.trailer}\n`)
+  writeFileSync(join(repo.root, 'by-hand.js'), '1\n')
+  repo.commit('By hand')
+  const env = { CASEFILE_STATE_DIR: '', NODE_OPTIONS: '', NO_COLOR: '1' }
+  const cli = commandsOn(t, { root: repo.root, env })
+
+  await t.test('exits with 0 if all claims hold', async (t) => {
+    const { code, stdout, stderr } = await cli.run('verify', 'HEAD~2..')
+    t.match({ code, stderr }, { code: 0, stderr: '' })
+    t.match(stdout, /^no session .*By hand$/m)
+    t.match(stdout, /^verified .*Change <b>the<\/b> \| price$/m)
+    t.match(stdout, /^2 commits in HEAD~2\.\.: 1 verified, 1 without a session$/m)
+  })
+  await t.test('with 1 if one does not', async (t) => {
+    const { code, stdout } = await cli.run('verify', 'HEAD~2..', '--require-trailer', '--json')
+    t.equal(code, 1)
+    const { commits, ok } = jsonSchema.parse(JSON.parse(stdout))
+    t.match({ commits, ok }, { ok: false, commits: [{ result: 'failed' }, { result: 'passed' }] })
+    const junit = await cli.run('verify', 'HEAD~2..', '--require-trailer', '--junit')
+    t.equal(junit.code, 1)
+    t.match(readJunit(junit.stdout), { run: 2, passed: 1, failed: 1 })
+  })
+  await t.test('with 2 if it cannot check', async (t) => {
+    const unknown = await cli.run('verify', 'v9..HEAD')
+    t.match(unknown, {
+      code: 2,
+      stdout: '',
+      stderr: /git has no commits v9\.\.HEAD.*fetch-depth: 0/s,
+    })
+    for (const range of ['--output=x', '-n1', 'HEAD;true', '$(touch x)']) {
+      t.match(await cli.run('verify', '--', range), { code: 2, stdout: '' }, range)
+    }
+    t.match(await cli.run('verify', '--root', 'memory/cases'), { code: 2, stderr: /no cases/ })
+  })
+  await t.test('takes one format', async (t) => {
+    const both = await cli.run('verify', '--junit', '--markdown')
+    t.match(both, { code: 2, stdout: '', stderr: /Choose one of --json, --junit/ })
+    const withJson = await cli.run('verify', '--json', '--in-toto')
+    t.match(withJson, { code: 2, json: { code: 'bad_request', detail: /Choose one of/ } })
+  })
+})
