@@ -279,7 +279,9 @@ t.test('settings, plans and answers on the pages are read as the program reads t
   const blocks = pages.flatMap((page) =>
     blocksOf(readPage(page)).map((block) => ({ ...block, where: `${page}:${block.line}`, page })),
   )
-  for (const { where, code } of blocks.filter(({ language }) => language === 'yaml')) {
+  for (const { where, code } of blocks.filter(
+    ({ language, words }) => language === 'yaml' && words !== 'example',
+  )) {
     const text = code.startsWith('---') ? code : `---\n${code}---\n`
     const reading = readSettings(text)
     t.strictSame(reading.ok ? reading.settings.problems : reading.problem, [], where)

@@ -5,6 +5,8 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { CLI } from '../fixtures/cli.ts'
+import { readPage } from '../fixtures/doc-code.ts'
+import { blocksOf } from '../fixtures/doc-pages.ts'
 import { git } from '../fixtures/git-repository.ts'
 import {
   type Claimed,
@@ -100,6 +102,17 @@ t.test('action.yml', async (t) => {
     for (const name of Object.keys(action.inputs)) {
       t.equal(Object.values(step.env).filter((text) => text === `\${{ inputs.${name} }}`).length, 1)
     }
+  })
+  t.test('has the inputs that docs/verify.md names', async (t) => {
+    const page = readPage('docs/verify.md')
+    const [, table = ''] = /\| input \| default \|\n([\s\S]*?)\n\n/.exec(page)!
+    const listed = [...table.matchAll(/`([a-z-]+)`(?=[^|\n]*\|[^|\n]+\|$|, `)/gm)].map(
+      ([, name]) => name,
+    )
+    t.strictSame(listed.sort(), Object.keys(action.inputs).sort())
+    const steps = blocksOf(page).filter(({ code }) => code.includes('OWNER/casefile@'))
+    const { with: used } = parse(steps[0]!.code).jobs.casefile.steps[1]
+    for (const name of Object.keys(used)) t.ok(action.inputs[name], name)
   })
   t.test('sets no variable that casefile, git or npm reads', async (t) => {
     for (const name of Object.keys(step.env)) t.match(name, /^VERIFY_[A-Z_]+$/)

@@ -16,6 +16,7 @@ import {
   type VerifiedCommit,
 } from '../../src/verify/result.ts'
 import { commandsOn } from '../fixtures/cli.ts'
+import { readPage } from '../fixtures/doc-code.ts'
 import { openRepository, provedWork } from '../fixtures/verify/claimed-work.ts'
 
 const HOSTILE = [
@@ -220,6 +221,15 @@ const jsonSchema = z.strictObject({
       ),
     }),
   ),
+})
+
+t.test('docs/verify.md lists every code', async (t) => {
+  const rows = readPage('docs/verify.md').match(/^\| `[a-z_]+`.*$/gm)!
+  const named = rows.flatMap((row) => [...row.split('|')[1]!.matchAll(/`([a-z_]+)`/g)])
+  const codes = named
+    .map(([, code]) => code)
+    .filter((code) => code !== 'version' && code !== 'root')
+  t.strictSame(codes.sort(), [...FAILURE_CODES].sort())
 })
 
 t.test('the program', async (t) => {
