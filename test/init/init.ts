@@ -72,7 +72,7 @@ function project(t: Test, inner = '.'): Project {
 function tree(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => lstatSync(join(folder, name)).isFile())
-  const own = /(^|\/)\.git\/(?!hooks\/pre-commit$|info\/exclude$)/
+  const own = /(^|\/)\.git\/(?!hooks\/(?:pre-commit|commit-msg)$|info\/exclude$)/
   return Object.fromEntries(
     files
       .filter((name) => !own.test(name))
@@ -98,7 +98,10 @@ for (const [memory, inners] of workspaces) {
     t.test(`a workspace ${memory}, at ${inner} of the repository`, async (t) => {
       const space = project(t, inner)
       const said = await space.init({ memory, hook: true })
-      t.match(said.join('\n'), /Created casefile\.md[\s\S]*Created the hook .*pre-commit$/)
+      t.match(
+        said.join('\n'),
+        /Created casefile\.md[\s\S]*Created the hook .*pre-commit\nCreated the hook .*commit-msg$/,
+      )
       t.strictSame((await checkWorkspace({ root: space.root }, process.env)).findings, [])
 
       await t.test('a second run changes nothing', async (t) => {
@@ -194,7 +197,8 @@ t.test('what is there already stays', async (t) => {
     t.match(said, /Did not change .*pre-commit, because it already exists/)
     t.equal(readFileSync(hook, 'utf8'), '#!/bin/sh\necho mine\n')
 
-    const line = said.split('\n').at(-1)!.trim().replace('casefile', `node '${cli}'`)
+    const [, words] = /^ {2}casefile (check .*)$/m.exec(said)!
+    const line = `node '${cli}' ${words}`
     writeFileSync(hook, `#!/bin/sh\n${line}\n`)
     chmodSync(hook, 0o755)
     breakCase(space)
