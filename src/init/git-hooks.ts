@@ -53,7 +53,8 @@ export function commitMessageLine({ toRoot }: HookPlaces): string {
   return `casefile trailer --root "$(git rev-parse --show-toplevel)"/${quoteForShell(toRoot)} --message "$1"`
 }
 
-function inWorkspace(toRoot: string): string {
+/** The line by which a hook goes to its workspace, and ends where that is not. */
+export function inWorkspace(toRoot: string): string {
   return `top=$(git rev-parse --show-toplevel) && cd "$top"/${quoteForShell(toRoot)} || exit 0\n`
 }
 

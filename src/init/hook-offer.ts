@@ -6,6 +6,7 @@ import {
   commitMessageLine,
   HOOK_MARK,
   type HookPlaces,
+  inWorkspace,
   preCommitHook,
   preCommitLine,
 } from './git-hooks.ts'
@@ -27,7 +28,14 @@ interface OfferedHook {
   line: string
   /** For which commits, in the sentence that says what the line is for. */
   aim: string
-  present: 'ours' | 'other' | 'shared' | null
+  present: 'ours' | keyof typeof REASONS | null
+}
+
+/** Why a hook that is there is not changed. */
+const REASONS = {
+  other: 'it already exists',
+  elsewhere: 'it is for another workspace of this repository',
+  shared: 'it is shared by all your repositories',
 }
 
 /** Installs the hooks if they are wanted and possible; of one that exists it prints the line to add. */
@@ -40,9 +48,8 @@ export async function offerHooks(
   if (hook === false) return
   const offered = await Promise.all([checkingHook(place, deps), namingHook(place, deps)])
   for (const { path, line, aim, present } of offered) {
-    if (present !== 'other' && present !== 'shared') continue
-    const why = present === 'shared' ? 'it is shared by all your repositories' : 'it already exists'
-    say(`Did not change ${path}, because ${why}. ${aim}, add this line to it:`)
+    if (present === null || present === 'ours') continue
+    say(`Did not change ${path}, because ${REASONS[present]}. ${aim}, add this line at its top:`)
     say(`  ${line}`)
   }
   const missing = offered.filter(({ present }) => present === null)
@@ -95,7 +102,7 @@ function placesIn(
 async function hookIn(
   committed: string,
   name: string,
-  { top, kind }: Place,
+  { top, kind, root }: Place,
   { isDry }: InitDeps,
 ): Promise<Pick<OfferedHook, 'path' | 'present'>> {
   const isMissing = isDry && !(await isFolder(committed))
@@ -104,6 +111,6 @@ async function hookIn(
       ? { path: join(committed, '.git/hooks'), isShared: false }
       : await hooksFolder(isMissing ? top : committed)
   const path = join(folder, name)
-  const present = await hookAt(path, HOOK_MARK)
+  const present = await hookAt(path, HOOK_MARK, inWorkspace(relative(committed, root)))
   return { path, present: isShared && present !== 'ours' ? 'shared' : present }
 }

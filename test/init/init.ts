@@ -222,6 +222,26 @@ t.test('what is there already stays', async (t) => {
   })
 })
 
+t.test('a second workspace of a repository gets the lines to add', async (t) => {
+  const space = project(t, 'a')
+  const said: string[] = []
+  const deps = { say: (line: string) => said.push(line), operator: null, program: cli }
+  await init({ root: space.root, memory: 'with-code', hook: true }, deps)
+  mkdirSync(join(space.root, '../b'))
+  said.length = 0
+  const b = { ...space, file: (...names: string[]) => join(space.root, '../b', ...names) }
+  await init({ root: b.file(), memory: 'with-code', hook: true }, deps)
+  t.match(said.join('\n'), /pre-commit, because it is for another workspace of this repository/)
+  const [, words] = /^ {2}casefile (check .*)$/m.exec(said.join('\n'))!
+  const hook = join(space.root, '../.git/hooks/pre-commit')
+  const text = readFileSync(hook, 'utf8')
+  breakCase(b)
+  writeFileSync(hook, text.replace('\n', `\nnode '${cli}' ${words}\n`))
+  t.notOk(space.commits('..'), 'a broken case of the second')
+  breakCase(b, false)
+  t.ok(space.commits('..'))
+})
+
 t.test('the hook goes where git looks for it', async (t) => {
   await t.test('core.hooksPath of the repository', async (t) => {
     const space = project(t)
