@@ -37,6 +37,7 @@ import { command as showCommand } from './commands/show.ts'
 import { command as startCommand } from './commands/start.ts'
 import { command as stateCommand } from './commands/state.ts'
 import { command as tailCommand } from './commands/tail.ts'
+import { command as trailerCommand } from './commands/trailer.ts'
 import { command as trustCommand } from './commands/trust.ts'
 import { command as useCommand } from './commands/use.ts'
 import { command as verifyCommand } from './commands/verify.ts'
@@ -94,6 +95,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
     init: initCommand,
     check: checkCommand,
     verify: verifyCommand,
+    trailer: trailerCommand,
     doctor: doctorCommand,
     trust: trustCommand,
     sample: sampleCommand,

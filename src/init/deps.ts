@@ -4,7 +4,7 @@ export interface InitOptions {
   root: string
   /** How git should store the cases; asked for if not given. */
   memory?: MemoryKind
-  /** Whether to install the hook; asked for if not given. */
+  /** Whether to install the git hooks; asked for if not given. */
   hook?: boolean
   /** Use the defaults instead of asking. */
   yes?: boolean
@@ -13,7 +13,7 @@ export interface InitOptions {
 /** Asks the operator on a terminal. */
 export interface Operator {
   chooseKind(): Promise<MemoryKind>
-  wantsHook(path: string): Promise<boolean>
+  wantsHooks(paths: readonly string[]): Promise<boolean>
 }
 
 export interface InitDeps {

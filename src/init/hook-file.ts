@@ -27,10 +27,15 @@ export async function hooksFolder(top: string): Promise<HooksFolder> {
   return { path: resolve(top, common, 'hooks'), isShared: false }
 }
 
-/** Whether `path` has a hook, and whether it contains `mark`. */
-export async function hookAt(path: string, mark: string): Promise<'ours' | 'other' | null> {
+/** Whether `path` has a hook, whether it contains `mark`, and whether it is for the workspace whose `line` it has. */
+export async function hookAt(
+  path: string,
+  mark: string,
+  line: string,
+): Promise<'ours' | 'elsewhere' | 'other' | null> {
   const read = await readRegular(path, { maxBytes: 1024 * 1024 })
-  if (read.ok) return read.bytes.includes(mark) ? 'ours' : 'other'
+  if (read.ok && read.bytes.includes(mark)) return read.bytes.includes(line) ? 'ours' : 'elsewhere'
+  if (read.ok) return 'other'
   return read.reason === 'missing' ? null : 'other'
 }
 

@@ -19,7 +19,7 @@ import {
   makeWorktree,
   presentKind,
 } from './git-memory.ts'
-import { offerHook } from './hook-offer.ts'
+import { offerHooks } from './hook-offer.ts'
 
 /** `casefile init`: turns a folder into a workspace. Existing files stay; a second run changes nothing. */
 export async function init(options: InitOptions, deps: InitDeps): Promise<void> {
@@ -42,7 +42,7 @@ export async function init(options: InitOptions, deps: InitDeps): Promise<void> 
     say(`Skipped the git setup: ${found.reason}. Run this again once there is a repository`)
   } else if (kind === null) {
     say(`Skipped the git setup: ${name} is outside of the repository ${found.top}`)
-  } else await offerHook({ root, memoryRoot, top: found.top, kind }, options, deps)
+  } else await offerHooks({ root, memoryRoot, top: found.top, kind }, options, deps)
 }
 
 /** How git should store the cases; null if the memory root is outside of this repository. */

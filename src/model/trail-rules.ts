@@ -16,9 +16,12 @@ export function faultsInTrail(lines: readonly TrailLine[], sessionId: string): s
 }
 
 function numberFaults(lines: readonly TrailLine[]): string[] {
-  return lines.flatMap(({ number }, index) => {
+  return lines.flatMap((line, index) => {
+    const { number } = line
     const expected = index === 0 ? 1 : lines[index - 1]!.number + 1
-    if (number === expected) return []
+    // the seal that a session had before it got another number
+    const isSealGone = line.event === 'renumbered' && line.fields.was_sealed !== undefined
+    if (number === expected || (isSealGone && number === expected + 1)) return []
     if (number < expected) return [`line ${number} comes after line ${expected - 1}`]
     const last = number - 1
     return [

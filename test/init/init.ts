@@ -72,7 +72,7 @@ function project(t: Test, inner = '.'): Project {
 function tree(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => lstatSync(join(folder, name)).isFile())
-  const own = /(^|\/)\.git\/(?!hooks\/pre-commit$|info\/exclude$)/
+  const own = /(^|\/)\.git\/(?!hooks\/(?:pre-commit|commit-msg)$|info\/exclude$)/
   return Object.fromEntries(
     files
       .filter((name) => !own.test(name))
@@ -98,7 +98,10 @@ for (const [memory, inners] of workspaces) {
     t.test(`a workspace ${memory}, at ${inner} of the repository`, async (t) => {
       const space = project(t, inner)
       const said = await space.init({ memory, hook: true })
-      t.match(said.join('\n'), /Created casefile\.md[\s\S]*Created the hook .*pre-commit$/)
+      t.match(
+        said.join('\n'),
+        /Created casefile\.md[\s\S]*Created the hook .*pre-commit\nCreated the hook .*commit-msg$/,
+      )
       t.strictSame((await checkWorkspace({ root: space.root }, process.env)).findings, [])
 
       await t.test('a second run changes nothing', async (t) => {
@@ -194,7 +197,8 @@ t.test('what is there already stays', async (t) => {
     t.match(said, /Did not change .*pre-commit, because it already exists/)
     t.equal(readFileSync(hook, 'utf8'), '#!/bin/sh\necho mine\n')
 
-    const line = said.split('\n').at(-1)!.trim().replace('casefile', `node '${cli}'`)
+    const [, words] = /^ {2}casefile (check .*)$/m.exec(said)!
+    const line = `node '${cli}' ${words}`
     writeFileSync(hook, `#!/bin/sh\n${line}\n`)
     chmodSync(hook, 0o755)
     breakCase(space)
@@ -216,6 +220,26 @@ t.test('what is there already stays', async (t) => {
     t.match((await space.init({ memory: 'own-repo' })).join('\n'), /a separate git repository/)
     t.ok(existsSync(space.file('memory/cases', CASE_ID, 'case.md')))
   })
+})
+
+t.test('a second workspace of a repository gets the lines to add', async (t) => {
+  const space = project(t, 'a')
+  const said: string[] = []
+  const deps = { say: (line: string) => said.push(line), operator: null, program: cli }
+  await init({ root: space.root, memory: 'with-code', hook: true }, deps)
+  mkdirSync(join(space.root, '../b'))
+  said.length = 0
+  const b = { ...space, file: (...names: string[]) => join(space.root, '../b', ...names) }
+  await init({ root: b.file(), memory: 'with-code', hook: true }, deps)
+  t.match(said.join('\n'), /pre-commit, because it is for another workspace of this repository/)
+  const [, words] = /^ {2}casefile (check .*)$/m.exec(said.join('\n'))!
+  const hook = join(space.root, '../.git/hooks/pre-commit')
+  const text = readFileSync(hook, 'utf8')
+  breakCase(b)
+  writeFileSync(hook, text.replace('\n', `\nnode '${cli}' ${words}\n`))
+  t.notOk(space.commits('..'), 'a broken case of the second')
+  breakCase(b, false)
+  t.ok(space.commits('..'))
 })
 
 t.test('the hook goes where git looks for it', async (t) => {

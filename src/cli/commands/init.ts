@@ -29,9 +29,12 @@ export function command({ program }: ProgramContext): Command {
     .option('--tests <command>', 'How the tests are run; none takes it away.')
     .option('--sign', 'Ask for a signature at each approval; adds your SSH key to allowed_signers.')
     .option('--no-sign', 'Do not ask for signatures.')
-    .option('--hook', 'Install a pre-commit hook that runs casefile check.')
-    .option('--no-hook', 'Install no hook.')
-    .option('--yes', 'Ask nothing: the only agent that is logged in, with-code, and the hook.')
+    .option(
+      '--hook',
+      'Install git hooks: pre-commit runs casefile check, commit-msg names sessions.',
+    )
+    .option('--no-hook', 'Install no git hook.')
+    .option('--yes', 'Ask nothing: the only agent that is logged in, with-code, and the git hooks.')
     .option('--dry-run', 'Only show what would be written.')
     .action(({ spawned, ...options }: Options & { spawned?: boolean }) =>
       run(spawned ? { ...options, inTerminal: false } : options, program),

@@ -73,6 +73,11 @@ function chosenText(proposed: Agent | null): string {
     : `${proposed.title} plans new sessions (to choose another one, use --agent)\n`
 }
 
+const HOOKS = `
+Git hooks can stop a commit while a case has a problem (pre-commit), and name the
+session whose work a commit contains in its message (commit-msg).
+`
+
 /** Asks each question once, as the questions come again when the answers are carried out. */
 function createOperator(write: (text: string) => void, signal: AbortSignal): Operator {
   let kind: ReturnType<Operator['chooseKind']> | undefined
@@ -83,10 +88,10 @@ function createOperator(write: (text: string) => void, signal: AbortSignal): Ope
       kind ??= askForKind(write, signal)
       return kind
     },
-    wantsHook(path) {
+    wantsHooks(paths) {
       hook ??= (() => {
-        write('\nA pre-commit hook can stop commits while a case has a problem.\n')
-        return confirm(`Install it as ${path}? [y/N] `, signal)
+        write(HOOKS)
+        return confirm(`Install ${paths.join(' and ')}? [y/N] `, signal)
       })()
       return hook
     },

@@ -1,0 +1,177 @@
+/** Finds the sessions whose work is about to be committed. */
+
+import { join, relative, resolve } from 'node:path'
+import { hasCode } from '../files/errno.ts'
+import { entriesIn, sessionNumbers } from '../files/folder-names.ts'
+import { isWithin, realPathOf } from '../files/real-path.ts'
+import { decodeUtf8, readRegular, stampOf } from '../files/safe-read.ts'
+import { MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
+import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
+import type { Session } from '../model/session.ts'
+import { lastOf } from '../model/trail.ts'
+import { UUID } from '../model/words.ts'
+import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
+import type { Layout } from '../workspace/layout.ts'
+
+export interface NamedSession {
+  case_id: string
+  case_title: string
+  session: number
+  plan_sha256: string
+}
+
+/** Work that is committed was done lately: a session that ran earlier than so many others is not looked at. */
+const RECENT_CASES = 50
+
+/**
+ * Returns the approved sessions whose work is staged in the repository of the working folder: the newest that changed a
+ * staged file and ended after the file's last commit, and those that run now and have changed one. `env` may name the
+ * index that git commits from.
+ */
+export async function namedSessions(
+  layout: Layout,
+  top: string,
+  env: Record<string, string>,
+): Promise<NamedSession[]> {
+  const git = { cwd: top, env }
+  const memory = relative(top, layout.memoryRoot)
+  const staged = await stagedFiles(git)
+  const code = staged.filter((file) => memory.startsWith('..') || !isIn(file, memory))
+  if (code.length === 0) return []
+  const sessions = await recentSessions(layout, top)
+  const taken = new Set<string>()
+  const named: NamedSession[] = []
+  for (const { session, title, folder } of sessions.sort(newestFirst)) {
+    const plan = lastOf(session.trail, 'plan_approved')
+    const plan_sha256 = plan?.fields.plan_sha256
+    if (!plan || typeof plan_sha256 !== 'string') continue
+    const files =
+      session.state === 'executing'
+        ? await changedSince(code, { top, time: plan.time })
+        : await uncommitted(
+            code.filter((file) => !taken.has(file) && isFileOf(session, folder, file)),
+            session.completed_at!,
+            git,
+          )
+    if (files.length === 0) continue
+    for (const file of files) taken.add(file)
+    named.push({
+      case_id: session.case_id,
+      case_title: title,
+      session: session.number,
+      plan_sha256,
+    })
+  }
+  return named
+}
+
+async function stagedFiles(git: GitCommandOptions): Promise<string[]> {
+  const words = ['diff', '--cached', '--name-only', '--no-renames', '-z', '--no-ext-diff']
+  return (await gitText(words, git)).split('\0').filter((name) => name !== '')
+}
+
+interface RecentSession {
+  session: Session
+  title: string
+  /** Its working folder, relative to the top of the repository. */
+  folder: string
+}
+
+/** The sessions that run or are complete, of the cases whose sessions were written last. */
+async function recentSessions(layout: Layout, top: string): Promise<RecentSession[]> {
+  const ids = (await entriesIn(layout.cases)).filter((name) => UUID.test(name))
+  const written = await Promise.all(
+    ids.map(async (id) => ({ id, at: await writtenAt(layout.sessions(id)) })),
+  )
+  const recent = written
+    .filter(({ at }) => at > 0)
+    .sort((a, b) => b.at - a.at)
+    .slice(0, RECENT_CASES)
+  return (await Promise.all(recent.map(({ id }) => sessionsOf(layout, id, top)))).flat()
+}
+
+/** 0 if it is not there. A write replaces a file, so it changes the time of the folder too. */
+async function writtenAt(path: string): Promise<number> {
+  return (await stampOf(path))?.mtimeMs ?? 0
+}
+
+async function sessionsOf(layout: Layout, id: string, top: string): Promise<RecentSession[]> {
+  const text = await textAt(layout.caseFile(id), layout.caseFolder(id), MAX_CASE_BYTES)
+  const created_at = new Date(0).toISOString()
+  const read = text === null ? null : (await readCase(text, { id, created_at })).value
+  if (!read) return []
+  const folder = await folderOf(layout.root, read.workdir, top)
+  if (folder === null) return []
+  const found: RecentSession[] = []
+  for (const number of sessionNumbers(await entriesIn(layout.sessions(id)))) {
+    const path = layout.sessionFile(id, number)
+    const source = await textAt(path, layout.caseFolder(id), MAX_SESSION_BYTES)
+    if (source === null) continue
+    const origin = { case_id: id, number, case_title: read.title, created_at }
+    const session = readSession(source, origin).value
+    const isDone = session?.state === 'complete' && session.completed_at !== null
+    if (session && (isDone || session.state === 'executing'))
+      found.push({ session, title: read.title, folder })
+  }
+  return found
+}
+
+/** Null if the working folder is in another repository, or missing. */
+async function folderOf(root: string, workdir: string | null, top: string): Promise<string | null> {
+  try {
+    const folder = await realPathOf(workdir === null ? root : resolve(root, workdir))
+    return isWithin(top, folder) ? relative(top, folder) : null
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG')) return null
+    throw error
+  }
+}
+
+async function textAt(path: string, within: string, maxBytes: number): Promise<string | null> {
+  const read = await readRegular(path, { maxBytes, within })
+  const decoded = read.ok ? decodeUtf8(read.bytes) : null
+  return decoded?.ok ? decoded.text : null
+}
+
+function newestFirst(a: RecentSession, b: RecentSession): number {
+  return endOf(a.session) < endOf(b.session) ? 1 : -1
+}
+
+/** One that runs comes before all that ended. */
+function endOf({ completed_at }: Session): string {
+  return completed_at ?? '~'
+}
+
+/** The session's list of files may be cut; then any file of its folder may be one. */
+function isFileOf({ diff }: Session, folder: string, file: string): boolean {
+  if (!diff) return false
+  const files = diff.files ?? [diff]
+  return files.some((each) => file === each.file || file === join(folder, each.file))
+}
+
+/** The files that have no commit since this time. */
+async function uncommitted(
+  files: readonly string[],
+  time: string,
+  git: GitCommandOptions,
+): Promise<readonly string[]> {
+  if (files.length === 0) return files
+  const words = ['log', `--since=${time}`, '--format=', '--name-only', '--no-renames', '-z', 'HEAD']
+  const { exit, stdout } = await runGit([...words, '--'], git)
+  if (exit !== 0) return files // no commit yet
+  const committed = new Set(stdout.toString().split('\0'))
+  return files.filter((file) => !committed.has(file))
+}
+
+/** The files that were written since this time. */
+async function changedSince(
+  files: readonly string[],
+  { top, time }: { top: string; time: string },
+): Promise<string[]> {
+  const times = await Promise.all(files.map((file) => writtenAt(join(top, file))))
+  return files.filter((_, index) => times[index] === 0 || times[index]! >= Date.parse(time))
+}
+
+function isIn(file: string, folder: string): boolean {
+  return file === folder || file.startsWith(`${folder}/`)
+}

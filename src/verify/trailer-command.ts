@@ -1,0 +1,48 @@
+import { resolve } from 'node:path'
+import { inspect } from 'node:util'
+import { AppError } from '../model/app-error.ts'
+import { trailerText } from '../model/commit-trailer.ts'
+import { findRepository } from '../workspace/git/git-repository.ts'
+import { layoutOf } from '../workspace/layout.ts'
+import { findFolders, type PlaceOptions } from '../workspace/settings/folders.ts'
+import { isOfOthers, nameInMessage } from './commit-message.ts'
+import { namedSessions } from './named-sessions.ts'
+
+export interface TrailerOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
+  /** The file with the message of a commit that git is making. */
+  message?: string | undefined
+}
+
+/**
+ * `casefile trailer`: prints the trailers for what is staged, or writes them into a message. As the hook of a commit it
+ * never stops the commit, so it says what failed and exits with 0.
+ */
+export async function trailer(
+  { message, ...places }: TrailerOptions,
+  environment: NodeJS.ProcessEnv,
+  { print, warn }: { print: (text: string) => void; warn: (line: string) => void },
+): Promise<number> {
+  try {
+    const { root, memoryRoot } = await findFolders(places, environment)
+    const repository = await findRepository(root, {})
+    if ('reason' in repository)
+      throw new AppError('bad_request', `There is nothing to commit: ${repository.reason}.`)
+    // `git commit -a` and `git commit <file>` commit from an index of their own
+    const env: Record<string, string> = {}
+    if (environment.GIT_INDEX_FILE) env.GIT_INDEX_FILE = environment.GIT_INDEX_FILE
+    const git = { cwd: repository.top, env }
+    if (message !== undefined && (await isOfOthers(git))) return 0
+    const sessions = await namedSessions(layoutOf(root, memoryRoot), repository.top, env)
+    if (message === undefined) {
+      for (const session of sessions) print(`${trailerText(session)}\n`)
+      return 0
+    }
+    for (const { case_title, session } of await nameInMessage(resolve(message), sessions, git))
+      warn(`this commit names session ${session} of "${case_title}"`)
+    return 0
+  } catch (error) {
+    const why = error instanceof AppError ? error.message : inspect(error)
+    warn(message === undefined ? why : `the commit names no session: ${why}`)
+    return message === undefined ? 1 : 0
+  }
+}
