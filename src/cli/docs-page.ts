@@ -22,8 +22,7 @@ $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
   something read the files. The others own the workspace while they run, and what they started stops when they end.
 - **For programs.** \`--json\` prints one JSON document, as [the API](api.md) gives it; \`tail\` prints one event per line.
   Piped \`list\` is separated by tabs. Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
-- **Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`,
-  \`CASEFILE_NO_MOUNT\` and \`CASEFILE_DEV\` replace options. \`VISUAL\` or \`EDITOR\` is your editor.
+- **Environment.** The variables in parentheses replace options. \`VISUAL\` or \`EDITOR\` is your editor.
 `
 
 const COMMON = new Set(caseOptions().map(({ flags }) => flags))
