@@ -298,6 +298,12 @@ t.test('options change just their settings', async (t) => {
     '---\nprovider: claude # mine\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
   )
   t.notMatch((await run(...tests)).stdout, /Wrote/, 'a second run changes nothing')
+  t.match(await run('--tests', 'none'), { code: 0, stdout: /Wrote casefile\.md/ })
+  t.equal(
+    readFileSync(space.file('casefile.md'), 'utf8'),
+    '---\nprovider: claude # mine\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
+  )
+  t.notMatch((await run('--tests', 'none')).stdout, /Wrote/)
   t.match(await run('--agent', 'nobody'), { code: 1, stderr: /no provider "nobody"/ })
 })
 
