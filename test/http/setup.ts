@@ -84,6 +84,10 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
 
   await must(app, 'PUT', '/setup', { tests: null, checklist: [] })
   t.match(await must(app, 'GET', '/setup'), { tests: null, checklist: [] })
+  t.equal(
+    readFileSync(file, 'utf8'),
+    '---\n# mine\nprovider: claude   # who plans\nchecklist: []\n---\n\nMind the gap.\n',
+  )
 })
 
 t.test('errors of a change', async (t) => {

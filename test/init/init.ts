@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
+import { tempName, trashName } from '../../src/files/temp-files.ts'
 import type { InitOptions } from '../../src/init/deps.ts'
 import { MEMORY_KINDS, type MemoryKind } from '../../src/init/git-memory.ts'
 import { init } from '../../src/init/init-command.ts'
@@ -116,6 +117,14 @@ for (const [memory, inners] of workspaces) {
         t.equal(top.endsWith('/memory'), isApart)
         const ignored = readFileSync(space.file('memory/.gitignore'), 'utf8')
         t.match(ignored, /^latest\.md$/m)
+        for (const name of [tempName, trashName].map((make) =>
+          make(space.file('memory/cases/x')),
+        )) {
+          mkdirSync(name)
+          writeFileSync(join(name, 'case.md'), '')
+          t.equal(git(space.file('memory'), 'status', '--porcelain', '--', name), '')
+          rmSync(name, { recursive: true })
+        }
       })
 
       await t.test('the hook stops a commit with a broken case, and no other', async (t) => {
@@ -298,6 +307,12 @@ t.test('options change just their settings', async (t) => {
     '---\nprovider: claude # mine\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
   )
   t.notMatch((await run(...tests)).stdout, /Wrote/, 'a second run changes nothing')
+  t.match(await run('--tests', 'none'), { code: 0, stdout: /Wrote casefile\.md/ })
+  t.equal(
+    readFileSync(space.file('casefile.md'), 'utf8'),
+    '---\nprovider: claude # mine\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
+  )
+  t.notMatch((await run('--tests', 'none')).stdout, /Wrote/)
   t.match(await run('--agent', 'nobody'), { code: 1, stderr: /no provider "nobody"/ })
 })
 
@@ -339,7 +354,10 @@ t.test('on a terminal it explains and asks', needsScript, async (t) => {
     child.stdin.write(`${answer}\n`)
   })
   t.equal((await once(child, 'close'))[0], 0)
-  t.match(shown, /stash and clean[\s\S]*separate branch "casefile"/)
+  const [explained = ''] = /How should git[\s\S]*?1, 2 or 3\?/.exec(shown) ?? []
+  t.match(explained, /stash\s+and\s+clean[\s\S]*separate\s+branch\s+"casefile"/)
+  const widths = explained.split(/\r?\n/).map((line) => line.length)
+  t.ok(Math.max(...widths) <= 80, 'it fits a narrow terminal')
   t.match(
     shown,
     /Claude Code \(not installed: npm install[\s\S]*This will be written:[\s\S]*tests: make check/,

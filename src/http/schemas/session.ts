@@ -8,7 +8,7 @@ import { problem } from './case.ts'
 import { commentCounts } from './comment.ts'
 import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
-import { notBlank, oneLine, upTo } from './text-fields.ts'
+import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 
 const changed = {
   file: z.string(),
@@ -358,10 +358,7 @@ export const planSchema = z
   .object({
     plan: notBlank('a plan'),
     hypothesis: z.string().optional().describe('If it is missing, the present hypothesis stays.'),
-    expected_plan_sha256: z
-      .string()
-      .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
-      .toLowerCase()
+    expected_plan_sha256: planHash
       .optional()
       .describe(
         'SHA-256 of the plan that you edited, in hex. The request fails if it has changed.',

@@ -3,8 +3,7 @@
 import { join } from 'node:path'
 import { createDurable, writeDurable } from '../../files/durable-write.ts'
 import { readRegular } from '../../files/safe-read.ts'
-import { readDocument } from '../../markdown/document.ts'
-import { withFields } from '../../markdown/field-edit.ts'
+import { withFields, withoutFields } from '../../markdown/field-edit.ts'
 import type { YamlValue } from '../../markdown/yaml-scalar.ts'
 import { AppError } from '../../model/app-error.ts'
 import { MAX_SETTINGS_BYTES, SETTINGS_FILE } from '../../model/settings.ts'
@@ -16,7 +15,7 @@ export interface SettingsEdit {
   after: string
 }
 
-/** Settings by their keys in the file; null takes one away. */
+/** Settings by their keys in the file; null removes the key. */
 export type SettingValues = Readonly<Record<string, YamlValue>>
 
 /** `first` is the text that a new file starts from. Throws `unreadable_file` if the present file cannot be read. */
@@ -27,10 +26,10 @@ export async function planSettings(
 ): Promise<SettingsEdit> {
   const before = await settingsText(root)
   const present = before ?? first
-  const read = readDocument(present)
-  const isSet = (key: string) => read.ok && read.document.fields?.has(key) === true
-  const fields = Object.entries(values).filter(([key, value]) => value !== null || isSet(key))
-  return { before, after: withFields(present, fields, read) }
+  const all = Object.entries(values)
+  const set = all.filter(([, value]) => value !== null)
+  const removed = all.filter(([, value]) => value === null).map(([key]) => key)
+  return { before, after: withoutFields(withFields(present, set), removed) }
 }
 
 /** Returns whether it had to write. Throws `changed_meanwhile` if the file is not what the edit was made for. */
