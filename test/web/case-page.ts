@@ -34,6 +34,17 @@ t.test('a new case', async (t) => {
     t.match(html, `aria-describedby="${hint}"`, `a control is described by ${hint}`)
 })
 
+t.test('the form of a new session chooses as the command does', async (t) => {
+  const checked = async (type: string) => {
+    const { id } = await app.newCase({ type })
+    const html = await pageOf(`/case/${id}`)
+    t.match(html, /<summary>\s*Something else: [a-z]/)
+    return [...html.matchAll(/name="type" value="([a-z]+)" checked/g)].map(([, name]) => name)
+  }
+  t.strictSame(await checked('bug'), ['implementing'])
+  t.strictSame(await checked('investigation'), ['investigating'])
+})
+
 t.test('the forms that change a case are held to what the page shows', async (t) => {
   const { id } = await app.newCase({ title: 'IgnoredChange' })
   const html = await pageOf(`/case/${id}`)
