@@ -1,6 +1,6 @@
 import { fuzzyScore } from '../../model/fuzzy.ts'
 import { element } from './dom.ts'
-import { areOn, pageActions, showHelp, turnKeys } from './keys.ts'
+import { areOn, nameOf, pageActions, showHelp, turnKeys } from './keys.ts'
 
 /** A place to go to, or something to do. */
 interface Option {
@@ -246,10 +246,10 @@ function actions(): Group {
 
 function places(): Group {
   const links = document.querySelectorAll<HTMLAnchorElement>('.site nav a, .site-docs')
-  const options = [...links].map(({ textContent, href, dataset }) => ({
-    title: dataset.key === undefined || dataset.key !== 'n' ? `Go to ${textContent}` : 'New case',
-    detail: dataset.key ?? '',
-    href,
+  const options = [...links].map((link) => ({
+    title: link.dataset.key === 'n' ? 'New case' : `Go to ${nameOf(link)}`,
+    detail: link.dataset.key ?? '',
+    href: link.href,
   }))
   return { title: 'Go to', options }
 }
