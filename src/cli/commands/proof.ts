@@ -1,6 +1,9 @@
 import { Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
+import type { CaseJson, GateJson } from '../../http/schemas/case.ts'
 import type { ProofJson } from '../../http/schemas/proof.ts'
+import { isClosed } from '../../model/attention.ts'
+import type { CaseState } from '../../model/case-state.ts'
 import { failedTestPlace } from '../../model/failed-test.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -223,7 +226,31 @@ async function verifyProof(
     terminal.warn(`${proof.id.slice(0, 8)} is not verified: ${visibleText(proof.why_not ?? '')}`)
   }
   if (!json && verified.length + left.length === 0) terminal.say('no proof to verify')
+  if (!json && verified.length > 0) await sayAfterVerifying({ client, terminal }, id)
   return left.length > 0 ? EXIT.failed : EXIT.done
+}
+
+/** What the gate still misses, or that the case can be resolved. */
+async function sayAfterVerifying(
+  { client, terminal }: Pick<ReadContext, 'client' | 'terminal'>,
+  id: string,
+): Promise<void> {
+  const { state }: CaseJson = (await client.request('GET', `/cases/${id}`)).body
+  if (isClosed(state as CaseState)) return
+  const { open, missing, items }: GateJson = (await client.request('GET', `/cases/${id}/gate`)).body
+  if (open) {
+    terminal.say(`Proof requirements are met. Next: casefile resolve ${id.slice(0, 8)}`)
+    return
+  }
+  terminal.say('Still missing before the case can be resolved:')
+  for (const what of missing) terminal.say(`  ${visibleText(what)}`)
+  const wanted = items.flatMap(({ required, satisfied_by, type }) =>
+    required && satisfied_by === null && type !== null ? [visibleText(type)] : [],
+  )
+  const commands = await nextProofCommands(client, id)
+  const areWaiting = commands.some((command) => command.startsWith('casefile proof verify'))
+  const add = wanted.map((type) => `casefile proof add ${id.slice(0, 8)} <file> --type ${type}`)
+  terminal.say(nextText(areWaiting || add.length === 0 ? commands : add))
 }
 
 async function listProof({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {
