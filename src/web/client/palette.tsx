@@ -1,4 +1,4 @@
-import { fuzzyScore } from '../../model/fuzzy.ts'
+import { fuzzyScore, questionScore } from '../../model/fuzzy.ts'
 import { element } from './dom.ts'
 import { areOn, nameOf, pageActions, showHelp, turnKeys } from './keys.ts'
 
@@ -194,7 +194,10 @@ function groupsFor(query: string, { local, files, help, cases }: Found): Group[]
       .filter(({ options }) => options.length > 0)
   }
   const pages = { title: 'Help', options: [...help] }
-  const scored = [actions, inCase, places, settings, pages].map((group) => best(query, group))
+  const scored = [actions, inCase, places, settings].map((group) => best(query, group))
+  const answers = best(query, pages)
+  // people ask the help in whole sentences
+  scored.push(answers.options.length > 0 ? answers : best(query, pages, questionScore))
   // the service sends the cases in order; until it has answered, those of an earlier query may not fit
   const fitting = best(query, ofCases)
   const isId = fitting.options.length < ofCases.options.length && /^[0-9a-f-]{4,}$/i.test(query)
@@ -206,9 +209,13 @@ function groupsFor(query: string, { local, files, help, cases }: Found): Group[]
     .concat([searchFor(query)])
 }
 
-function best(query: string, { title, options }: Group): Group & { score: number } {
+function best(
+  query: string,
+  { title, options }: Group,
+  scoreOf = fuzzyScore,
+): Group & { score: number } {
   const fitting = options
-    .map((option) => ({ option, score: fuzzyScore(query, option.title) }))
+    .map((option) => ({ option, score: scoreOf(query, option.title) }))
     .filter((each): each is { option: Option; score: number } => each.score !== null)
     .sort((a, b) => b.score - a.score)
   return {
