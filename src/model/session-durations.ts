@@ -65,7 +65,7 @@ export function ownTime(ran_ms: number | null, steps_ms: number | null): number 
 export function runPartsText(ran_ms: number | null, steps_ms: number | null): string | undefined {
   const own = ownTime(ran_ms, steps_ms)
   if (own === null || steps_ms === null) return undefined
-  return `Steps: ${spanText(steps_ms)}. Before and after: ${spanText(own)}, in which Casefile takes the state of the working folder, closes off the record, ends what the steps left running, and reads changes and reports.`
+  return `Steps: ${spanText(steps_ms)}. Before and after: ${spanText(own)}, in which Casefile takes the state of the working folder, protects the record, ends what the steps left running, and reads changes and reports.`
 }
 
 /** Formats durations: `planned 0.1 s, waited 4 d 3 h, ran 47 s (steps 20 s)`; empty if no phase is over. */

@@ -122,7 +122,7 @@ export async function ProofPage(props: ProofPageProps) {
       {report && !isRaw ? (
         !report.tests.some(({ outcome }) => outcome === 'failed') && (
           <section class="card" id="proof-tests" aria-label="Tests of the report">
-            <TestTree report={report} id="tests" limit={MAX_TESTS} />
+            <TestTree report={report} id="tests" limit={MAX_TESTS} isOpen />
           </section>
         )
       ) : (
