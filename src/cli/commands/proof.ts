@@ -77,7 +77,7 @@ function showCommand(): Command {
     )
   return explain(show, {
     examples: [
-      ['casefile proof show "sign-in"', 'Read the proofs of a case before you verify them.'],
+      ['casefile proof show "sign-in"', 'Read all before you verify them.'],
       ['casefile proof show "sign-in" 9f3c', 'Read one.'],
     ],
     exits: [EXIT.unknown],

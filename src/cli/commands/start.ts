@@ -34,7 +34,7 @@ export function command(): Command {
     .addOption(
       new Option(
         '--type <type>',
-        'What the session should do. Default: investigating in a case of type investigation, else implementing; with --again that of the failed session.',
+        'What the session should do. Default: implementing, in an investigation investigating, with --again as before.',
       ).choices(SESSION_TYPES),
     )
     .option('--provider <name>', 'Agent to use.')
