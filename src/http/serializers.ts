@@ -11,7 +11,7 @@ import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
 import { outOfScopeFiles } from '../model/scope.ts'
 import { hasProof, type Session } from '../model/session.ts'
-import { sessionDurations } from '../model/session-durations.ts'
+import { sessionDurations, stepsTime } from '../model/session-durations.ts'
 import { sessionUsage } from '../model/session-usage.ts'
 import { objectionTo } from '../model/support.ts'
 import { usageTotal } from '../model/usage.ts'
@@ -91,7 +91,7 @@ export async function serializeSession(
     origin: session.origin ?? 'service',
     started_at: session.started_at,
     completed_at: session.completed_at,
-    durations: sessionDurations(session.trail),
+    durations: { ...sessionDurations(session.trail), steps_ms: stepsTime(session) },
     usage,
     usage_total: usageTotal(usage),
     plan_sha256: plan === '' ? null : sha256(plan),

@@ -57,6 +57,11 @@ export const comment = z
     present_line: lineNumber
       .nullable()
       .describe('The first line in the present plan; null if it is not there.'),
+    near_line: lineNumber
+      .nullable()
+      .describe(
+        'If its lines have changed: the line of the present plan below which it belongs, by its quote or its step; null if there is none.',
+      ),
     replies: z.array(reply).describe('Oldest first.'),
   })
   .meta({
@@ -80,6 +85,7 @@ export const comment = z
         resolved: false,
         status: 'draft',
         present_line: 3,
+        near_line: null,
         replies: [],
       },
     ],

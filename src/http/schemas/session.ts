@@ -108,6 +108,9 @@ const durations = z
     planned_ms: count.nullable().describe('Milliseconds of planning.'),
     waited_ms: count.nullable().describe('Milliseconds of waiting for approval.'),
     ran_ms: count.nullable().describe('Milliseconds of the approved run.'),
+    steps_ms: count
+      .nullable()
+      .describe('Of `ran_ms`, the agent and the steps. The rest is work of the service.'),
   })
   .meta({ id: 'Durations' })
 
@@ -213,6 +216,7 @@ export const session = z
           planned_ms: 81,
           waited_ms: null,
           ran_ms: null,
+          steps_ms: null,
         },
         usage: [],
         usage_total: NO_USAGE,
@@ -261,6 +265,7 @@ export const session = z
           planned_ms: 64,
           waited_ms: 271_800,
           ran_ms: 1675,
+          steps_ms: 1240,
         },
         usage: [],
         usage_total: NO_USAGE,

@@ -163,7 +163,7 @@ export const caseSetup = z
         tests: {
           ...TESTS,
           runbook:
-            "Run the project's own tests (package.json).\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n",
+            "Run the project's own tests (package.json).\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n\n## Hypothesis\n\nNone: this plan only runs the tests, with the command found in package.json.\n",
         },
       },
     ],
