@@ -64,6 +64,8 @@ export interface Setup {
   status(answered?: Agent[]): Promise<SetupStatus>
   /** Returns the files that it wrote: relative to the workspace, or absolute outside of it. */
   change(wanted: SetupChange): Promise<string[]>
+  /** Whether a provider is an agent whose hooks are installed for this workspace. */
+  hasHooks(provider: string): Promise<boolean>
   /** `provider`: another one than that of the case. */
   ofCase(folder: CaseFolder, provider?: string): Promise<CaseSetup>
 }
@@ -103,6 +105,7 @@ export function createSetup(deps: SetupDeps): Setup {
   }
 
   return {
+    hasHooks,
     async status(answered) {
       const [present, agents, { hooks }, memory, stamp] = await Promise.all([
         settings(),
