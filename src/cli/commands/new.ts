@@ -82,12 +82,12 @@ async function nextLines(
   const { provider, in_terminal } = (await client.request('GET', `/cases/${id}/setup`)).body
   const used = isCurrent ? ['It is current here.'] : []
   if (!in_terminal) return [...used, `Next: casefile start ${short}`]
-  const start = `${provider}${' '.repeat(Math.max(1, 23 - provider.length))}in this folder, and ask it for a plan`
+  const line = (command: string, about: string) => `  ${command.padEnd(24)} ${about}`
   return [
     ...used,
     'Next:',
-    ...(isCurrent ? [] : [`  casefile use ${short}    it is then current in this folder`]),
-    `  ${start}`,
+    ...(isCurrent ? [] : [line(`casefile use ${short}`, 'it is then current in this folder')]),
+    line(provider, 'in this folder; ask it for a plan'),
     `or let Casefile start the agent: casefile start ${short}`,
   ]
 }
