@@ -1,8 +1,7 @@
 import { ask } from '../../demo/question.ts'
 import { DEFAULT_KIND } from '../../init/deps.ts'
 import { MEMORY_BRANCH, MEMORY_KINDS, type MemoryKind } from '../../init/git-memory.ts'
-import { ownTerminal } from '../output/terminal.ts'
-import { wrapped } from '../output/wrapped.ts'
+import { choose } from './choose.ts'
 
 /** What each choice means, for someone new to it. docs/git.md has more. */
 const MEANINGS: Record<MemoryKind, string> = {
@@ -20,13 +19,10 @@ export async function askForKind(
 ): Promise<MemoryKind> {
   write('How should git store the cases, which are files in memory/?\n\n')
   for (const [index, kind] of MEMORY_KINDS.entries()) {
-    const line = `  ${index + 1}. ${kind}: ${MEANINGS[kind]}`
-    write(`${wrapped(line, ownTerminal().width(), '     ')}\n\n`)
+    write(`  ${index + 1}. ${kind}: ${MEANINGS[kind]}\n\n`)
   }
-  for (;;) {
-    const answer = await ask('1, 2 or 3? [1] ', signal)
-    if (answer === null || answer === '') return DEFAULT_KIND
-    const found = MEMORY_KINDS.find((kind, index) => [`${index + 1}`, kind].includes(answer))
-    if (found) return found
-  }
+  return choose(MEMORY_KINDS, MEMORY_KINDS.indexOf(DEFAULT_KIND), {
+    write,
+    ask: (question) => ask(question, signal),
+  })
 }

@@ -140,6 +140,9 @@ export const setupProvider = z
 export const caseSetup = z
   .object({
     provider: z.string().describe('The provider of the case, or of new sessions.'),
+    in_terminal: z
+      .boolean()
+      .describe('Whether the hooks of that agent are installed for this workspace.'),
     plans_from: z
       .enum(['agent', 'runbook', 'description', 'steps'])
       .nullable()
@@ -159,6 +162,7 @@ export const caseSetup = z
     examples: [
       {
         provider: 'runbook',
+        in_terminal: false,
         plans_from: null,
         tests: {
           ...TESTS,
