@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -42,6 +42,13 @@ t.test('docs/README.md leads to every page, and README.md to it', async (t) => {
   for (const page of pages.filter((each) => /^docs\/(?!README)[^/]*\.md$/.test(each))) {
     t.match(index, `](${posix.basename(page)})`)
   }
+})
+
+t.test('the pages in docs/ have at most 30,000 words together', async (t) => {
+  const files = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })
+  const texts = files.filter((name) => name.endsWith('.md')).map((name) => readPage(`docs/${name}`))
+  const words = texts.flatMap((text) => text.match(/\S+/g) ?? [])
+  t.ok(words.length <= 30_000, `${words.length}: cut what another page says too`)
 })
 
 /** One of the sample that has an ended session. */

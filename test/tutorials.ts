@@ -34,7 +34,7 @@ t.test('the tutorial with Claude Code shows what was recorded with it', async (t
   const name = 'docs/tutorial-claude-code.md'
   const printed = new Map(
     readFileSync(recorded, 'utf8')
-      .split(/^(?=\$ casefile )/m)
+      .split(/^(?=\$ (?:casefile|claude) )/m)
       .map((part) => {
         const [first = '', ...rest] = part.split('\n')
         return [first.slice(2), rest.join('\n').trim()]
@@ -42,7 +42,7 @@ t.test('the tutorial with Claude Code shows what was recorded with it', async (t
   )
   const typed = blocksOf(readPage(name)).flatMap(typedOf)
   const shown = typed.filter((each) => each.shown !== '')
-  t.ok(shown.length > 8)
+  t.ok(shown.length > 12)
   for (const { line, command, shown: text } of shown) {
     const came = printed.get(command)
     t.ok(came !== undefined && isShown(text, came), `${name}:${line}`, { text, came })

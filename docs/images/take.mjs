@@ -1,7 +1,7 @@
 /**
- * Takes the pictures of README.md and docs/console.md from copies of the sample workspace: `npm run screenshots`, or
- * `node docs/images/take.mjs [--program dist/cli.js] [--to DIR] [--only flow|pages]`. It needs Chromium and git. The copies
- * have a fixed path, since some pages show it.
+ * Takes the pictures of README.md and docs/console.md from copies of the sample workspace, and those of the tutorials:
+ * `npm run screenshots`, or `node docs/images/take.mjs [--program dist/cli.js] [--to DIR] [--only flow|pages|tutorials]`.
+ * It needs Chromium and git. The workspaces have a fixed path, since some pages show it.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import { startChild } from '../../bench/processes.mjs'
 import { launchBrowser } from './browser.mjs'
 import { takeFlow } from './flow.mjs'
+import { takeTutorials } from './tutorials.mjs'
 
 /** @import { Browser, BrowserContextOptions, Page } from 'playwright-core' */
 
@@ -66,9 +67,16 @@ try {
   const browser = await launchBrowser()
   undo.push(() => browser.close())
   undo.push(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
-  if (values.only !== 'flow') await takePages(browser)
-  if (values.only !== 'pages')
+  const isWanted = (/** @type {string} */ part) => [undefined, part].includes(values.only)
+  if (isWanted('pages')) await takePages(browser)
+  if (isWanted('flow'))
     await takeFlow({ browser, program, home: join(home, 'flow'), to: values.to })
+  if (isWanted('tutorials'))
+    await takeTutorials({
+      program,
+      home: join(home, 'tutorials'),
+      take: (name, url, height) => take(browser, name, url, { viewport: { width: 1100, height } }),
+    })
 } finally {
   for (const each of undo.reverse()) await each()
 }

@@ -4,8 +4,7 @@ import { EXIT, EXIT_MEANINGS } from './output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 
-\`npm run docs:cli\` generates this page. \`casefile --help\` and \`casefile <command> --help\` say the same, with more
-examples.
+\`npm run docs:cli\` generates this page. \`casefile <command> --help\` has more examples.
 
 \`\`\`console
 $ casefile list                      # what needs you comes first
@@ -23,8 +22,7 @@ $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
   something read the files. The others own the workspace while they run, and what they started stops when they end.
 - **For programs.** \`--json\` prints one JSON document, as [the API](api.md) gives it; \`tail\` prints one event per line.
   Piped \`list\` is separated by tabs. Messages go to standard error. \`NO_COLOR\` and \`FORCE_COLOR\` are respected.
-- **Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`,
-  \`CASEFILE_NO_MOUNT\` and \`CASEFILE_DEV\` replace options. \`VISUAL\` or \`EDITOR\` is your editor.
+- **Environment.** The variables in parentheses replace options. \`VISUAL\` or \`EDITOR\` is your editor.
 `
 
 const COMMON = new Set(caseOptions().map(({ flags }) => flags))
@@ -113,13 +111,14 @@ function sections(command: Command, given: Map<string, string>): string[] {
     else given.set(keyOf(option), name)
   }
   const { examples = [], more } = getExplanation(command) ?? {}
-  const [[line, effect] = ['', '']] = examples
-  const repeatsUsage = entries.length === 0 && /^casefile [^|&]*$/.test(line)
+  const [[line] = ['']] = examples
+  const isPlain = [`casefile ${name}`, `casefile ${name} "sign-in"`].includes(line)
+  const repeatsUsage = isPlain || (entries.length === 0 && /^casefile [^|&]*$/.test(line))
   const usage = command.usage().replace('[options]', '').trim()
   return [
     `### \`${`casefile ${name} ${usage}`.trim()}\``,
     `${command.description()}${more === undefined ? '' : ` ${more}`}`,
-    ...(repeatsUsage ? [] : [`    ${line}  # ${effect}`]),
+    ...(repeatsUsage ? [] : [`    ${line}`]),
     ...(entries.length > 0 ? [list(entries)] : []),
     ...(repeated.size > 0 ? [`See ${[...repeated].map(seeText).join(', and ')}.`] : []),
   ]

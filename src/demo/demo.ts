@@ -2,8 +2,10 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../client/client.ts'
+import { realProgram } from '../files/program-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { quoteForShell } from '../runners/hooks/shell-quote.ts'
+import { findProgram } from '../runners/process/find-program.ts'
 import { openServer } from '../serve.ts'
 import { casePage } from '../web/shell/addresses.ts'
 import { runLines, shorten } from './command-output.ts'
@@ -201,8 +203,7 @@ interface GoodbyeDeps {
 async function sayGoodbye(deps: GoodbyeDeps): Promise<void> {
   const { program, workspace, home, narrator, options, signal } = deps
   const { root, stateDir } = workspace
-  const isInstalled = /[\\/]node_modules[\\/]/.test(program)
-  const casefile = isInstalled ? 'casefile' : `node ${typed(program)}`
+  const casefile = (await isOnPath(program)) ? 'casefile' : `node ${typed(program)}`
   narrator.say('')
   narrator.title('That was Casefile. In your own project:')
   narrator.command(`${casefile} init`, '   finds the agent that you have')
@@ -219,6 +220,15 @@ async function sayGoodbye(deps: GoodbyeDeps): Promise<void> {
     `The workspace is kept: ${root}`,
     `To serve it: ${casefile} serve --root ${typed(root)} --state-dir ${typed(stateDir)}`,
   )
+}
+
+/** Whether `casefile` starts this program in a shell. */
+async function isOnPath(program: string): Promise<boolean> {
+  if (/[\\/]node_modules[\\/]/.test(program)) return true
+  const where = { path: process.env.PATH, cwd: process.cwd() }
+  const found = await findProgram('casefile', where)
+  const same = async (path: string) => (await realProgram(path)) === (await realProgram(program))
+  return found !== null && (await same(found).catch(() => false))
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -39,6 +39,11 @@ export function usualPlace(agent: AgentHooks): Place {
   return Object.keys(agent.files)[0] as Place
 }
 
+/** What setup installs. */
+export function usualChange(agent: AgentHooks): HookChange {
+  return { what: 'install', agent, place: usualPlace(agent), isStrict: false }
+}
+
 /** Writes the changes, and with `script` what the hooks run. The state folder must exist. */
 export async function writeHooks(
   changes: readonly SettingsChange[],

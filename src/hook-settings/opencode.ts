@@ -71,6 +71,8 @@ export const Casefile = async ({ client, directory }) => {
     contexts.set(session, null)
     const answer = await tell(session, 'SessionStart', { source: 'startup' })
     contexts.set(session, answer?.hookSpecificOutput?.additionalContext ?? null)
+    const message = answer?.systemMessage
+    if (message) void client.tui.showToast({ body: { message, variant: 'warning', duration: 15000 } }).catch(() => {})
   }
 
   /** Waits for the decision, also while the service restarts. */

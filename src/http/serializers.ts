@@ -11,10 +11,11 @@ import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
 import { outOfScopeFiles } from '../model/scope.ts'
 import { hasProof, type Session } from '../model/session.ts'
-import { sessionDurations } from '../model/session-durations.ts'
+import { sessionDurations, stepsTime } from '../model/session-durations.ts'
 import { sessionUsage } from '../model/session-usage.ts'
 import { objectionTo } from '../model/support.ts'
 import { usageTotal } from '../model/usage.ts'
+import { goesOn } from '../platform/processes.ts'
 import { commentsOfSession } from '../sessions/comments.ts'
 import { textProblems } from '../sessions/file-checks.ts'
 import { signatureOf } from '../signing/approval-signature.ts'
@@ -91,7 +92,7 @@ export async function serializeSession(
     origin: session.origin ?? 'service',
     started_at: session.started_at,
     completed_at: session.completed_at,
-    durations: sessionDurations(session.trail),
+    durations: { ...sessionDurations(session.trail), steps_ms: stepsTime(session) },
     usage,
     usage_total: usageTotal(usage),
     plan_sha256: plan === '' ? null : sha256(plan),
@@ -166,8 +167,10 @@ export function serializeConversation(
   { layout: { root } }: Pick<HttpDeps, 'layout'>,
   found: Conversation,
 ): ConversationJson {
-  const { pid: _, process_start: __, transcript: ___, message: ____, ...shown } = found
-  const is_running = found.agent_session !== null && found.ended_at === null
+  const { pid, process_start, transcript: _, message: __, ...shown } = found
+  // an agent that is killed does not report its end
+  const isGone = pid !== null && process_start !== null && !goesOn(pid, process_start)
+  const is_running = found.agent_session !== null && found.ended_at === null && !isGone
   return { ...shown, folder: shownFolder(root, found.folder), is_running }
 }
 

@@ -8,6 +8,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { AppError } from '../model/app-error.ts'
+import { visibleText } from '../model/visible-text.ts'
 import { jsonBody } from './json-body.ts'
 
 const HOSTNAME = '127.0.0.1'
@@ -85,8 +86,9 @@ function bind(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error)
-      const message = `Port ${port} of ${HOSTNAME} is in use. Stop the program that listens there, or choose another port with --port (--port 0 takes any free one).`
-      reject(new AppError('already_active', message, { cause: error }))
+      void portMessage(port).then((message) =>
+        reject(new AppError('already_active', message, { cause: error })),
+      )
     }
     server.once('error', fail)
     server.listen(port, HOSTNAME, () => {
@@ -94,6 +96,27 @@ function bind(server: Server, port: number): Promise<void> {
       resolve()
     })
   })
+}
+
+const ASK_MS = 2_000
+
+/** Says who has the port if that is a Casefile. */
+async function portMessage(port: number): Promise<string> {
+  const url = `http://${HOSTNAME}:${port}`
+  const other = await otherCasefile(`${url}/health`).catch(() => null)
+  const [who, what] =
+    other === null
+      ? ['', 'Stop the program that listens there']
+      : [` Another Casefile serves the workspace ${other} there: ${url}.`, 'Use that one, stop it']
+  return `Port ${port} of ${HOSTNAME} is in use.${who} ${what}, or choose another port with --port (--port 0 takes any free one).`
+}
+
+async function otherCasefile(address: string): Promise<string | null> {
+  const response = await fetch(address, { signal: AbortSignal.timeout(ASK_MS) })
+  const { status, workspace }: { status?: unknown; workspace?: unknown } =
+    (await response.json()) as object
+  const isCasefile = response.ok && status === 'ok' && typeof workspace === 'string'
+  return isCasefile ? JSON.stringify(visibleText(workspace.slice(0, 200))) : null
 }
 
 function close(server: Server, withinMs: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** The first casefile.md: every setting with an explanation, and only the provider set. */
 export const FIRST_SETTINGS = `---
-# Settings of this workspace: take away a # to set one. docs/settings.md of casefile explains them.
+# Settings of this workspace: take away a # to set one. The page Settings of the console's Help explains them.
 provider: runbook              # what new sessions run with; a case or a request may name another
 # timeout: { plan: 30m, work: 2h, step: 10m, retries: 5m }
 # steps: ['npm test']          # what to run when a case says nothing

@@ -57,14 +57,14 @@ async function chooseKind(
   if (present && memory && memory !== present) {
     throw new AppError(
       'already_exists',
-      `Git already stores the cases as ${present}. Changing that to ${memory} takes a few steps by hand: see "From one way to another" in docs/git.md.`,
+      `Git already stores the cases as ${present}. Changing that to ${memory} takes a few steps by hand: see "From one way to another" on the page Git of the console's Help.`,
     )
   }
   const known = present ?? memory
   if (known) return known
   if (operator && !yes) return operator.chooseKind()
   if (!(await isFolder(memoryRoot))) {
-    say(`Git stores the cases ${DEFAULT_KIND} (to change that, use --memory; see docs/git.md)`)
+    say(`Git stores the cases ${DEFAULT_KIND} (to change that, use --memory)`)
   }
   return DEFAULT_KIND
 }

@@ -4,9 +4,10 @@ import { join, relative } from 'node:path'
 import { type Agent, agentsIn } from '../doctor/agents.ts'
 import { isWithin } from '../files/real-path.ts'
 import { stampOf } from '../files/safe-read.ts'
-import { planHooks, usualPlace, writeHooks } from '../hook-settings/hook-change.ts'
+import { HOOK_AGENTS } from '../hook-settings/agents.ts'
+import { planHooks, usualChange, writeHooks } from '../hook-settings/hook-change.ts'
 import type { HookPlaces } from '../hook-settings/service-hooks.ts'
-import type { HookStatus } from '../hook-settings/status.ts'
+import { type HookStatus, hooksReport } from '../hook-settings/status.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
@@ -50,6 +51,8 @@ export interface SetupChange {
 /** What a session of a case would plan with. */
 export interface CaseSetup {
   provider: string
+  /** Whether the hooks of that agent are installed for this workspace. */
+  in_terminal: boolean
   /** Null if there is nothing to plan with. */
   plans_from: 'agent' | RunbookSource | null
   /** The tests of the case's working folder, and a runbook.md that runs them. */
@@ -61,6 +64,8 @@ export interface Setup {
   status(answered?: Agent[]): Promise<SetupStatus>
   /** Returns the files that it wrote: relative to the workspace, or absolute outside of it. */
   change(wanted: SetupChange): Promise<string[]>
+  /** Whether a provider is an agent whose hooks are installed for this workspace. */
+  hasHooks(provider: string): Promise<boolean>
   /** `provider`: another one than that of the case. */
   ofCase(folder: CaseFolder, provider?: string): Promise<CaseSetup>
 }
@@ -93,9 +98,15 @@ export function createSetup(deps: SetupDeps): Setup {
     return known.agents
   }
 
+  async function hasHooks(provider: string): Promise<boolean> {
+    if (!HOOK_AGENTS.some(({ id }) => id === provider)) return false
+    const { hooks } = await hooksReport(places)
+    return hooks.some(({ agent, installed }) => agent === provider && installed !== 'unreadable')
+  }
+
   return {
+    hasHooks,
     async status(answered) {
-      const { hooksReport } = await import('../hook-settings/status.ts')
       const [present, agents, { hooks }, memory, stamp] = await Promise.all([
         settings(),
         answered ?? findAgents(),
@@ -131,13 +142,7 @@ export function createSetup(deps: SetupDeps): Setup {
         ...(sign_approvals === undefined ? {} : { sign_approvals }),
       }
       const edit = await planSettings(root, values, FIRST_SETTINGS)
-      const planned = agent && {
-        what: 'install' as const,
-        agent,
-        place: usualPlace(agent),
-        isStrict: false,
-      }
-      const hooks = planned && (await planHooks(planned, places))
+      const hooks = agent && (await planHooks(usualChange(agent), places))
       const wrote: string[] = []
       if (await writeSettings(root, edit)) wrote.push(SETTINGS_FILE)
       if (hooks) {
@@ -158,6 +163,7 @@ export function createSetup(deps: SetupDeps): Setup {
       const tests = folder === null ? null : await findTests(folder, present)
       return {
         provider: name,
+        in_terminal: await hasHooks(name),
         plans_from: await plansFrom(),
         tests: tests && { ...withoutId(tests), runbook: testsRunbook(tests) },
       }

@@ -1,6 +1,6 @@
 import { AppError } from '../model/app-error.ts'
 import { type DocumentResult, readDocument } from './document.ts'
-import { setKey } from './yaml-edit.ts'
+import { removeKey, setKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /**
@@ -23,6 +23,17 @@ export function withFields(
   }
   let { map } = front
   for (const [key, value] of fields) map = setKey(map, key, value, eol)
+  return text.slice(0, front.start) + map.source + text.slice(front.end)
+}
+
+/** Removes frontmatter keys with their lines. */
+export function withoutFields(text: string, keys: readonly string[]): string {
+  if (keys.length === 0) return text
+  const read = readDocument(text)
+  if (!read.ok) throw new AppError('unreadable_file', read.message)
+  const { front, eol } = read.document
+  if (!front) return text
+  const map = keys.reduce((map, key) => removeKey(map, key, eol), front.map)
   return text.slice(0, front.start) + map.source + text.slice(front.end)
 }
 

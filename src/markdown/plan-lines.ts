@@ -47,7 +47,7 @@ export function linesWith(lines: readonly string[], quote: string): number[] {
   )
 }
 
-function nearest(found: readonly number[], line: number): number | null {
+export function nearest(found: readonly number[], line: number): number | null {
   const [first = null] = [...found].sort((a, b) => Math.abs(a - line) - Math.abs(b - line))
   return first
 }

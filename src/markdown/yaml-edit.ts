@@ -27,6 +27,34 @@ export function setKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnd
   return verifyEdit(map, edited, key, value)
 }
 
+/**
+ * Removes the line of a key; a comment at its end stays as a line. A key that has no line for itself gets an empty value
+ * instead.
+ */
+export function removeKey(map: YamlMap, key: string, eol: LineEnding): YamlMap {
+  const pair = map.pairs.get(key)
+  if (!pair) return map
+  const edited = withoutLine(map, pair)
+  return edited === null ? setKey(map, key, null, eol) : verifyEdit(map, edited, key, undefined)
+}
+
+/** Null if the pair is not one whole line. */
+function withoutLine({ source, flow }: YamlMap, pair: Pair): string | null {
+  if (flow || !isNode(pair.key)) return null
+  const [from] = pair.key.range!
+  const lineStart = source.lastIndexOf('\n', from - 1) + 1
+  const lineEnd = source.indexOf('\n', from)
+  if (lineEnd === -1) return null
+  const colon = /^\s*:/.exec(source.slice(findKeyEnd(pair)))
+  if (!colon || source.slice(lineStart, from).trim() !== '') return null
+  const to = isNode(pair.value) ? valueEnd(source, pair.value) : findKeyEnd(pair) + colon[0].length
+  const rest = /^[ \t]*(#.*)?\r?$/.exec(source.slice(to, lineEnd))
+  if (to > lineEnd || !rest) return null
+  const comment = rest[1]
+  const after = comment === undefined ? lineEnd + 1 : source.indexOf('#', to)
+  return source.slice(0, comment === undefined ? lineStart : from) + source.slice(after)
+}
+
 function replaceValue(
   map: YamlMap,
   key: string,
@@ -92,11 +120,18 @@ function addKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): s
   return `${source}${gap}${indent}${key}:${text && ` ${text}`}${eol}`
 }
 
-/** Parses the edited text. Throws unless the key has the value and all other keys are unchanged. */
-function verifyEdit(before: YamlMap, edited: string, key: string, value: YamlValue): YamlMap {
+/** Parses the edited text. Throws unless the key has the value (undefined: is gone) and all other keys are unchanged. */
+function verifyEdit(
+  before: YamlMap,
+  edited: string,
+  key: string,
+  value: YamlValue | undefined,
+): YamlMap {
   const after = readYaml(edited)
   if (!after.ok) throw editError(key, after.problem.message)
-  if (!isEqual(plainValue(after.map.pairs.get(key)), value)) {
+  const pair = after.map.pairs.get(key)
+  const isAsMeant = value === undefined ? !pair : isEqual(plainValue(pair), value)
+  if (!isAsMeant) {
     throw editError(key, 'the value would not read back the same')
   }
   const otherValues = ({ pairs }: YamlMap) =>

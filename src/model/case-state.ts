@@ -26,6 +26,11 @@ export function isSessionType(text: string): text is SessionType {
   return (SESSION_TYPES as readonly string[]).includes(text)
 }
 
+/** What a new session does unless something else is chosen, in the console and on the command line. */
+export function usualSessionType(caseType: string): SessionType {
+  return caseType === 'investigation' ? 'investigating' : 'implementing'
+}
+
 export type SessionMilestone = 'created' | 'approved' | 'completed'
 
 /** The case state after a session's milestone, by session type. Other types keep the state. */

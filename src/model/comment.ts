@@ -43,6 +43,11 @@ export interface CommentView extends Comment {
   status: CommentStatus
   /** Its first line in the present plan; null if it is not there, or the comment is not on a line of a plan. */
   present_line: number | null
+  /**
+   * If its lines are not in the present plan as they were: the line of that plan below which it belongs, because the
+   * quoted text is there, or its step ends there; else null.
+   */
+  near_line: number | null
   /** The step of the plan that its line is in. */
   step: string | null
 }
@@ -163,8 +168,20 @@ export function commentPlace({
   const last = end_line === null ? null : shown + end_line - line
   const lines = last === null ? `line ${shown}` : `lines ${shown}-${last}`
   if (on === 'diff') return `On ${file} ${lines}${side === 'old' ? ' before the change' : ''}`
-  if (status === 'stale') return `On ${lines} of an earlier plan`
-  return `On ${lines}${step === null ? '' : ` (step ${step})`}`
+  const isGone = rest.present_line === null
+  const since = status === 'addressed' ? ', changed since' : ''
+  return `On ${lines}${isGone ? ' of an earlier plan' : ''}${step === null ? '' : ` (step ${step})`}${since}`
+}
+
+/** The last line in the present plan of a comment on it, or of where it belongs; null if it has no place there. */
+export function placedBelow({
+  line,
+  end_line,
+  present_line,
+  near_line,
+}: Pick<CommentView, 'line' | 'end_line' | 'present_line' | 'near_line'>): number | null {
+  if (line === null) return null
+  return present_line === null ? near_line : present_line + (end_line ?? line) - line
 }
 
 function quoteText(quote: string): string {

@@ -1,4 +1,5 @@
 import { duration } from './amounts.ts'
+import { OWN_PROVIDER } from './settings.ts'
 import { visibleText } from './visible-text.ts'
 
 /** An event as a line of text, with its sign. The tone decides the colours of the terminal and the page. */
@@ -55,6 +56,22 @@ export function stateLine(from: unknown, to: unknown, reason: unknown): EventLin
   if (to === 'abandoned') return lineOf('warn', `abandoned${why}`)
   if (to === 'plan_ready') return lineOf('plain', `the plan needs your approval${why}`)
   return lineOf('quiet', `${say(from)} → ${say(to)}${why}`)
+}
+
+/** Who carries out a plan: the steps of one that is a runbook run without its agent. */
+export function startLine({ provider, runs }: Fields): EventLine {
+  const isOwn = provider === OWN_PROVIDER || runs === 'steps'
+  return lineOf(
+    'quiet',
+    isOwn ? 'Casefile runs the steps of the plan' : `${say(provider)} carries out the plan`,
+  )
+}
+
+export function diffLine({ file, additions, deletions, files, diff, reason }: Fields): EventLine {
+  if (diff === null) return lineOf('quiet', `no diff: ${say(reason)}`)
+  if (files === 0) return lineOf('quiet', 'nothing changed in the working folder')
+  const more = typeof files === 'number' && files > 1 ? ` in ${files} files, most in` : ''
+  return lineOf('plain', `changed: +${say(additions)} -${say(deletions)}${more} ${say(file)}`)
 }
 
 /** The run of an agent is a step of the session, but not of the plan. */

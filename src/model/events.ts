@@ -2,11 +2,13 @@ import * as z from 'zod'
 import { AGENT_EVENTS } from './agent-events.ts'
 import { COMMENT_EVENTS } from './comment-events.ts'
 import {
+  diffLine,
   isAgentRun,
   lineOf,
   outOfScopeLine,
   say,
   short,
+  startLine,
   stateLine,
   stepEndLine,
 } from './event-line.ts'
@@ -74,10 +76,10 @@ const aProblem = {
  */
 export const EVENTS = {
   session_started: entry(
-    { provider: given },
+    { provider: given, runs: optional(z.literal('steps')) },
     {
       isDefault: true,
-      line: ({ provider }) => lineOf('quiet', `${say(provider)} started working`),
+      line: startLine,
       example: { provider: 'runbook' },
     },
   ),
@@ -310,11 +312,7 @@ export const EVENTS = {
       reason: optional(text),
     },
     {
-      line: ({ file, additions, deletions, files, diff, reason }) => {
-        if (diff === null) return lineOf('quiet', `no diff: ${say(reason)}`)
-        const more = typeof files === 'number' && files > 1 ? ` in ${files} files, most in` : ''
-        return lineOf('plain', `changed: +${say(additions)} -${say(deletions)}${more} ${say(file)}`)
-      },
+      line: diffLine,
       example: {
         file: 'src/token.js',
         additions: 1,

@@ -15,6 +15,36 @@ export function fuzzyScore(query: string, text: string): number | null {
   return score - lower.length / 1000
 }
 
+/** Words of a question that say nothing of what it is about. */
+const EMPTY_WORDS = new Set(
+  'a an and are be can do does for from how i in is it my of on or the this to what when where which who why will with you'.split(
+    ' ',
+  ),
+)
+
+/**
+ * The same for a whole question: how many of its words are in the text, or begin a word of it or are begun by one. It is
+ * lower than that of any text that fits; null if none is there.
+ */
+export function questionScore(query: string, text: string): number | null {
+  const asked = wordsOf(query).filter((word) => !EMPTY_WORDS.has(word))
+  const there = wordsOf(text).filter((word) => !EMPTY_WORDS.has(word))
+  const found = asked.filter((word) => there.some((each) => isAlike(word, each)))
+  return found.length === 0 ? null : found.length / (asked.length + 1) - text.length / 100_000
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+const LEAST_ALIKE = 4
+
+/** `agent` and `agents`, `install` and `installed`. */
+function isAlike(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  return a === b || (short.length >= LEAST_ALIKE && long.startsWith(short))
+}
+
 const AT_START = 100
 const IN_A_ROW = 5
 const NEW_WORD = 6

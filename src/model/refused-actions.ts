@@ -19,6 +19,20 @@ export interface RefusedActions {
   first: RefusedAction[]
 }
 
+/** Equal denials as one, with their number, in the order of the first of each. */
+export function foldRefused<R extends Pick<RefusedAction, 'tool' | 'action' | 'reason'>>(
+  actions: readonly R[],
+): { action: R; times: number }[] {
+  const folded = new Map<string, { action: R; times: number }>()
+  for (const action of actions) {
+    const key = JSON.stringify([action.tool, action.action, action.reason])
+    const known = folded.get(key)
+    if (known) known.times += 1
+    else folded.set(key, { action, times: 1 })
+  }
+  return [...folded.values()]
+}
+
 /** At most this many are listed; the audit trail has all. */
 export const MAX_REFUSED = 20
 

@@ -1,4 +1,5 @@
 import { spanText } from './amounts.ts'
+import type { Session } from './session.ts'
 import { isSessionState, type SessionState } from './session-state.ts'
 import type { TrailLine } from './trail.ts'
 
@@ -39,12 +40,48 @@ export function sessionDurations(trail: readonly TrailLine[]): SessionDurations 
   return durations
 }
 
-/** Formats durations: `planned 0.1 s, waited 4 d 3 h, ran 2.7 s`; empty if no phase is over. */
-export function durationsText({ planned_ms, waited_ms, ran_ms }: SessionDurations): string {
+/**
+ * Of `ran_ms`: what the agent and the steps took, which the trail has; null before a run is over, and for a session in
+ * a terminal, whose agent is no step.
+ */
+export function stepsTime({ trail, origin }: Pick<Session, 'trail' | 'origin'>): number | null {
+  if (origin === 'terminal' || sessionDurations(trail).ran_ms === null) return null
+  const begin = trail.findLastIndex(({ event }) => event === 'plan_approved')
+  const times = trail.slice(Math.max(begin, 0)).flatMap((line) => {
+    const ms = line.event === 'step_finished' ? line.fields.duration_ms : undefined
+    return typeof ms === 'number' ? [ms] : []
+  })
+  return times.reduce((sum, ms) => sum + ms, 0)
+}
+
+/** What the service itself took before the first step and after the last; null if it is not worth a word. */
+export function ownTime(ran_ms: number | null, steps_ms: number | null): number | null {
+  if (ran_ms === null || steps_ms === null) return null
+  const own = ran_ms - steps_ms
+  return own >= 1000 && own >= ran_ms / 10 ? own : null
+}
+
+/** What a run is made of, for the reader of a page. */
+export function runPartsText(ran_ms: number | null, steps_ms: number | null): string | undefined {
+  const own = ownTime(ran_ms, steps_ms)
+  if (own === null || steps_ms === null) return undefined
+  return `Steps: ${spanText(steps_ms)}. Before and after: ${spanText(own)}, in which Casefile takes the state of the working folder, protects the record, ends what the steps left running, and reads changes and reports.`
+}
+
+/** Formats durations: `planned 0.1 s, waited 4 d 3 h, ran 47 s (steps 20 s)`; empty if no phase is over. */
+export function durationsText({
+  planned_ms,
+  waited_ms,
+  ran_ms,
+  steps_ms = null,
+}: SessionDurations & { steps_ms?: number | null }): string {
+  const own = ownTime(ran_ms, steps_ms)
+  const steps = own === null || steps_ms === null ? '' : ` (steps ${spanText(steps_ms)})`
   const parts = [
     ['planned', planned_ms],
     ['waited', waited_ms],
     ['ran', ran_ms],
   ] as const
-  return parts.flatMap(([word, ms]) => (ms === null ? [] : [`${word} ${spanText(ms)}`])).join(', ')
+  const text = parts.flatMap(([word, ms]) => (ms === null ? [] : [`${word} ${spanText(ms)}`]))
+  return `${text.join(', ')}${steps}`
 }

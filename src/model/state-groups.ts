@@ -61,6 +61,11 @@ export function stateGroup(state: CaseState, need: AttentionKind | null = null):
   return need === null ? BY_STATE[state] : BY_NEED[need]
 }
 
+/** What a person is needed for: the one count of the header, the tab and the list of cases. */
+export const NEEDS_YOU = (Object.keys(BY_NEED) as AttentionKind[]).filter(
+  (kind) => kind !== 'running',
+)
+
 /** Labels what a case waits for, in one or two words. */
 export function needLabel(kind: AttentionKind, state: CaseState): string {
   return kind === 'blocked' && state === 'NEEDS_USER_INPUT' ? 'Question' : NEED_LABELS[kind]
@@ -74,6 +79,12 @@ export const NEED_LABELS: Readonly<Record<AttentionKind, string>> = {
   proof: 'Proof',
   gate_open: 'Ready to resolve',
   running: 'Running',
+}
+
+/** What the count of the header counts. */
+export function needYouText(count: number): string {
+  const cases = count === 1 ? '1 case needs' : `${count} cases need`
+  return `${cases} you: a plan, a problem, a question, a failure, proof to verify, or ready to resolve`
 }
 
 /** Formats a state of a case or session for people: `NEEDS_USER_INPUT` becomes "Needs your input". */

@@ -9,7 +9,7 @@ const BARRED = ['ENOENT', 'ENOTDIR', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL']
 /** Whether this system shows its processes; false on macOS, Windows, and in a container without /proc. */
 export const SHOWS_PROCESSES = readProc('self/stat') !== null
 
-/** Whether an open file has a path of its own here, see `openFilePath`. */
+/** Whether an open file can be reached here by its descriptor, see `openFilePath`. */
 export const SHOWS_OPEN_FILES = procEntries('self/fd') !== null
 
 /** The text of a file; null if it is not shown. */

@@ -25,8 +25,16 @@ export function goesOn(pid: number, start: string): boolean {
 
 /** Whether there is a process with this id, of any user. */
 export function exists(pid: number): boolean {
+  return signalProcess(pid, 0)
+}
+
+/**
+ * Signals a process, or a group by its negative id. Returns whether there was one. EPERM means there is one of another
+ * user (or a zombie, on macOS).
+ */
+export function signalProcess(id: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, 0)
+    process.kill(id, signal)
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

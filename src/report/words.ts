@@ -5,7 +5,7 @@ import { shownState } from '../model/case-folder.ts'
 import { outcomeLabel } from '../model/outcomes.ts'
 import { pictureText } from '../model/picture.ts'
 import { type FileChange, providerText, type Session } from '../model/session.ts'
-import { durationsText, sessionDurations } from '../model/session-durations.ts'
+import { durationsText, sessionDurations, stepsTime } from '../model/session-durations.ts'
 import { failureText } from '../model/session-failure.ts'
 import { stateLabel } from '../model/state-groups.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
@@ -34,7 +34,7 @@ export function sessionTitle({ session }: SessionReport): string {
 
 export function sessionFacts({ session, approved }: SessionReport): Fact[] {
   const { tests, trail, started_at } = session
-  const spent = durationsText(sessionDurations(trail))
+  const spent = durationsText({ ...sessionDurations(trail), steps_ms: stepsTime(session) })
   const by = approved?.who ? ` by ${approved.who}` : ''
   return [
     ['Provider', providerText(session)],

@@ -2,6 +2,7 @@ import { outline } from '../markdown/outline.ts'
 import { parsedMarkdown } from '../markdown/parser-pool.ts'
 import { fenceFor } from '../markdown/sections.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
+import { SETTINGS_FILE } from '../model/settings.ts'
 import type { PlanRequest, PlanResult } from './contract.ts'
 import type { ProjectTests } from './project-tests.ts'
 
@@ -77,7 +78,8 @@ function stepsPlan(steps: readonly string[]): string {
 /** A runbook.md that runs the tests of a project. */
 export function testsRunbook({ id, command, report, source }: ProjectTests): string {
   const step = block(`sh run id=${id} proof=${report ?? 'log'}`, command)
-  return `Run the project's own tests (${source}).\n\n${step}\n`
+  const hypothesis = `None: this plan only runs the tests, with the command ${source === SETTINGS_FILE ? 'of `tests` in casefile.md' : `found in ${source}`}.`
+  return `Run the project's own tests (${source}).\n\n${step}\n\n## Hypothesis\n\n${hypothesis}\n`
 }
 
 function block(info: string, script: string): string {

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { planLines, presentLine, type StepLines, stepLines } from '../markdown/plan-lines.ts'
+import {
+  linesWith,
+  nearest,
+  planLines,
+  presentLine,
+  type StepLines,
+  stepLines,
+} from '../markdown/plan-lines.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { type Comment, type CommentView, commentStatus, shortHash } from '../model/comment.ts'
@@ -95,8 +102,28 @@ function createView(
     session_id,
     status,
     present_line: lineNow,
+    near_line:
+      on === 'plan' && line !== null && lineNow === null
+        ? nearLine(present, { line, quote, step })
+        : null,
     step: on === 'plan' ? step : null,
   }
+}
+
+/** The last line of the quoted text, wherever it is now; else of the step; else of what is left of the text. */
+function nearLine(
+  { lines, steps }: PlanText,
+  { line, quote, step }: { line: number; quote: string; step: string | null },
+): number | null {
+  const whole = nearest(linesWith(lines, quote), line)
+  if (whole !== null) return whole + quote.split('\n').length - 1
+  const present = steps.find(({ id }) => id === step)
+  if (present) return present.to
+  const rest = quote.split('\n').filter((text) => /[\p{L}\p{N}]/u.test(text))
+  return nearest(
+    rest.flatMap((text) => linesWith(lines, text)),
+    line,
+  )
 }
 
 function stepAt(plan: PlanText | null, line: number): string | null {

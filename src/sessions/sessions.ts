@@ -280,15 +280,18 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       })
       const views = await sessionComments(deps, session)
       const signing = { layout, number, now: now(), ...(await deps.settings()) }
-      await takeSignature(
+      const storeSignature = await takeSignature(
         { case_id: caseId, session_id: id, plan_sha256: approved },
         signature,
         signing,
       )
       const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
       let notes = ''
-      const folder = await begin(job, (decided) =>
-        store.update(
+      const folder = await begin(job, async (decided) => {
+        // no other approval can come from here on, but one may have been recorded meanwhile
+        nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
+        if (approved === sha256(text)) await storeSignature()
+        return store.update(
           caseId,
           (folder) => {
             const onDisk = sha256(folder.texts!.plan)
@@ -300,8 +303,8 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
             return decided(decide.approve(folder, id, approval, now()))
           },
           { texts: id, by },
-        ),
-      )
+        )
+      })
       jobs.run(job, () => execute(deps, job, worker, { plan: text, notes }))
       if (session.origin === 'terminal') conversations.letWork(session, { plan: text, notes })
       return folder

@@ -1,6 +1,6 @@
 import { plainText } from '../files/plain-text.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
-import { readPlan } from '../markdown/plan-steps.ts'
+import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
 import { AppError } from '../model/app-error.ts'
@@ -9,6 +9,7 @@ import type { SessionType } from '../model/case-state.ts'
 import { caseMove, endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import { type Session, sessionMove } from '../model/session.ts'
+import { OWN_PROVIDER } from '../model/settings.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
@@ -50,7 +51,10 @@ export async function execute(
   const { plan } = approved
   const { layout, state } = deps
   const { session_id, case_id, number } = job
-  const session = await begin(deps, job)
+  const reading = await readPlan(plan)
+  const session = await begin(deps, job, {
+    runsSteps: worker.is === 'provider' && agentOf(worker, reading) === null,
+  })
   if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
   const diffRun = await startDiff(job.folder!, {
@@ -61,7 +65,7 @@ export async function execute(
     exclude: [layout.memoryRoot, state.root],
     signal: job.signal,
     redactor: deps.redactor,
-    scope: (await readPlan(plan)).scope,
+    scope: reading.scope,
   })
   try {
     const outcome = await work(deps, job, worker, approved)
@@ -84,12 +88,23 @@ function killLeftovers({ limits }: SessionDeps, job: Job): Promise<number> {
   return killRun(job, job.signal.aborted ? limits.endAbandoned : limits.endRun)
 }
 
+/** The agent that the service starts for a plan; null if it runs the steps itself. */
+function agentOf(worker: Worker, { isRunbook }: Pick<PlanReading, 'isRunbook'>): Provider | null {
+  if (worker.is === 'terminal' || isRunbook) return null
+  return worker.provider.runner.capabilities.isAgent ? worker.provider : null
+}
+
 /** Moves the session from approved to executing. */
-async function begin({ store, now }: SessionDeps, job: Job): Promise<Session> {
+async function begin(
+  { store, now }: SessionDeps,
+  job: Job,
+  { runsSteps }: { runsSteps: boolean },
+): Promise<Session> {
   const folder = await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     const { provider } = session
-    const started: NewTrailLine = { event: 'session_started', fields: { provider } }
+    const runs = runsSteps && provider !== OWN_PROVIDER ? { runs: 'steps' as const } : {}
+    const started: NewTrailLine = { event: 'session_started', fields: { provider, ...runs } }
     const edit = sessionMove(session, { trigger: 'start', now: now(), after: [started] })
     return [{ file: 'session', number: session.number, edit }]
   })
@@ -104,9 +119,7 @@ async function work(
 ): Promise<WorkResult & { missing: MissingEnvironment }> {
   const { state } = deps
   const settings = await deps.settings()
-  const { isRunbook } = await readPlan(plan)
-  const provider = worker.is === 'provider' ? worker.provider : null
-  const agents = provider?.runner.capabilities.isAgent && !isRunbook ? provider : null
+  const agents = agentOf(worker, await readPlan(plan))
   const { env, missing } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
   const { timeout } = settings
   const limit = AbortSignal.timeout(timeout.work)

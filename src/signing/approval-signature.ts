@@ -33,9 +33,9 @@ export interface SentSignature {
 }
 
 /**
- * Checks the signature of an approval that is about to be recorded, and stores it beside the session. Throws
- * `signature_required` if casefile.md asks for one, and `bad_signature` unless a key in `allowed_signers` signed exactly
- * this approval within the last minutes.
+ * Checks the signature of an approval. Throws `signature_required` if casefile.md asks for one, and `bad_signature`
+ * unless a key in `allowed_signers` signed exactly this approval within the last minutes. Returns what stores it beside
+ * the session. Call that right before the approval is recorded, when no other one can be: it replaces their files.
  */
 export async function takeSignature(
   approved: Omit<Approval, 'signed_at'>,
@@ -46,9 +46,9 @@ export async function takeSignature(
     now,
     signApprovals,
   }: { layout: Layout; number: number; now: string } & Pick<Settings, 'signApprovals'>,
-): Promise<void> {
+): Promise<() => Promise<void>> {
   if (!signature) {
-    if (!signApprovals) return removeSignature(layout, approved)
+    if (!signApprovals) return () => removeSignature(layout, approved)
     throw new AppError(
       'signature_required',
       `Approvals must be signed here (sign_approvals in ${SETTINGS_FILE}). Sign and approve in a terminal: casefile approve ${approved.case_id.slice(0, 8)} ${number}`,
@@ -61,7 +61,7 @@ export async function takeSignature(
   if (found.state !== 'valid') {
     throw new AppError('bad_signature', `The approval was not recorded. ${found.reason}`)
   }
-  await storeSignature(layout, approval, signature)
+  return () => storeSignature(layout, approval, signature)
 }
 
 /** Writes the signed statement and its signature beside the session; replaces those of an approval that failed. */

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import type { ServiceEnv } from '../http/context.ts'
 import type { HttpDeps } from '../http/deps.ts'
 import type { ErrorPage } from '../http/middleware/error-format.ts'
+import { NEEDS_YOU } from '../model/state-groups.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
 import { agentsRoutes } from './agents/agents-routes.tsx'
 import { recentConversations } from './agents/recent-conversations.ts'
@@ -67,7 +68,7 @@ function waitingCount({ lists, eventLog }: HttpDeps): () => number {
   return () => {
     const now = performance.now()
     if (last.event !== eventLog.last || now - last.at > COUNT_MS) {
-      last = { event: eventLog.last, at: now, count: lists.count({ group: ['waiting'] }) }
+      last = { event: eventLog.last, at: now, count: lists.count({ needs: NEEDS_YOU }) }
     }
     return last.count
   }

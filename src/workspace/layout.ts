@@ -53,6 +53,6 @@ export const OLD_ARTIFACT_RULE = /^artifacts\/[ \t]*(?:\r?\n|$)/m
 
 /** Written when the service creates the memory root. */
 export const MEMORY_ROOT_FILES: Record<string, string> = {
-  '.gitignore': `latest.md\nindex.md\n.casefile-*.tmp\n${ARTIFACT_RULES}`,
+  '.gitignore': `latest.md\nindex.md\n.casefile-*.tmp\n.casefile-*.trash\n${ARTIFACT_RULES}`,
   '.gitattributes': '* -text\nhistory.md merge=union\n',
 }

@@ -97,6 +97,41 @@ inBrowser('a conflict that cannot be read is said in the form', async (t, visito
   await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor()
 })
 
+inBrowser('a save of a memory file that got no answer keeps the text', async (t, visitor) => {
+  visitor.expect(/ERR_FAILED/)
+  const service = await serveSample(t)
+  const { id } = await must(service, 'POST', '/cases', { title: 'Notes' })
+  const api = `${service.url}/cases/${id}/memory/notes.md`
+  await must(service, 'PUT', `/cases/${id}/memory/notes.md`, 'One.\n')
+  const page = await visitor.open(`${service.url}/case/${id}/memory/notes.md`)
+  await isLive(page)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.locator('#memory-source').fill('Two.\n')
+  const save = page.getByRole('button', { name: 'Save', exact: true })
+  const saveLosing = async (lose: (route: Route) => Promise<unknown>) => {
+    await page.route(api, async (route) => {
+      if (route.request().method() !== 'PUT') return route.continue()
+      await lose(route)
+      return route.abort()
+    })
+    await save.click()
+    await page.getByText('Your text is still here.').waitFor()
+    await page.unroute(api)
+  }
+
+  await saveLosing(async () => {})
+  await must(service, 'PUT', `/cases/${id}`, { title: 'Notes, again' })
+  await page.getByText('it does now. Your text is still here. Save it again.').waitFor()
+  t.equal(await page.locator('[role=alert]').count(), 1, 'one message')
+  t.equal(await page.locator('#memory-source').inputValue(), 'Two.\n')
+
+  await saveLosing((route) => route.fetch())
+  await must(service, 'PUT', `/cases/${id}`, { title: 'Notes' })
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  t.equal(await page.locator('#memory-source').count(), 0, 'what arrived is no conflict')
+  await page.locator('#memory-text').getByText('Two.').waitFor()
+})
+
 inBrowser('of two files the one chosen last is attached, read or not', async (t, visitor) => {
   const service = await serveSample(t)
   const { id } = await must(service, 'POST', '/cases', { title: 'Files' })

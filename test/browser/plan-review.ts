@@ -128,6 +128,51 @@ inBrowser('what is written survives a change of the plan', async (t, visitor) =>
   t.match(comment, { line: 6, quote: '- remove the export' })
 })
 
+inBrowser('a form in the plan opens wholly above the bar with Approve', async (t, visitor) => {
+  const service = await serveSample(t)
+  const ids = Array.from({ length: 20 }, (_, at) => `s${at + 1}`)
+  const steps = ids.map((id) => step(`echo ${id}`, `sh run id=${id}`))
+  const ref = await planned(service, { runbook: steps.join('\n') })
+  const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
+  await isLive(page)
+  const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!
+  /** The end of the step is right above the bar, so that a form below it would be hidden. */
+  const focusAtBar = (id: string) =>
+    page.evaluate((id) => {
+      const step = document.getElementById(`step-${id}`)!
+      const bar = document.getElementById('approve')!
+      const end = () => step.getBoundingClientRect().bottom - bar.getBoundingClientRect().top
+      scrollBy({ top: end(), behavior: 'instant' })
+      step.focus({ preventScroll: true })
+      return Math.abs(end())
+    }, id)
+  const isSeen = async (form: string) => {
+    const { y, height } = await boxOf(form)
+    return y > 60 && y + height <= (await boxOf('#approve')).y
+  }
+
+  t.ok((await focusAtBar('s8')) < 2)
+  await page.keyboard.press('c')
+  await page.locator('.comment-composer textarea:focus').waitFor()
+  t.ok(await eventually(() => isSeen('.comment-composer')), 'a comment')
+  await must(service, 'PUT', `/cases/${ref.case_id}`, { title: 'Refreshed' })
+  await page.getByText('Refreshed').first().waitFor()
+  await page.locator('#step-s8 + .comment-composer textarea:focus').waitFor()
+  await page.locator('.comment-composer + #step-s9').waitFor()
+  t.ok(await isSeen('.comment-composer'), 'a refresh does not move it')
+  await page.keyboard.press('Escape')
+
+  t.ok((await focusAtBar('s10')) < 2)
+  await page.locator('#step-s10').getByText('echo s10').hover()
+  await page.locator('#comment-plus').click()
+  t.ok(await eventually(() => isSeen('.comment-composer')), 'by the pointer')
+  await page.keyboard.press('Escape')
+
+  t.ok((await focusAtBar('s12')) < 2)
+  await page.getByRole('button', { name: 'Edit step s12', exact: true }).click()
+  t.ok(await eventually(() => isSeen('.step-edit')), 'an edit')
+})
+
 inBrowser('the steps of a runbook: outline, keys, comments, edits in place', async (t, visitor) => {
   const service = await serveSample(t)
   const steps = Array.from({ length: 30 }, (_, at) =>

@@ -40,8 +40,6 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
 
   await page.goto(casePage)
   await page.getByText('New session', { exact: true }).click()
-  await page.getByText('Something else', { exact: true }).click()
-  await page.getByRole('radio', { name: 'Make the change implementing' }).check()
   await page.getByRole('button', { name: 'Start planning' }).click()
   await page.waitForURL('**/session/1')
   const approve = page.getByRole('button', { name: 'Approve and run 2 steps' })
@@ -94,7 +92,7 @@ inBrowser('by keyboard alone: from a new case to RESOLVED', async (t, visitor) =
   await must(service, 'PUT', `/cases/${id}/memory/runbook.md`, RUNBOOK)
 
   await page.keyboard.press('s')
-  await tabTo(page, page.getByRole('radio', { name: 'Find the cause investigating' }))
+  await tabTo(page, page.getByRole('radio', { name: 'Make the change implementing' }))
   await tabTo(page, page.getByRole('button', { name: 'Start planning' }))
   await page.keyboard.press('Enter')
   await page.waitForURL('**/session/1')

@@ -188,6 +188,7 @@ t.test('a comment shows hidden characters as escapes', async (t) => {
     resolved: false,
     status: 'open',
     present_line: 1,
+    near_line: null,
     replies: [{ author: 'claude', text: '\u200bhidden', created_at: '2026-11-26T18:00:00.000Z' }],
   }
   const terminal = { ...kept(0), width: () => Number.POSITIVE_INFINITY }
@@ -205,7 +206,15 @@ t.test('a comment shows hidden characters as escapes', async (t) => {
     /^ {2}Look\.\n {4}│ 3f2a9c1d {2}open {2}A\\u\{202e\}da\n {4}│ One\\u\{1b\}\[2J {4}two\n {4}│ claude replied:\n {4}│ {3}\\u\{200b\}hidden\n {2}Rest\.\n/,
   )
   const gone = await view([{ ...comment, present_line: null, status: 'addressed' }])
-  t.match(gone, / {2}Rest\.\n\n {4}│ 3f2a9c1d {2}addressed .* On line 1\n {4}│ > Look\.\n/)
+  t.match(
+    gone,
+    /^Not placed, because their lines are gone:\n {4}│ 3f2a9c1d {2}addressed .* On line 1 of an earlier plan, changed since\n {4}│ > Look\.\n/,
+  )
+  const near = { present_line: null, near_line: 1, step: 'fix', status: 'addressed' } as const
+  t.match(
+    await view([{ ...comment, ...near }]),
+    /^ {2}Look\.\n {4}│ .* On line 1 of an earlier plan \(step fix\), changed since\n/,
+  )
   const resolved = await view([{ ...comment, resolved: true, status: 'resolved' }])
   t.match(resolved, /│ 3f2a9c1d {2}resolved .*\n {2}Rest\./)
 })

@@ -109,6 +109,7 @@ t.test('a report with failures is verified by no option, and accepted with a rea
     stdout: 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in\n',
     stderr: / {2}failed: in/,
   })
+  t.match(await cli.run('proof', 'show', 'sign'), { stdout: /^TAP version 13\n[\s\S]* - in\n$/ })
   t.match(await cli.run('proof', 'verify', 'sign', '--all'), {
     code: 1,
     stdout: '',
@@ -128,6 +129,24 @@ t.test('a report with failures is verified by no option, and accepted with a rea
   t.match(await cli.run('proof', 'list', 'sign'), { stdout: /accepted: It is flaky\./ })
   t.match(await cli.run('resolve', 'sign'), { code: 0 })
   t.match(await cli.run('export'), { stdout: /"content":"TAP.*"accepted":"It is flaky\."/ })
+})
+
+t.test('without its name, all proofs are shown, newest last', async (t) => {
+  const cli = cliHere(t)
+  await cli.run('new', 'Door')
+  t.match(await cli.run('proof', 'show', 'door'), { code: 0, stderr: /^no proof yet\nNext: / })
+  for (const text of ['first', 'second']) await cli.run('proof', 'add', 'door', '--text', text)
+  t.match(await cli.run('proof', 'show', 'door'), { code: 0, stdout: 'first\n\nsecond\n' })
+  const { json } = await cli.run('proof', 'show', 'door', '--json')
+  t.match(json, [{ content: /first/ }, { content: /second/ }])
+})
+
+t.test('the type of a case decides what a session does', async (t) => {
+  const cli = cliHere(t)
+  await cli.run('new', 'Door', '-d', RUNBOOK)
+  await cli.run('new', 'Window', '--type', 'investigation', '-d', RUNBOOK)
+  t.match((await cli.run('start', 'door', '--json')).json, { type: 'implementing' })
+  t.match((await cli.run('start', 'window', '--json')).json, { type: 'investigating' })
 })
 
 t.test('what needs a service is refused without one', async (t) => {

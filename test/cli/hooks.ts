@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -17,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cliOn, commandsOn } from '../fixtures/cli.ts'
+import { hookedAgent } from '../fixtures/hooks.ts'
 import { needsTmux, openPane } from '../fixtures/tmux.ts'
 
 const LOCAL = '.claude/settings.local.json'
@@ -219,6 +221,42 @@ function trusting(path: string): string {
     )
     .join('\n')
 }
+
+t.test('status tells of conversations without a case', async (t) => {
+  const cli = personWithAgents(t)
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  const service = cli.start('serve', '--port', '0')
+  const [, url = ''] = await service.says(/listening on (\S+)/)
+  const killed = spawn('sleep', ['600'])
+  for (const [session, pid] of [
+    ['goes-on', process.pid],
+    ['killed', killed.pid],
+  ] as const) {
+    const app = { root: cli.root, url }
+    const agent = hookedAgent(app, { session, headers: { 'x-casefile-pid': `${pid}` } })
+    await agent.tell('SessionStart')
+    await agent.tell('UserPromptSubmit', { prompt: 'Do it' })
+    t.equal(await agent.call('Write', { file_path: cli.path('a') }), null)
+  }
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  const { stdout } = await cli.run('hooks', 'status')
+  const [told = '', ...more] = stdout.match(/^claude: conversation .*$/gm) ?? []
+  t.match(told, /in the workspace, begun just now, has no case: nothing of it is recorded/)
+  t.match(told, /casefile adopt [0-9a-f]{8} <case> changes that\.$/)
+  t.strictSame(more, [], 'one that was killed is not told')
+})
+
+t.test('on a narrow terminal, status breaks lines between words', needsTmux, async (t) => {
+  const cli = personWithAgents(t)
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  const program = `${process.execPath} ${join(process.cwd(), 'dist/cli.js')} hooks status`
+  const pane = openPane(t, program, { cwd: cli.root, env: cli.env, columns: 60 })
+  await pane.shows(/exit=0/)
+  const text = pane.text()
+  t.match(text.replaceAll('\n', ''), `  ${cli.path(LOCAL)}`, 'the whole path')
+  t.match(text, /so installed hooks deny every tool\. Start\n {2}one with: casefile serve$/m)
+})
 
 t.test('an older version of the hooks is told, and replaced', async (t) => {
   const cli = personWithAgents(t)

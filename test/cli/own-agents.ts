@@ -73,6 +73,20 @@ t.test('a conversation belongs to the case that is current, and waits for its pl
   t.match(await cli.run('use', 'raise', '--none'), { code: 2 })
 })
 
+t.test('a new case leads to the terminal, where its agent has its hooks', async (t) => {
+  const cli = await servedPerson(t)
+  t.match(await cli.run('new', 'One', '--provider', 'claude'), { stderr: /^Next: casefile start/ })
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  const made = await cli.run('new', 'Two', '--provider', 'claude')
+  t.match(
+    made.stderr,
+    /^Next:\n {2}casefile use [0-9a-f]{8} +it is then.*\n {2}claude .*plan\nor let/,
+  )
+  const used = await cli.run('new', 'Three', '--provider', 'claude', '--use')
+  t.match(used.stderr, /^It is current here\.\nNext:\n {2}claude /)
+  t.match(await cli.run('use'), { stdout: /Three/ })
+})
+
 t.test('a conversation without a case is left alone until it is adopted', async (t) => {
   const cli = await servedPerson(t)
   t.match(await cli.run('adopt'), { code: 0, stderr: 'Every conversation has a case.\n' })

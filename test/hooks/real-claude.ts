@@ -176,6 +176,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     const { service, ...scene } = await terminalScene(t, 'claude')
     const agent = await scene.open('Limit', { isBound: false })
     const { model, terminal } = agent
+    await terminal.shows(/Casefile: no case is current here/)
     model.script(...AGENT.presents('# Mine\n'), AGENT.writes(join(scene.root, 'mine.txt')))
     await terminal.say('Write it')
     await terminal.shows(AGENT.dialog)

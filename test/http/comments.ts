@@ -174,6 +174,18 @@ t.test('the status follows the plan', async (t) => {
       ),
     )
   t.strictSame(await statuses(), { [kept.id]: ['draft', line + 2], [gone.id]: ['stale', null] })
+  const step = await must(app, 'POST', comments, { text: 'Louder.', step: 'test' })
+  const louder = next.replace('echo hi', 'echo HI')
+  await must(app, 'PUT', `${ref.path}/plan`, { plan: louder })
+  const places = (await must(app, 'GET', comments)).map(
+    ({ id, near_line }: { id: string; near_line: number | null }) => [id, near_line],
+  )
+  t.strictSame(places, [
+    [kept.id, null],
+    [gone.id, null],
+    [step.id, step.end_line],
+  ])
+  await must(app, 'DELETE', `${comments}/${step.id}`)
   await must(app, 'POST', `${ref.path}/approve`, { note: 'Go.' })
   await reaches(app, ref, 'complete')
   t.strictSame(await statuses(), { [kept.id]: ['open', line + 2], [gone.id]: ['addressed', null] })

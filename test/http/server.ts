@@ -62,6 +62,16 @@ t.test('it listens on loopback, and a port in use is refused with advice', async
   )
 })
 
+t.test('a Casefile on the port is named with its workspace', async (t) => {
+  const app = new Hono()
+  app.get('/health', (c) => c.json({ status: 'ok', workspace: 'my\u202eproject' }))
+  const { port } = await serve(t, app)
+  await t.rejects(
+    listen(() => {}, { port, log: () => {} }),
+    { message: new RegExp(`is in use\\. Another Casefile serves .* http://127.0.0.1:${port}\\.`) },
+  )
+})
+
 // Slow clients
 
 t.test('the limits', async (t) => {

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { must, planned, step } from '../fixtures/session-client.ts'
+import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const LOGGED_IN = `#!/bin/sh
@@ -84,6 +84,10 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
 
   await must(app, 'PUT', '/setup', { tests: null, checklist: [] })
   t.match(await must(app, 'GET', '/setup'), { tests: null, checklist: [] })
+  t.equal(
+    readFileSync(file, 'utf8'),
+    '---\n# mine\nprovider: claude   # who plans\nchecklist: []\n---\n\nMind the gap.\n',
+  )
 })
 
 t.test('errors of a change', async (t) => {
@@ -131,6 +135,12 @@ t.test('what a session of a case would plan with', async (t) => {
   t.match(await setup(), { plans_from: 'description' })
   await must(app, 'PUT', `/cases/${id}/memory/runbook.md`, nothing.tests.runbook)
   t.match(await setup(), { plans_from: 'runbook' })
+  const ref = await must(app, 'POST', `/cases/${id}/sessions`, { type: 'implementing' })
+  await reaches(app, { ...ref, path: `/cases/${id}/sessions/${ref.id}` }, 'plan_ready')
+  t.match(await must(app, 'GET', `/cases/${id}/sessions/${ref.id}`), {
+    hypothesis: 'None: this plan only runs the tests, with the command found in package.json.',
+    plan: /```$/,
+  })
   await must(app, 'PUT', `/cases/${id}`, { provider: 'claude' })
   t.match(await setup(), { provider: 'claude', plans_from: 'agent' })
   t.equal((await app.request('GET', `/cases/${app.root}/setup`)).status, 404)

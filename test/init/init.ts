@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
+import { tempName, trashName } from '../../src/files/temp-files.ts'
 import type { InitOptions } from '../../src/init/deps.ts'
 import { MEMORY_KINDS, type MemoryKind } from '../../src/init/git-memory.ts'
 import { init } from '../../src/init/init-command.ts'
@@ -119,6 +120,14 @@ for (const [memory, inners] of workspaces) {
         t.equal(top.endsWith('/memory'), isApart)
         const ignored = readFileSync(space.file('memory/.gitignore'), 'utf8')
         t.match(ignored, /^latest\.md$/m)
+        for (const name of [tempName, trashName].map((make) =>
+          make(space.file('memory/cases/x')),
+        )) {
+          mkdirSync(name)
+          writeFileSync(join(name, 'case.md'), '')
+          t.equal(git(space.file('memory'), 'status', '--porcelain', '--', name), '')
+          rmSync(name, { recursive: true })
+        }
       })
 
       await t.test('the hook stops a commit with a broken case, and no other', async (t) => {
@@ -298,7 +307,8 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
   const first = await run()
   t.match(first, {
     code: 0,
-    stderr: /^\nNext:\n {2}casefile doctor/,
+    stderr:
+      /^\nNext:\n {2}git add casefile\.md memory && git commit -m "Set up Casefile"\n {2}casefile doctor/,
     stdout: /Git stores the cases with-code[\s\S]*No hook/,
   })
   t.notOk(existsSync(space.file('.git/hooks/pre-commit')))
@@ -309,6 +319,45 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
   })
   t.notMatch(readFileSync(space.file('casefile.md'), 'utf8'), /^tests/m)
   t.match(await run('--memory', 'cloud'), { code: 2, stderr: /Allowed choices are with-code/ })
+})
+
+t.test('without questions it takes what Enter takes', async (t) => {
+  const space = project(t)
+  writeFileSync(space.file('package.json'), '{"scripts":{"test":"node --test"}}\n')
+  const home = space.file('../home')
+  const env = { HOME: home, PATH: `${dirname(process.execPath)}:/usr/bin:/bin` }
+  const run = (...args: string[]) => runBuilt(['init', ...args], env, space.root)
+  const done = await run('--agent', 'codex', '--in-terminal', '--no-hook', '--memory', 'own-repo')
+  t.match(done, {
+    code: 0,
+    stdout:
+      /npm test --silent proves that work is good, as package\.json says[\s\S]*Wrote casefile\.md/,
+    stderr: /Codex is not installed here\. Install it: npm install -g @openai\/codex/,
+  })
+  t.match(done.stdout, /codex: you have trusted none of its hooks/)
+  t.match(done.stderr, /git add casefile\.md && git commit/, 'the cases are in another repository')
+  t.match(done.stderr, /casefile new .* --use .*\n {2}casefile serve --open\n {2}codex /)
+  const text = readFileSync(space.file('casefile.md'), 'utf8')
+  t.match(text, /^tests: npm test --silent {7}# how the tests are run/m, 'where the comment was')
+  t.match(text, /^checklist: \["All tests pass \(test-log, required\)"\] {2}# what a new case/m)
+  t.equal(text.match(/tests:|checklist:/g)?.length, 2)
+  t.match(text, /^# sign_approvals: true {9}# ask/m)
+  t.ok(existsSync(join(home, '.codex/hooks.json')))
+})
+
+t.test('settings of the person that git would commit are told', async (t) => {
+  const space = project(t)
+  const run = (...args: string[]) =>
+    runBuilt(
+      ['init', '--agent', 'claude', '--in-terminal', ...args],
+      { HOME: space.file('../home') },
+      space.root,
+    )
+  t.match(await run('--dry-run'), {
+    stdout: /Add hooks to \.claude\/settings\.local\.json, a new file: they send Claude Code's/,
+  })
+  t.match(await run(), { stdout: /local\.json names folders of this machine.*out of git/s })
+  t.notMatch((await run('--dry-run')).stdout, /Add hooks/, 'they are there')
 })
 
 t.test('options change just their settings', async (t) => {
@@ -322,6 +371,12 @@ t.test('options change just their settings', async (t) => {
     '---\nprovider: claude # mine\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
   )
   t.notMatch((await run(...tests)).stdout, /Wrote/, 'a second run changes nothing')
+  t.match(await run('--tests', 'none'), { code: 0, stdout: /Wrote casefile\.md/ })
+  t.equal(
+    readFileSync(space.file('casefile.md'), 'utf8'),
+    '---\nprovider: claude # mine\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
+  )
+  t.notMatch((await run('--tests', 'none')).stdout, /Wrote/)
   t.match(await run('--agent', 'nobody'), { code: 1, stderr: /no provider "nobody"/ })
 })
 
@@ -349,6 +404,7 @@ t.test('on a terminal it explains and asks', needsScript, async (t) => {
     ['1, 2 or 3? [1]', 'what?'],
     ['1, 2 or 3? [1]', '2'],
     ['[y/N]', 'y'],
+    ['Write this? [Y/n]', 'what?'],
     ['Write this? [Y/n]', ''],
   ]
   let shown = ''
@@ -363,12 +419,15 @@ t.test('on a terminal it explains and asks', needsScript, async (t) => {
     child.stdin.write(`${answer}\n`)
   })
   t.equal((await once(child, 'close'))[0], 0)
-  t.match(shown, /stash and clean[\s\S]*separate branch "casefile"/)
+  const [explained = ''] = /How should git[\s\S]*?1, 2 or 3\?/.exec(shown) ?? []
+  t.match(explained, /stash\s+and\s+clean[\s\S]*separate\s+branch\s+"casefile"/)
+  const widths = explained.split(/\r?\n/).map((line) => line.length)
+  t.ok(Math.max(...widths) <= 80, 'it fits a narrow terminal')
   t.match(
     shown,
     /Claude Code \(not installed: npm install[\s\S]*This will be written:[\s\S]*tests: make check/,
   )
-  t.match(readFileSync(space.file('casefile.md'), 'utf8'), /^tests: make check$/m)
+  t.match(readFileSync(space.file('casefile.md'), 'utf8'), /^tests: make check +# how/m)
   t.match(shown, /Made memory\/ a separate git repository[\s\S]*Created the hook/)
   t.ok(existsSync(space.file('memory/.git/hooks/pre-commit')))
 })

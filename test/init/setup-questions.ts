@@ -51,7 +51,10 @@ t.test('Enter takes what was found', async (t) => {
 
 t.test('every question has other answers', async (t) => {
   const found = { agents: [claude, codex], key: 'id_ed25519' }
-  const { choice } = await asked(found, ['9', 'gemini', '2', '2', 'npm run check', 'y'])
+  const { choice, shown } = await asked(found, ['help', '9', '2', 'no', '2', 'npm run check', 'y'])
+  t.match(shown, /^1, 2 or 3\? \[1\] \nAnswer with 1, 2 or 3, or a name \(claude, codex, none\)\./m)
+  t.match(shown, /^1 or 2\? \[1\] \nAnswer with 1 or 2\. Enter takes 1\.$/m)
+  t.match(shown, /for the case that is current here \(casefile use --help\)/)
   t.strictSame(choice, { agent: 'codex', inTerminal: true, tests: 'npm run check', sign: true })
 })
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readDocument } from '../../src/markdown/document.ts'
-import { newFrontmatter, withFields } from '../../src/markdown/field-edit.ts'
+import { newFrontmatter, withFields, withoutFields } from '../../src/markdown/field-edit.ts'
 import { setYaml } from '../../src/markdown/yaml-edit.ts'
 import { readYaml } from '../../src/markdown/yaml-map.ts'
 import type { YamlValue } from '../../src/markdown/yaml-scalar.ts'
@@ -236,6 +236,31 @@ t.test('how an edit looks', (t) => {
   for (const [name, source, key, value, wanted] of cases) {
     t.equal(setYaml(source, key, value, '\n'), wanted, name)
   }
+  t.end()
+})
+
+t.test('a removed field takes its line with it, and no other bytes', (t) => {
+  const cases: [string, string, string][] = [
+    ['between others', 'a: b  # x\ntests: "make" \nc: [d,  e]\n', 'a: b  # x\nc: [d,  e]\n'],
+    ['the first', 'tests: make\n\n# x\na: b\n', '\n# x\na: b\n'],
+    ['the only one', 'tests: make\n', ''],
+    ['with comments alone left', '# x\ntests: make\n# y\n', '# x\n# y\n'],
+    ['its own comment stays', 'a: b\n"tests" : make   # slow\nc: d\n', 'a: b\n# slow\nc: d\n'],
+    ['with an empty value', 'a: b\ntests:\nc: d\n', 'a: b\nc: d\n'],
+    ['a list in brackets', 'tests: [a, b]\na: b\n', 'a: b\n'],
+    ['indented', '  a: b\n  tests: make # x\n  c: d\n', '  a: b\n  # x\n  c: d\n'],
+    ['absent', 'a: b # tests: x\n', 'a: b # tests: x\n'],
+    ['after a text on lines', 'a: |\n  x\n\ntests: make\nc: d\n', 'a: |\n  x\n\nc: d\n'],
+    ['on lines: emptied', 'tests: |\n  make\n\nc: d\n', 'tests:\n\nc: d\n'],
+    ['in braces: emptied', '{ tests: make, c: d }\n', '{ tests: null, c: d }\n'],
+  ]
+  for (const [name, source, wanted] of cases) {
+    for (const eol of ['\n', '\r\n']) {
+      const file = (front: string) => `---\n${front}---\n\nBody.\n`.replaceAll('\n', eol)
+      t.equal(withoutFields(file(source), ['tests']), file(wanted), `${name} ${eol.length}`)
+    }
+  }
+  t.equal(withoutFields('no frontmatter', ['tests']), 'no frontmatter')
   t.end()
 })
 

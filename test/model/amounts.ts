@@ -1,6 +1,11 @@
 import t from 'tap'
 import { counted, sizeText, spanText } from '../../src/model/amounts.ts'
-import { durationsText, sessionDurations } from '../../src/model/session-durations.ts'
+import {
+  durationsText,
+  runPartsText,
+  sessionDurations,
+  stepsTime,
+} from '../../src/model/session-durations.ts'
 import type { TrailLine } from '../../src/model/trail.ts'
 
 t.test('amounts as people read them', async (t) => {
@@ -28,6 +33,8 @@ t.test('amounts as people read them', async (t) => {
   for (const [ms, text] of spans) t.equal(spanText(ms), text)
 })
 
+const NONE = { planned_ms: null, waited_ms: null, ran_ms: null }
+
 t.test('a session planned, waited and ran', async (t) => {
   const states = ['created', 'planning', 'plan_ready', 'approved', 'executing', 'failed']
   const ms = [0, 100, 150, 345_600_150, 345_600_250, 345_602_850]
@@ -43,4 +50,25 @@ t.test('a session planned, waited and ran', async (t) => {
   const waiting = { planned_ms: 150, waited_ms: null, ran_ms: null }
   t.strictSame(sessionDurations(trail.slice(0, 3)), waiting, 'what goes on is not counted')
   t.equal(durationsText(sessionDurations([])), '')
+})
+
+t.test('a run is the time of its steps, and what comes before and after', async (t) => {
+  t.equal(durationsText({ ...NONE, ran_ms: 47_000, steps_ms: 20_000 }), 'ran 47 s (steps 20 s)')
+  t.equal(durationsText({ ...NONE, ran_ms: 20_400, steps_ms: 20_000 }), 'ran 20 s', 'too little')
+  t.match(runPartsText(47_000, 20_000), /^Steps: 20 s\. Before and after: 27 s,/)
+  t.equal(runPartsText(47_000, null), undefined)
+  const at = (second: number, event: string, fields: object) =>
+    ({ number: 1, time: new Date(second * 1000).toISOString(), event, fields }) as TrailLine
+  const trail = [
+    at(0, 'session_created', {}),
+    at(1, 'step_finished', { step: 'plan', duration_ms: 900 }),
+    at(2, 'plan_approved', {}),
+    at(2, 'session_state_changed', { new_state: 'executing' }),
+    at(8, 'step_finished', { step: 'fix', duration_ms: 2000 }),
+    at(30, 'step_finished', { step: 'test', duration_ms: 18_000 }),
+    at(49, 'session_state_changed', { new_state: 'complete' }),
+  ]
+  t.equal(stepsTime({ trail }), 20_000, 'planning is no part of it')
+  t.equal(stepsTime({ trail, origin: 'terminal' }), null)
+  t.equal(stepsTime({ trail: trail.slice(0, -1) }), null)
 })

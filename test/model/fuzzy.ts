@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fuzzyScore } from '../../src/model/fuzzy.ts'
+import { fuzzyScore, questionScore } from '../../src/model/fuzzy.ts'
 
 function order(query: string, texts: string[]): string[] {
   return texts
@@ -25,4 +25,16 @@ t.test('what is meant comes first', async (t) => {
     'Blogging in',
   ])
   t.strictSame(order('nc', ['Fencing', 'New case']), ['New case', 'Fencing'])
+})
+
+t.test('a question finds what has most of its words', async (t) => {
+  const texts = ['Agents', 'How do I undo', 'Start an agent in a terminal', 'The port is in use']
+  const found = texts
+    .map((text) => ({ text, score: questionScore('how do I start an agent?', text) }))
+    .filter(({ score }) => score !== null)
+    .sort((a, b) => b.score! - a.score!)
+  t.strictSame(
+    found.map(({ text }) => text),
+    ['Start an agent in a terminal', 'Agents'],
+  )
 })

@@ -10,15 +10,15 @@ const lists = {
   'types of proof': KNOWN_PROOF_TYPES,
 }
 
-t.test('the pages of docs/ list the known words, all of them and no others', async (t) => {
-  const api = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8').replace(
-    /\s+/g,
-    ' ',
-  )
+t.test('docs/cli.md lists the known words, where docs/api.md links to', async (t) => {
+  const api = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
   const cli = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  const links = [...api.matchAll(/\[known words\]\(cli\.md#casefile-([a-z-]+)\)/g)]
+  t.strictSame(
+    links.map(([, heading]) => heading),
+    ['new-title', 'edit-case', 'proof-add-case-file'],
+  )
   for (const [name, words] of Object.entries(lists)) {
-    const listed = new RegExp(`[Kk]nown (?:types )?are ${words.join(', ')};`)
-    t.match(api, listed, `${name} in api.md`)
     t.ok(cli.includes(`: ${words.join(', ')}, or `), `${name} in cli.md`)
   }
 })

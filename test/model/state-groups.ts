@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ATTENTION_KINDS } from '../../src/model/attention.ts'
-import { CASE_STATES } from '../../src/model/case-state.ts'
+import { CASE_STATES, usualSessionType } from '../../src/model/case-state.ts'
 import {
   NEED_LABELS,
   needLabel,
@@ -51,4 +51,10 @@ t.test('labels', async (t) => {
     'Non issue',
     'Plan ready',
   ])
+})
+
+t.test('a session makes the change, unless the case is an investigation', async (t) => {
+  t.equal(usualSessionType('bug'), 'implementing')
+  t.equal(usualSessionType('anything'), 'implementing')
+  t.equal(usualSessionType('investigation'), 'investigating')
 })

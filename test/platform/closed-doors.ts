@@ -20,7 +20,7 @@ import {
   plannedBy,
   says as prints,
 } from '../fixtures/plain-agents.ts'
-import { finished, must, planned, says, step, stream } from '../fixtures/session-client.ts'
+import { finished, must, planned, reaches, says, step, stream } from '../fixtures/session-client.ts'
 
 const DOORS = ['proc', 'mounts', 'watch', 'exchange', 'platform']
 const PRELOAD = new URL('test/fixtures/closed-doors.mjs', `file://${process.cwd()}/`)
@@ -67,10 +67,15 @@ for (const doors of closed) {
 
     t.test('a session cannot approve, where the sender can be known', async (t) => {
       writeFileSync(join(root, 'ask.mjs'), ASK)
-      const target = await planned(service, { runbook: step('true') })
+      mkdirSync(join(root, 'elsewhere'), { recursive: true })
+      // in its own folder, as a busy one would stop it too
+      const fields = { workdir: 'elsewhere' }
+      const target = await planned(service, { runbook: step('true'), fields })
       const script = `unset NODE_OPTIONS; node ask.mjs ${service.url} ${target.path}/approve`
       const { session } = await finished(service, await planned(service, { runbook: step(script) }))
-      t.match(session.output, showsProcesses ? /answer 403/ : /answer (?!403)\d/)
+      t.match(session.output, `answer ${showsProcesses ? 403 : 200}`)
+      if (showsProcesses) t.match(await must(service, 'GET', target.path), { state: 'plan_ready' })
+      else await reaches(service, target, 'complete')
     })
 
     t.test('a change by planning is prevented or found afterwards', async (t) => {

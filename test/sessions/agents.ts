@@ -224,6 +224,8 @@ t.test('a plan that is a runbook needs no agent', async (t) => {
     const { ref } = await plannedBy(service, name)
     const { session } = await finished(service, ref)
     t.match(session, { state: 'complete', tests: { run: 1, passed: 1, failed: 0 } }, name)
+    const record = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+    t.match(record, `session_started provider=${name} runs=steps`)
     t.equal(session.diff.file, 'done.txt')
     t.notOk(existsSync(join(service.root, 'agent-ran')))
     git(service.root, 'clean', '-fdq')

@@ -313,14 +313,23 @@ t.test('which case', async (t) => {
 
   await t.test('none, if the environment names one that is not there', async (t) => {
     await must(app, 'PUT', '/current-case', { folder: '.', case_id })
-    await hookedAgent(app, { case_id: 'signin', session: 'wrong' }).tell('SessionStart')
+    const agent = hookedAgent(app, { case_id: 'signin', session: 'wrong' })
+    t.match(await agent.tell('SessionStart'), { systemMessage: /CASEFILE_CASE names no open case/ })
     t.match(await boundTo('wrong'), { case_id: null })
     await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
   })
 
   await t.test('none: it is only listed, until it is adopted', async (t) => {
     const agent = hookedAgent(app, { session: 'unbound' })
-    t.equal(await agent.tell('SessionStart'), null, 'it is told nothing')
+    t.strictSame(
+      await agent.tell('SessionStart'),
+      {
+        systemMessage:
+          'Casefile: no case is current here, so nothing is recorded or held back. Before your next prompt: casefile use <case>',
+      },
+      'its person is told, and the agent nothing',
+    )
+    t.equal(await agent.tell('UserPromptSubmit', { prompt: 'Do it' }), null)
     t.equal(await agent.call('Write', { file_path: join(app.root, 'a') }), null)
     t.equal(await agent.tell('Stop'), null)
     const unbound = await boundTo('unbound')

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { approvalStatement } from '../../src/model/approval-statement.ts'
-import { planned, reaches, step } from '../fixtures/session-client.ts'
+import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const keys = t.testdir({})
@@ -175,6 +176,62 @@ t.test('what was signed is checked again at each read', async (t) => {
   t.equal(await state(), null, 'without both files it is an approval without a signature')
   t.notOk(existsSync(file))
 })
+
+/** From now on, checking a statement with this hash waits until it is released. */
+function slowSigning(t: Test, hash: string) {
+  const folder = mkdtempSync(join(keys, 'slow-'))
+  const find = ['-c', 'command -v ssh-keygen']
+  const real = execFileSync('sh', find, { encoding: 'utf8' }).trim()
+  const [bin, asked, released] = ['bin', 'asked', 'released'].map((name) => join(folder, name))
+  mkdirSync(bin!)
+  const script = `#!/bin/sh
+statement=$(mktemp ${folder}/statement.XXXXXX)
+cat > "$statement"
+if grep -q ${hash} "$statement"; then
+  touch ${asked}
+  while [ ! -e ${released} ]; do sleep 0.02; done
+fi
+exec ${real} "$@" < "$statement"
+`
+  writeFileSync(join(bin!, 'ssh-keygen'), script, { mode: 0o755 })
+  const { PATH } = process.env
+  process.env.PATH = `${bin}:${PATH}`
+  t.teardown(() => {
+    process.env.PATH = PATH
+  })
+  return {
+    isAsked: () => existsSync(asked!),
+    release: () => writeFileSync(released!, ''),
+  }
+}
+
+for (const isPlanOld of [true, false]) {
+  const when = isPlanOld ? 'before the plan was changed' : 'afterwards'
+  t.test(`a rejected approval leaves the signature of another one: sent ${when}`, async (t) => {
+    const service = await withSigners(t)
+    const { session, url, plan_sha256: old, approval, approve } = await waiting(service)
+    const late = { plan_sha256: old, signature: sign(approval) }
+    const { isAsked, release } = slowSigning(t, old)
+    const change = async () => {
+      const { plan_sha256 } = await must(service, 'PUT', `${url}/plan`, { plan: step('echo new') })
+      return { plan_sha256, signature: sign({ ...approval, plan_sha256 }) }
+    }
+    const before = isPlanOld ? null : await change()
+    const rejected = approve(late)
+    for (let tries = 0; !isAsked() && tries < 1000; tries++) await delay(10)
+    const accepted = await approve(before ?? (await change()))
+    t.equal(accepted.status, 200, accepted.text)
+    if (isPlanOld) await reaches(service, session, 'complete')
+    const file = service.file(session.case_id, `sessions/${session.id}.approval`)
+    const files = () => [file, `${file}.sig`].map((path) => readFileSync(path, 'utf8'))
+    const stored = files()
+    release()
+    t.ok((await rejected).status >= 400)
+    t.strictSame(files(), stored)
+    await reaches(service, session, 'complete')
+    t.match((await service.request('GET', url)).json.signature, { state: 'valid' })
+  })
+}
 
 for (const type of ['ecdsa', 'rsa']) {
   t.test(`a key of the kind ${type} signs too`, async (t) => {

@@ -95,6 +95,29 @@ t.test('a proof has a page with all of its content', async (t) => {
     t.match(textOf(html, 'proof-head'), /Cases Sums Proof test-log not verified 29 B/)
     t.match(formTag(html, `verify-${pid}`), 'data-if-match="&quot;')
   })
+  await t.test('a test report, as its tests or its text', async (t) => {
+    const pid = await attach('test-log', 'TAP version 13\n1..1\nok 1 - adds\n')
+    const page = `/case/${id}/proof/${pid}`
+    const html = await pageOf(page)
+    t.match(textOf(html, 'proof-tests'), 'adds')
+    t.notMatch(html, 'id="proof-content"')
+    t.match(textOf(await pageOf(`${page}?view=raw`), 'proof-content'), 'TAP version 13')
+  })
+  await t.test('once verified, with what comes next', async (t) => {
+    const { id } = await app.newCase({ title: 'Next' })
+    const path = `/cases/${id}/proof`
+    const add = () => must(app, 'POST', path, { type: 'log', content: 'ok' })
+    const { id: pid } = await add()
+    t.notMatch(await pageOf(`/case/${id}/proof/${pid}`), 'id="proof-next"')
+    const item = { description: 'Seen', type: 'screenshot', required: true }
+    await must(app, 'POST', `${path}/checklist`, item)
+    await must(app, 'PUT', `${path}/${pid}/verify`)
+    const missing = await pageOf(`/case/${id}/proof/${pid}`)
+    t.match(textOf(missing, 'proof-next'), /Still missing .* a verified proof of type screenshot/)
+    const { id: seen } = await must(app, 'POST', path, { type: 'screenshot', content: 'ok' })
+    await must(app, 'PUT', `${path}/${seen}/verify`)
+    t.match(await pageOf(`/case/${id}/proof/${seen}`), `href="/case/${id}#state">Go to Resolve`)
+  })
   await t.test('a diff, as a diff, and its very text', async (t) => {
     const diff =
       'diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1 @@\n-one <i>\n+two <i>\n'

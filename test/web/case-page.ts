@@ -34,6 +34,26 @@ t.test('a new case', async (t) => {
     t.match(html, `aria-describedby="${hint}"`, `a control is described by ${hint}`)
 })
 
+t.test('the head of a case says a word once', async (t) => {
+  const headOf = async (id: string) => textOf(await pageOf(`/case/${id}`), 'record-head')
+  const { id } = await app.newCase({ title: 'Once' })
+  t.match(await headOf(id), /Open bug/)
+  t.notMatch(await headOf(id), /Open Open/)
+  await app.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+  t.match(await headOf(id), /Waiting for you · Blocked bug/)
+})
+
+t.test('the form of a new session chooses as the command does', async (t) => {
+  const checked = async (type: string) => {
+    const { id } = await app.newCase({ type })
+    const html = await pageOf(`/case/${id}`)
+    t.match(html, /<summary>\s*Something else: [a-z]/)
+    return [...html.matchAll(/name="type" value="([a-z]+)" checked/g)].map(([, name]) => name)
+  }
+  t.strictSame(await checked('bug'), ['implementing'])
+  t.strictSame(await checked('investigation'), ['investigating'])
+})
+
 t.test('the forms that change a case are held to what the page shows', async (t) => {
   const { id } = await app.newCase({ title: 'IgnoredChange' })
   const html = await pageOf(`/case/${id}`)

@@ -21,6 +21,12 @@ t.test('the overview leads to every page of the docs', async (t) => {
   for (const name of NAMES) t.match(html, `href="/help/${name}"`)
 })
 
+t.test('the questions stand under their sections', async (t) => {
+  const html = await get('/help')
+  t.match(html, /<h3>Agents<\/h3><ul><li><a href="\/help\/faq#text-the-agent-is-not-found">/)
+  t.notMatch(html, 'href="/help/faq#text-agents"')
+})
+
 t.test('every page is there, and its links and pictures lead somewhere', async (t) => {
   const texts = new Map(
     await Promise.all(

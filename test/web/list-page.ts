@@ -1,4 +1,5 @@
 import t from 'tap'
+import { ran, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 /** What a page says, row by row: `Waiting for you 2`, `Blocked | A title | Planning`. */
@@ -95,6 +96,18 @@ t.test('a few cases', async (t) => {
     const html = await get(asking, '/')
     t.match(outline(html), ['Waiting for you 1', 'Question | Which vault?'])
     t.match(html, /class="row-reason">the old or the new one\?</)
+  })
+
+  t.test('header, tab and list count the same: also what is to verify', async (t) => {
+    const service = await openTestService(t)
+    const { id } = await service.newCase({ title: 'Blocked' })
+    await service.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+    await ran(service, step('true'))
+    const html = await get(service, '/')
+    t.match(html, /<title>\(2\) Cases/)
+    t.match(html, /<strong>2 cases need you<\/strong>/)
+    t.match(html, /id="waiting-count" data-count="2" title="2 cases need you: a plan, /)
+    t.match(html, 'data-key-name="Cases"')
   })
 
   t.test('a hostile title is text, here and as a search', async (t) => {

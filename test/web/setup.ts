@@ -89,7 +89,7 @@ t.test('a workspace without cases', async (t) => {
     const page = await html(app, '/')
     t.match(page, /<h1>Cases<\/h1>/)
     t.match(page, /id="first-case"/)
-    t.match(page, 'Claude Code plans.')
+    t.equal(page.match(/Claude Code<!-- -->|Claude Code plans/g)?.length, 1, 'said once')
     const form = await html(app, '/configure')
     t.match(form, /value="claude" checked=""/)
     t.match(form, /name="proof" value="tests" checked="" data-present=""/)
@@ -178,6 +178,22 @@ t.test('a case that has no session', async (t) => {
       t.match(page, words)
       t.strictSame(buttons(page), ['Plan this case'])
     }
+  })
+
+  t.test('leads to the terminal first, where its agent has its hooks', async (t) => {
+    await app.request('PUT', '/setup', { provider: 'claude', in_terminal: true })
+    const { id } = await app.newCase({ title: 'Two', provider: 'claude' })
+    t.match((await app.request('GET', `/cases/${id}/setup`)).json, { in_terminal: true })
+    const before = await html(app, `/case/${id}`)
+    t.match(before, 'Next: make this case current for Claude Code in your terminal.')
+    t.strictSame(buttons(before), ['Make it current', 'Let Casefile start it'])
+    t.match(before, /data-send="PUT" action="\/current-case"/)
+    await app.request('PUT', '/current-case', { folder: '.', case_id: id })
+    const after = await html(app, `/case/${id}`)
+    t.match(after, 'Next: start Claude Code in your terminal.')
+    t.match(after, 'data-copy="claude"')
+    const other = await app.newCase({ title: 'Three', provider: 'codex' })
+    t.match(await html(app, `/case/${other.id}`), 'Next: let Codex plan this.')
   })
 
   t.test('unless it is closed', async (t) => {

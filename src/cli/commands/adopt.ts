@@ -38,7 +38,7 @@ export function command(): Command {
       ['casefile adopt 0d0a "sign-in"', 'Another one.'],
     ],
     exits: [EXIT.unknown],
-    more: 'With one argument, it is the case.',
+    more: 'With one argument, it is the case. With none, it lists the conversations that have no case.',
   })
 }
 

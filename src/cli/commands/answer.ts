@@ -19,14 +19,11 @@ export function command(): Command {
     )
   return explain(answer, {
     examples: [
-      [
-        'casefile answer "sign-in" "30 days."',
-        'The case returns to its state before the question.',
-      ],
+      ['casefile answer "sign-in" "30 days."', 'Answer it.'],
       ['casefile answer c12d - < answer.md', 'Take the answer from a file.'],
     ],
     exits: [EXIT.unknown],
-    more: 'Both stay in its history, and the next session gets them.',
+    more: 'Both stay in its history, and the next session gets them. The case returns to its state before the question.',
   })
 }
 

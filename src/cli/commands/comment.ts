@@ -87,14 +87,14 @@ function addCommand(): Command {
 
 function listCommand(): Command {
   const list = new Command('list')
-    .description('List comments with their status and replies.')
+    .description('List comments with their status and replies, oldest first.')
     .addArgument(caseArgument())
     .addArgument(sessionArgument('all sessions'))
     .action((name: string, word: string | undefined, options: CommandOptions) =>
       withReader(options, (context) => listComments(context, name, word)),
     )
   return explain(list, {
-    examples: [['casefile comment list "sign-in"', 'Oldest first.']],
+    examples: [['casefile comment list "sign-in"', 'What the agent addressed.']],
     more: 'Status: draft (not sent), stale (not sent, and its lines are gone), open (sent), addressed (its lines have changed since, or it was answered), resolved.',
     exits: [EXIT.unknown],
   })

@@ -16,7 +16,7 @@ export function command(): Command {
       ['source <(casefile completion zsh)', 'In ~/.zshrc, after compinit.'],
       ['casefile completion fish | source', 'In ~/.config/fish/config.fish.'],
     ],
-    more: 'It completes commands, options, states, cases, sessions and proofs.',
+    more: 'It completes commands, options, states, cases, sessions and proofs. Source it in ~/.bashrc or the like.',
     shared: [],
   })
 }

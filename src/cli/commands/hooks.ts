@@ -1,4 +1,3 @@
-import { relative } from 'node:path'
 import { Argument, Command } from 'commander'
 import { createClient } from '../../client/client.ts'
 import { confirm } from '../../demo/question.ts'
@@ -7,7 +6,6 @@ import type { SettingsChange } from '../../hook-settings/install.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { runGit } from '../../workspace/git/git-command.ts'
 import { explain, type ProgramContext } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
@@ -187,12 +185,15 @@ async function run(
       terminal.say(`${after === null ? 'Removed' : 'Wrote'} ${visibleText(path)}`)
     }
     if (what === 'install') {
-      for (const name of await shownByGit(root, open)) {
+      const [{ shownByGit }, { hooksReport }] = await Promise.all([
+        import('../../hook-settings/shown-by-git.ts'),
+        import('../../hook-settings/status.ts'),
+      ])
+      for (const name of (await shownByGit(root, open)).map(visibleText)) {
         terminal.say(
           `It names folders of this machine; keep it out of git: add ${name} to .gitignore`,
         )
       }
-      const { hooksReport } = await import('../../hook-settings/status.ts')
       const { hooks } = await hooksReport(hookPlaces)
       for (const { agent, warnings } of hooks) {
         for (const each of warnings) terminal.warn(visibleText(`${agent}: ${each}`))
@@ -201,17 +202,6 @@ async function run(
     }
   }
   return EXIT.done
-}
-
-/** The local settings that git does not ignore, relative to the workspace. */
-async function shownByGit(root: string, changes: readonly SettingsChange[]): Promise<string[]> {
-  const names: string[] = []
-  for (const { place, path } of changes) {
-    if (place !== 'local') continue
-    const ignored = await runGit(['check-ignore', '--quiet', path], { cwd: root }).catch(() => null)
-    if (ignored?.exit === 1) names.push(visibleText(relative(root, path)))
-  }
-  return names
 }
 
 const NEXT = `

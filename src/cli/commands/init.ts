@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander'
 import type { MEMORY_KINDS } from '../../init/git-memory.ts'
-import { OWN_PROVIDER } from '../../model/settings.ts'
 import { explain, jsonOption, type ProgramContext, rootOption } from '../command.ts'
 import type { InitCommandOptions } from '../init/init-on-terminal.ts'
 import { jsonText } from '../output/json.ts'
@@ -19,9 +18,10 @@ export function command({ program }: ProgramContext): Command {
       'Set up a workspace; asks who plans, what proves work, and how git keeps the cases.',
     )
     .addOption(
-      new Option('--memory <way>', 'How git keeps the cases; see docs/git.md.').choices(
-        MEMORY_WAYS,
-      ),
+      new Option(
+        '--memory <way>',
+        'How git keeps the cases: in the repository, in another one, or on a branch.',
+      ).choices(MEMORY_WAYS),
     )
     .option('--agent <name>', 'Who plans new sessions, such as claude; none for runbooks only.')
     .option('--in-terminal', 'You start the agent in your own terminal; installs its hooks.')
@@ -34,7 +34,10 @@ export function command({ program }: ProgramContext): Command {
       'Install git hooks: pre-commit runs casefile check, commit-msg names sessions.',
     )
     .option('--no-hook', 'Install no git hook.')
-    .option('--yes', 'Ask nothing: the only agent that is logged in, with-code, and the git hooks.')
+    .option(
+      '--yes',
+      'Ask nothing: the only agent that is logged in, the tests that were found, with-code, and the git hooks.',
+    )
     .option('--dry-run', 'Only show what would be written.')
     .action(({ spawned, ...options }: Options & { spawned?: boolean }) =>
       run(spawned ? { ...options, inTerminal: false } : options, program),
@@ -50,38 +53,20 @@ export function command({ program }: ProgramContext): Command {
 
 /** With `json` it asks nothing: missing options take their defaults. */
 async function run(options: Options, program: string): Promise<void> {
-  const { print, say } = ownTerminal()
-  const { initOnTerminal } = await import('../init/init-on-terminal.ts')
-  const write = (text: string) => void process.stdout.write(text)
+  const { print, say, warn, width } = ownTerminal()
+  const [{ initOnTerminal }, { brokenLines }] = await Promise.all([
+    import('../init/init-on-terminal.ts'),
+    import('../init/init-writer.ts'),
+  ])
+  const write = (text: string) => void process.stdout.write(brokenLines(text, width()))
   const { json = false, dryRun = false } = options
-  const done = await initOnTerminal(options, program, { write, quiet: json })
+  const done = await initOnTerminal(options, program, { write, warn, quiet: json })
   if (json) return print(jsonText({ dry_run: dryRun, done: done.lines }))
   if (done.isDeclined) return say('Nothing was written.')
   if (dryRun && done.lines.length > 0) write('This would be written:\n\n')
   for (const line of done.lines) write(`${dryRun ? '  ' : ''}${line}\n`)
   if (done.lines.length === 0) write('Nothing to do: everything is set up already\n')
-  if (!dryRun) for (const line of nextSteps(done)) say(line)
-}
-
-/** The next two commands, by who plans. */
-function nextSteps({ agent, inTerminal }: { agent: string | null; inTerminal: boolean }): string[] {
-  const create = '  casefile new "What is wrong" --type bug'
-  if (agent !== null && inTerminal) {
-    return [
-      '',
-      'Next:',
-      '  casefile serve --open',
-      `  ${agent}   (in another terminal; docs/hooks.md)`,
-    ]
-  }
-  if (agent === 'none' || agent === OWN_PROVIDER) {
-    return [
-      '',
-      'Next:',
-      create,
-      '  casefile serve --open   (write a runbook for the case: docs/runbooks.md)',
-    ]
-  }
-  if (agent === null) return ['', 'Next:', '  casefile doctor', create]
-  return ['', 'Next:', create, '  casefile start "what is"']
+  if (dryRun) return
+  const { nextLines } = await import('../init/next-steps.ts')
+  for (const line of await nextLines(options.root, done)) say(line)
 }

@@ -11,10 +11,10 @@ export function command(): Command {
     })
   return explain(mcp, {
     examples: [
-      ['claude mcp add casefile -- casefile mcp', 'Claude Code; docs/mcp.md has other clients.'],
+      ['claude mcp add casefile -- casefile mcp', 'Add it to Claude Code.'],
       ['casefile mcp --root ~/shop', 'Another folder.'],
     ],
-    more: 'Agents read everything, add notes, propose plans and attach proof. They cannot approve, verify, resolve or delete.',
+    more: 'Agents read everything, add notes, propose plans and attach proof. They cannot approve, verify, resolve or delete. docs/mcp.md has the clients.',
     shared: [nearestRootOption(), memoryRootOption(), stateDirOption()],
   })
 }

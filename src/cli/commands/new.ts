@@ -9,7 +9,7 @@ import { followPlanning } from '../follow/follow.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 
-type Options = CommandOptions & { prove?: string[]; plan?: boolean } & Readonly<
+type Options = CommandOptions & { prove?: string[]; plan?: boolean; use?: boolean } & Readonly<
     Record<string, unknown>
   >
 
@@ -28,6 +28,7 @@ export function command(): Command {
       ).argParser((text: string, before: string[] = []) => [...before, text]),
     )
     .option('--plan', 'Start a session and wait for its plan.')
+    .option('--use', 'Make it current in this folder, for the agents that you run here.')
   create.action((title: string, options: Options) =>
     withService(options, (context) => run(context, title, options)),
   )
@@ -43,13 +44,17 @@ export function command(): Command {
 
 async function run(context: CommandContext, title: string, options: Options): Promise<ExitCode> {
   const { client, terminal, json } = context
-  const { prove = [], plan = false } = options
+  const { prove = [], plan = false, use = false } = options
   const fields = {
     title,
     ...(await fieldValues(client, OFFERED, options)),
     ...(prove.length === 0 ? {} : { checklist: parseRequirements(prove.join('\n')) }),
   }
   const { body } = await client.request('POST', '/cases', { body: fields })
+  if (use) {
+    const current = { folder: process.cwd(), case_id: body.id }
+    await client.request('PUT', '/current-case', { body: current })
+  }
   const line = `${body.id}  ${visibleText(body.title)}`
   if (plan) {
     // the case is there whatever comes of the session
@@ -62,7 +67,27 @@ async function run(context: CommandContext, title: string, options: Options): Pr
   if (json) terminal.print(jsonText(body))
   else {
     terminal.print(`${line}\n`)
-    terminal.say(`Next: casefile start ${body.id.slice(0, 8)}`)
+    for (const each of await nextLines(context, body.id, use)) terminal.say(each)
   }
   return EXIT.done
+}
+
+/** What to do with a new case: first in the terminal, where the agent that plans has its hooks. */
+async function nextLines(
+  { client }: CommandContext,
+  id: string,
+  isCurrent: boolean,
+): Promise<string[]> {
+  const short = id.slice(0, 8)
+  const { provider, in_terminal } = (await client.request('GET', `/cases/${id}/setup`)).body
+  const used = isCurrent ? ['It is current here.'] : []
+  if (!in_terminal) return [...used, `Next: casefile start ${short}`]
+  const line = (command: string, about: string) => `  ${command.padEnd(24)} ${about}`
+  return [
+    ...used,
+    'Next:',
+    ...(isCurrent ? [] : [line(`casefile use ${short}`, 'it is then current in this folder')]),
+    line(provider, 'in this folder; ask it for a plan'),
+    `or let Casefile start the agent: casefile start ${short}`,
+  ]
 }

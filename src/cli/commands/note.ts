@@ -9,7 +9,7 @@ import { resolveCase } from '../resolve/case.ts'
 
 export function command(): Command {
   const note = new Command('note')
-    .description('Add to the notes of a case.')
+    .description('Add to the notes of a case, below today’s heading.')
     .addArgument(caseArgument())
     .argument('<text...>', 'The note; - reads standard input.')
     .action((name: string, words: string[], options: CommandOptions) =>
@@ -17,10 +17,7 @@ export function command(): Command {
     )
   return explain(note, {
     examples: [
-      [
-        'casefile note "sign-in" "It began with release 2.3."',
-        'Add a paragraph below today’s heading.',
-      ],
+      ['casefile note "sign-in" "It began with release 2.3."', 'Add a paragraph.'],
       ['git log -3 | casefile note c12d -', 'Add the output of a command.'],
     ],
     exits: [EXIT.unknown],

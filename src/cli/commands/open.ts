@@ -29,9 +29,10 @@ export function command(): Command {
     )
   return explain(open, {
     examples: [
-      ['casefile open "sign-in"', 'Needs a running service.'],
+      ['casefile open "sign-in"', 'Look at its page.'],
       ['cd "$(casefile open c12d --folder)"', 'Go to its files.'],
     ],
+    more: 'The page needs a running service.',
     exits: [EXIT.unknown],
   })
 }

@@ -1,5 +1,9 @@
 import { Command } from 'commander'
+import type { ApiReader } from '../../client/client.ts'
+import type { CaseJson, GateJson } from '../../http/schemas/case.ts'
 import type { ProofJson } from '../../http/schemas/proof.ts'
+import { isClosed } from '../../model/attention.ts'
+import type { CaseState } from '../../model/case-state.ts'
 import { failedTestPlace } from '../../model/failed-test.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -16,6 +20,7 @@ import { jsonText } from '../output/json.ts'
 import { nextProofCommands, nextText } from '../output/next-proof.ts'
 import { proofState, proofTable } from '../output/proof-text.ts'
 import { shownLine } from '../output/shown-line.ts'
+import type { Terminal } from '../output/terminal.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
 import { contentOf, type ProofSource, sendProof } from '../resolve/proof-content.ts'
@@ -66,12 +71,15 @@ function showCommand(): Command {
   const show = new Command('show')
     .description('Print a proof with its content.')
     .addArgument(caseArgument())
-    .argument('<proof>', 'Its id, or the start of it.')
-    .action((name: string, word: string, options: CommandOptions) =>
-      withReader(options, (context) => showProof(context, name, word)),
+    .argument('[proof]', 'Its id, or the start of it. Default: all, newest last.')
+    .action((name: string, word: string | undefined, options: CommandOptions) =>
+      withReader(options, (context) => showProofs(context, name, word)),
     )
   return explain(show, {
-    examples: [['casefile proof show "sign-in" 9f3c', 'Read it before you verify it.']],
+    examples: [
+      ['casefile proof show "sign-in"', 'Read all before you verify them.'],
+      ['casefile proof show "sign-in" 9f3c', 'Read one.'],
+    ],
     exits: [EXIT.unknown],
   })
 }
@@ -149,17 +157,33 @@ async function addProof(
   return EXIT.failed
 }
 
-async function showProof(
+/** One proof, or all of the case. They are loaded one by one, because their contents may be large. */
+async function showProofs(
   { client, terminal, json }: ReadContext,
   name: string,
-  word: string,
+  word: string | undefined,
 ): Promise<ExitCode> {
   const id = await resolveCase(client, name)
-  const proof = await wholeProof(client, resolveProof(await proofsOf(client, id), word))
-  if (json) {
-    terminal.print(jsonText(proof))
-    return EXIT.done
+  const all = await proofsOf(client, id)
+  if (word !== undefined) {
+    const proof = await wholeProof(client, resolveProof(all, word))
+    if (json) terminal.print(jsonText(proof))
+    else printProof(terminal, proof)
+  } else if (json) {
+    const whole: ProofJson[] = []
+    for (const head of all) whole.push(await wholeProof(client, head))
+    terminal.print(jsonText(whole.reverse()))
+  } else if (all.length === 0) terminal.say(await noProofText(client, id))
+  else {
+    for (const [index, head] of [...all].reverse().entries()) {
+      if (index > 0) terminal.print('\n')
+      printProof(terminal, await wholeProof(client, head))
+    }
   }
+  return EXIT.done
+}
+
+function printProof(terminal: Terminal, proof: ProofJson): void {
   terminal.say(`${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}`)
   for (const { name, message, file, line } of proof.failed_tests) {
     const place = failedTestPlace({ file, line })
@@ -170,7 +194,10 @@ async function showProof(
   terminal.say('')
   const lines = proof.content.replace(/\r?\n$/, '').split(/\r?\n/)
   terminal.print(lines.map((line) => `${shownLine(line)}\n`).join(''))
-  return EXIT.done
+}
+
+async function noProofText(client: ApiReader, id: string): Promise<string> {
+  return `no proof yet\n${nextText(await nextProofCommands(client, id))}`
 }
 
 async function verifyProof(
@@ -199,15 +226,38 @@ async function verifyProof(
     terminal.warn(`${proof.id.slice(0, 8)} is not verified: ${visibleText(proof.why_not ?? '')}`)
   }
   if (!json && verified.length + left.length === 0) terminal.say('no proof to verify')
+  if (!json && verified.length > 0) await sayAfterVerifying({ client, terminal }, id)
   return left.length > 0 ? EXIT.failed : EXIT.done
+}
+
+/** What the gate still misses, or that the case can be resolved. */
+async function sayAfterVerifying(
+  { client, terminal }: Pick<ReadContext, 'client' | 'terminal'>,
+  id: string,
+): Promise<void> {
+  const { state }: CaseJson = (await client.request('GET', `/cases/${id}`)).body
+  if (isClosed(state as CaseState)) return
+  const { open, missing, items }: GateJson = (await client.request('GET', `/cases/${id}/gate`)).body
+  if (open) {
+    terminal.say(`Proof requirements are met. Next: casefile resolve ${id.slice(0, 8)}`)
+    return
+  }
+  terminal.say('Still missing before the case can be resolved:')
+  for (const what of missing) terminal.say(`  ${visibleText(what)}`)
+  const wanted = items.flatMap(({ required, satisfied_by, type }) =>
+    required && satisfied_by === null && type !== null ? [visibleText(type)] : [],
+  )
+  const commands = await nextProofCommands(client, id)
+  const areWaiting = commands.some((command) => command.startsWith('casefile proof verify'))
+  const add = wanted.map((type) => `casefile proof add ${id.slice(0, 8)} <file> --type ${type}`)
+  terminal.say(nextText(areWaiting || add.length === 0 ? commands : add))
 }
 
 async function listProof({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {
   const id = await resolveCase(client, name)
   const proofs = await proofsOf(client, id)
   if (json) terminal.print(jsonText(proofs))
-  else if (proofs.length === 0) {
-    terminal.say(`no proof yet\n${nextText(await nextProofCommands(client, id))}`)
-  } else terminal.print(proofTable(proofs, terminal, terminal.width()))
+  else if (proofs.length === 0) terminal.say(await noProofText(client, id))
+  else terminal.print(proofTable(proofs, terminal, terminal.width()))
   return EXIT.done
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
+import type { CaseJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
 import { CASE_FIELDS } from '../../model/case-fields.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -8,7 +9,9 @@ import { type CommandContext, type CommandOptions, withService } from '../contex
 import { fieldOption } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { commitCommand } from '../output/next-commit.ts'
 import { nextProofCommands, nextText } from '../output/next-proof.ts'
+import { shownLine } from '../output/shown-line.ts'
 import { resolveCase } from '../resolve/case.ts'
 
 export interface StateOptions extends CommandOptions {
@@ -33,23 +36,43 @@ export function command(): Command {
 
 /** Also runs `casefile state`. */
 export async function setState(
-  { client, terminal, json }: CommandContext,
+  { client, terminal, json, workspace }: CommandContext,
   name: string,
   wanted: string,
   { outcome, reason }: StateOptions,
 ): Promise<ExitCode> {
   const id = await resolveCase(client, name)
   const body = { state: wanted.toUpperCase(), outcome, reason }
+  const before: CaseJson = (await client.request('GET', `/cases/${id}`)).body
   const answer = await client
     .request('PUT', `/cases/${id}/state`, { body })
     .catch(async (error) => {
       throw await withMissing(error, client, id)
     })
-  const { state, title } = answer.body
-  terminal.print(
-    json ? jsonText(answer.body) : `${id.slice(0, 8)}  ${state}  ${visibleText(title)}\n`,
-  )
+  const after: CaseJson = answer.body
+  if (json) {
+    terminal.print(jsonText(after))
+    return EXIT.done
+  }
+  const { state, title } = after
+  terminal.print(`${id.slice(0, 8)}  ${state}  ${visibleText(title)}\n`)
+  for (const line of changesOf(before, after)) terminal.say(line)
+  const commit = state === 'RESOLVED' ? await commitCommand(workspace, id) : null
+  if (commit !== null) terminal.say(`The record is not committed yet. Next: ${commit}`)
   return EXIT.done
+}
+
+/** What a command did to a case that already had this state. */
+function changesOf(before: CaseJson, after: CaseJson): string[] {
+  if (before.state !== after.state) return []
+  const changed = (['outcome', 'reason'] as const)
+    .filter((name) => before[name] !== after[name])
+    .map((name) => `${name}: ${shownValue(before[name])} → ${shownValue(after[name])}`)
+  return changed.length > 0 ? changed : ['nothing changed']
+}
+
+function shownValue(value: string | null): string {
+  return value === null ? 'none' : shownLine(value)
 }
 
 /** For people: what is missing, and the commands that add it. JSON has it in `missing`. */

@@ -4,7 +4,7 @@ import { changeMemory } from '../../client/memory-change.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import type { CaseSetupJson } from '../../http/schemas/setup.ts'
 import { AppError } from '../../model/app-error.ts'
-import { SESSION_TYPES } from '../../model/case-state.ts'
+import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
 import { RUNBOOK_FILE } from '../../model/memory-name.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -34,7 +34,7 @@ export function command(): Command {
     .addOption(
       new Option(
         '--type <type>',
-        'What the session should do. Default: implementing, or that of the failed session.',
+        'What the session should do. Default: implementing, in an investigation investigating, with --again as before.',
       ).choices(SESSION_TYPES),
     )
     .option('--provider <name>', 'Agent to use.')
@@ -81,7 +81,7 @@ async function run(
   }
   const body =
     again === undefined
-      ? { type: type ?? 'implementing', provider, note }
+      ? { type: type ?? (await usualType(client, id)), provider, note }
       : { again: await failedSession(client, id, again), type, provider, note }
   const answer = await client.request('POST', `/cases/${id}/sessions`, { body })
   const session: SessionJson = answer.body
@@ -127,6 +127,10 @@ casefile.md has no steps, and no agent is to plan. Choose one:
   casefile start ${name} --run-tests     run just the tests of the project${tests}
   casefile open ${name}                  write a runbook in the console, or as runbook.md in the case's folder`)
   return EXIT.failed
+}
+
+async function usualType(client: ApiReader, id: string): Promise<SessionType> {
+  return usualSessionType((await client.request('GET', `/cases/${id}`)).body.type)
 }
 
 async function failedSession(client: ApiReader, id: string, again: string | true): Promise<string> {

@@ -29,10 +29,10 @@ export function command(): Command {
     )
   return explain(tail, {
     examples: [
-      ['casefile tail "sign-in"', 'Ctrl-C leaves the session running.'],
+      ['casefile tail "sign-in"', 'Watch it run.'],
       ['casefile tail c12d 2 --json', 'One event per line.'],
     ],
-    more: 'Earlier events come first. It continues when the service restarts. When the case needs you, the terminal gets a desktop notification (OSC 9); not with --json, NO_COLOR or TERM=dumb.',
+    more: 'Earlier events come first. It continues when the service restarts. Ctrl-C leaves the session running. When the case needs you, the terminal gets a desktop notification (OSC 9); not with --json, NO_COLOR or TERM=dumb.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
   })
 }

@@ -1,22 +1,15 @@
 import { ask } from '../../demo/question.ts'
 import { DEFAULT_KIND } from '../../init/deps.ts'
 import { MEMORY_BRANCH, MEMORY_KINDS, type MemoryKind } from '../../init/git-memory.ts'
+import { choose } from './choose.ts'
 
 /** What each choice means, for someone new to it. docs/git.md has more. */
-const MEANINGS: Record<MemoryKind, string[]> = {
-  'with-code': [
-    "in the code's repository. Cases follow its branches: what is done on a branch is recorded",
-    'on that branch, and reaches the others by merge. But checkout, stash and clean also act on',
-    'cases, and you see a case on its own branch only.',
-  ],
-  'own-repo': [
-    "in a separate repository, which the code's repository ignores. Checkout, stash and clean of",
-    'the code never touch cases, and you always see all of them. You commit and push them separately.',
-  ],
-  'orphan-worktree': [
-    `on the separate branch "${MEMORY_BRANCH}" of the same repository, checked out as memory/. Cases stay`,
-    'apart from the code as with own-repo, and are pushed to the same place.',
-  ],
+const MEANINGS: Record<MemoryKind, string> = {
+  'with-code':
+    "in the code's repository. Cases follow its branches: what is done on a branch is recorded on that branch, and reaches the others by merge. But checkout, stash and clean also act on cases, and you see a case on its own branch only.",
+  'own-repo':
+    "in a separate repository, which the code's repository ignores. Checkout, stash and clean of the code never touch cases, and you always see all of them. You commit and push them separately.",
+  'orphan-worktree': `on the separate branch "${MEMORY_BRANCH}" of the same repository, checked out as memory/. Cases stay apart from the code as with own-repo, and are pushed to the same place.`,
 }
 
 /** Explains the three choices and asks until the answer is one of them. */
@@ -26,12 +19,10 @@ export async function askForKind(
 ): Promise<MemoryKind> {
   write('How should git store the cases, which are files in memory/?\n\n')
   for (const [index, kind] of MEMORY_KINDS.entries()) {
-    write(`  ${index + 1}. ${kind}: ${MEANINGS[kind].join('\n     ')}\n\n`)
+    write(`  ${index + 1}. ${kind}: ${MEANINGS[kind]}\n\n`)
   }
-  for (;;) {
-    const answer = await ask('1, 2 or 3? [1] ', signal)
-    if (answer === null || answer === '') return DEFAULT_KIND
-    const found = MEMORY_KINDS.find((kind, index) => [`${index + 1}`, kind].includes(answer))
-    if (found) return found
-  }
+  return choose(MEMORY_KINDS, MEMORY_KINDS.indexOf(DEFAULT_KIND), {
+    write,
+    ask: (question) => ask(question, signal),
+  })
 }

@@ -1,8 +1,12 @@
 /** Changes the settings that `casefile init` asks for: agent, tests, signatures. */
 
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { type Agent, agentsIn, proposedAgent } from '../../doctor/agents.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { stampOf } from '../../files/safe-read.ts'
+import { planHooks, usualChange } from '../../hook-settings/hook-change.ts'
+import { shownByGit } from '../../hook-settings/shown-by-git.ts'
+import { hooksReport } from '../../hook-settings/status.ts'
 import { hookAgent } from '../../init/hook-agent.ts'
 import { ALL_TESTS_PASS, createSetup } from '../../init/setup.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -18,10 +22,15 @@ import { findPlaces, openPlaces } from '../../workspace/settings/places.ts'
 import { ownTerminal } from '../output/terminal.ts'
 import type { Found, SetupChoice } from './setup-questions.ts'
 
+export interface Facts extends Found {
+  /** Whether there is a casefile.md. */
+  isConfigured: boolean
+  provider: string
+  proposed: Agent | null
+}
+
 /** What is known of the folder and the machine before anything is written. */
-export async function findFacts(
-  rootOption: string,
-): Promise<Found & { isConfigured: boolean; proposed: Agent | null }> {
+export async function findFacts(rootOption: string): Promise<Facts> {
   const places = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
   const { root, memoryRoot } = places
   const present = await places.settings()
@@ -34,6 +43,7 @@ export async function findFacts(
   const agents = agentsIn(statuses)
   return {
     agents,
+    provider: present.provider,
     proposed: proposedAgent(agents),
     tests,
     key: key && (key.is === 'file' ? key.path : "git's user.signingkey"),
@@ -63,8 +73,42 @@ export async function plannedChanges(
     if (!present.signApprovals) set('sign_approvals: true')
     lines.push(`Add your key to ${ALLOWED_SIGNERS}, if it is not there`)
   }
-  if (inTerminal) lines.push(`Add hooks to the settings of ${provider ?? present.provider}`)
+  if (inTerminal) lines.push(...(await plannedHooks(provider ?? present.provider, places)))
   return lines.map(visibleText)
+}
+
+async function plannedHooks(
+  provider: string,
+  { root, stateDir }: { root: string; stateDir: string },
+): Promise<string[]> {
+  const agent = hookAgent(provider)
+  const places = { root, stateDir, environment: process.env }
+  const change = await planHooks(usualChange(agent), places)
+  if (change === null || change.before === change.after) return []
+  const name = isWithin(root, change.path) ? relative(root, change.path) : change.path
+  const file = change.before === null ? `${name}, a new file` : name
+  return [
+    `Add hooks to ${file}: they send ${agent.title}'s prompts, tool calls and plans to Casefile, and wait for its answer before each tool`,
+  ]
+}
+
+/** What the person of new hooks has to know. */
+export async function hookNotes(rootOption: string, provider: string): Promise<string[]> {
+  const { root, stateDir } = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const agent = hookAgent(provider)
+  const places = { root, stateDir, environment: process.env }
+  const change = await planHooks(usualChange(agent), places)
+  const { hooks } = await hooksReport(places)
+  const shown = change === null ? [] : await shownByGit(root, [change])
+  return [
+    ...shown.map(
+      (name) =>
+        `${name} names folders of this machine, so it is for you alone. Keep it out of git: add it to .gitignore`,
+    ),
+    ...hooks
+      .filter((each) => each.agent === provider)
+      .flatMap(({ warnings }) => warnings.map((each) => `${provider}: ${each}`)),
+  ].map(visibleText)
 }
 
 /** Changes just the settings that the choice names. Returns what was written, as lines. */

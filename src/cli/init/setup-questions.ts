@@ -1,5 +1,6 @@
 import type { Agent } from '../../doctor/agents.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { choose, type Dialog } from './choose.ts'
 
 /** What `casefile init` sets, besides how git keeps the cases. What is not given stays as it is. */
 export interface SetupChoice {
@@ -16,12 +17,6 @@ export interface Found {
   tests: { command: string; source: string } | null
   /** The operator's SSH key, as they would recognize it; null without one. */
   key: string | null
-}
-
-export interface Dialog {
-  write(text: string): void
-  /** The answer, without spaces around it; null at the end of input. */
-  ask(question: string): Promise<string | null>
 }
 
 /** Asks for what the options do not say. Enter takes the proposal. */
@@ -44,8 +39,9 @@ export async function askSetup(
 async function askAgent(
   agents: readonly Agent[],
   proposed: Agent | null,
-  { write, ask }: Dialog,
+  dialog: Dialog,
 ): Promise<string> {
+  const { write } = dialog
   const commands = agents.filter(({ kind }) => kind === 'command')
   const usable = commands.filter(isUsable)
   const choices = [...usable.map(({ id }) => id), 'none']
@@ -56,7 +52,7 @@ async function askAgent(
   write('\n')
   const first = proposed && choices.includes(proposed.id) ? choices.indexOf(proposed.id) : -1
   const standard = first === -1 ? choices.length - 1 : first
-  return choose(choices, standard, ask)
+  return choose(choices, standard, dialog)
 }
 
 function isUsable({ status }: Agent): boolean {
@@ -84,14 +80,14 @@ export function agentText({ title, version, status, advice }: Agent): string {
 }
 
 /** Whether the person starts the agent. */
-async function askPlace({ title }: Agent, { write, ask }: Dialog): Promise<boolean> {
-  write(`\nWho starts ${visibleText(title)}?
+async function askPlace({ title }: Agent, dialog: Dialog): Promise<boolean> {
+  dialog.write(`\nWho starts ${visibleText(title)}?
 
   1. Casefile, for each session: casefile start, or the button in the console
-  2. I do, in my own terminal: its hooks make it wait for my approval (docs/hooks.md)
+  2. I do, in my own terminal: its hooks make it wait for my approval of a plan for the case that is current here (casefile use --help)
 
 `)
-  return (await choose(['1', '2'], 0, ask)) === '2'
+  return (await choose(['1', '2'], 0, dialog)) === '2'
 }
 
 async function askTests(
@@ -113,19 +109,4 @@ async function askSign(key: string, { write, ask }: Dialog): Promise<boolean> {
     `\nApprovals can be signed with your SSH key (${visibleText(key)}), so that others can check who approved.\n`,
   )
   return /^y(?:es)?$/i.test((await ask('Ask for a signature at each approval? [y/N] ')) ?? '')
-}
-
-/** Asks until the answer is one of the choices, by number or name. */
-async function choose(
-  choices: readonly string[],
-  standard: number,
-  ask: Dialog['ask'],
-): Promise<string> {
-  const numbers = choices.length === 1 ? '1' : `1-${choices.length}`
-  for (;;) {
-    const answer = await ask(`${numbers}? [${standard + 1}] `)
-    if (answer === null || answer === '') return choices[standard]!
-    const found = choices.find((choice, index) => [`${index + 1}`, choice].includes(answer))
-    if (found !== undefined) return found
-  }
 }

@@ -3,9 +3,11 @@ import { hookLines, INSTALLED } from '../../hook-settings/status-text.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import { isUngated } from '../../model/ungated-conversation.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { stringWidth } from './screen-width.ts'
 import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { ago } from './times.ts'
+import { wrapped } from './wrapped.ts'
 
 interface Heard {
   /** The running service; null without one. */
@@ -19,23 +21,39 @@ export function hooksText(
   { url, conversations }: Heard,
   { width }: Pick<Terminal, 'width'>,
 ): string {
-  const rows = report.hooks.map(({ agent, place, file, installed, is_strict }) => [
+  const columns = width()
+  const cells = report.hooks.map(({ agent, place, installed, is_strict }) => [
     { text: agent },
     { text: place },
     { text: INSTALLED[installed] + (is_strict ? ', strict' : '') },
     { text: lastHeard(agent, conversations) },
-    { text: visibleText(file) },
   ])
+  const files = report.hooks.map(({ file }) => visibleText(file))
+  const inOne = table(cells.map((row, at) => [...row, { text: files[at]! }]))
+  const isWide = inOne.split('\n').every((line) => stringWidth(line) <= columns)
+  // a path is of use only in full
+  const below = () => cells.map((row, at) => `${table([row])}  ${files[at]}\n`).join('')
   const lines = [
-    ...(rows.length === 0 ? ['No hooks are installed.'] : []),
+    ...(cells.length === 0 ? ['No hooks are installed.'] : []),
     url === null
       ? 'No service runs, so installed hooks deny every tool. Start one with: casefile serve'
       : `The service answers at ${url}.`,
     ...hookLines(report),
     ...conversations.filter((each) => isUngated(each)).map(ungatedText),
+    ...conversations.filter(isUnbound).map(unboundText),
   ]
-  const top = rows.length === 0 ? '' : `${table(rows, { width: width(), cuts: [[4, 12]] })}\n`
-  return top + lines.map((line) => `${line}\n`).join('')
+  const top = cells.length === 0 ? '' : `${isWide ? inOne : below()}\n`
+  return top + lines.map((line) => `${wrapped(line, columns, '  ')}\n`).join('')
+}
+
+/** Whether it goes on without a case. One that is not gated is told of in any case. */
+function isUnbound(each: ConversationJson): boolean {
+  return each.case_id === null && each.is_running && !isUngated(each)
+}
+
+function unboundText({ id, agent, folder, started_at }: ConversationJson): string {
+  const where = folder === '.' ? 'the workspace' : visibleText(folder)
+  return `${agent}: conversation ${id.slice(0, 8)} in ${where}, begun ${ago(started_at)}, has no case: nothing of it is recorded or held back. casefile adopt ${id.slice(0, 8)} <case> changes that.`
 }
 
 function lastHeard(agent: string, conversations: readonly ConversationJson[]): string {

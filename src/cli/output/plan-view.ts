@@ -1,6 +1,7 @@
 import type { CommentJson } from '../../http/schemas/comment.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
+import { placedBelow } from '../../model/comment.ts'
 import type { PlanStep } from '../../model/plan-step.ts'
 import { scopeLines } from '../../model/scope.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -58,6 +59,8 @@ export async function planView(
   const carried = { ...executed, objection: executed.objection ?? untrusted }
   const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
   const onPlan = comments.filter(({ on }) => on === 'plan')
+  const block = (comment: CommentJson) =>
+    commentBlock(comment, terminal, { isBelowLine: comment.present_line !== null })
   const lines = plan
     .replace(/\r?\n$/, '')
     .split(/\r\n|\n|\r/)
@@ -66,13 +69,14 @@ export async function planView(
       const text = running.has(index + 1)
         ? `${color.yellow('▶')} ${color.bold(shown)}`
         : wrapped(`  ${shown}`, width())
-      const below = onPlan.filter((comment) => lastLine(comment) === index + 1)
-      return [text, ...below.flatMap((each) => commentBlock(each, terminal, { isBelowLine: true }))]
+      const below = onPlan.filter((comment) => placedBelow(comment) === index + 1)
+      return [text, ...below.flatMap(block)]
     })
-  const others = onPlan
-    .filter((comment) => lastLine(comment) === null)
-    .flatMap((each) => commentBlock(each, terminal, { isBelowLine: false }))
-  if (others.length > 0) lines.push('', ...others)
+  const whole = onPlan.filter(({ line }) => line === null).flatMap(block)
+  if (whole.length > 0) lines.push('', ...whole)
+  const left = onPlan.filter((comment) => comment.line !== null && placedBelow(comment) === null)
+  if (left.length > 0)
+    lines.unshift('Not placed, because their lines are gone:', ...left.flatMap(block), '')
   const limits = scopeLines(reading.scope).map((line) => `Scope, ${line}`)
   const end = [...limits, ...summary(reading, carried, state === 'plan_ready')]
   const objections = end.map((line) => wrapped(visibleText(line), width()))
@@ -93,12 +97,6 @@ function summary(
   const running = steps.filter(willRun)
   const names = running.map(({ id, language }) => `${id} (${language})`).join(', ')
   return running.length === 0 ? [text] : [text, `Run by Casefile: ${names}`]
-}
-
-/** The last line of a comment in the present plan; null if its lines are not there. */
-function lastLine({ present_line, line, end_line }: CommentJson): number | null {
-  if (present_line === null || line === null) return null
-  return present_line + (end_line ?? line) - line
 }
 
 /** The lines of a fence, including both ends. */

@@ -1,5 +1,5 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
-import { refusedCount, refusedText } from '../../model/refused-actions.ts'
+import { foldRefused, refusedCount, refusedText } from '../../model/refused-actions.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
@@ -12,9 +12,10 @@ export function printRefused(
   if (plan + work === 0) return
   const when = plan > 0 ? `, ${plan} of them while it planned` : ''
   print(`\n${color.bold('Denied')}  ${refusedCount(plan + work)}${when}\n`)
-  for (const refused of first) {
-    print(`  ${color.red('✗')} ${visibleText(refusedText(refused))}\n`)
-    for (const line of wrapped(visibleText(refused.reason), width() - 4).split('\n')) {
+  for (const { action, times } of foldRefused(first)) {
+    const repeated = times > 1 ? color.dim(`  ${times} times`) : ''
+    print(`  ${color.red('✗')} ${visibleText(refusedText(action))}${repeated}\n`)
+    for (const line of wrapped(visibleText(action.reason), width() - 4).split('\n')) {
       print(`    ${line}\n`)
     }
   }

@@ -34,6 +34,7 @@ const WAITED = {
   planned_ms: 81,
   waited_ms: 359_914,
   ran_ms: null,
+  steps_ms: null,
 }
 const CREATED = {
   ...WAITING,
@@ -44,6 +45,7 @@ const CREATED = {
     planned_ms: null,
     waited_ms: null,
     ran_ms: null,
+    steps_ms: null,
   },
   plan_sha256: null,
 }

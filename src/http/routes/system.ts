@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import * as z from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { type Endpoint, endpoint, ok } from '../endpoint.ts'
@@ -70,6 +71,7 @@ async function readHealth(service: HttpDeps): Promise<HealthJson> {
   return {
     status: 'ok',
     indexing,
+    workspace: basename(service.layout.root),
     cases: service.catalog.size(),
     watching,
     ...(trouble ?? {}),

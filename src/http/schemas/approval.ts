@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { SIGNATURE_STATES } from '../../model/approval-statement.ts'
 import { time } from '../../model/schemas.ts'
 import { PLAN } from './params.ts'
-import { upTo } from './text-fields.ts'
+import { planHash, upTo } from './text-fields.ts'
 
 export const approvalSignature = z
   .object({
@@ -35,12 +35,7 @@ const signatureSchema = z
 
 export const approvalSchema = z
   .object({
-    plan_sha256: z
-      .string()
-      .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
-      .toLowerCase()
-      .optional()
-      .describe('SHA-256 of the plan that you have read, in hex.'),
+    plan_sha256: planHash.optional().describe('SHA-256 of the plan that you have read, in hex.'),
     note: upTo(20_000).optional().describe('A note for the agent, which gets it with its plan.'),
     signature: signatureSchema.optional(),
   })

@@ -3,7 +3,7 @@ import { COMMENT_STATUSES, MAX_COMMENT_CHARACTERS } from '../../model/comment.ts
 import { id, time } from '../../model/schemas.ts'
 import { caseIdParam, sessionIdParam } from './params.ts'
 import { atLeastOne, exampleOf, type JsonOf, lineNumber } from './primitives.ts'
-import { notBlank } from './text-fields.ts'
+import { notBlank, planHash } from './text-fields.ts'
 
 export const commentIdParam = z.string().meta({
   description: 'The id of the comment: 8 hex digits.',
@@ -57,6 +57,11 @@ export const comment = z
     present_line: lineNumber
       .nullable()
       .describe('The first line in the present plan; null if it is not there.'),
+    near_line: lineNumber
+      .nullable()
+      .describe(
+        'If its lines have changed: the line of the present plan below which it belongs, by its quote or its step; null if there is none.',
+      ),
     replies: z.array(reply).describe('Oldest first.'),
   })
   .meta({
@@ -80,6 +85,7 @@ export const comment = z
         resolved: false,
         status: 'draft',
         present_line: 3,
+        near_line: null,
         replies: [],
       },
     ],
@@ -116,12 +122,7 @@ export const newCommentSchema = z
       .string()
       .optional()
       .describe('The lines that you see. The request fails if the plan has others there.'),
-    plan_sha256: z
-      .string()
-      .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
-      .toLowerCase()
-      .optional()
-      .describe('SHA-256 of the plan that you have read, in hex.'),
+    plan_sha256: planHash.optional().describe('SHA-256 of the plan that you have read, in hex.'),
     diff: diffPlace.optional().describe('A place in the diff, instead of the plan.'),
   })
   .check(({ value, issues }) => {

@@ -8,7 +8,7 @@ import { problem } from './case.ts'
 import { commentCounts } from './comment.ts'
 import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
-import { notBlank, oneLine, upTo } from './text-fields.ts'
+import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 
 const changed = {
   file: z.string(),
@@ -108,6 +108,9 @@ const durations = z
     planned_ms: count.nullable().describe('Milliseconds of planning.'),
     waited_ms: count.nullable().describe('Milliseconds of waiting for approval.'),
     ran_ms: count.nullable().describe('Milliseconds of the approved run.'),
+    steps_ms: count
+      .nullable()
+      .describe('Of `ran_ms`, the agent and the steps. The rest is work of the service.'),
   })
   .meta({ id: 'Durations' })
 
@@ -213,6 +216,7 @@ export const session = z
           planned_ms: 81,
           waited_ms: null,
           ran_ms: null,
+          steps_ms: null,
         },
         usage: [],
         usage_total: NO_USAGE,
@@ -261,6 +265,7 @@ export const session = z
           planned_ms: 64,
           waited_ms: 271_800,
           ran_ms: 1675,
+          steps_ms: 1240,
         },
         usage: [],
         usage_total: NO_USAGE,
@@ -358,10 +363,7 @@ export const planSchema = z
   .object({
     plan: notBlank('a plan'),
     hypothesis: z.string().optional().describe('If it is missing, the present hypothesis stays.'),
-    expected_plan_sha256: z
-      .string()
-      .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
-      .toLowerCase()
+    expected_plan_sha256: planHash
       .optional()
       .describe(
         'SHA-256 of the plan that you edited, in hex. The request fails if it has changed.',

@@ -140,6 +140,9 @@ export const setupProvider = z
 export const caseSetup = z
   .object({
     provider: z.string().describe('The provider of the case, or of new sessions.'),
+    in_terminal: z
+      .boolean()
+      .describe('Whether the hooks of that agent are installed for this workspace.'),
     plans_from: z
       .enum(['agent', 'runbook', 'description', 'steps'])
       .nullable()
@@ -159,11 +162,12 @@ export const caseSetup = z
     examples: [
       {
         provider: 'runbook',
+        in_terminal: false,
         plans_from: null,
         tests: {
           ...TESTS,
           runbook:
-            "Run the project's own tests (package.json).\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n",
+            "Run the project's own tests (package.json).\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n\n## Hypothesis\n\nNone: this plan only runs the tests, with the command found in package.json.\n",
         },
       },
     ],

@@ -22,6 +22,7 @@ export const health = z
     indexing: z
       .boolean()
       .describe('True while the files are read after a start. Requests that need the files wait.'),
+    workspace: z.string().describe('The name of the folder of the workspace.'),
     cases: count.describe('How many cases there are; while indexing, how many have been read.'),
     watching: z
       .enum(['ok', 'starting', 'degraded'])
@@ -37,6 +38,7 @@ export const health = z
       {
         status: 'ok',
         indexing: false,
+        workspace: 'my-project',
         cases: 12,
         watching: 'ok',
         webhooks: {

@@ -33,6 +33,11 @@ export function notBlank(what: string, max?: number) {
   return text.regex(NOT_BLANK, `expected ${what}, not only white space`)
 }
 
+export const planHash = z
+  .string()
+  .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
+  .toLowerCase()
+
 export function oneLine(max: number) {
   return upTo(max)
     .refine((text) => NOT_BLANK.test(text), 'expected a text, not only white space')

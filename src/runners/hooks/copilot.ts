@@ -92,6 +92,8 @@ function answer(_: HookEvent, answer: HookAnswer): Record<string, unknown> | nul
     case 'approved':
     case 'context':
       return null // its own dialog comes after the hook
+    case 'notice':
+      return { type: 'progress', message: answer.text }
     case 'sentBack':
       return { permissionDecision: 'deny', permissionDecisionReason: answer.message }
     case 'denied':

@@ -44,6 +44,8 @@ export type HookEvent = {
 export type HookAnswer =
   | { is: 'pass' }
   | { is: 'context'; text: string }
+  /** A line for the person, where the agent shows one when a conversation begins. */
+  | { is: 'notice'; text: string }
   | { is: 'denied'; reason: string }
   /** `isEdited`: the text is not the one that the agent presented. `notes` is empty without any. */
   | { is: 'approved'; plan: string; notes: string; isEdited: boolean }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { SHOWS_PROCESSES } from '../../platform/proc.ts'
-import { processIds, processStat } from '../../platform/processes.ts'
+import { processIds, processStat, signalProcess } from '../../platform/processes.ts'
 
 /** After SIGKILL only a process in an uninterruptible system call is left. */
 const KILL_WAIT_MS = 500
@@ -43,15 +43,7 @@ function areAllZombies(group: number, known: number[]): boolean {
   return known.length === 0
 }
 
-/** Whether there was a process to signal. EPERM means there is one of another user (or a zombie, on macOS). */
+/** Whether there was a process to signal. */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(-group, signal)
-    return true
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ESRCH') return false
-    if (code === 'EPERM') return true
-    throw error
-  }
+  return signalProcess(-group, signal)
 }

@@ -33,6 +33,13 @@ export function openingText({ title, description, id }: Case, howToPlan: string)
     .join('\n\n')
 }
 
+/** What the person is told when a conversation without a case begins. `named`: what CASEFILE_CASE says. */
+export function unboundText(named: string | null): string {
+  return named === null
+    ? 'Casefile: no case is current here, so nothing is recorded or held back. Before your next prompt: casefile use <case>'
+    : 'Casefile: CASEFILE_CASE names no open case, so nothing is recorded or held back.'
+}
+
 /** What the agent is told about a plan that was sent back. */
 export function sentBackText(note: string): string {
   return `The operator sent the plan back in Casefile, with this comment:\n\n${note}\n\nChange the plan accordingly and present it again. Nothing may be changed until it is approved.`

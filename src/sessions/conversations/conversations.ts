@@ -21,7 +21,14 @@ import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
-import { goOnText, HOW_TO_PLAN, notesText, openingText, sentBackText } from './agent-messages.ts'
+import {
+  goOnText,
+  HOW_TO_PLAN,
+  notesText,
+  openingText,
+  sentBackText,
+  unboundText,
+} from './agent-messages.ts'
 import { objectionBeforeApproval, scopeObjection } from './gate.ts'
 import {
   type Announced,
@@ -294,7 +301,10 @@ export function createConversations(deps: ConversationDeps): Conversations {
         const live = liveSession(conversation)
         if (live) talks.known(live.id)?.resume()
       }
-      if (conversation.case_id === null) return PASS
+      if (conversation.case_id === null) {
+        const text = unboundText(request.caseName)
+        return event.kind === 'started' ? { is: 'notice', text } : PASS
+      }
       return answerTo(dialect, conversation, event, request)
     },
 

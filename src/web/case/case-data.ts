@@ -56,6 +56,8 @@ export interface CasePageData {
   provider: string
   /** What people call it; null for the runbook. */
   providerTitle: string | null
+  /** How that agent is used in the terminal where its hooks are installed; null without hooks, or for a later session. */
+  terminal: { isCurrent: boolean } | null
   /** Whether it is known which agents are installed. */
   areKnown: boolean
   /** What a session without an agent would plan with; null if its working folder can't be used. */
@@ -87,11 +89,13 @@ export async function loadCasePage(
   const agents = setup.last()?.agents ?? null
   const objections = await startObjections(startContext, service.agents)
   const failedSession = isClosed(json.state) ? null : (unansweredFailure(folder) ?? null)
+  const provider = json.provider ?? settings.provider
   return {
     id,
     json,
     folder,
     sessions,
+    terminal: sessions.length === 0 ? await terminalOf(service, id, provider) : null,
     failedSession,
     gate: gateOf(folder),
     attention: attentionOf(folder),
@@ -108,14 +112,23 @@ export async function loadCasePage(
       .map((child) => relatedCase(service, child))
       .sort((a, b) => (a.title < b.title ? -1 : 1)),
     providers: providerChoices(settings, agents, objections),
-    provider: json.provider ?? settings.provider,
-    providerTitle: titleOfProvider(json.provider ?? settings.provider, settings),
+    provider,
+    providerTitle: titleOfProvider(provider, settings),
     areKnown: agents !== null,
     runbook: await runbookOf(service, folder),
     againObjection:
       failedSession && (await startObjection(failedSession, startContext, { isRunbook: false })),
     objections,
   }
+}
+
+async function terminalOf(
+  { setup, conversations, layout }: HttpDeps,
+  id: string,
+  provider: string,
+): Promise<CasePageData['terminal']> {
+  if (!(await setup.hasHooks(provider))) return null
+  return { isCurrent: (await conversations.currentCase(layout.root)).case_id === id }
 }
 
 export type RunbookSetup = Omit<CaseSetup, 'provider'>

@@ -103,7 +103,8 @@ function CaseHead({ data }: { data: CasePageData }) {
   const { id, json, parent, broken, attention } = data
   const group = stateGroup(json.state, attention?.kind)
   const tags = json.tags.filter((tag) => tag !== json.type)
-  const need = attention && needLabel(attention.kind, json.state)
+  const need = attention ? [needLabel(attention.kind, json.state)] : []
+  const shown = [...new Set([STATE_GROUP_LABELS[group], ...need])]
   return (
     <div class="record-head" id="record-head">
       <Breadcrumbs
@@ -115,11 +116,10 @@ function CaseHead({ data }: { data: CasePageData }) {
         {broken ? <FixFileLink caseId={id} problem={broken} /> : <CaseForm data={data} />}
       </div>
       <div class="record-tags">
-        <Badge tone={STATE_GROUP_TONES[group]}>
-          {STATE_GROUP_LABELS[group]}
-          {need && need !== STATE_GROUP_LABELS[group] && ` · ${need}`}
-        </Badge>
-        <span class="small muted">{stateLabel(json.state)}</span>
+        <Badge tone={STATE_GROUP_TONES[group]}>{shown.join(' · ')}</Badge>
+        {!shown.includes(stateLabel(json.state)) && (
+          <span class="small muted">{stateLabel(json.state)}</span>
+        )}
         {json.outcome && (
           <Badge tone={outcomeTone(json.outcome)}>{visibleText(outcomeLabel(json.outcome))}</Badge>
         )}

@@ -46,7 +46,14 @@ export function caseRoutes({ service, assets, setup }: PageDeps): Hono<ServiceEn
     const layout = diffLayout(c.req.query('diff'))
     return pageResponse(
       c,
-      <ProofPage service={service} assets={assets} folder={folder} proof={proof} layout={layout} />,
+      <ProofPage
+        service={service}
+        assets={assets}
+        folder={folder}
+        proof={proof}
+        layout={layout}
+        isRaw={c.req.query('view') === 'raw'}
+      />,
     )
   })
 

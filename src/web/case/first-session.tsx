@@ -2,6 +2,7 @@ import { isClosed } from '../../model/attention.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, SETUP } from '../shell/addresses.ts'
+import { CopiableText } from '../shell/copy-button.tsx'
 import { HelpLink } from '../shell/help-link.tsx'
 import type { CasePageData } from './case-data.ts'
 
@@ -17,6 +18,7 @@ export function FirstSession({ data }: { data: CasePageData }) {
       </div>
     )
   }
+  if (data.terminal !== null) return <StartInTerminal data={data} />
   return (
     <div class="notice with-actions" id="first-session">
       <div>
@@ -37,6 +39,47 @@ export function FirstSession({ data }: { data: CasePageData }) {
           Plan this case
         </button>
       )}
+    </div>
+  )
+}
+
+/** The agent has its hooks: its person starts it. */
+function StartInTerminal({ data }: { data: CasePageData }) {
+  const { id, provider, providerTitle, terminal, objections } = data
+  const title = visibleText(providerTitle ?? provider)
+  const isCurrent = terminal?.isCurrent === true
+  return (
+    <div class="notice with-actions" id="first-session">
+      <div>
+        <strong>
+          {isCurrent
+            ? `Next: start ${title} in your terminal.`
+            : `Next: make this case current for ${title} in your terminal.`}
+        </strong>
+        <p class="small muted">
+          {isCurrent
+            ? 'This case is current in the folder of the workspace. What the agent does there belongs to it, and waits until you approve its plan.'
+            : 'What the agent does in the folder of the workspace then belongs to this case, and waits until you approve its plan.'}
+        </p>
+      </div>
+      <div class="actions">
+        {isCurrent ? (
+          <CopiableText text={provider} what={`the command for ${title}`} />
+        ) : (
+          <form class="needs-script" data-send="PUT" action="/current-case">
+            <input type="hidden" name="folder" value="." />
+            <input type="hidden" name="case_id" value={id} />
+            <button type="submit" class="primary">
+              Make it current
+            </button>
+          </form>
+        )}
+        {objections.folder === null && (
+          <button type="button" class="needs-script" data-opens="new-session">
+            Let Casefile start it
+          </button>
+        )}
+      </div>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { SESSION_TYPES, type SessionType } from '../../model/case-state.ts'
+import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { StartObjections } from '../../sessions/start-checks.ts'
 import { sessionPage } from '../shell/addresses.ts'
@@ -9,7 +9,7 @@ import type { CasePageData } from './case-data.ts'
 import { lacksPlan, NothingToPlan } from './first-session.tsx'
 
 /** What each type of session asks of the provider. Otherwise they differ only in the state that the case gets. */
-const TASKS: Record<SessionType, { task: string; hint: string }> = {
+export const TASKS: Record<SessionType, { task: string; hint: string }> = {
   investigating: { task: 'Find the cause', hint: 'Explain what happens and why. Fix nothing yet.' },
   planning: { task: 'Plan the work', hint: 'Work out how to do what the case asks for.' },
   implementing: { task: 'Make the change', hint: 'Do what the case asks for, and prove it works.' },
@@ -21,8 +21,9 @@ const TASKS: Record<SessionType, { task: string; hint: string }> = {
 
 /** The form of a new session, behind a button. */
 export function SessionForm({ data }: { data: CasePageData }) {
-  const { id, sessions, objections } = data
-  const likely = likelyType(sessions[0]?.type)
+  const { id, json, objections } = data
+  const usual = usualSessionType(json.type)
+  const others = SESSION_TYPES.filter((type) => type !== usual)
   return (
     <FormDisclosure id="new-session" label="New session" shortcut="s" isSmall>
       <form
@@ -34,10 +35,12 @@ export function SessionForm({ data }: { data: CasePageData }) {
       >
         <fieldset class="choices">
           <legend>What should it do?</legend>
-          <TypeChoice type={likely} checked />
+          <TypeChoice type={usual} checked />
           <details class="show-more">
-            <summary>Something else</summary>
-            {SESSION_TYPES.filter((type) => type !== likely).map((type) => (
+            <summary>
+              Something else: {others.map((type) => TASKS[type].task.toLowerCase()).join(', ')}
+            </summary>
+            {others.map((type) => (
               <TypeChoice type={type} />
             ))}
           </details>
@@ -86,12 +89,6 @@ function TypeChoice({ type, checked = false }: { type: SessionType; checked?: bo
       </span>
     </label>
   )
-}
-
-/** What usually comes next. */
-function likelyType(last: SessionType | undefined): SessionType {
-  if (last === undefined) return 'investigating'
-  return last === 'implementing' || last === 'verifying' ? 'verifying' : 'implementing'
 }
 
 const MAX_FILES = 10

@@ -1,7 +1,12 @@
 import { counted } from '../../model/amounts.ts'
 import type { HistoryEntry } from '../../model/history.ts'
 import { providerText, type Session } from '../../model/session.ts'
-import { durationsText, sessionDurations } from '../../model/session-durations.ts'
+import {
+  durationsText,
+  runPartsText,
+  sessionDurations,
+  stepsTime,
+} from '../../model/session-durations.ts'
 import { failureText } from '../../model/session-failure.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
@@ -207,7 +212,8 @@ function Change({ from, to }: { from: string; to: string }) {
 function SessionSummary({ session }: { session: Session }) {
   const { case_id, number, type, state, started_at, completed_at, diff, tests, trail } = session
   const spent = sessionDurations(trail)
-  const durations = durationsText(spent)
+  const steps_ms = stepsTime(session)
+  const durations = durationsText({ ...spent, steps_ms })
   const isApproved = trail.some(({ event }) => event === 'plan_approved')
   const steps = isApproved ? workStepsOf(number, trail) : []
   return (
@@ -231,7 +237,7 @@ function SessionSummary({ session }: { session: Session }) {
         )}
         {diff && <DiffCounts diff={diff} />}
         {durations !== '' && (
-          <span class="session-times">
+          <span class="session-times" title={runPartsText(spent.ran_ms, steps_ms)}>
             <SessionBar durations={spent} />
             <span>{durations}</span>
           </span>

@@ -44,6 +44,14 @@ export function composer({ about, action, fields }: ComposerProps): HTMLFormElem
   )
 }
 
+/** Gives a form the focus, and scrolls until the bar with Approve, which lies over the plan, hides none of it. */
+export function showWhole(form: HTMLElement): void {
+  const bar = document.querySelector<HTMLElement>('.approve-bar')
+  form.style.setProperty('--bar', `${bar?.offsetHeight ?? 0}px`)
+  form.querySelector('textarea')?.focus({ preventScroll: true })
+  form.scrollIntoView({ block: 'nearest' })
+}
+
 /** Closes other forms that nothing was written in. */
 export function closeEmptyComposers(except: HTMLFormElement | undefined): void {
   for (const form of openComposers())

@@ -33,8 +33,8 @@ export function startForms(): void {
     showError(form, null)
   })
   document.addEventListener('refreshed', () => {
-    for (const error of document.querySelectorAll('.form-error.unreachable'))
-      error.firstElementChild!.textContent = ANSWERS_AGAIN
+    for (const error of document.querySelectorAll<HTMLElement>('.form-error.unreachable'))
+      error.firstElementChild!.textContent = `${ANSWERS_AGAIN} ${error.dataset.then}`
   })
   addEventListener('beforeunload', (event) => {
     if (document.querySelector('form[data-dirty]')) event.preventDefault()
@@ -94,15 +94,15 @@ export async function finish(
   await refresh()
 }
 
-/** Shows in a form why the service rejected it; null removes that. */
-export function showError(form: HTMLElement, problem: Problem | null): void {
+/** Shows in a form why the service rejected it; null removes that. `then`: what to do once it answers again. */
+export function showError(form: HTMLElement, problem: Problem | null, then = LOOK_AGAIN): void {
   form.querySelector('.form-error')?.remove()
   if (!problem) return
   const { code, detail, errors = [] } = problem
   const addsDetails = errors.length > 1 || (errors[0] && !detail.includes(errors[0].message))
   form.append(
     element(
-      <div class={`form-error ${code}`} role="alert" data-own="">
+      <div class={`form-error ${code}`} role="alert" data-own="" data-then={then}>
         <p>{detail}</p>
         {addsDetails && (
           <ul>
@@ -119,8 +119,8 @@ export function showError(form: HTMLElement, problem: Problem | null): void {
 }
 
 /** What was sent may have gone unseen: the message stays until it is sent again. */
-const ANSWERS_AGAIN =
-  "Casefile didn't answer, but it does now. The page shows what it has: if your change is missing, try again."
+const ANSWERS_AGAIN = "Casefile didn't answer, but it does now."
+const LOOK_AGAIN = 'The page shows what it has: if your change is missing, try again.'
 
 /** Asks in a dialog of the page. */
 function isConfirmed(question: string, yes: string): Promise<boolean> {

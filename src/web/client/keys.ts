@@ -104,7 +104,8 @@ export function showHelp(): void {
   })
 }
 
-function nameOf(element: HTMLElement): string {
+/** What the key of an element does; also what the palette calls it. */
+export function nameOf(element: HTMLElement): string {
   const label = element.dataset.keyName ?? element.getAttribute('aria-label')
   const byLabel = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : undefined
   return (label ?? byLabel ?? element.textContent ?? '').trim().replace(/\s+/g, ' ')

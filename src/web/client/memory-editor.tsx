@@ -170,8 +170,10 @@ function openEditor(
       if (now.etag !== base.etag) ask(now)
       else showError(form, sent.problem)
     } catch (error) {
-      const away = { ...AWAY, detail: `${AWAY.detail} Your text is still here.` }
-      showError(form, error instanceof TypeError ? away : { ...AWAY, detail: String(error) })
+      if (error instanceof TypeError) {
+        const kept = 'Your text is still here.'
+        showError(form, { ...AWAY, detail: `${AWAY.detail} ${kept}` }, `${kept} Save it again.`)
+      } else showError(form, { code: 'unreadable_file', detail: String(error) })
     } finally {
       isSaving = false
       area.readOnly = false
@@ -181,6 +183,14 @@ function openEditor(
 
   /** Nothing that was typed is touched before the operator has chosen. */
   function ask(now: MemoryFile): void {
+    showError(form, null)
+    // a save whose answer was lost
+    if (now.etag !== null && now.text === textToSave(base.text ?? '', area.value)) {
+      close()
+      notify('Saved.')
+      void refresh()
+      return
+    }
     shownETag = now.etag
     const rebase = () => {
       base = now

@@ -1,4 +1,5 @@
 import { parseRequirements } from '../../markdown/requirement-line.ts'
+import { usualSessionType } from '../../model/case-state.ts'
 import { element } from './dom.ts'
 import { lockForm } from './form-fields.ts'
 import { showError } from './forms.tsx'
@@ -28,6 +29,8 @@ export function startNewCase(): void {
   // what the browser restored after Back
   show()
 
+  followType(form)
+
   let wantsPlan = false
   form.addEventListener('submit', ({ submitter }) => {
     wantsPlan = submitter?.id === 'create-and-plan'
@@ -37,6 +40,20 @@ export function startNewCase(): void {
     if (!wantsPlan || !detail.ok) return
     event.preventDefault()
     void startPlanning(form, String(detail.body.id))
+  })
+}
+
+/** Until a task is chosen, it is the usual one of the type of the case. */
+function followType(form: HTMLFormElement): void {
+  const type = form.querySelector<HTMLInputElement>('[name=type]')
+  const task = form.querySelector<HTMLSelectElement>('#plan-type')
+  if (!type || !task) return
+  let isChosen = false
+  task.addEventListener('change', () => {
+    isChosen = true
+  })
+  type.addEventListener('input', () => {
+    if (!isChosen) task.value = usualSessionType(type.value)
   })
 }
 

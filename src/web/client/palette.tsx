@@ -1,6 +1,6 @@
-import { fuzzyScore } from '../../model/fuzzy.ts'
+import { fuzzyScore, questionScore } from '../../model/fuzzy.ts'
 import { element } from './dom.ts'
-import { areOn, pageActions, showHelp, turnKeys } from './keys.ts'
+import { areOn, nameOf, pageActions, showHelp, turnKeys } from './keys.ts'
 
 /** A place to go to, or something to do. */
 interface Option {
@@ -194,7 +194,10 @@ function groupsFor(query: string, { local, files, help, cases }: Found): Group[]
       .filter(({ options }) => options.length > 0)
   }
   const pages = { title: 'Help', options: [...help] }
-  const scored = [actions, inCase, places, settings, pages].map((group) => best(query, group))
+  const scored = [actions, inCase, places, settings].map((group) => best(query, group))
+  const answers = best(query, pages)
+  // people ask the help in whole sentences
+  scored.push(answers.options.length > 0 ? answers : best(query, pages, questionScore))
   // the service sends the cases in order; until it has answered, those of an earlier query may not fit
   const fitting = best(query, ofCases)
   const isId = fitting.options.length < ofCases.options.length && /^[0-9a-f-]{4,}$/i.test(query)
@@ -206,9 +209,13 @@ function groupsFor(query: string, { local, files, help, cases }: Found): Group[]
     .concat([searchFor(query)])
 }
 
-function best(query: string, { title, options }: Group): Group & { score: number } {
+function best(
+  query: string,
+  { title, options }: Group,
+  scoreOf = fuzzyScore,
+): Group & { score: number } {
   const fitting = options
-    .map((option) => ({ option, score: fuzzyScore(query, option.title) }))
+    .map((option) => ({ option, score: scoreOf(query, option.title) }))
     .filter((each): each is { option: Option; score: number } => each.score !== null)
     .sort((a, b) => b.score - a.score)
   return {
@@ -246,10 +253,10 @@ function actions(): Group {
 
 function places(): Group {
   const links = document.querySelectorAll<HTMLAnchorElement>('.site nav a, .site-docs')
-  const options = [...links].map(({ textContent, href, dataset }) => ({
-    title: dataset.key === undefined || dataset.key !== 'n' ? `Go to ${textContent}` : 'New case',
-    detail: dataset.key ?? '',
-    href,
+  const options = [...links].map((link) => ({
+    title: link.dataset.key === 'n' ? 'New case' : `Go to ${nameOf(link)}`,
+    detail: link.dataset.key ?? '',
+    href: link.href,
   }))
   return { title: 'Go to', options }
 }

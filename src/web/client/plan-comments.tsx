@@ -1,4 +1,4 @@
-import { closeEmptyComposers, composer, openComposers } from './comment-composer.tsx'
+import { closeEmptyComposers, composer, openComposers, showWhole } from './comment-composer.tsx'
 import { element } from './dom.ts'
 import { showError } from './forms.tsx'
 import {
@@ -106,7 +106,7 @@ function openComposer(place: PlanPlace): void {
   const form = same ?? composerFor(place)
   if (!same) insertAt(place, form)
   getSelection()?.removeAllRanges()
-  form.querySelector('textarea')?.focus()
+  showWhole(form)
 }
 
 function composerFor({ lines }: PlanPlace): HTMLFormElement {

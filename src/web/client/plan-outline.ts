@@ -24,9 +24,11 @@ export function startPlanOutline(): void {
     const now = performance.now()
     const bottom = document.getElementById('approve')?.getBoundingClientRect().top ?? innerHeight
     let isNew = false
+    let areAllInSight = true
     for (const step of steps) {
       const print = printOf(step)
-      const end = step.getBoundingClientRect().bottom
+      const { top, bottom: end } = step.getBoundingClientRect()
+      areAllInSight &&= top >= 0 && end <= bottom + 1
       const isInSight = end > 0 && end <= bottom + 1
       if (!isInSight) seenAt.delete(print)
       else if (!seenAt.has(print)) seenAt.set(print, now)
@@ -36,10 +38,10 @@ export function startPlanOutline(): void {
       }
     }
     if (isNew) store(session, read)
-    show(steps)
+    show(steps, areAllInSight)
   }
 
-  function show(steps: readonly HTMLElement[]): void {
+  function show(steps: readonly HTMLElement[], areAllInSight: boolean): void {
     let count = 0
     for (const step of steps) {
       const isRead = read.has(printOf(step))
@@ -47,7 +49,9 @@ export function startPlanOutline(): void {
       outlineItem(step.id)?.classList.toggle('is-read', isRead)
     }
     const counter = document.getElementById('read-count')
-    const text = `${count} of ${steps.length} steps read`
+    // of what is in sight as a whole, no step waits to be found
+    const text =
+      count < steps.length && areAllInSight ? '' : `${count} of ${steps.length} steps read`
     if (counter && counter.textContent !== text) counter.textContent = text
     showCurrent(steps)
   }

@@ -102,11 +102,34 @@ function show(next: Document): void {
   const [here, there] = [document.querySelector('main'), next.querySelector('main')]
   if (!here || !there) return
   document.title = next.title
+  const putBack = placeOfFocus(here)
   Idiomorph.morph(here, there, {
     ignoreActiveValue: true,
     callbacks: { beforeNodeMorphed, beforeNodeRemoved, beforeAttributeUpdated },
   })
+  putBack()
   document.dispatchEvent(new Event('refreshed'))
+}
+
+/**
+ * The morph looks for no match behind the element with the focus, and so moves all that comes after it in front of it. The
+ * result undoes that for what the page has added itself, such as the form of a comment. It moves the others, as a form that
+ * is moved loses the focus.
+ */
+function placeOfFocus(here: Element): () => void {
+  const around = here.contains(document.activeElement) ? document.activeElement : null
+  let own = around?.closest('[data-own]')
+  for (let outer = own; outer; outer = outer.parentElement?.closest('[data-own]')) own = outer
+  const before = own?.previousSibling
+  return () => {
+    if (!own || !before || before.parentNode !== own.parentNode) return
+    const between: ChildNode[] = []
+    for (let node = before.nextSibling; node !== own; node = node.nextSibling) {
+      if (node === null) return // it is behind it now
+      between.push(node)
+    }
+    own.after(...between)
+  }
 }
 
 /** Leaves alone what the page has changed itself, forms that are open, and forms with unsaved text. */

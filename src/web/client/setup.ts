@@ -21,7 +21,7 @@ export function startSetup(): void {
     const form = event.target as HTMLFormElement
     if (form.id !== 'setup-form') return
     event.preventDefault()
-    void save(form, event.submitter?.id !== 'save-setup')
+    void save(form, event.submitter, event.submitter?.id !== 'save-setup')
   })
   follow()
   ask()
@@ -98,6 +98,8 @@ function follow(): void {
   const where = form?.querySelector<HTMLElement>('#setup-where')
   const chosen = form?.querySelector<HTMLInputElement>('input[name=provider]:checked')
   if (where) where.hidden = chosen?.dataset.hooks === undefined
+  for (const step of form ? document.querySelectorAll<HTMLElement>('[data-planned-by]') : [])
+    step.hidden = (step.dataset.plannedBy === 'runbook') !== (chosen?.value === 'runbook')
   const session = document.querySelector<HTMLFormElement>('#new-session-form')
   const nothing = session?.querySelector<HTMLElement>('#nothing-to-plan')
   const button = session?.querySelector<HTMLButtonElement>('button[type=submit]')
@@ -117,7 +119,11 @@ function stopEmptyPlan(event: SubmitEvent): void {
 }
 
 /** Saves the answers, and creates the case. */
-async function save(form: HTMLFormElement, createsCase: boolean): Promise<void> {
+async function save(
+  form: HTMLFormElement,
+  button: HTMLElement | null,
+  createsCase: boolean,
+): Promise<void> {
   if (form.hasAttribute('data-busy')) return
   showError(form, null)
   const value = (selector: string) => form.querySelector<HTMLInputElement>(selector)?.value.trim()
@@ -130,7 +136,7 @@ async function save(form: HTMLFormElement, createsCase: boolean): Promise<void> 
     return
   }
   const hooks = form.querySelector<HTMLElement>('#setup-where')
-  const unlock = lockForm(form)
+  const unlock = isSaving(form, button)
   const changes = {
     ...(chosen.dataset.present === undefined ? { provider: chosen.value } : {}),
     ...(hooks && !hooks.hidden && value('input[name=where]:checked') === 'terminal'
@@ -151,6 +157,17 @@ async function save(form: HTMLFormElement, createsCase: boolean): Promise<void> 
   })
   if (!created.ok) return fail(form, created.problem, unlock)
   leave(form, `/case/${created.body.id}`)
+}
+
+/** Installing hooks takes a moment: the button says that it goes on. Returns the undo. */
+function isSaving(form: HTMLFormElement, button: HTMLElement | null): () => void {
+  const unlock = lockForm(form)
+  const text = button?.textContent ?? ''
+  if (button) button.textContent = 'Saving…'
+  return () => {
+    unlock()
+    if (button) button.textContent = text
+  }
 }
 
 /** What the form says about tests, where it differs from what was found. */

@@ -1,3 +1,4 @@
+import { showWhole } from './comment-composer.tsx'
 import { element } from './dom.ts'
 import { showError } from './forms.tsx'
 import { type Lines, linesOf, planText, presentPlan } from './plan-lines.ts'
@@ -58,8 +59,8 @@ function addButtons(): void {
 
 function openEditor(step: HTMLElement): void {
   const next = step.nextElementSibling
-  if (next?.matches('.step-edit')) {
-    next.querySelector('textarea')?.focus()
+  if (next instanceof HTMLElement && next.matches('.step-edit')) {
+    showWhole(next)
     return
   }
   const { source, hash } = presentPlan()
@@ -94,9 +95,8 @@ function openEditor(step: HTMLElement): void {
     </form>,
   )
   step.after(form) // the style sheet hides the step as long as the form is there
-  const field = form.querySelector('textarea')!
-  field.defaultValue = text
-  field.focus()
+  form.querySelector('textarea')!.defaultValue = text
+  showWhole(form)
 }
 
 function close(form: HTMLFormElement): void {

@@ -1,14 +1,15 @@
+import { NEEDS_YOU, needYouText } from '../../model/state-groups.ts'
 import { onEventInOneTab } from './live.ts'
 import { onNote, sendNote } from './shared-events.ts'
 
 const COUNT = 'waiting'
 /** Events come in bursts; one of the tabs counts once for all of them. */
 const COUNT_MS = 1_000
-const WAITING = '/triage?needs=plan,problem,blocked,failed&limit=1'
+const WAITING = `/triage?needs=${NEEDS_YOU.join()}&limit=1`
 
 /**
  * Marks the tab: the icon shows by its form what the page says in `data-mark`, or else that another case waits. The
- * number beside "Cases" is that of the cases that wait.
+ * number beside "Cases" is that of the cases that need a person.
  */
 export function startTabMark(): void {
   showIcon()
@@ -45,8 +46,9 @@ function showCount(count: number): void {
   const place = document.getElementById('waiting-count')
   if (!place || place.dataset.count === String(count)) return
   place.dataset.count = String(count)
+  place.title = needYouText(count)
   place.querySelector('[aria-hidden]')!.textContent = String(count)
-  place.querySelector('.visually-hidden')!.textContent = `, ${count} waiting for you`
+  place.querySelector('.visually-hidden')!.textContent = `, ${count} need you`
   place.hidden = count === 0
   showIcon()
 }

@@ -68,13 +68,22 @@ export function HelpOverview({ assets, help, concepts }: OverviewProps) {
         {help.questions.length > 0 && (
           <section class="card" id="questions" aria-labelledby="questions-title">
             <h2 id="questions-title">When you are stuck</h2>
-            <ul class="help-questions">
-              {help.questions.map(({ text, href }) => (
-                <li>
-                  <a href={href}>{text}</a>
-                </li>
+            <div class="help-questions">
+              {[...new Set(help.questions.map(({ about }) => about))].map((about) => (
+                <section>
+                  {about !== '' && <h3>{about}</h3>}
+                  <ul>
+                    {help.questions
+                      .filter((question) => question.about === about)
+                      .map(({ text, href }) => (
+                        <li>
+                          <a href={href}>{text}</a>
+                        </li>
+                      ))}
+                  </ul>
+                </section>
               ))}
-            </ul>
+            </div>
           </section>
         )}
         {concepts && <div class="markdown">{raw(concepts.html)}</div>}

@@ -21,13 +21,15 @@ export interface HelpGroup {
 export interface Question {
   text: string
   href: string
+  /** The section that it is in. */
+  about: string
 }
 
 export interface Help {
   pages: ReadonlyMap<string, HelpPage>
   /** The pages under the headings of docs/README.md, in its order. */
   groups: HelpGroup[]
-  /** The headings of docs/faq.md. */
+  /** What docs/faq.md answers. */
   questions: Question[]
   /** The paths of the pictures, by name. */
   pictures: ReadonlyMap<string, string>
@@ -57,12 +59,14 @@ export function readHelp(): Help {
 }
 
 function questionsOf(text: string, name: string): Question[] {
-  return [...text.matchAll(/^##+ +(.+?) *$/gm)].map(([, heading = '']) => {
+  let about = ''
+  return [...text.matchAll(/^(##+) +(.+?) *$/gm)].flatMap(([, marks, heading = '']) => {
     const words = heading.replaceAll('`', '')
-    return {
-      text: words,
-      href: helpPage(name, slugOf(words)),
+    if (marks === '##') {
+      about = words
+      return []
     }
+    return [{ text: words, href: helpPage(name, slugOf(words)), about }]
   })
 }
 

@@ -85,7 +85,7 @@ export function helpRoutes({ assets }: PageDeps): Hono<ServiceEnv> {
   return app
 }
 
-/** A drawing has a style of its own, and no script. */
+/** Lets a drawing use its inline styles, and nothing else. */
 const PICTURE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
 
 function render(page: HelpPage, help: Help, headingShift: number): Promise<Rendered | null> {

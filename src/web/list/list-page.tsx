@@ -38,7 +38,7 @@ export function ListPage({
   stats,
   start,
 }: ListPageProps) {
-  const { waiting } = list.sizes
+  const waiting = assets.waiting()
   const isBare = list.total === 0 && !hasFilters(filters)
   const isNew = isBare && !start.isConfigured
   return (

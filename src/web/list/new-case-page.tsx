@@ -1,7 +1,9 @@
 import { USUAL_REQUIREMENTS } from '../../markdown/requirement-line.ts'
 import type { Case } from '../../model/case.ts'
 import { NEW_CASE_FIELDS } from '../../model/case-fields.ts'
+import { usualSessionType } from '../../model/case-state.ts'
 import type { PageAssets } from '../assets.ts'
+import { TASKS } from '../case/session-form.tsx'
 import { CASES, casePage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
@@ -119,7 +121,9 @@ function ProofField() {
   )
 }
 
-/** What "Create and plan" starts. */
+const FIRST_TASKS = ['investigating', 'planning', 'implementing'] as const
+
+/** What "Create and plan" starts. The browser chooses the usual task of the type until the person chooses one. */
 function PlanChoice({ start }: { start: Providers }) {
   if (start.objections.folder !== null) return null
   return (
@@ -127,11 +131,11 @@ function PlanChoice({ start }: { start: Providers }) {
       <legend class="small muted">The first session, if you choose Create and plan</legend>
       <Field id="plan-type" label="Task">
         <select id="plan-type">
-          <option value="investigating">Find the cause</option>
-          <option value="planning">Plan the work</option>
-          <option value="implementing" selected>
-            Make the change
-          </option>
+          {FIRST_TASKS.map((type) => (
+            <option value={type} selected={type === usualSessionType('bug')}>
+              {TASKS[type].task}
+            </option>
+          ))}
         </select>
       </Field>
       <Field id="plan-provider" label="Agent">

@@ -49,9 +49,7 @@ function FirstCase() {
 
 /** `provider` is null if it is still to be chosen. */
 function NextSteps({ provider, found }: { provider: string | null; found: SetupStatus | null }) {
-  const agent = found?.agents.find(({ id }) => id === provider)
-  const planner =
-    provider === null || provider === OWN_PROVIDER ? null : `${agent?.title ?? provider} plans.`
+  const agent = found?.agents.find(({ id }) => id === provider)?.title ?? provider
   return (
     <aside class="card" aria-labelledby="next-title">
       <h2 id="next-title">What happens then</h2>
@@ -59,17 +57,16 @@ function NextSteps({ provider, found }: { provider: string | null; found: SetupS
         <li>
           <strong>You describe</strong> the work as a case.
         </li>
-        <li>
-          {provider === OWN_PROVIDER ? (
-            <>
-              <strong>You write a runbook</strong>, the commands to run.
-            </>
-          ) : (
-            <>
-              <strong>{planner ?? 'Your agent plans.'}</strong> It reads, and changes nothing.
-            </>
-          )}
-        </li>
+        {provider !== OWN_PROVIDER && (
+          <li data-planned-by="agent">
+            <strong>{agent ?? 'Your agent'} plans.</strong> It reads, and changes nothing.
+          </li>
+        )}
+        {(provider === OWN_PROVIDER || provider === null) && (
+          <li data-planned-by="runbook" hidden={provider === null}>
+            <strong>You write a runbook</strong>, the commands to run.
+          </li>
+        )}
         <li>
           <strong>You read the plan</strong>, comment on it, and approve it.
         </li>
@@ -82,8 +79,8 @@ function NextSteps({ provider, found }: { provider: string | null; found: SetupS
       </ol>
       {provider !== null && (
         <p class="small">
-          {provider === OWN_PROVIDER ? 'No agent is set up.' : planner}{' '}
-          <a href={SETUP}>{provider === OWN_PROVIDER ? 'Set one up' : 'Change'}</a>
+          {provider === OWN_PROVIDER && 'No agent is set up. '}
+          <a href={SETUP}>{provider === OWN_PROVIDER ? 'Set one up' : 'Change who plans'}</a>
         </p>
       )}
       <ul class="plain-list small">

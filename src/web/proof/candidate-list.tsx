@@ -78,7 +78,7 @@ function SuggestionItem({ suggestion: { row, items }, namesSession }: Suggestion
         <a class="button compact" href={logPage(session.case_id, session.number, artifact)}>
           Look at it<span class="visually-hidden"> ({artifact})</span>
         </a>
-        {objection === null && <AttachButton row={row} isQuiet />}
+        {objection === null && <AttachButton row={row} />}
       </div>
     </li>
   )
@@ -106,7 +106,7 @@ function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession:
       </div>
       {size === null && <div class="muted small">not on this machine</div>}
       {attached && <AttachedNote row={row} />}
-      {size !== null && attached === null && <AttachButton row={row} isQuiet isShort />}
+      {size !== null && attached === null && <AttachButton row={row} isShort />}
     </li>
   )
 }
@@ -121,14 +121,13 @@ function AttachedNote({ row: { session, attached } }: { row: CandidateRow }) {
 
 interface AttachButtonProps {
   row: CandidateRow
-  isQuiet?: boolean
   /** Says the type of proof only to assistive technology. */
   isShort?: boolean
   /** Where to go then; else the page is refreshed. */
   then?: string
 }
 
-function AttachButton({ row, isQuiet = false, isShort = false, then }: AttachButtonProps) {
+function AttachButton({ row, isShort = false, then }: AttachButtonProps) {
   const { session, artifact, type } = row
   return (
     <form
@@ -142,7 +141,7 @@ function AttachButton({ row, isQuiet = false, isShort = false, then }: AttachBut
       <input type="hidden" name="type" value={type} />
       <input type="hidden" name="artifact" value={artifact} />
       <input type="hidden" name="session_id" value={session.id} />
-      <button type="submit" class={isQuiet ? 'quiet compact' : 'compact'}>
+      <button type="submit" class="compact">
         Attach<span class={isShort ? 'visually-hidden' : undefined}> as {type}</span>
         <span class="visually-hidden"> ({artifact})</span>
       </button>

@@ -1,7 +1,8 @@
 import type { HttpDeps } from '../../http/deps.ts'
 import { serializeProof } from '../../http/serializers.ts'
 import { sizeText } from '../../model/amounts.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import { isClosed } from '../../model/attention.ts'
+import { type CaseFolder, gateOf, shownState } from '../../model/case-folder.ts'
 import { pictureText } from '../../model/picture.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
@@ -11,6 +12,7 @@ import { DiffView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import {
+  casePage,
   changesOf,
   changesPage,
   pathTo,
@@ -23,6 +25,7 @@ import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
+import { Tabs } from '../shell/tabs.tsx'
 import { AnsiBox } from '../shell/text-box.tsx'
 import { earlierPicture, isPicture, PictureComparison, PictureContent } from './picture.tsx'
 import { proofEtag } from './proof-data.ts'
@@ -38,10 +41,13 @@ interface ProofPageProps {
   proof: Proof
   /** Of a proof that is a diff. */
   layout: DiffLayout
+  /** A report is shown as its text instead of its tests. */
+  isRaw: boolean
 }
 
 /** One proof with its content. */
-export async function ProofPage({ service, assets, folder, proof, layout }: ProofPageProps) {
+export async function ProofPage(props: ProofPageProps) {
+  const { service, assets, folder, proof, layout, isRaw } = props
   const { id, title } = folder.case
   const json = await serializeProof(service, folder, proof)
   const etag = proofEtag(json)
@@ -97,27 +103,65 @@ export async function ProofPage({ service, assets, folder, proof, layout }: Proo
       {objection && objection.code !== 'changed' && (
         <AcceptForm proof={proof} objection={objection} etag={etag} />
       )}
+      {verified && !objection && <NextStep folder={folder} />}
       <FailedTests
         reports={report ? [report] : []}
         failedTests={proof.failed_tests}
         counts={proof.tests}
       />
-      {report && !report.tests.some(({ outcome }) => outcome === 'failed') && (
-        <section class="card" id="proof-tests" aria-labelledby="proof-tests-title">
-          <h2 id="proof-tests-title">Tests</h2>
-          <TestTree report={report} id="tests" limit={MAX_TESTS} />
+      <ProblemsList caseId={id} problems={problems} />
+      {report && (
+        <Tabs
+          label="View of the report"
+          tabs={[
+            { label: 'Tests', href: proofPage(id, proof.id), isCurrent: !isRaw },
+            { label: 'Raw', href: `${proofPage(id, proof.id)}?view=raw`, isCurrent: isRaw },
+          ]}
+        />
+      )}
+      {report && !isRaw ? (
+        !report.tests.some(({ outcome }) => outcome === 'failed') && (
+          <section class="card" id="proof-tests" aria-label="Tests of the report">
+            <TestTree report={report} id="tests" limit={MAX_TESTS} isOpen />
+          </section>
+        )
+      ) : (
+        <section class="card" id="proof-content" aria-label="Content of the proof">
+          {isPicture(proof) ? (
+            <PictureContent proof={proof} />
+          ) : (
+            <Content proof={proof} content={json.content} layout={layout} />
+          )}
         </section>
       )}
-      <ProblemsList caseId={id} problems={problems} />
-      <section class="card" id="proof-content" aria-label="Content of the proof">
-        {isPicture(proof) ? (
-          <PictureContent proof={proof} />
-        ) : (
-          <Content proof={proof} content={json.content} layout={layout} />
-        )}
-      </section>
       {isPicture(proof) && before && <PictureComparison before={before} after={proof} />}
     </Page>
+  )
+}
+
+/** What comes after a proof is verified: to resolve the case, or what is still missing. */
+function NextStep({ folder }: { folder: CaseFolder }) {
+  const { open, missing } = gateOf(folder)
+  if (isClosed(shownState(folder))) return null
+  const page = casePage(folder.case.id)
+  return (
+    <div class="notice with-actions" id="proof-next">
+      {open ? (
+        <strong>Proof requirements are met: the case can be resolved.</strong>
+      ) : (
+        <div>
+          <strong>Still missing before the case can be resolved:</strong>
+          <ul>
+            {missing.map((what) => (
+              <li>{visibleText(what)}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <a class="button" href={`${page}${open ? '#state' : '#proof'}`}>
+        {open ? 'Go to Resolve' : 'Go to the proof'}
+      </a>
+    </div>
   )
 }
 

@@ -21,15 +21,17 @@ interface TestTreeProps {
   limit: number
   /** Where the others are. */
   more?: string | undefined
+  /** A report in which nothing failed shows its first suites and tests at once. */
+  isOpen?: boolean
 }
 
 /** The tests of a report: failed ones first, each with what is known of it; suites and passed tests are folded. */
-export function TestTree({ report, id, limit, more }: TestTreeProps) {
+export function TestTree({ report, id, limit, more, isOpen = false }: TestTreeProps) {
   const root = treeOf(report.tests)
   const failed = root.counts.failed
   const room = { left: Math.max(0, limit - failed) }
   // called, not as an element: an element would use up the room later
-  const list = SuiteContent({ suite: root, id, room })
+  const list = SuiteContent({ suite: root, id, room, isOpen: isOpen && failed === 0 })
   const shown = failed + (Math.max(0, limit - failed) - room.left)
   const omitted = report.omitted + Math.max(0, report.tests.length - shown)
   return (
@@ -94,12 +96,13 @@ interface SuiteProps {
   id: string
   /** How many tests that did not fail may still be listed. It is used up while the tree is made. */
   room: { left: number }
+  isOpen?: boolean
 }
 
 /** Further failed tests of a suite are folded. */
 const MAX_FAILED = 10
 
-function SuiteContent({ suite, id, room }: SuiteProps) {
+function SuiteContent({ suite, id, room, isOpen = false }: SuiteProps) {
   const failed = suite.tests.filter(({ outcome }) => outcome === 'failed')
   // hiding one or two would save no space
   const first = failed.length <= MAX_FAILED + 2 ? failed.length : MAX_FAILED
@@ -127,20 +130,20 @@ function SuiteContent({ suite, id, room }: SuiteProps) {
         </li>
       )}
       {failing.map((each, index) => SuiteItem({ suite: each, id: `${id}-s${index}`, room }))}
-      {others.map((each, index) => SuiteItem({ suite: each, id: `${id}-o${index}`, room }))}
+      {others.map((each, index) => SuiteItem({ suite: each, id: `${id}-o${index}`, room, isOpen }))}
       {(['skipped', 'passed'] as const).map((outcome) =>
-        OthersItem({ suite, outcome, id: `${id}-${outcome}`, room }),
+        OthersItem({ suite, outcome, id: `${id}-${outcome}`, room, isOpen }),
       )}
     </ul>
   )
 }
 
-function SuiteItem({ suite, id, room }: SuiteProps) {
+function SuiteItem({ suite, id, room, isOpen = false }: SuiteProps) {
   const hasFailed = suite.counts.failed > 0
   if (!hasFailed && room.left === 0) return null
   return (
     <li>
-      <details class="suite" id={id} open={hasFailed}>
+      <details class="suite" id={id} open={hasFailed || isOpen}>
         <summary>
           <Sign outcome={hasFailed ? 'failed' : suite.counts.passed > 0 ? 'passed' : 'skipped'} />
           <bdi>{visibleText(suite.name)}</bdi>{' '}
@@ -183,14 +186,14 @@ interface OthersProps extends SuiteProps {
 }
 
 /** The tests of a suite that passed or were skipped, folded. */
-function OthersItem({ suite, outcome, id, room }: OthersProps) {
+function OthersItem({ suite, outcome, id, room, isOpen = false }: OthersProps) {
   const tests = suite.tests.filter((test) => test.outcome === outcome)
   const shown = tests.slice(0, room.left)
   room.left -= shown.length
   if (shown.length === 0) return null
   return (
     <li>
-      <details class="suite" id={id}>
+      <details class="suite" id={id} open={isOpen}>
         <summary>
           <Sign outcome={outcome} />
           {tests.length.toLocaleString('en')} {outcome}

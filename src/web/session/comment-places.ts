@@ -1,14 +1,9 @@
-import type { CommentView } from '../../model/comment.ts'
+import { type CommentView, placedBelow } from '../../model/comment.ts'
 
-/** The comments that the page shows within the plan, under the line that they are about. */
+/** The comments that the page shows within the plan, under the lines that they are about, or near them. */
 export function inlineComments(comments: readonly CommentView[]): CommentView[] {
   return comments.filter(
-    ({ on, status, present_line }) =>
-      on === 'plan' && present_line !== null && (status === 'draft' || status === 'open'),
+    (comment) =>
+      comment.on === 'plan' && comment.status !== 'resolved' && placedBelow(comment) !== null,
   )
-}
-
-/** The last line of a comment in the present plan. */
-export function presentEnd({ line, end_line, present_line }: CommentView): number {
-  return present_line! + (end_line ?? line!) - line!
 }

@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import type { CommentView } from '../../model/comment.ts'
+import { type CommentView, placedBelow } from '../../model/comment.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
@@ -22,9 +22,10 @@ const STATUS: Record<
 
 const MEANING: Record<CommentView['status'], string> = {
   draft: 'Not sent yet: goes out with your decision',
-  open: 'Sent; its line is still the same',
-  addressed: 'Its line changed after you sent it',
-  stale: 'Not sent, and its line changed meanwhile',
+  open: 'Sent; the plan still has its lines as they were',
+  addressed:
+    'Sent, and since then the plan changed these lines, or an answer came. Check that it is what you meant, then resolve it.',
+  stale: 'Not sent, and its lines changed meanwhile',
   resolved: 'You resolved it',
 }
 
@@ -36,6 +37,7 @@ export function ReviewList({ data }: { data: SessionPageData }) {
     .filter((comment) => comment.on === 'plan' && !(isShownInline && inline.has(comment)))
     .sort((a, b) => (a.present_line ?? a.line ?? 0) - (b.present_line ?? b.line ?? 0))
   if (listed.length === 0) return null
+  const listedComment = (comment: CommentView) => <Comment comment={comment} data={data} hasQuote />
   const resolved = listed.filter(({ status }) => status === 'resolved')
   const others = listed.filter(({ status }) => status !== 'resolved')
   return (
@@ -43,9 +45,11 @@ export function ReviewList({ data }: { data: SessionPageData }) {
       <h3 id="review-title">
         Comments <span class="muted">{countsText(listed)}</span>
       </h3>
-      {others.map((comment) => (
-        <Comment comment={comment} data={data} hasQuote />
-      ))}
+      {others.filter((comment) => !isUnplaced(comment)).map(listedComment)}
+      {others.some(isUnplaced) && (
+        <p class="muted small">Not placed, because their lines are gone:</p>
+      )}
+      {others.filter(isUnplaced).map(listedComment)}
       {resolved.length > 0 && (
         <details class="show-more" id="resolved-comments">
           <summary>{counted(resolved.length, 'resolved comment')}</summary>
@@ -56,6 +60,10 @@ export function ReviewList({ data }: { data: SessionPageData }) {
       )}
     </section>
   )
+}
+
+function isUnplaced(comment: CommentView): boolean {
+  return comment.line !== null && placedBelow(comment) === null
 }
 
 function countsText(comments: readonly CommentView[]): string {
@@ -150,11 +158,12 @@ function diffPlace({ on, file, side, line }: CommentView): string | undefined {
   return on === 'diff' ? JSON.stringify({ file, side, line }) : undefined
 }
 
-export function placeText({ line, end_line, step, file }: CommentView): string {
+export function placeText({ on, line, end_line, step, file, present_line }: CommentView): string {
   if (line === null) return 'the plan'
+  const of = on === 'plan' && present_line === null ? ' of an earlier plan' : ''
   const lines =
     end_line !== null && end_line !== line ? `lines ${line}–${end_line}` : `line ${line}`
-  const where = file === null ? lines : `${visibleText(file)} ${lines}`
+  const where = file === null ? `${lines}${of}` : `${visibleText(file)} ${lines}`
   return step === null ? where : `${where} (step ${step})`
 }
 

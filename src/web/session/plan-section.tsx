@@ -1,5 +1,6 @@
 import { raw } from 'hono/html'
 import { counted } from '../../model/amounts.ts'
+import { placedBelow } from '../../model/comment.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { isUnlimited, type PlanScope, SCOPE_KEYS } from '../../model/scope.ts'
 import { HunksView } from '../../rendering/diff/hunks-view.tsx'
@@ -10,7 +11,7 @@ import { HelpLink } from '../shell/help-link.tsx'
 import { Tabs } from '../shell/tabs.tsx'
 import { NumberedSource, TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
-import { inlineComments, presentEnd } from './comment-places.ts'
+import { inlineComments } from './comment-places.ts'
 import { FolderNotice } from './folder-notice.tsx'
 import { Comment, ReviewList } from './plan-comments.tsx'
 import { planFacts } from './plan-facts.ts'
@@ -155,7 +156,8 @@ function withComments(html: string, data: SessionPageData) {
   const comments = new Map(data.comments.map((comment) => [comment.id, comment]))
   return slotted(html).map((piece, index) => {
     const comment = index % 2 === 1 ? comments.get(piece) : undefined
-    return comment ? <Comment comment={comment} data={data} /> : raw(piece)
+    if (!comment) return raw(piece)
+    return <Comment comment={comment} data={data} hasQuote={comment.present_line === null} />
   })
 }
 
@@ -167,8 +169,10 @@ function PlanSource({ data }: { data: SessionPageData }) {
       label="Source of the plan"
       below={(line) =>
         comments
-          .filter((each) => presentEnd(each) === line)
-          .map((comment) => <Comment comment={comment} data={data} />)
+          .filter((each) => placedBelow(each) === line)
+          .map((comment) => (
+            <Comment comment={comment} data={data} hasQuote={comment.present_line === null} />
+          ))
       }
     />
   )

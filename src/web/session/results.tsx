@@ -1,6 +1,11 @@
 import { counted } from '../../model/amounts.ts'
 import { countsAsVerified } from '../../model/proof.ts'
-import { refusedActions, refusedCount, refusedText } from '../../model/refused-actions.ts'
+import {
+  foldRefused,
+  refusedActions,
+  refusedCount,
+  refusedText,
+} from '../../model/refused-actions.ts'
 import { outOfScopeFiles } from '../../model/scope.ts'
 import { runName } from '../../model/session-usage.ts'
 import { objectionTo } from '../../model/support.ts'
@@ -80,9 +85,10 @@ export function RefusedActions({ data }: { data: SessionPageData }) {
         {plan > 0 && `, ${plan} of them during planning`}.
       </p>
       <ul class="failed-tests">
-        {first.map((action) => (
+        {foldRefused(first).map(({ action, times }) => (
           <li>
             <strong>{visibleText(refusedText(action))}</strong>
+            {times > 1 && <span class="muted small"> {times} times</span>}
             <p class="test-message">{visibleText(action.reason)}</p>
           </li>
         ))}

@@ -4,7 +4,7 @@ import { serializeSession, shownFolder } from '../../http/serializers.ts'
 import { withShownFront } from '../../markdown/plan-scope.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
-import { type CommentView, isDraft } from '../../model/comment.ts'
+import { type CommentView, isDraft, placedBelow } from '../../model/comment.ts'
 import type { Gate } from '../../model/gate.ts'
 import { isBreaking } from '../../model/problem.ts'
 import type { Proof } from '../../model/proof.ts'
@@ -34,7 +34,7 @@ import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { loadSessionReports, type Report } from '../proof/report-data.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { showChanges } from './changed-files.tsx'
-import { inlineComments, presentEnd } from './comment-places.ts'
+import { inlineComments } from './comment-places.ts'
 import { mayPlanAgain } from './plan-again.tsx'
 import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
 import { type SessionStatus, sessionStatus } from './status-banner.ts'
@@ -140,7 +140,7 @@ export async function loadSessionPage(
   const comments = await commentsOfSession(service, session)
   const slots = inlineComments(comments).map((comment) => ({
     name: comment.id,
-    line: presentEnd(comment),
+    line: placedBelow(comment)!,
   }))
   return {
     comments,

@@ -1,5 +1,5 @@
 import { providerText } from '../../model/session.ts'
-import { durationsText } from '../../model/session-durations.ts'
+import { durationsText, runPartsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
@@ -126,6 +126,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
   const { id, title } = folder.case
   const { number, started_at } = session
   const durations = durationsText(data.json.durations)
+  const { ran_ms, steps_ms } = data.json.durations
   // of a session in a terminal only the proof steps are guarded
   const guarded = data.terminal ? undefined : lastOf(session.trail, 'guarded')
   const warning = lastOf(session.trail, 'agent_started')?.fields.warning
@@ -149,7 +150,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
           Started <Time at={started_at} />
         </span>
         {durations !== '' && (
-          <span class="session-times">
+          <span class="session-times" title={runPartsText(ran_ms, steps_ms)}>
             <SessionBar durations={data.json.durations} />
             <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>
           </span>

@@ -23,7 +23,7 @@ export function FirstCaseFields({ heading }: { heading: string }) {
       <Field
         id="first-description"
         label="Details"
-        hint="Optional. What happens, what should happen, how to reproduce it. Whoever plans reads this."
+        hint="Optional. What happens, what should happen, how to reproduce it. The plan is written from this."
       >
         <textarea
           id="first-description"

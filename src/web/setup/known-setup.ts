@@ -2,7 +2,7 @@ import type { Setup, SetupStatus } from '../../init/setup.ts'
 
 /** What was found on this machine the last time that somebody asked. Pages never wait for it. */
 export interface KnownSetup {
-  /** Null if nobody has asked yet. */
+  /** Null before the first search. */
   last(): SetupStatus | null
   /** The same agents, with what the files say now. */
   current(): Promise<SetupStatus | null>

@@ -116,8 +116,8 @@ function Questions({ found }: { found: SetupStatus }) {
             You press a button here, read the plan, and approve it.
           </Where>
           <Where value="terminal" title="I do, in my terminal" isChosen={inTerminal}>
-            Casefile installs hooks for this folder: the agent can't change files before you approve
-            its plan.
+            Casefile installs hooks for this folder: for the case that is current here, the agent
+            can't change files before you approve its plan.
           </Where>
         </div>
         {hooked.length > 0 && (

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { EVENTS } from '../../model/events.ts'
+import { needYouText } from '../../model/state-groups.ts'
 import type { PageAssets } from '../assets.ts'
 import { AGENTS, CASES, HELP, NEW_CASE } from './addresses.ts'
 import { MARKS, type TabMark } from './tab-mark.ts'
@@ -76,7 +77,12 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
             <bdi>{workspace}</bdi>
           </span>
           <nav aria-label="Main">
-            <a href={CASES} data-key="g" aria-current={kind === 'cases' ? 'page' : undefined}>
+            <a
+              href={CASES}
+              data-key="g"
+              data-key-name="Cases"
+              aria-current={kind === 'cases' ? 'page' : undefined}
+            >
               Cases
               <WaitingCount count={waiting} />
             </a>
@@ -135,12 +141,18 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
   )
 }
 
-/** How many cases wait, beside the link to them; the script keeps it up to date. */
+/** How many cases need a person, beside the link to them; the script keeps it up to date. */
 function WaitingCount({ count }: { count: number }) {
   return (
-    <span class="count-badge" id="waiting-count" data-count={count} hidden={count === 0}>
+    <span
+      class="count-badge"
+      id="waiting-count"
+      data-count={count}
+      title={needYouText(count)}
+      hidden={count === 0}
+    >
       <span aria-hidden="true">{count}</span>
-      <span class="visually-hidden">, {count} waiting for you</span>
+      <span class="visually-hidden">, {count} need you</span>
     </span>
   )
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createDurable, writeDurable } from '../../files/durable-write.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { readDocument } from '../../markdown/document.ts'
-import { withFields } from '../../markdown/field-edit.ts'
-import type { YamlValue } from '../../markdown/yaml-scalar.ts'
+import { withFields, withoutFields } from '../../markdown/field-edit.ts'
+import { type YamlValue, yamlField } from '../../markdown/yaml-scalar.ts'
 import { AppError } from '../../model/app-error.ts'
 import { MAX_SETTINGS_BYTES, SETTINGS_FILE } from '../../model/settings.ts'
 import { decoded } from '../record.ts'
@@ -16,10 +16,13 @@ export interface SettingsEdit {
   after: string
 }
 
-/** Settings by their keys in the file; null takes one away. */
+/** Settings by their keys in the file; null removes the key. */
 export type SettingValues = Readonly<Record<string, YamlValue>>
 
-/** `first` is the text that a new file starts from. Throws `unreadable_file` if the present file cannot be read. */
+/**
+ * `first` is the text that a new file starts from; a setting that it has as a comment is set where that still stands.
+ * Throws `unreadable_file` if the present file cannot be read.
+ */
 export async function planSettings(
   root: string,
   values: SettingValues,
@@ -29,8 +32,33 @@ export async function planSettings(
   const present = before ?? first
   const read = readDocument(present)
   const isSet = (key: string) => read.ok && read.document.fields?.has(key) === true
-  const fields = Object.entries(values).filter(([key, value]) => value !== null || isSet(key))
-  return { before, after: withFields(present, fields, read) }
+  const all = Object.entries(values)
+  const fields = all.filter(([, value]) => value !== null)
+  const removed = all.filter(([, value]) => value === null).map(([key]) => key)
+  const text = fields.reduce(
+    (done, [key, value]) => (isSet(key) ? done : withoutMark(done, key, value, first)),
+    present,
+  )
+  return { before, after: withoutFields(withFields(text, fields), removed) }
+}
+
+/** Where the explanations begin in the first casefile.md. */
+const COLUMN = 31
+
+/** The text with a setting in place of the comment that `first` has for it; unchanged if that is not there any more. */
+function withoutMark(text: string, key: string, value: YamlValue, first: string): string {
+  const line = first.split('\n').find((each) => each.startsWith(`# ${key}: `))
+  const read = readDocument(text)
+  if (line === undefined || !read.ok || read.document.front === null) return text
+  const { front, fields } = read.document
+  const at = [`\n${line}\n`, `\n${line}\r\n`].map((each) => text.indexOf(each) + 1).find(Boolean)
+  if (at === undefined || at < front.start || at >= front.end) return text
+  const about = /# [^#]*$/.exec(line)![0]
+  const setting = `${key}: ${yamlField(key, value)}`
+  const after = `${text.slice(0, at)}${setting.padEnd(COLUMN - 2)}  ${about}${text.slice(at + line.length)}`
+  const again = readDocument(after)
+  const count = again.ok ? again.document.fields?.size : undefined
+  return count === (fields?.size ?? 0) + 1 ? after : text
 }
 
 /** Returns whether it had to write. Throws `changed_meanwhile` if the file is not what the edit was made for. */

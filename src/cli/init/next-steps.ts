@@ -1,0 +1,58 @@
+import { relative } from 'node:path'
+import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
+import { OWN_PROVIDER, SETTINGS_FILE } from '../../model/settings.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { runGit } from '../../workspace/git/git-command.ts'
+import { findPlaces } from '../../workspace/settings/places.ts'
+import { ownTerminal } from '../output/terminal.ts'
+
+/** Of these files, those that are new or changed in git; none without a repository. */
+async function uncommittedOf(root: string, memory: string): Promise<string[]> {
+  const found: string[] = []
+  for (const name of [SETTINGS_FILE, memory, ALLOWED_SIGNERS]) {
+    const args = ['status', '--porcelain', '--untracked-files=normal', '--', `:(literal)${name}`]
+    const status = await runGit(args, { cwd: root }).catch(() => null)
+    if (status?.exit === 0 && status.stdout.length > 0) found.push(name)
+  }
+  return found
+}
+
+/** What was set up: the lines that end `casefile init`. */
+export async function nextLines(
+  rootOption: string,
+  done: Omit<Done, 'uncommitted'>,
+): Promise<string[]> {
+  const places = await findPlaces({ root: rootOption }, process.env, ownTerminal().warn)
+  const { root, memoryRoot } = places
+  return nextSteps({ ...done, uncommitted: await uncommittedOf(root, relative(root, memoryRoot)) })
+}
+
+interface Done {
+  /** Who plans: the id of an agent; null if this was not decided now. */
+  agent: string | null
+  inTerminal: boolean
+  uncommitted: readonly string[]
+}
+
+/** The next commands, by who plans. */
+function nextSteps({ agent, inTerminal, uncommitted }: Done): string[] {
+  const names = uncommitted.map(visibleText).join(' ')
+  const commit = names === '' ? [] : [`git add ${names} && git commit -m "Set up Casefile"`]
+  const create = 'casefile new "What is wrong" --type bug'
+  return ['', 'Next:', ...[...commit, ...steps()].map((line) => `  ${line}`)]
+
+  function steps(): string[] {
+    if (agent !== null && inTerminal) {
+      return [
+        `${create} --use   (makes the case current here)`,
+        'casefile serve --open',
+        `${agent}   (in another terminal; ask it for a plan)`,
+      ]
+    }
+    if (agent === 'none' || agent === OWN_PROVIDER) {
+      return [create, 'casefile serve --open   (write a runbook for the case: see Help there)']
+    }
+    if (agent === null) return ['casefile doctor', create]
+    return [create, 'casefile start "what is"']
+  }
+}

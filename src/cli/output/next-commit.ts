@@ -1,0 +1,32 @@
+import { relative } from 'node:path'
+import { findUncommitted } from '../../snapshots/uncommitted.ts'
+import { findRepository } from '../../workspace/git/git-repository.ts'
+import { layoutOf } from '../../workspace/layout.ts'
+import type { ReadContext } from '../context.ts'
+
+const GIT_MS = 3_000
+const PLAIN = /^[\w./-]+$/
+
+/** The command that commits the record of a case; null if git does not keep it, or has all of it. */
+export async function commitCommand(
+  { root, memoryRoot }: ReadContext['workspace'],
+  caseId: string,
+): Promise<string | null> {
+  const folder = layoutOf(root, memoryRoot).caseFolder(caseId)
+  const found = await findUncommitted(folder, [])
+  if ('reason' in found || found.changes.length === 0) return null
+  const top = async (path: string) => {
+    const repository = await findRepository(path, { timeoutMs: GIT_MS }).catch(() => null)
+    return repository === null || 'reason' in repository ? null : repository.top
+  }
+  const here = process.cwd()
+  // the cases can have a repository of their own
+  const isHere = (await top(here)) === (await top(folder))
+  const git = isHere ? 'git' : `git -C ${shown(relative(here, memoryRoot) || '.')}`
+  const path = shown(relative(isHere ? here : memoryRoot, folder) || '.')
+  return `${git} add ${path} && ${git} commit -m "Resolve case ${caseId.slice(0, 8)}"`
+}
+
+function shown(path: string): string {
+  return PLAIN.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
