@@ -37,6 +37,7 @@ export const PARTS = {
       'test/workspace/lost-update.ts',
       'test/histories.ts',
       'test/http/fuzz.ts',
+      'test/markdown/merging/random-merges.ts',
       'test/markdown/review.ts',
       'test/markdown/sections.ts',
       'test/workspace/byte-edits.ts',
