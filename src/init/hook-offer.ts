@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import { isFolder } from '../files/folder-names.ts'
+import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import type { InitDeps, InitOptions } from './deps.ts'
-import type { MemoryKind } from './git-memory.ts'
 import { hookAt, hooksFolder, installHook } from './hook-file.ts'
 import { HOOK_MARK, type HookPlaces, hookLine, preCommitHook } from './pre-commit-hook.ts'
 
