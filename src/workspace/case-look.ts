@@ -209,7 +209,7 @@ export const gone = () => null
 
 function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
   const message =
-    'conflict copy: this version was saved while the service wrote the same lines, or replaced latest.md: copy what you need, then delete it'
+    'conflict copy: this version could not be merged with the file beside it (a save at the same moment, a sync, or a file in place of latest.md): copy what you need, then delete it'
   return [...(kinds?.keys() ?? [])].filter(isConflictCopy).map((name) => {
     const file = folder === '.' ? name : `${folder}/${name}`
     return { code: 'conflict_copy', file, line: null, message }
