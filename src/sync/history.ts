@@ -43,7 +43,10 @@ export async function countCommits(
   return Number(await git.text(['rev-list', '--count', range]))
 }
 
-export function caseIdsIn({ prefix }: RecordGit, changes: readonly TreeChange[]): string[] {
+export function caseIdsIn(
+  { prefix }: RecordGit,
+  changes: readonly Pick<TreeChange, 'path'>[],
+): string[] {
   const start = `${prefix}cases/`
   const ids = changes.flatMap(({ path }) =>
     path.startsWith(start)

@@ -1,6 +1,3 @@
-import { copyFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { hasCode } from '../files/errno.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { readCase } from '../markdown/case-file.ts'
 import { oneLine } from '../markdown/history-file.ts'
@@ -11,6 +8,7 @@ import { SyncStop } from './sync-stop.ts'
 import {
   type Blobs,
   below,
+  copyIndex,
   emptyTree,
   filesIn,
   type TreeChange,
@@ -85,13 +83,9 @@ async function addedTree(
   { env, path, head }: { env: { GIT_INDEX_FILE: string }; path: string; head: string | null },
 ): Promise<string> {
   if (git.prefix !== '' && head !== null) await git.text(['read-tree', head], { env })
-  else await copyFile(join(git.gitDir, 'index'), path).catch(ifMissing)
+  else await copyIndex(git, path)
   await add(git, env)
   return (await git.text(['write-tree'], { env })).trim()
-}
-
-function ifMissing(error: unknown): void {
-  if (!hasCode(error, 'ENOENT')) throw error
 }
 
 /** The tree of a commit of what is staged of the record. */

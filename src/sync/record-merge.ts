@@ -63,38 +63,53 @@ export async function mergeTrees(
     files,
     changes: [...ours, ...theirs],
   })
-  const report: MergeReport = { copies: [], renumbered: [] }
-  for (const folder of folders) {
-    const { edits: found, copies, renumbered } = await mergeFolder(folder, versions, blobs, options)
-    for (const [path, file] of found) edits.set(path, file)
-    report.copies.push(...copies)
-    report.renumbered.push(...renumbered)
-  }
-  for (const path of files) {
-    const merged = await mergeFile(
-      path.slice(git.prefix.length),
-      versionsAt(versions, blobs, path),
-      {
-        caseId: '',
-      },
-    )
-    edits.set(path, merged && (await stored(blobs, merged.file)))
-    if (!merged?.lost) continue
-    const copy = conflictName(path, options.time)
-    edits.set(copy, await stored(blobs, merged.lost))
-    report.copies.push({ case_id: null, file: path, copy })
-  }
+  const { edits: merged, ...report } = await mergeUnits(git, blobs, versions, both, options)
+  for (const [path, file] of merged) edits.set(path, file)
   return { ...report, tree: await editedTree(git, trees.ours, edits) }
 }
 
+export interface UnitsMerge extends MergeReport {
+  /** What differs from ours. */
+  edits: Map<string, TreeFile | null>
+}
+
+/** Merges these cases and other files of the record. */
+export async function mergeUnits(
+  git: RecordGit,
+  blobs: Blobs,
+  versions: TreeFiles,
+  units: Iterable<string>,
+  options: Pick<MergeTreesOptions, 'time' | 'lastNumber'>,
+): Promise<UnitsMerge> {
+  const edits = new Map<string, TreeFile | null>()
+  const report: MergeReport = { copies: [], renumbered: [] }
+  for (const unit of units) {
+    if (unit.endsWith('/')) {
+      const { edits: found, copies, renumbered } = await mergeFolder(unit, versions, blobs, options)
+      for (const [path, file] of found) edits.set(path, file)
+      report.copies.push(...copies)
+      report.renumbered.push(...renumbered)
+      continue
+    }
+    const name = unit.slice(git.prefix.length)
+    const merged = await mergeFile(name, versionsAt(versions, blobs, unit), { caseId: '' })
+    edits.set(unit, merged && (await stored(blobs, merged.file)))
+    if (!merged?.lost) continue
+    const copy = conflictName(unit, options.time)
+    edits.set(copy, await stored(blobs, merged.lost))
+    report.copies.push({ case_id: null, file: unit, copy })
+  }
+  return { edits, ...report }
+}
+
 /** Cases are merged as folders, which end with a slash; all else file by file. */
-function unitOf({ prefix }: RecordGit, path: string): string {
+export function unitOf({ prefix }: RecordGit, path: string): string {
   const start = `${prefix}cases/`
   const id = path.startsWith(start) ? /^[0-9a-f-]{36}\//.exec(path.slice(start.length))?.[0] : null
   return id ? start + id : path
 }
 
-type TreeFiles = Record<Side, Map<string, TreeFile>>
+export type TreeFiles = Record<Side, Map<string, TreeFile>>
 
 /** Lists the files of what both changed, and loads those that differ. */
 async function versionsOf(
@@ -128,7 +143,7 @@ async function mergeFolder(
   folder: string,
   found: TreeFiles,
   blobs: Blobs,
-  { time, lastNumber }: MergeTreesOptions,
+  { time, lastNumber }: Pick<MergeTreesOptions, 'time' | 'lastNumber'>,
 ) {
   const inside = (side: Side): Folder =>
     new Map(

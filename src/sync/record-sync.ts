@@ -27,20 +27,27 @@ import {
 } from './history.ts'
 import { blobsIn, fetch, mustHaveNoSecret, mustPushNoSecret, push } from './outgoing.ts'
 import { casesIn, commitRecord, makeCommit } from './record-commit.ts'
-import { findUpstream, openRecordGit, type RecordGit, type Upstream } from './record-git.ts'
+import {
+  findUpstream,
+  openRecordGit,
+  type RecordGit,
+  type Upstream,
+  unfinishedWork,
+} from './record-git.ts'
 import { type MergeReport, mergeTrees } from './record-merge.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import {
-  mustBeFinished,
   mustBeRecord,
   mustBeWhole,
   mustNotBreak,
   mustTouchRecordAlone,
   overtaken,
+  unfinished,
 } from './sync-rules.ts'
 import { lastResultFile, readSyncStatus } from './sync-status.ts'
 import { SyncStop } from './sync-stop.ts'
 import { type Blobs, createBlobs, emptyTree, type TreeChange, treeChanges } from './trees.ts'
+import { resolveConflicts } from './unfinished-merge.ts'
 import { moveTo, recover } from './working-tree.ts'
 
 export interface RecordSync {
@@ -93,7 +100,8 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const { dry_run: dryRun } = result
     const blobs = createBlobs(git)
     if (!dryRun && (await recover(git, blobs))) log('undid what a sync that was killed had begun')
-    mustBeFinished(git)
+    const work = unfinishedWork(git)
+    if (work !== null) throw await resolveWork(git, blobs, work, result)
     const upstream = await findUpstream(git)
     result.branch = upstream.branch
     result.upstream = `${upstream.remote}/${upstream.name}`
@@ -107,6 +115,35 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       if (attempt === ATTEMPTS) throw overtaken(result, ATTEMPTS)
       await delay(FIRST_WAIT_MS * 2 ** attempt * (0.5 + Math.random()))
     }
+  }
+
+  /** Resolves what it can of a merge that a person has begun; the error says what is left. */
+  async function resolveWork(
+    git: RecordGit,
+    blobs: Blobs,
+    work: string,
+    result: SyncResult,
+  ): Promise<SyncStop> {
+    const { resolved, edited, ...report } = await resolveConflicts(git, blobs, {
+      dryRun: result.dry_run,
+      time: result.at,
+      lastNumber,
+      withCases,
+    })
+    Object.assign(result, report)
+    if (!result.dry_run)
+      for (const id of caseIdsIn(
+        git,
+        resolved.map((path) => ({ path })),
+      ))
+        await deps.synchronizer.freshen(id)
+    const others = await git.text(['diff', '--name-only', '--diff-filter=U', '-z'])
+    const left = others.split('\0').filter((path) => path !== '')
+    return unfinished(git, { work, resolved, edited, left })
+  }
+
+  async function lastNumber(id: string): Promise<number> {
+    return (await nextSessionNumber(layout, join(deps.stateDir, 'numbers'), id)) - 1
   }
 
   /** One attempt. Returns false if the remote got other commits meanwhile. */
@@ -166,8 +203,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       const merge = await mergeTrees(git, blobs, trees, {
         theirs: incoming,
         time: await timeOf(git, theirs),
-        lastNumber: async (id) =>
-          (await nextSessionNumber(layout, join(deps.stateDir, 'numbers'), id)) - 1,
+        lastNumber,
       })
       report = merge
       const message = mergeMessage(result.upstream!, merge)

@@ -73,3 +73,31 @@ export function overtaken(result: SyncResult, times: number): SyncStop {
     `Others pushed to ${result.upstream} ${times} times while this was merging. Your changes are committed and merged here. Run it again.`,
   )
 }
+
+interface LeftWork {
+  work: string
+  resolved: readonly string[]
+  edited: readonly string[]
+  /** All paths that are still in conflict. */
+  left: readonly string[]
+}
+
+/** What a person must do to finish what git has begun. */
+export function unfinished(git: RecordGit, { work, resolved, edited, left }: LeftWork): SyncStop {
+  const done =
+    resolved.length === 0
+      ? `A ${work} is not finished in ${git.top}.`
+      : `A ${work} is not finished in ${git.top}. ${counted(resolved.length, 'file')} of the record are resolved and staged.`
+  const open = left.filter((path) => !edited.includes(path))
+  const todo = [
+    ...(edited.length > 0
+      ? [`You have begun to resolve ${edited.join(', ')}: finish it, then git add it.`]
+      : []),
+    ...(open.length > 0 ? [`Still in conflict: ${open.slice(0, 10).join(', ')}.`] : []),
+  ]
+  const next = work === 'merge' ? 'git commit' : `git ${work} --continue`
+  return new SyncStop(
+    'unfinished_merge',
+    [done, ...todo, `Then run: ${next}, and sync again.`].join(' '),
+  )
+}

@@ -1,8 +1,9 @@
 /** Reads trees and blobs of git, and writes new ones, without a working tree. */
 
 import { hash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { hasCode } from '../files/errno.ts'
 import type { MergeFile } from '../markdown/merging/folder.ts'
 import type { RecordGit } from './record-git.ts'
 import { SyncStop } from './sync-stop.ts'
@@ -171,6 +172,15 @@ export async function withIndex<T>(
     return await work({ GIT_INDEX_FILE: path }, path)
   } finally {
     for (const file of [path, `${path}.lock`]) await rm(file, { force: true })
+  }
+}
+
+/** Copies the user's index, if there is one, with what it knows of the files on the disk. */
+export async function copyIndex(git: RecordGit, to: string): Promise<void> {
+  try {
+    await copyFile(join(git.gitDir, 'index'), to)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
   }
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { constants } from 'node:fs'
-import { copyFile, lstat, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
+import { lstat, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createDurable, makeFolder, syncFolder, writeDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
@@ -17,6 +17,7 @@ import { filesChanging, lockedOr, moveBranch } from './record-commit.ts'
 import type { RecordGit } from './record-git.ts'
 import {
   type Blobs,
+  copyIndex,
   emptyTree,
   type TreeChange,
   type TreeFile,
@@ -286,11 +287,7 @@ async function lstatOrNull(place: string) {
 /** Writes the new entries into git's index. What is staged besides stays staged. */
 async function writeIndex(git: RecordGit, changes: readonly TreeChange[]): Promise<void> {
   await withIndex(git, async (env, path) => {
-    try {
-      await copyFile(join(git.gitDir, 'index'), path)
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error
-    }
+    await copyIndex(git, path)
     const lines = changes.map(({ path: name, before, after }) =>
       after ? `${after.mode} ${after.id}\t${name}\0` : `0 ${before!.id}\t${name}\0`,
     )
