@@ -1,6 +1,7 @@
 import t from 'tap'
 import { must } from '../fixtures/session-client.ts'
 import { makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
+
 t.test('x', async (t) => {
   const dir = makeOrigin(t)
   const time = async <T>(name: string, work: Promise<T>) => {

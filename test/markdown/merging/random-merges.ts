@@ -1,131 +1,18 @@
 import t from 'tap'
-import { editedCase, newCaseText, readCase } from '../../../src/markdown/case-file.ts'
+import { newCaseText, readCase } from '../../../src/markdown/case-file.ts'
 import { isConflictCopy } from '../../../src/markdown/conflict-name.ts'
 import { withHistory } from '../../../src/markdown/history-file.ts'
 import { useParser } from '../../../src/markdown/parser-pool.ts'
-import { newProofText } from '../../../src/markdown/proof-file.ts'
-import { readSession } from '../../../src/markdown/session-file.ts'
-import { editedSession, newSessionText } from '../../../src/markdown/session-texts.ts'
-import { type Session, sessionMove } from '../../../src/model/session.ts'
+import { createEditor, readWhole } from '../../fixtures/case-editor.ts'
 import { isBrief, isFull } from '../../fixtures/full.ts'
 import { type Files, merged } from '../../fixtures/merge-folder.ts'
 import { randomFrom } from '../../fixtures/random.ts'
-import { CASE, CASE_ID, NOW, PROOF, SESSION } from '../../fixtures/records.ts'
+import { CASE, CASE_ID, NOW } from '../../fixtures/records.ts'
 
 t.teardown(useParser())
 
 const SEED = Number(process.env.CASEFILE_TEST_SEED ?? Date.now() % 1e9)
 const ROUNDS = isFull ? 2000 : isBrief ? 24 : 120
-
-/** One clone's random edits of a case folder, and what it was told is written. */
-function createEditor(random: () => number, name: string) {
-  let count = 0
-  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!
-  const word = () => `${name}${++count}`
-  const uuid = () => {
-    const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('')
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
-  }
-  const time = () => new Date(Date.parse(NOW) + Math.floor(random() * 1e8)).toISOString()
-  const caseOf = async (text: string) =>
-    (await readCase(text, { id: CASE_ID, created_at: NOW })).value!
-  const sessionsIn = (files: Files) =>
-    Object.keys(files).filter((path) => /^sessions\/\d+\.md$/.test(path))
-
-  const edits: ((files: Files) => Promise<void> | void)[] = [
-    async (files) => {
-      const text = files['case.md'] as string
-      const fields = pick([
-        { title: word() },
-        { type: pick(['bug', 'feature', 'epic']) },
-        { tags: [word(), pick(['auth', 'slow'])] },
-        { outcome: pick(['Duplicate', 'WontFix']) },
-        { description: `${word()}\n\nTwo.\n\n${pick(['Three.', word()])}` },
-      ])
-      files['case.md'] = await editedCase(text, await caseOf(text), { fields })
-    },
-    async (files) => {
-      const text = files['case.md'] as string
-      const addItem = { description: word(), type: 'log', required: random() < 0.5, checked: false }
-      files['case.md'] = await editedCase(text, await caseOf(text), { addItem })
-    },
-    (files) => {
-      files['case.md'] = (files['case.md'] as string).replace('- [ ]', '- [x]')
-    },
-    (files) => {
-      const line = `- ${time()} · ${name} · note · ${word()}`
-      files['history.md'] = withHistory(files['history.md'] as string, [line])
-    },
-    (files) => {
-      const lines = (files['notes.md'] as string).split('\n')
-      lines.splice(Math.floor(random() * (lines.length + 1)), pick([0, 0, 1]), word())
-      files['notes.md'] = lines.join('\n')
-    },
-    (files) => {
-      const proof = { ...PROOF, id: uuid() }
-      files[`proof/${proof.id}.md`] = newProofText(proof, `${word()}\n`)
-    },
-    async (files) => {
-      const number =
-        Math.max(0, ...sessionsIn(files).map((path) => Number(/\d+/.exec(path)![0]))) + 1
-      const [id, started_at] = [uuid(), time()]
-      const trail = [
-        {
-          number: 1,
-          time: started_at,
-          event: 'session_created',
-          fields: { type: 'implementing', session_id: id },
-        },
-        {
-          number: 2,
-          time: started_at,
-          event: 'session_state_changed',
-          fields: { old_state: 'created', new_state: 'planning' },
-        },
-      ] as Session['trail']
-      files[`sessions/${number}.md`] = await newSessionText({
-        ...SESSION,
-        id,
-        number,
-        started_at,
-        trail,
-      })
-    },
-    async (files) => {
-      const path = pick(sessionsIn(files))
-      if (path === undefined) return
-      const number = Number(/\d+/.exec(path)![0])
-      const text = files[path] as string
-      const session = read(text, number)
-      const last = session.trail.at(-1)!.time
-      const now = new Date(Date.parse(last) + 1 + Math.floor(random() * 1000)).toISOString()
-      if (session.state === 'planning') {
-        const trigger = pick(['planned', 'planned', 'fail'] as const)
-        const move = sessionMove(session, { trigger, now })
-        files[path] = await editedSession(text, session, { ...move, texts: { plan: word() } })
-      } else if (session.state === 'plan_ready') {
-        const move = sessionMove(session, { trigger: pick(['revise', 'abandon']), now })
-        files[path] = await editedSession(text, session, move)
-      }
-    },
-  ]
-  return async (files: Files, times: number): Promise<Files> => {
-    const edited = { ...files }
-    for (let count = 0; count < times; count++) await pick(edits)(edited)
-    return edited
-  }
-}
-
-function read(text: string, number: number): Session {
-  const { value, problems } = readSession(text, {
-    case_id: CASE_ID,
-    number,
-    case_title: '',
-    created_at: NOW,
-  })
-  if (!value || problems.length > 0) throw new Error(JSON.stringify(problems))
-  return value
-}
 
 /** The lines that are in `after` more often than in `before`. */
 function added(before: Files, after: Files): string[] {
@@ -154,7 +41,7 @@ async function checkMerge(base: Files, ours: Files, theirs: Files): Promise<File
   for (const [path, text] of Object.entries(texts)) {
     const number = /^sessions\/(\d+)\.md$/.exec(path)?.[1]
     if (number === undefined) continue
-    const { id } = read(text, Number(number))
+    const { id } = readWhole(text, Number(number), CASE_ID)
     if (ids.has(id)) throw new Error(`the session ${id} is there twice`)
     ids.add(id)
   }
@@ -190,7 +77,10 @@ t.test(
       'notes.md': 'a\nb\nc\n',
     }
     const random = randomFrom(SEED)
-    const [a, b] = [createEditor(random, 'ours'), createEditor(random, 'theirs')]
+    const [a, b] = [
+      createEditor(random, 'ours', { caseId: CASE_ID }),
+      createEditor(random, 'theirs', { caseId: CASE_ID }),
+    ]
     let base = first
     let copies = 0
     for (let round = 0; round < ROUNDS; round++) {
