@@ -28,6 +28,7 @@ import { createPlanTexts } from './state/plans.ts'
 import { createSearchTables, type IndexedCase, type SearchedWords } from './state/search-tables.ts'
 import { TRAILS_FOLDER } from './state/state-folder.ts'
 import { createWebhookStore } from './state/webhooks.ts'
+import { readSyncStatus } from './sync/sync-status.ts'
 import { readWebhooks } from './webhooks/read-webhooks.ts'
 import { createCatalog } from './workspace/catalog.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
@@ -144,6 +145,7 @@ export async function openReadingApp(
     sessions: only<HttpDeps['sessions']>({}),
     comments: only<HttpDeps['comments']>({}),
     webhooks: only<HttpDeps['webhooks']>(readWebhooks(createWebhookStore(readOnly(database)))),
+    sync: only<HttpDeps['sync']>({ status: () => readSyncStatus(layout, stateDir) }),
     now: () => new Date().toISOString(),
     newId: randomUUID,
     log,

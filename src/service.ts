@@ -25,19 +25,20 @@ import { TIME_LIMITS } from './runners/time-limits.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { createHandEditHistory } from './sessions/hand-edit-history.ts'
-import { createNotifyDeps, desktopProblems } from './sessions/notify-deps.ts'
+import { createNotifyDeps } from './sessions/notify-deps.ts'
 import { createRedactor, type Redactor, redactedUpdates } from './sessions/redaction.ts'
 import { createRunGuard, type GuardedRun, type RunGuard } from './sessions/run-guard.ts'
 import { createSessionParts } from './sessions/sessions.ts'
-import { agentFileProblems, installedReaders } from './sessions/start-checks.ts'
+import { installedReaders } from './sessions/start-checks.ts'
+import { createWorkspaceProblems } from './sessions/workspace-problems.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { createCaseLists } from './state/case-lists.ts'
 import { openCaseRows } from './state/cases.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
-import { stateProblems } from './state/state-problems.ts'
 import { warnAboutOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
+import { createRecordSync } from './sync/record-sync.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import { createBaselines } from './workspace/baselines.ts'
@@ -176,17 +177,11 @@ async function open(
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
 
   // derived from the cases
-  const ignoring = createGitIgnoring(memoryRoot)
-  const whyNot = async () =>
-    ownership.lost.aborted
-      ? `index.md is not written: ${ownership.lost.reason.message}`
-      : ignoring.ensure()
+  const whyNot = createGitIgnoring(memoryRoot, ownership.lost).ensure
   const index = createIndexFile({ layout, rows: lists.newestRows, log, whyNot })
   const search = createSearch({ layout, database, catalog, summaryOf: catalog.row, log })
-  undo.add(
-    () => index.close(),
-    () => search.close(),
-  )
+  undo.add(() => index.close())
+  undo.add(() => search.close())
   warnAboutOldWebhooks(state.webhooks, log)
   const webhooks = openWebhooks({
     database,
@@ -256,16 +251,19 @@ async function open(
     limits,
     operator,
   })
-  const problems = async () => {
-    const present = await settings()
-    return [
-      ...present.problems,
-      ...(await agentFileProblems(root, readers, present.files)),
-      ...scan.unknownEntries(),
-      ...stateProblems(database),
-      ...desktopProblems(present, environment),
-    ]
-  }
+  const problems = createWorkspaceProblems({ root, settings, readers, scan, database, environment })
+  const sync = createRecordSync({
+    layout,
+    stateDir: state.root,
+    mutex,
+    redactor,
+    lateSaves,
+    isRunningHere,
+    synchronizer,
+    entry: catalog.entry,
+    now,
+    log,
+  })
 
   // every change, by a request or by hand, takes this path
   changed.subscribe(({ found }) => {
@@ -288,6 +286,7 @@ async function open(
   undo.add(() => mutex.idle())
   undo.add(() => lateSaves.idle())
   undo.add(() => mutex.idle())
+  undo.add(() => sync.idle())
   undo.add(() => store.close())
   undo.add(() => runGuard.idle())
   undo.add(() => handEditHistory.close())
@@ -386,6 +385,7 @@ async function open(
     webhooks,
     hooks: createServiceHooks({ root, stateDir: state.root, environment }, log),
     providers,
+    sync,
     setup: createSetup({ ...places, layout, environment, providers }),
     agents: readers,
     close: undo.close,

@@ -145,21 +145,9 @@ t.test('what docs/git.md has is typed in a fresh workspace each', options, async
     const cwd = join(folder, `line-${block.line}`)
     const cloned = spawnSync('git', ['clone', '--quiet', join(folder, 'theirs'), cwd])
     t.equal(cloned.status, 0)
-    const isMerge = typed[0]!.command.startsWith('git merge')
-    const before = isMerge ? [{ line: 0, command: BOTH_MADE_SESSION_2, shown: '' }] : []
-    await type(t, 'docs/git.md', [...before, ...typed], { cwd, env, CASE })
+    await type(t, 'docs/git.md', typed, { cwd, env, CASE })
   }
 })
-
-/** The one there is the earlier. */
-const BOTH_MADE_SESSION_2 = `
-here=$PWD
-for each in ../theirs "$here"; do
-  cd "$each"
-  casefile start $case > /dev/null 2>&1
-  git add memory && git commit --quiet --message 'Session 2'
-done
-git fetch --quiet`
 
 /** What holds for the blocks of a language; null where all is well. */
 const FORMS: Readonly<Record<string, (block: Block) => string | null>> = {

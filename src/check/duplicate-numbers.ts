@@ -1,10 +1,10 @@
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { conflictSides } from '../markdown/conflict-sides.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
+import { validSession } from '../markdown/valid-session.ts'
 import type { Session } from '../model/session.ts'
 import { bothMade } from './git-stages.ts'
 import type { Snapshot } from './snapshot.ts'
-import { validSession } from './valid-session.ts'
 
 /** One of two sessions that were created with the same number, as stored in git's index. */
 export interface NumberedSession {

@@ -1,18 +1,18 @@
 import { basename, join } from 'node:path'
 import { createDurable, writeDurable } from '../files/durable-write.ts'
+import { conflictName } from '../markdown/conflict-name.ts'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
+import { validSession } from '../markdown/valid-session.ts'
 import { AppError } from '../model/app-error.ts'
 import type { Session } from '../model/session.ts'
 import { renameArtifacts } from '../runners/output/artifact-renaming.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { conflictName } from '../workspace/late-saves/conflict-copy.ts'
 import type { RecordFile } from '../workspace/record.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
 import { acceptTrail } from './accept-trail.ts'
 import { isOutputOf } from './artifact-owner.ts'
 import { findDuplicateNumber, type NumberedSession } from './duplicate-numbers.ts'
 import type { Fixer } from './fixer.ts'
-import { validSession } from './valid-session.ts'
 
 /**
  * Separates two sessions that two branches created with the same number. The earlier one keeps the number and every

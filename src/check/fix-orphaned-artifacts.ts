@@ -7,12 +7,16 @@ import type { CaseEntry } from '../workspace/case-entry.ts'
 import { removePicture } from '../workspace/pictures.ts'
 import { isOutputOf } from './artifact-owner.ts'
 import type { Fixer } from './fixer.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /**
  * Renames this machine's artifacts after their session got another number, for example in another clone. Otherwise
  * they would seem to belong to the session that has the old number now.
  */
-export async function fixOrphanedArtifacts(fixer: Fixer, entry: CaseEntry): Promise<void> {
+export async function fixOrphanedArtifacts(
+  fixer: Pick<Fixer, 'fix'> & { snapshot: Pick<Snapshot, 'layout'> },
+  entry: CaseEntry,
+): Promise<void> {
   const { layout } = fixer.snapshot
   for (const [number, { value }] of entry.sessions) {
     const from = value && lastOf(value.trail, 'renumbered')?.fields.from

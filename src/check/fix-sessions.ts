@@ -4,6 +4,7 @@ import { keyLineValue, withKeyLines } from '../markdown/session-plain.ts'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
 import { editedSession } from '../markdown/session-texts.ts'
 import { readTrail } from '../markdown/trail.ts'
+import { validSession } from '../markdown/valid-session.ts'
 import { type Session, serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
@@ -12,7 +13,6 @@ import { isSameTrail } from '../workspace/trail-guard.ts'
 import { acceptTrail } from './accept-trail.ts'
 import { isSealed, statedIn } from './fix-path-fields.ts'
 import type { Fixer } from './fixer.ts'
-import { validSession } from './valid-session.ts'
 
 /**
  * Restores audit trail lines that someone changed, if this machine remembers them. Lines out of order are ignored

@@ -36,6 +36,7 @@ import { command as serveCommand } from './commands/serve.ts'
 import { command as showCommand } from './commands/show.ts'
 import { command as startCommand } from './commands/start.ts'
 import { command as stateCommand } from './commands/state.ts'
+import { command as syncCommand } from './commands/sync.ts'
 import { command as tailCommand } from './commands/tail.ts'
 import { command as trailerCommand } from './commands/trailer.ts'
 import { command as trustCommand } from './commands/trust.ts'
@@ -96,6 +97,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
     check: checkCommand,
     verify: verifyCommand,
     trailer: trailerCommand,
+    sync: syncCommand,
     doctor: doctorCommand,
     trust: trustCommand,
     sample: sampleCommand,

@@ -13,6 +13,7 @@ import type { RunGuard } from '../sessions/run-guard.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { CaseLists } from '../state/case-lists.ts'
 import type { PlanTexts } from '../state/plans.ts'
+import type { RecordSync } from '../sync/record-sync.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Change } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
@@ -67,6 +68,7 @@ export interface HttpDeps {
   /** The known agents on the PATH that act on files of a project on their own. */
   agents: readonly AgentSpec[]
   setup: Setup
+  sync: RecordSync
   webhooks: Webhooks
   search: Pick<Search, 'find' | 'similar' | 'isReady'>
   runGuard: Pick<RunGuard, 'confirm'>

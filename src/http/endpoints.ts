@@ -14,6 +14,7 @@ import { sessionStreamEndpoints } from './routes/session-stream.ts'
 import { sessionEndpoints } from './routes/sessions.ts'
 import { setupEndpoints } from './routes/setup.ts'
 import { statsEndpoints } from './routes/stats.ts'
+import { syncEndpoints } from './routes/sync.ts'
 import { systemEndpoints } from './routes/system.ts'
 import { uncommittedEndpoints } from './routes/uncommitted.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
@@ -29,6 +30,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...sessionEndpoints,
   ...commentEndpoints,
   ...sessionStreamEndpoints,
+  ...syncEndpoints,
   ...uncommittedEndpoints,
   ...conversationEndpoints,
   ...hookEndpoints,

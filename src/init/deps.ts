@@ -1,4 +1,4 @@
-import type { MemoryKind } from './git-memory.ts'
+import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 
 export interface InitOptions {
   root: string

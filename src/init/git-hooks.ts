@@ -1,5 +1,6 @@
 import { quoteForShell } from '../runners/hooks/shell-quote.ts'
-import { MEMORY_BRANCH, type MemoryKind } from './git-memory.ts'
+import type { MemoryKind } from '../workspace/git/memory-kind.ts'
+import { MEMORY_BRANCH } from './git-memory.ts'
 
 export interface HookPlaces {
   kind: MemoryKind

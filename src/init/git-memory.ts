@@ -3,16 +3,11 @@ import { makeFolder } from '../files/durable-write.ts'
 import { entriesIn, isFolder } from '../files/folder-names.ts'
 import { AppError } from '../model/app-error.ts'
 import { gitText, runGit } from '../workspace/git/git-command.ts'
+import { gitIdentity } from '../workspace/git/git-identity.ts'
 import { addToExclude, excludePattern } from '../workspace/git/git-ignoring.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
+import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
-
-/**
- * How git stores the memory root: in the code's repository, in its own repository, or as a worktree of a branch
- * without shared history.
- */
-export const MEMORY_KINDS = ['with-code', 'own-repo', 'orphan-worktree'] as const
-export type MemoryKind = (typeof MEMORY_KINDS)[number]
 
 export const MEMORY_BRANCH = 'casefile'
 
@@ -53,7 +48,7 @@ export async function makeWorktree(memoryRoot: string, code: GitRepository): Pro
       `${memoryRoot} already has files, and git checks out a branch only into an empty folder. Move them away, run this again, then move them back.`,
     )
   }
-  const git = { cwd: code.top, env: await identity(code.top) }
+  const git = { cwd: code.top, env: await gitIdentity(code.top) }
   const refs = ['refs/heads/', 'refs/remotes/*/'].map((place) => place + MEMORY_BRANCH)
   if ((await gitText(['for-each-ref', ...refs], git)) === '') {
     const entries: string[] = []
@@ -68,25 +63,6 @@ export async function makeWorktree(memoryRoot: string, code: GitRepository): Pro
   const added = await runGit(['worktree', 'add', '--quiet', memoryRoot, MEMORY_BRANCH], git)
   if (added.exit === 0) return MEMORY_BRANCH
   throw new AppError('already_exists', `git could not create the worktree: ${added.stderr.trim()}`)
-}
-
-/** The user's git identity if git knows one. */
-async function identity(cwd: string): Promise<Record<string, string>> {
-  const given = Object.entries(process.env).filter(([name]) =>
-    /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL)$/.test(name),
-  ) as [string, string][]
-  const env = Object.fromEntries(given)
-  const known = await runGit(['var', 'GIT_COMMITTER_IDENT'], { cwd, env })
-  const author = await runGit(['var', 'GIT_AUTHOR_IDENT'], { cwd, env })
-  if (known.exit === 0 && author.exit === 0) return env
-  const [name, email] = ['Casefile', 'casefile@localhost']
-  return {
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: email,
-
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: email,
-  }
 }
 
 /** Excludes the memory root from the code's commits in this clone. Returns whether that was necessary. */

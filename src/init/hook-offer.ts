@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
 import { isFolder } from '../files/folder-names.ts'
+import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import type { InitDeps, InitOptions } from './deps.ts'
 import {
   commitMessageHook,
@@ -10,7 +11,6 @@ import {
   preCommitHook,
   preCommitLine,
 } from './git-hooks.ts'
-import type { MemoryKind } from './git-memory.ts'
 import { hookAt, hooksFolder, installHook } from './hook-file.ts'
 
 interface Place {

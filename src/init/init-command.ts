@@ -7,18 +7,13 @@ import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { makeMemoryRoot } from '../workspace/case-making.ts'
 import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
+import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { createSettings } from '../workspace/settings/settings.ts'
 import { memoryRootAt, workspaceRoot } from '../workspace/workdir.ts'
 import { DEFAULT_KIND, type InitDeps, type InitOptions } from './deps.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
-import {
-  excludeFromCode,
-  type MemoryKind,
-  makeOwnRepository,
-  makeWorktree,
-  presentKind,
-} from './git-memory.ts'
+import { excludeFromCode, makeOwnRepository, makeWorktree, presentKind } from './git-memory.ts'
 import { offerHooks } from './hook-offer.ts'
 
 /** `casefile init`: turns a folder into a workspace. Existing files stay; a second run changes nothing. */

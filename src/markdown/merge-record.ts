@@ -8,10 +8,16 @@ import { isNode } from './yaml-package.ts'
  * check that the result is a valid record.
  */
 export function mergeRecord(versions: Versions): string | null {
-  const body = mapped(versions, findBodyStart)
-  if (!body) return mergeLines(versions)
-  const [heads, bodies] = cut(versions, body)
+  const parts = splitAtBody(versions)
+  if (!parts) return mergeLines(versions)
+  const [heads, bodies] = parts
   return joined(mergeLines(heads) ?? mergeKeys(heads), mergeLines(bodies))
+}
+
+/** Splits each version into its frontmatter and its body; null if one is unreadable. */
+export function splitAtBody(versions: Versions): [heads: Versions, bodies: Versions] | null {
+  const body = mapped(versions, findBodyStart)
+  return body && cut(versions, body)
 }
 
 /**
@@ -57,9 +63,14 @@ function linesIn(text: string): string[] {
   return text.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '')
 }
 
-/** Merges frontmatter by key: each key gets all its lines from one of the versions. */
-function mergeKeys(heads: Versions): string | null {
-  const blocks = mapped(heads, keyBlocks)
+/** Returns the lines of a key, from those that each version has for it (empty without the key); null for a conflict. */
+type Decide = (lines: Versions, key: string) => string | null
+
+/** Merges frontmatter by key: each key gets all its lines from one of the versions. Null also if it is unreadable. */
+export function mergeKeys(heads: Versions, decide: Decide = choose): string | null {
+  const blocks = mapped(heads, (head) =>
+    head === '' ? new Map<string, string>() : keyBlocks(head),
+  )
   if (!blocks) return null
   const { base, ours, theirs } = blocks
   const merged = new Map<string, string>()
@@ -70,11 +81,12 @@ function mergeKeys(heads: Versions): string | null {
     names.splice(before === undefined ? 0 : names.indexOf(before) + 1, 0, name)
   }
   for (const name of names) {
-    const block = choose({
+    const lines = {
       base: base.get(name) ?? '',
       ours: ours.get(name) ?? '',
       theirs: theirs.get(name) ?? '',
-    })
+    }
+    const block = decide(lines, name)
     if (block === null) return null
     merged.set(name, block)
   }

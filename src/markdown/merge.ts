@@ -11,10 +11,10 @@ export interface Versions {
  * Merges both changes by lines; null if they conflict. Every line is exactly as in one of the versions, with its line
  * ending.
  */
-export function mergeLines(versions: Versions): string | null {
+export function mergeLines(versions: Versions, split = piecesOf): string | null {
   const chosen = choose(versions)
   if (chosen !== null) return chosen
-  const all = [versions.base, versions.ours, versions.theirs].map(piecesOf) as [
+  const all = [versions.base, versions.ours, versions.theirs].map(split) as [
     string[],
     string[],
     string[],
@@ -35,6 +35,11 @@ export function mergeLines(versions: Versions): string | null {
     } else merged.push(region.bufferContent.join(''))
   }
   return merged.join('') + all[0].slice(all[0].length - tail).join('')
+}
+
+/** The same, but a blank line keeps two changes apart, as in git. For texts without many blank lines. */
+export function mergeParagraphs(versions: Versions): string | null {
+  return mergeLines(versions, (text) => text.match(/[^\n]*\n|[^\n]+$/g) ?? [])
 }
 
 /**

@@ -11,6 +11,8 @@ import { namedSessions } from './named-sessions.ts'
 export interface TrailerOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
   /** The file with the message of a commit that git is making. */
   message?: string | undefined
+  /** Print the sessions as JSON. */
+  json?: boolean
 }
 
 /**
@@ -18,7 +20,7 @@ export interface TrailerOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'
  * never stops the commit, so it says what failed and exits with 0.
  */
 export async function trailer(
-  { message, ...places }: TrailerOptions,
+  { message, json, ...places }: TrailerOptions,
   environment: NodeJS.ProcessEnv,
   { print, warn }: { print: (text: string) => void; warn: (line: string) => void },
 ): Promise<number> {
@@ -34,7 +36,8 @@ export async function trailer(
     if (message !== undefined && (await isOfOthers(git))) return 0
     const sessions = await namedSessions(layoutOf(root, memoryRoot), repository.top, env)
     if (message === undefined) {
-      for (const session of sessions) print(`${trailerText(session)}\n`)
+      if (json) print(`${JSON.stringify(sessions, null, 2)}\n`)
+      else for (const session of sessions) print(`${trailerText(session)}\n`)
       return 0
     }
     for (const { case_title, session } of await nameInMessage(resolve(message), sessions, git))

@@ -14,10 +14,10 @@ import {
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isTempName } from '../files/temp-files.ts'
+import { isConflictCopy } from '../markdown/conflict-name.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { type DeletionDeps, deletedProblems, deletedSessions } from './deleted-sessions.ts'
-import { isConflictCopy } from './late-saves/conflict-copy.ts'
 import { latestIn } from './latest.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { isPictureFresh } from './pictures.ts'
@@ -209,7 +209,7 @@ export const gone = () => null
 
 function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
   const message =
-    'conflict copy: this version was saved while the service wrote the same lines, or replaced latest.md: copy what you need, then delete it'
+    'conflict copy: this version could not be merged with the file beside it (a save at the same moment, a sync, or a file in place of latest.md): copy what you need, then delete it'
   return [...(kinds?.keys() ?? [])].filter(isConflictCopy).map((name) => {
     const file = folder === '.' ? name : `${folder}/${name}`
     return { code: 'conflict_copy', file, line: null, message }

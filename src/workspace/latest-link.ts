@@ -9,7 +9,7 @@ import { type PinnedFolder, pinFolder } from '../files/pinned-folder.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { storageError } from '../files/storage-error.ts'
 import { tempName } from '../files/temp-files.ts'
-import { conflictName } from './late-saves/conflict-copy.ts'
+import { conflictName } from '../markdown/conflict-name.ts'
 
 /**
  * `in_the_way`: a file has that name (an editor replaced the link) and is left unchanged. `not_supported`: the file

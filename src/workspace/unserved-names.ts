@@ -3,10 +3,10 @@
 import { type EntryKind, kindsIn } from '../files/folder-names.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { type FileStamp, sameStamp } from '../files/safe-read.ts'
+import { isConflictCopy } from '../markdown/conflict-name.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
-import { isConflictCopy } from './late-saves/conflict-copy.ts'
 import { isSettled } from './record.ts'
 import { isEditorFile } from './sync/editor-files.ts'
 

@@ -32,12 +32,9 @@ import {
   type ReplacedFileTracker,
   replaceSeen,
 } from '../../src/files/replace-seen.ts'
+import { conflictName, isConflictCopy } from '../../src/markdown/conflict-name.ts'
 import { type Exchange, systemExchange } from '../../src/platform/exchange.ts'
-import {
-  conflictName,
-  isConflictCopy,
-  keepConflictCopy,
-} from '../../src/workspace/late-saves/conflict-copy.ts'
+import { keepConflictCopy } from '../../src/workspace/late-saves/conflict-copy.ts'
 import { createLateSaves } from '../../src/workspace/late-saves/late-saves.ts'
 import { preImagePath, prunePreImages } from '../../src/workspace/late-saves/pre-images.ts'
 import { readReplacedFile } from '../../src/workspace/late-saves/replaced-file.ts'
@@ -882,6 +879,8 @@ t.test('conflict copies', async (t) => {
     t.ok(isConflictCopy(name))
   }
   t.equal(conflictName('1.md', NOW), `1.conflict-${stamp}.md`)
+  for (const name of ['a.png', 'Makefile', '.keep'])
+    t.ok(isConflictCopy(conflictName(name, NOW)), 'a file of any kind')
   for (const long of ['n'.repeat(252), 'ö'.repeat(126)])
     t.ok(Buffer.byteLength(conflictName(`${long}.md`, NOW)) <= 255, 'a name that a disk takes')
   t.notOk(isConflictCopy('case.md') || isConflictCopy('conflict-notes.md'))

@@ -1,10 +1,11 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain, memoryRootOption, rootOption } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { ownTerminal } from '../output/terminal.ts'
 
 interface Options extends WorkspaceOptions {
+  json?: boolean
   message?: string
 }
 
@@ -15,11 +16,11 @@ export function command(): Command {
       '--message <file>',
       'Add them to this message: for a commit-msg hook, which it never stops.',
     )
-    .action(async ({ message, ...options }: Options) => {
+    .action(async ({ message, json = false, ...options }: Options) => {
       const terminal = ownTerminal()
       const { trailer } = await import('../../verify/trailer-command.ts')
       const { root, memoryRoot } = await findWorkspace(options)
-      process.exitCode = await trailer({ root, memoryRoot, message }, process.env, {
+      process.exitCode = await trailer({ root, memoryRoot, message, json }, process.env, {
         print: terminal.print,
         warn: (line) => terminal.warn(visibleText(line)),
       })
@@ -30,6 +31,10 @@ export function command(): Command {
       ['casefile trailer --message "$1"', 'In a commit-msg hook of yours.'],
     ],
     more: 'casefile init --hook installs such a hook. docs/verify.md says which sessions are named.',
-    shared: [rootOption(), memoryRootOption()],
+    shared: [
+      rootOption(),
+      memoryRootOption(),
+      new Option('--json', 'Print the sessions as one JSON array.'),
+    ],
   })
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { AGENT_STATUSES } from '../../doctor/agents.ts'
-import { MEMORY_KINDS } from '../../init/git-memory.ts'
 import { parseRequirement } from '../../markdown/requirement-line.ts'
 import { REPORT_NAMES } from '../../model/report-formats.ts'
+import { MEMORY_KINDS } from '../../workspace/git/memory-kind.ts'
 import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
 import { oneLine } from './text-fields.ts'
 

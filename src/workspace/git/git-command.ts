@@ -9,10 +9,12 @@ export interface GitCommandOptions {
   /** Added to the environment, from which `GIT_*` variables are removed. */
   env?: Record<string, string>
   /** Standard input; closed if not given. */
-  input?: string
+  input?: string | Uint8Array
   /** Git is killed as soon as it has printed more than this many bytes. */
   maxBytes?: number
   timeoutMs?: number
+  /** Lets git use the SSH command and the password program of the environment, for commands that call a server. */
+  isRemote?: boolean
   signal?: AbortSignal
 }
 
@@ -46,7 +48,12 @@ export function runGit(args: string[], options: GitCommandOptions): Promise<GitO
   return new Promise((resolve, reject) => {
     const child = spawn('git', [...NO_OTHER_PROGRAMS, ...args], {
       cwd: options.cwd,
-      env: { ...withoutGitVariables(process.env), ...QUIET, ...options.env },
+      env: {
+        ...withoutGitVariables(process.env),
+        ...(options.isRemote ? remoteVariables(process.env) : {}),
+        ...QUIET,
+        ...options.env,
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
       killSignal: 'SIGKILL',
       signal: options.signal,
@@ -93,6 +100,14 @@ const QUIET = {
 
 function withoutGitVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')))
+}
+
+/** How git calls a server. */
+function remoteVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) =>
+    /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_[A-Z_]+|PROXY_COMMAND)$/.test(name),
+  )
+  return Object.fromEntries(kept)
 }
 
 function collect(child: ChildProcess, name: 'stdout' | 'stderr', maxBytes: number): () => Buffer {

@@ -16,14 +16,15 @@ export interface GitIgnoring {
 /**
  * The memory root has a .gitignore only if the service or `casefile init` created it, and a branch may lack it. A
  * derived file that is neither ignored nor committed would block a checkout or merge, so it is added to the clone's
- * own `info/exclude`, which is not part of any branch.
+ * own `info/exclude`, which is not part of any branch. `lost` is aborted if this process may no longer write.
  */
-export function createGitIgnoring(memoryRoot: string): GitIgnoring {
+export function createGitIgnoring(memoryRoot: string, lost?: AbortSignal): GitIgnoring {
   const ignoreFile = join(memoryRoot, '.gitignore')
   let seen: FileStamp | null | undefined
   let reason = ''
 
   async function ensure(): Promise<string> {
+    if (lost?.aborted) return `index.md is not written: ${lost.reason.message}`
     const stamp = await stampOf(ignoreFile)
     const isSame = seen === null || stamp === null ? seen === stamp : seen && sameStamp(seen, stamp)
     if (!isSame || reason !== '') {

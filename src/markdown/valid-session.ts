@@ -1,7 +1,7 @@
-import { derivedId, readSession } from '../markdown/session-file.ts'
-import { readSessionTexts } from '../markdown/session-texts.ts'
 import { isBreaking } from '../model/problem.ts'
 import type { Session } from '../model/session.ts'
+import { derivedId, readSession } from './session-file.ts'
+import { readSessionTexts } from './session-texts.ts'
 
 /**
  * Parses a session text that has its own id and is unchanged since it was written; else returns the reason. A

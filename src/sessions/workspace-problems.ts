@@ -1,0 +1,28 @@
+import type { Problem } from '../model/problem.ts'
+import type { Database } from '../state/database.ts'
+import { stateProblems } from '../state/state-problems.ts'
+import type { Scan } from '../workspace/scan.ts'
+import type { FoundPlaces } from '../workspace/settings/places.ts'
+import { desktopProblems } from './notify-deps.ts'
+import { agentFileProblems, type installedReaders } from './start-checks.ts'
+
+interface ProblemsDeps extends Pick<FoundPlaces, 'root' | 'settings'> {
+  readers: Awaited<ReturnType<typeof installedReaders>>
+  scan: Pick<Scan, 'unknownEntries'>
+  database: Database
+  environment: NodeJS.ProcessEnv
+}
+
+/** Returns the problems that belong to no case. */
+export function createWorkspaceProblems(deps: ProblemsDeps): () => Promise<Problem[]> {
+  return async () => {
+    const present = await deps.settings()
+    return [
+      ...present.problems,
+      ...(await agentFileProblems(deps.root, deps.readers, present.files)),
+      ...deps.scan.unknownEntries(),
+      ...stateProblems(deps.database),
+      ...desktopProblems(present, deps.environment),
+    ]
+  }
+}

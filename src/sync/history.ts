@@ -1,0 +1,69 @@
+/** Questions about commits. */
+
+import type { RecordGit } from './record-git.ts'
+import type { MergeReport } from './record-merge.ts'
+import { SyncStop } from './sync-stop.ts'
+import { emptyTree, type TreeChange } from './trees.ts'
+
+/** The last commit that both have; null if they share none. */
+export async function commonCommit(
+  git: RecordGit,
+  ours: string,
+  theirs: string,
+): Promise<string | null> {
+  const { exit, stdout } = await git.run(['merge-base', ours, theirs])
+  return exit === 0 ? stdout.toString().trim() : null
+}
+
+/**
+ * The base to merge a remote with that shares no commit: two clones may both have begun a record. A remote that is no
+ * record is one that was given by mistake.
+ */
+export async function unrelatedBase(git: RecordGit, theirs: string): Promise<string> {
+  const names = (await git.text(['ls-tree', '-z', '--name-only', theirs])).split('\0')
+  const isRecord = git.prefix === '' && names.every((name) => /^(?:|cases|\..*|.*\.md)$/.test(name))
+  if (isRecord) return emptyTree(git)
+  throw new SyncStop(
+    'unrelated_histories',
+    'The remote shares no commit with this repository, and is not a record of cases. Check its address with: git remote -v',
+  )
+}
+
+export async function timeOf(git: RecordGit, commit: string): Promise<string> {
+  const seconds = Number(await git.text(['show', '--no-patch', '--format=%ct', commit]))
+  return new Date(seconds * 1000).toISOString()
+}
+
+export async function countCommits(
+  git: RecordGit,
+  tip: string,
+  without: string | null,
+): Promise<number> {
+  const range = without === null ? tip : `${without}..${tip}`
+  return Number(await git.text(['rev-list', '--count', range]))
+}
+
+export function caseIdsIn(
+  { prefix }: RecordGit,
+  changes: readonly Pick<TreeChange, 'path'>[],
+): string[] {
+  const start = `${prefix}cases/`
+  const ids = changes.flatMap(({ path }) =>
+    path.startsWith(start)
+      ? (/^[0-9a-f-]{36}(?=\/)/.exec(path.slice(start.length))?.[0] ?? [])
+      : [],
+  )
+  return [...new Set(ids)].sort()
+}
+
+export function mergeMessage(upstream: string, { copies, renumbered }: MergeReport): string {
+  const lines = [
+    ...renumbered.map(
+      ({ case_id, from, to }) => `${case_id}: session ${from} is now session ${to}`,
+    ),
+    ...copies.map(({ copy }) => `conflict copy: ${copy}`),
+  ]
+  return [`Merge the cases of ${upstream}`, ...(lines.length > 0 ? ['', ...lines] : []), ''].join(
+    '\n',
+  )
+}

@@ -1,0 +1,191 @@
+import { decodeUtf8 } from '../files/safe-read.ts'
+import { readCase } from '../markdown/case-file.ts'
+import { oneLine } from '../markdown/history-file.ts'
+import { counted } from '../model/amounts.ts'
+import { gitIdentity } from '../workspace/git/git-identity.ts'
+import type { RecordGit } from './record-git.ts'
+import { SyncStop } from './sync-stop.ts'
+import {
+  type Blobs,
+  below,
+  copyIndex,
+  emptyTree,
+  filesIn,
+  type TreeChange,
+  treeChanges,
+  withIndex,
+} from './trees.ts'
+
+export interface RecordCommit {
+  /** The commit; HEAD if nothing was to be committed. Null in a repository without commits that has no files. */
+  commit: string | null
+  changes: TreeChange[]
+  cases: CaseName[]
+}
+
+export interface CaseName {
+  id: string
+  title: string
+}
+
+interface CommitOptions {
+  /** Make the commit, but do not move the branch. */
+  dryRun: boolean
+  /** Throws if these changes must not be shared. */
+  inspect(changes: readonly TreeChange[]): Promise<void>
+}
+
+const ATTEMPTS = 5
+
+/**
+ * Commits all that differs from HEAD in the record, and nothing else. The user's hooks do not run: this checks what
+ * `casefile init --hook` checks. If `inspect` throws, nothing has changed.
+ */
+export async function commitRecord(
+  git: RecordGit,
+  blobs: Blobs,
+  { dryRun, inspect }: CommitOptions,
+): Promise<RecordCommit> {
+  const head = await git.find('HEAD')
+  const before = head ?? (await emptyTree(git))
+  for (let attempt = 1; ; attempt++) {
+    const tree = await withIndex(git, (env, path) => addedTree(git, { env, path, head }))
+    const changes = await treeChanges(git, [before, tree], git.prefix)
+    if (changes.length === 0) return { commit: head, changes, cases: [] }
+    await inspect(changes)
+    const cases = await casesIn(git, blobs, tree, changes)
+    // staged first: killed after this, the next commit has the same
+    if (!dryRun) await stage(git)
+    const staged = dryRun ? tree : await stagedTree(git, head)
+    if (staged === tree) {
+      const commit = await makeCommit(git, {
+        tree,
+        parents: head === null ? [] : [head],
+        message: messageOf(cases, changes.length),
+      })
+      if (!dryRun) await moveBranch(git, commit, head)
+      return { commit, changes, cases }
+    }
+    if (attempt === ATTEMPTS) throw filesChanging()
+  }
+}
+
+export function filesChanging(): SyncStop {
+  return new SyncStop(
+    'files_changing',
+    'Files of the record are being saved all the time. Nothing was pushed. Run it again when they are quiet.',
+  )
+}
+
+/** The tree of HEAD with the record as it is on the disk. */
+async function addedTree(
+  git: RecordGit,
+  { env, path, head }: { env: { GIT_INDEX_FILE: string }; path: string; head: string | null },
+): Promise<string> {
+  if (git.prefix !== '' && head !== null) await git.text(['read-tree', head], { env })
+  else await copyIndex(git, path)
+  await add(git, env)
+  return (await git.text(['write-tree'], { env })).trim()
+}
+
+/** The tree of a commit of what is staged of the record. */
+async function stagedTree(git: RecordGit, head: string | null): Promise<string> {
+  if (git.prefix === '') return (await git.text(['write-tree'])).trim()
+  return withIndex(git, (env, path) => addedTree(git, { env, path, head }))
+}
+
+async function stage(git: RecordGit): Promise<void> {
+  try {
+    await add(git, {})
+  } catch (error) {
+    throw lockedOr(error)
+  }
+}
+
+async function add(git: RecordGit, env: Record<string, string>): Promise<void> {
+  const spec = git.prefix === '' ? ['--', '.'] : below(git.prefix)
+  // the service may just be making a file or folder
+  const all = [...spec, ':(top,exclude,glob)**/.casefile-*']
+  await git.text(['-c', 'advice.addEmbeddedRepo=false', 'add', '--all', ...all], { env })
+}
+
+/** Another git works in the repository, or was killed. */
+export function lockedOr(error: unknown): unknown {
+  if (
+    !(error instanceof Error) ||
+    !/\.lock'?: File exists|Unable to create '.*\.lock'/.test(error.message)
+  )
+    return error
+  return new SyncStop(
+    'git_busy',
+    'Another git works in this repository: its index.lock is there. Try again when it has finished. If none runs, one was killed: remove that file.',
+  )
+}
+
+interface NewCommit {
+  tree: string
+  parents: readonly string[]
+  message: string
+}
+
+export async function makeCommit(git: RecordGit, commit: NewCommit): Promise<string> {
+  const { tree, parents, message } = commit
+  const signs = (await git.run(['config', '--type=bool', '--get', 'commit.gpgSign'])).stdout
+  const args = [
+    'commit-tree',
+    ...(signs.toString().trim() === 'true' ? ['-S'] : []),
+    ...parents.flatMap((parent) => ['-p', parent]),
+    tree,
+  ]
+  const env = await gitIdentity(git.top)
+  return (await git.text(args, { env, input: message, isRemote: true })).trim()
+}
+
+/** Moves the branch, unless it was moved since. */
+export async function moveBranch(git: RecordGit, to: string, from: string | null): Promise<void> {
+  const was = from ?? '0'.repeat(to.length)
+  const { exit, stderr } = await git.run(['update-ref', '-m', 'casefile sync', 'HEAD', to, was])
+  if (exit === 0) return
+  if (/cannot lock ref/.test(stderr)) throw filesChanging()
+  throw new Error(`git update-ref failed: ${stderr.trim()}`)
+}
+
+const CASE_PATH = /(?:^|\/)cases\/([0-9a-f-]{36})\//
+
+/** The cases that the changes belong to, with their titles. */
+export async function casesIn(
+  git: RecordGit,
+  blobs: Blobs,
+  tree: string,
+  changes: readonly TreeChange[],
+): Promise<CaseName[]> {
+  const ids = new Set(changes.map(({ path }) => CASE_PATH.exec(path)?.[1]))
+  ids.delete(undefined)
+  const pathOf = (id: string) => `${git.prefix}cases/${id}/case.md`
+  const sorted = [...(ids as Set<string>)].sort()
+  const files = await filesIn(git, tree, sorted.map(pathOf))
+  await blobs.load([...files.values()].map((file) => file.id))
+  const cases: CaseName[] = []
+  for (const id of sorted) {
+    const file = files.get(pathOf(id))
+    const decoded = file && decodeUtf8(await blobs.read(file.id))
+    const read = decoded?.ok
+      ? await readCase(decoded.text, { id, created_at: new Date(0).toISOString() })
+      : null
+    cases.push({ id, title: read?.value?.title ?? (file ? '(unreadable)' : '(deleted)') })
+  }
+  return cases
+}
+
+const MAX_NAMED = 50
+
+function messageOf(cases: readonly CaseName[], files: number): string {
+  const [first] = cases
+  const more = cases.length > 1 ? ` and ${counted(cases.length - 1, 'more case')}` : ''
+  const title = oneLine(first?.title ?? '')
+    .slice(0, 60)
+    .toWellFormed()
+  const subject = first ? `Cases: ${title}${more}` : `Cases: ${counted(files, 'file')}`
+  const named = cases.slice(0, MAX_NAMED).map(({ id, title }) => `${id} ${oneLine(title)}`)
+  return [subject, ...(named.length > 0 ? ['', ...named] : []), ''].join('\n')
+}

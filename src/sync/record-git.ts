@@ -1,0 +1,150 @@
+/** What git knows of the repository that stores the record, and git commands in it. */
+
+import { join, relative, resolve } from 'node:path'
+import { hasCode } from '../files/errno.ts'
+import { stampNow } from '../files/read-now.ts'
+import {
+  type GitCommandOptions,
+  type GitOutput,
+  gitText,
+  runGit,
+} from '../workspace/git/git-command.ts'
+import type { MemoryKind } from '../workspace/git/memory-kind.ts'
+import { SyncStop } from './sync-stop.ts'
+
+type Options = Omit<GitCommandOptions, 'cwd'>
+
+export interface RecordGit {
+  kind: MemoryKind
+  /** The top folder of the working tree. */
+  top: string
+  /** From the top to the memory root: empty, or ends with a slash. */
+  prefix: string
+  gitDir: string
+  run(args: string[], options?: Options): Promise<GitOutput>
+  /** Throws if git fails. */
+  text(args: string[], options?: Options): Promise<string>
+  /** The object that a revision names; null if there is none. */
+  find(revision: string): Promise<string | null>
+}
+
+/** Throws a `SyncStop` if no repository stores the record. */
+export async function openRecordGit(root: string, memoryRoot: string): Promise<RecordGit> {
+  const asked = ['--show-toplevel', '--absolute-git-dir', '--git-common-dir']
+  const found = await runGit(['rev-parse', ...asked], { cwd: memoryRoot }).catch(notFound)
+  if (found.exit !== 0) throw notStored(found.stderr)
+  const [top = '', gitDir = '', common = ''] = found.stdout.toString().split('\n')
+  const below = relative(top, memoryRoot)
+  if (below !== '' && (await isIgnored(memoryRoot)))
+    throw notStored(`the folder is ignored by the git repository ${top}`)
+  const run: RecordGit['run'] = (args, options) => runGit(args, { ...options, cwd: top })
+  return {
+    kind: below === '' ? await kindOf(root, memoryRoot, resolve(memoryRoot, common)) : 'with-code',
+    top,
+    prefix: below === '' ? '' : `${below}/`,
+    gitDir,
+    run,
+    text: (args, options) => gitText(args, { ...options, cwd: top }),
+    async find(revision) {
+      const { exit, stdout } = await run(['rev-parse', '--verify', '--quiet', revision])
+      return exit === 0 ? stdout.toString().trim() : null
+    },
+  }
+}
+
+function notFound(error: unknown): Pick<GitOutput, 'exit' | 'stdout' | 'stderr'> {
+  if (!hasCode(error, 'ENOENT')) throw error
+  return {
+    exit: -1,
+    stdout: Buffer.alloc(0),
+    stderr: 'there is no git, or no folder for the record',
+  }
+}
+
+function notStored(why: string): SyncStop {
+  const reason = (why.split('\n')[0] ?? '').replace(/^fatal: /, '')
+  return new SyncStop(
+    'no_repository',
+    `Git does not store this record: ${reason}. Choose how it should with: casefile init`,
+  )
+}
+
+async function isIgnored(folder: string): Promise<boolean> {
+  return (await runGit(['check-ignore', '--quiet', folder], { cwd: folder })).exit === 0
+}
+
+async function kindOf(root: string, memoryRoot: string, common: string): Promise<MemoryKind> {
+  if (root === memoryRoot) return 'own-repo'
+  const { exit, stdout } = await runGit(['rev-parse', '--git-common-dir'], { cwd: root })
+  const code = exit === 0 ? resolve(root, stdout.toString().replace(/\n$/, '')) : null
+  return code === common ? 'orphan-worktree' : 'own-repo'
+}
+
+/** The branch that is checked out, and where it is pushed to. */
+export interface Upstream {
+  branch: string
+  remote: string
+  /** The branch of the remote. */
+  name: string
+  /** The local copy of the remote's branch. */
+  ref: string
+  /** Whether the branch has this upstream in the configuration. */
+  isSet: boolean
+}
+
+/** Throws a `SyncStop` for a detached HEAD, or without a remote. */
+export async function findUpstream(git: RecordGit): Promise<Upstream> {
+  const head = await git.run(['symbolic-ref', '--quiet', '--short', 'HEAD'])
+  const branch = head.stdout.toString().trim()
+  if (head.exit !== 0) {
+    throw new SyncStop(
+      'detached_head',
+      'No branch is checked out here (detached HEAD), so there is nothing to push to. Check one out with: git switch <branch>',
+    )
+  }
+  const config = await readConfig(git, '^(branch|remote)\\.')
+  const [remote, merge] = ['remote', 'merge'].map((key) => config.get(`branch.${branch}.${key}`))
+  const remotes = [...config.keys()].flatMap((key) => /^remote\.(.+)\.url$/.exec(key)?.[1] ?? [])
+  const chosen = remote ?? (remotes.includes('origin') ? 'origin' : remotes[0])
+  if (chosen === undefined || !remotes.includes(chosen)) {
+    throw new SyncStop(
+      'no_remote',
+      `The repository ${git.top} has no remote to share the record with. Add one with: git -C ${git.top} remote add origin <url>`,
+    )
+  }
+  const name = merge?.replace(/^refs\/heads\//, '') ?? branch
+  return {
+    branch,
+    remote: chosen,
+    name,
+    ref: `refs/remotes/${chosen}/${name}`,
+    isSet: remote !== undefined && merge !== undefined,
+  }
+}
+
+/** The settings whose names match; of those with several values, the last. */
+async function readConfig(git: RecordGit, names: string): Promise<Map<string, string>> {
+  const { stdout } = await git.run(['config', '-z', '--get-regexp', names])
+  const entries = stdout.toString().split('\0').slice(0, -1)
+  return new Map(
+    entries.map((entry) => {
+      const end = entry.indexOf('\n')
+      return end < 0 ? [entry, ''] : [entry.slice(0, end), entry.slice(end + 1)]
+    }),
+  )
+}
+
+const UNFINISHED = {
+  'rebase-merge': 'rebase',
+  'rebase-apply': 'rebase',
+  MERGE_HEAD: 'merge',
+  CHERRY_PICK_HEAD: 'cherry-pick',
+  REVERT_HEAD: 'revert',
+} as const
+
+/** What git has begun and not finished, such as a merge with conflicts; null if nothing. */
+export function unfinishedWork(git: RecordGit): string | null {
+  for (const [name, what] of Object.entries(UNFINISHED))
+    if (stampNow(join(git.gitDir, name)) !== null) return what
+  return null
+}

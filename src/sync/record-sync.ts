@@ -1,0 +1,308 @@
+/**
+ * `casefile sync`: commits the record, merges it with the remote's, and pushes it. Killed at any step, the branch is
+ * at its old commit or at its new one, and the next sync goes on.
+ */
+
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fixOrphanedArtifacts } from '../check/fix-orphaned-artifacts.ts'
+import { createFixer } from '../check/fixer.ts'
+import type { Snapshot } from '../check/snapshot.ts'
+import { writeDurable } from '../files/durable-write.ts'
+import type { KeyedMutex } from '../files/keyed-mutex.ts'
+import type { Redactor } from '../sessions/redaction.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
+import type { ReplacedFileTrackers } from '../workspace/late-saves/pre-images.ts'
+import type { Layout } from '../workspace/layout.ts'
+import { nextSessionNumber } from '../workspace/session-number.ts'
+import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
+import { brokenFiles } from './broken-files.ts'
+import {
+  caseIdsIn,
+  commonCommit,
+  countCommits,
+  mergeMessage,
+  timeOf,
+  unrelatedBase,
+} from './history.ts'
+import { blobsIn, fetch, mustHaveNoSecret, mustPushNoSecret, push } from './outgoing.ts'
+import { casesIn, commitRecord, makeCommit } from './record-commit.ts'
+import {
+  findUpstream,
+  openRecordGit,
+  type RecordGit,
+  type Upstream,
+  unfinishedWork,
+} from './record-git.ts'
+import { type MergeReport, mergeTrees } from './record-merge.ts'
+import type { SyncResult, SyncStatus } from './sync-result.ts'
+import {
+  mustBeRecord,
+  mustBeWhole,
+  mustNotBreak,
+  mustTouchRecordAlone,
+  overtaken,
+  unfinished,
+} from './sync-rules.ts'
+import { lastResultFile, readSyncStatus } from './sync-status.ts'
+import { SyncStop } from './sync-stop.ts'
+import { type Blobs, createBlobs, emptyTree, type TreeChange, treeChanges } from './trees.ts'
+import { resolveConflicts } from './unfinished-merge.ts'
+import { moveTo, recover } from './working-tree.ts'
+
+export interface RecordSync {
+  sync(options: { dryRun: boolean }): Promise<SyncResult>
+  status(): Promise<SyncStatus>
+  /** Resolves when no sync runs. */
+  idle(): Promise<void>
+}
+
+export interface RecordSyncDeps {
+  layout: Layout
+  stateDir: string
+  mutex: KeyedMutex
+  redactor: Pick<Redactor, 'text'>
+  lateSaves: ReplacedFileTrackers
+  isRunningHere(sessionId: string): boolean
+  synchronizer: Pick<Synchronizer, 'checkRoot' | 'freshen'>
+  entry(caseId: string): CaseEntry | undefined
+  now(): string
+  log(line: string): void
+}
+
+const ATTEMPTS = 5
+const FIRST_WAIT_MS = 200
+
+export function createRecordSync(deps: RecordSyncDeps): RecordSync {
+  const { layout, log, now } = deps
+  let running: Promise<unknown> = Promise.resolve()
+
+  async function sync({ dryRun }: { dryRun: boolean }): Promise<SyncResult> {
+    const result = newResult(dryRun, now())
+    try {
+      const git = await openRecordGit(layout.root, layout.memoryRoot)
+      result.kind = git.kind
+      await syncWith(git, result)
+      const isClean = result.copies.length === 0 && result.broken.length === 0
+      result.state = isClean ? 'in_sync' : 'conflicts'
+    } catch (error) {
+      if (!(error instanceof SyncStop)) throw error
+      result.state = 'stopped'
+      result.code = error.code
+      result.reason = error.message
+    }
+    if (!dryRun)
+      await writeDurable(lastResultFile(deps.stateDir), Buffer.from(JSON.stringify(result)))
+    return result
+  }
+
+  async function syncWith(git: RecordGit, result: SyncResult): Promise<void> {
+    const { dry_run: dryRun } = result
+    const blobs = createBlobs(git)
+    if (!dryRun && (await recover(git, blobs))) log('undid what a sync that was killed had begun')
+    const work = unfinishedWork(git)
+    if (work !== null) throw await resolveWork(git, blobs, work, result)
+    const upstream = await findUpstream(git)
+    result.branch = upstream.branch
+    result.upstream = `${upstream.remote}/${upstream.name}`
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (await round(git, createBlobs(git), upstream, result)) return
+      } catch (error) {
+        const isRace = error instanceof SyncStop && error.code === 'files_changing'
+        if (!isRace || attempt === ATTEMPTS) throw error
+      }
+      if (attempt === ATTEMPTS) throw overtaken(result, ATTEMPTS)
+      await delay(FIRST_WAIT_MS * 2 ** attempt * (0.5 + Math.random()))
+    }
+  }
+
+  /** Resolves what it can of a merge that a person has begun; the error says what is left. */
+  async function resolveWork(
+    git: RecordGit,
+    blobs: Blobs,
+    work: string,
+    result: SyncResult,
+  ): Promise<SyncStop> {
+    const { resolved, edited, ...report } = await resolveConflicts(git, blobs, {
+      dryRun: result.dry_run,
+      time: result.at,
+      lastNumber,
+      withCases,
+    })
+    Object.assign(result, report)
+    if (!result.dry_run)
+      for (const id of caseIdsIn(
+        git,
+        resolved.map((path) => ({ path })),
+      ))
+        await deps.synchronizer.freshen(id)
+    const others = await git.text(['diff', '--name-only', '--diff-filter=U', '-z'])
+    const left = others.split('\0').filter((path) => path !== '')
+    return unfinished(git, { work, resolved, edited, left })
+  }
+
+  async function lastNumber(id: string): Promise<number> {
+    return (await nextSessionNumber(layout, join(deps.stateDir, 'numbers'), id)) - 1
+  }
+
+  /** One attempt. Returns false if the remote got other commits meanwhile. */
+  async function round(
+    git: RecordGit,
+    blobs: Blobs,
+    upstream: Upstream,
+    result: SyncResult,
+  ): Promise<boolean> {
+    const dryRun = result.dry_run
+    const made = await commitRecord(git, blobs, {
+      dryRun,
+      inspect: (changes) => inspect(blobs, changes),
+    })
+    if (made.changes.length > 0 && made.commit !== null) {
+      const files = (result.committed?.files ?? 0) + made.changes.length
+      result.committed = { commit: made.commit, files, cases: made.cases }
+    }
+    const theirs = await fetch(git, upstream)
+    const tip = await joined(git, blobs, { ours: made.commit, theirs }, result)
+    if (tip === null || tip === theirs) return true
+    const commits = await countCommits(git, tip, theirs)
+    const changes = await treeChanges(git, [theirs ?? (await emptyTree(git)), tip])
+    mustBeWhole(
+      await brokenFiles(
+        blobs,
+        changes.filter(({ path }) => path.startsWith(git.prefix)),
+      ),
+    )
+    await mustBeRecord(git, tip, theirs)
+    await mustPushNoSecret(git, upstream, tip, deps.redactor.text)
+    const cases = await casesIn(git, blobs, tip, changes)
+    if (!dryRun && !(await push(git, upstream, tip))) return false
+    result.sent = { commits, cases }
+    return true
+  }
+
+  /** The commit that has both sides; the branch and the files are at it afterwards. */
+  async function joined(
+    git: RecordGit,
+    blobs: Blobs,
+    { ours, theirs }: { ours: string | null; theirs: string | null },
+    result: SyncResult,
+  ): Promise<string | null> {
+    if (theirs === null || ours === theirs) return ours
+    const common = ours && (await commonCommit(git, ours, theirs))
+    if (common === theirs) return ours
+    const isForward = ours === null || common === ours
+    const before = ours ?? (await emptyTree(git))
+    const base = isForward ? before : (common ?? (await unrelatedBase(git, theirs)))
+    const incoming = await treeChanges(git, [base, theirs])
+    mustTouchRecordAlone(git, incoming)
+    let to = theirs
+    let report: MergeReport = { copies: [], renumbered: [] }
+    if (!isForward) {
+      const trees = { base, ours, theirs }
+      const merge = await mergeTrees(git, blobs, trees, {
+        theirs: incoming,
+        time: await timeOf(git, theirs),
+        lastNumber,
+      })
+      report = merge
+      const message = mergeMessage(result.upstream!, merge)
+      to = await makeCommit(git, { tree: merge.tree, parents: [ours, theirs], message })
+    }
+    const changes = await treeChanges(git, [before, to])
+    await mustNotBreak(blobs, changes, incoming, result)
+    const commits = await countCommits(git, theirs, ours)
+    const cases = await casesIn(git, blobs, theirs, incoming)
+    if (!result.dry_run) await moveFiles(git, blobs, { from: ours, to, changes })
+    result.copies.push(...report.copies)
+    result.renumbered.push(...report.renumbered)
+    result.received = { commits: result.received.commits + commits, cases }
+    return to
+  }
+
+  /** Moves the files while nothing else of the service works on their cases. */
+  async function moveFiles(
+    git: RecordGit,
+    blobs: Blobs,
+    update: { from: string | null; to: string; changes: readonly TreeChange[] },
+  ): Promise<void> {
+    const ids = caseIdsIn(git, update.changes)
+    await withCases(ids, async () => {
+      mustNotRun(ids, update.changes)
+      await moveTo(git, blobs, update, (path, expect) => {
+        const [, id, file] = /cases\/([0-9a-f-]{36})\/(.+)$/.exec(path) ?? []
+        return id === undefined ? undefined : deps.lateSaves.trackerFor({ id, file: file! }, expect)
+      })
+    })
+    deps.synchronizer.checkRoot()
+    for (const id of ids) await deps.synchronizer.freshen(id)
+    for (const id of ids) await moveArtifacts(id)
+  }
+
+  function withCases<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
+    const [id, ...others] = ids
+    return id === undefined ? work() : deps.mutex.run(id, () => withCases(others, work))
+  }
+
+  /** A session that runs here writes its file itself. */
+  function mustNotRun(ids: readonly string[], changes: readonly TreeChange[]): void {
+    for (const id of ids) {
+      for (const [number, { value }] of deps.entry(id)?.sessions ?? []) {
+        const path = `cases/${id}/sessions/${number}.md`
+        const isTouched = changes.some((change) => change.path.endsWith(path))
+        if (!value || !isTouched || !deps.isRunningHere(value.id)) continue
+        throw new SyncStop(
+          'session_running',
+          `Session ${number} of case ${id} runs here, and the remote has changed it too. Your changes are committed; sync again when it has ended, or abandon it.`,
+        )
+      }
+    }
+  }
+
+  /** Output that this machine has of a session that another clone has renumbered. */
+  async function moveArtifacts(id: string): Promise<void> {
+    const entry = deps.entry(id)
+    if (!entry) return
+    const snapshot = { layout } as Snapshot
+    const fixer = createFixer(snapshot, now)
+    await deps.mutex.run(id, () => fixOrphanedArtifacts(fixer, entry))
+    for (const what of fixer.done.fixed) log(what)
+  }
+
+  async function inspect(blobs: Blobs, changes: readonly TreeChange[]): Promise<void> {
+    const broken = await brokenFiles(blobs, changes)
+    mustBeWhole(broken, ' Nothing was committed.')
+    const then =
+      'Nothing was committed. Remove it from the file, and replace it where it is used: it may be known.'
+    await mustHaveNoSecret(blobs, blobsIn(changes), deps.redactor.text, then)
+  }
+
+  return {
+    sync(options) {
+      const result = running.then(() => sync(options))
+      running = result.catch(() => {})
+      return result
+    },
+    status: () => readSyncStatus(layout, deps.stateDir),
+    idle: async () => void (await running),
+  }
+}
+
+function newResult(dryRun: boolean, at: string): SyncResult {
+  return {
+    state: 'stopped',
+    dry_run: dryRun,
+    code: null,
+    reason: null,
+    at,
+    kind: null,
+    branch: null,
+    upstream: null,
+    committed: null,
+    received: { commits: 0, cases: [] },
+    sent: { commits: 0, cases: [] },
+    copies: [],
+    renumbered: [],
+    broken: [],
+  }
+}

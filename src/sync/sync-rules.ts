@@ -1,0 +1,103 @@
+/** When a sync must stop. */
+
+import { counted } from '../model/amounts.ts'
+import { brokenFiles } from './broken-files.ts'
+import { type RecordGit, unfinishedWork } from './record-git.ts'
+import type { SyncResult } from './sync-result.ts'
+import { SyncStop } from './sync-stop.ts'
+import type { Blobs, TreeChange } from './trees.ts'
+
+export function mustBeFinished(git: RecordGit): void {
+  const work = unfinishedWork(git)
+  if (work === null) return
+  throw new SyncStop(
+    'unfinished_merge',
+    `A ${work} is not finished in ${git.top}. Finish it, or undo it with: git -C ${git.top} ${work} --abort`,
+  )
+}
+
+export function mustBeWhole(broken: readonly { file: string; message: string }[], then = ''): void {
+  const [first] = broken
+  if (!first) return
+  const more = broken.length > 1 ? ` (and ${counted(broken.length - 1, 'more file')})` : ''
+  throw new SyncStop(
+    'broken_file',
+    `${first.file} cannot be shared: ${first.message}${more}.${then} Fix it, then sync again. Every problem: casefile check`,
+  )
+}
+
+/** A file may come broken from the remote, but the merge must not break one. */
+export async function mustNotBreak(
+  blobs: Blobs,
+  changes: readonly TreeChange[],
+  incoming: readonly TreeChange[],
+  result: SyncResult,
+): Promise<void> {
+  const broken = await brokenFiles(blobs, changes)
+  const theirs = new Map(incoming.map(({ path, after }) => [path, after?.id]))
+  const after = new Map(changes.map((change) => [change.path, change.after?.id]))
+  const own = broken.find(({ file }) => theirs.get(file) !== after.get(file))
+  if (own) mustBeWhole([own])
+  result.broken = broken
+}
+
+export function mustTouchRecordAlone(git: RecordGit, incoming: readonly TreeChange[]): void {
+  const other = incoming.find(({ path }) => !path.startsWith(git.prefix))
+  if (!other) return
+  throw new SyncStop(
+    'code_changed',
+    `The remote has changes of the code too (${other.path}), which only you may merge. The record is committed here. Run: git pull, then sync again.`,
+  )
+}
+
+/** Code that is committed but not pushed is pushed by its author. */
+export async function mustBeRecord(
+  git: RecordGit,
+  tip: string,
+  theirs: string | null,
+): Promise<void> {
+  if (git.prefix === '') return
+  const range = theirs === null ? [tip] : [`${theirs}..${tip}`]
+  const others = ['--', '.', `:(top,exclude,literal)${git.prefix.slice(0, -1)}`]
+  const count = Number(await git.text(['rev-list', '--count', ...range, ...others]))
+  if (count === 0) return
+  throw new SyncStop(
+    'code_to_push',
+    `${counted(count, 'commit')} with code would be pushed too. The record is committed and merged here. Run: git push`,
+  )
+}
+
+export function overtaken(result: SyncResult, times: number): SyncStop {
+  return new SyncStop(
+    'overtaken',
+    `Others pushed to ${result.upstream} ${times} times while this was merging. Your changes are committed and merged here. Run it again.`,
+  )
+}
+
+interface LeftWork {
+  work: string
+  resolved: readonly string[]
+  edited: readonly string[]
+  /** All paths that are still in conflict. */
+  left: readonly string[]
+}
+
+/** What a person must do to finish what git has begun. */
+export function unfinished(git: RecordGit, { work, resolved, edited, left }: LeftWork): SyncStop {
+  const done =
+    resolved.length === 0
+      ? `A ${work} is not finished in ${git.top}.`
+      : `A ${work} is not finished in ${git.top}. ${counted(resolved.length, 'file')} of the record are resolved and staged.`
+  const open = left.filter((path) => !edited.includes(path))
+  const todo = [
+    ...(edited.length > 0
+      ? [`You have begun to resolve ${edited.join(', ')}: finish it, then git add it.`]
+      : []),
+    ...(open.length > 0 ? [`Still in conflict: ${open.slice(0, 10).join(', ')}.`] : []),
+  ]
+  const next = work === 'merge' ? 'git commit' : `git ${work} --continue`
+  return new SyncStop(
+    'unfinished_merge',
+    [done, ...todo, `Then run: ${next}, and sync again.`].join(' '),
+  )
+}

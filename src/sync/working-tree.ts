@@ -1,0 +1,306 @@
+/**
+ * Moves the branch and the working tree to a commit that continues HEAD. A file is replaced only if it is as HEAD has
+ * it, as for every write of the service, so that no save of a person is lost; git itself would overwrite a save made
+ * between its check and its write. Git's own lock keeps other git commands and the service's writes away meanwhile.
+ */
+
+import { constants } from 'node:fs'
+import { lstat, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createDurable, makeFolder, syncFolder, writeDurable } from '../files/durable-write.ts'
+import { hasCode } from '../files/errno.ts'
+import type { ReplacedFileTracker } from '../files/replace-seen.ts'
+import { readRegular } from '../files/safe-read.ts'
+import { AppError } from '../model/app-error.ts'
+import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
+import { filesChanging, lockedOr, moveBranch } from './record-commit.ts'
+import type { RecordGit } from './record-git.ts'
+import {
+  type Blobs,
+  copyIndex,
+  emptyTree,
+  type TreeChange,
+  type TreeFile,
+  treeChanges,
+  withIndex,
+} from './trees.ts'
+
+export interface TreeUpdate {
+  from: string | null
+  to: string
+  changes: readonly TreeChange[]
+}
+
+/** Watches the file that a write replaces, for a save that is still under way. `path` is from the top. */
+export type TrackerFor = (path: string, expect: Buffer) => ReplacedFileTracker | undefined
+
+/** Holds the commit that the files are being moved to, in git's folder. */
+const TARGET = 'casefile-sync-target'
+const LOCK_TEXT = 'casefile sync\n'
+const MAX_BYTES = 1024 * 1024 * 1024
+
+/** Throws a `SyncStop` if a file is not as in HEAD (then nothing has changed), or if another git works here. */
+export async function moveTo(
+  git: RecordGit,
+  blobs: Blobs,
+  { from, to, changes }: TreeUpdate,
+  trackerFor: TrackerFor,
+): Promise<void> {
+  const target = join(git.gitDir, TARGET)
+  const unlock = await lockIndex(git)
+  try {
+    await blobs.load(
+      changes.flatMap(({ before, after }) =>
+        [before, after].flatMap((file) => (file && file.mode !== '160000' ? [file.id] : [])),
+      ),
+    )
+    await writeDurable(target, Buffer.from(`${to}\n`))
+    const written: TreeChange[] = []
+    try {
+      // new files first, so that a session that gets another number is always there
+      for (const change of inOrder(changes)) {
+        await replaceFile(git, blobs, change, trackerFor)
+        written.push(change)
+      }
+      await moveBranch(git, to, from)
+    } catch (error) {
+      await undo(git, blobs, written)
+      await rm(target, { force: true })
+      if (isTaken(error)) throw filesChanging()
+      throw error
+    }
+    await writeIndex(git, changes)
+    await rm(target, { force: true })
+  } finally {
+    await unlock()
+  }
+}
+
+/** Undoes what a sync that was killed has begun to write. Returns whether there was something. */
+export async function recover(git: RecordGit, blobs: Blobs): Promise<boolean> {
+  const lock = join(git.gitDir, 'index.lock')
+  const read = await readRegular(lock, { maxBytes: 100 })
+  // only the owner of the memory root syncs, so this lock is of a process that is gone
+  const isLeft = read.ok && read.bytes.toString() === LOCK_TEXT
+  const file = join(git.gitDir, TARGET)
+  const noted = await readRegular(file, { maxBytes: 100 })
+  const target = noted.ok ? noted.bytes.toString().trim() : null
+  if (!isLeft && target === null) return false
+  await putBack(git)
+  const head = await git.find('HEAD')
+  if (target !== null && target !== head) {
+    const before = head ?? (await emptyTree(git))
+    await undo(git, blobs, await treeChanges(git, [before, target]))
+  }
+  if (isLeft) await rm(lock, { force: true })
+  if (target !== null && target === head) await resetIndex(git)
+  await rm(file, { force: true })
+  return true
+}
+
+function inOrder(changes: readonly TreeChange[]): TreeChange[] {
+  const rank = ({ before, after }: TreeChange) => (before === null ? 0 : after === null ? 2 : 1)
+  return [...changes].sort((a, b) => rank(a) - rank(b))
+}
+
+async function lockIndex(git: RecordGit): Promise<() => Promise<void>> {
+  const path = join(git.gitDir, 'index.lock')
+  try {
+    const file = await open(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o644)
+    await file.writeFile(LOCK_TEXT)
+    await file.close()
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) throw lockedOr(new Error(`Unable to create '${path}.lock'`))
+    throw error
+  }
+  return () => rm(path, { force: true })
+}
+
+/** Whether a file is not as it was expected. */
+function isTaken(error: unknown): boolean {
+  const codes = ['changed_meanwhile', 'already_exists', 'unreadable_file']
+  return error instanceof AppError && codes.includes(error.code)
+}
+
+async function replaceFile(
+  git: RecordGit,
+  blobs: Blobs,
+  { path, before, after }: TreeChange,
+  trackerFor: TrackerFor,
+): Promise<void> {
+  const place = join(git.top, path)
+  if (isLink(before) || isLink(after)) return replaceLink(place, blobs, before, after)
+  const bytes = after && (await contentOf(git, blobs, path, after))
+  if (before === null) {
+    await makeFolder(dirname(place))
+    return createDurable(place, bytes!, { mode: modeOf(after!), within: git.top })
+  }
+  const expect = await contentOf(git, blobs, path, before)
+  if (bytes === null) return removeFile(git, place, expect)
+  const tracker = trackerFor(path, expect)
+  await writeDurable(place, bytes, { expect, within: git.top, ...(tracker ? { tracker } : {}) })
+}
+
+function isLink(file: TreeFile | null): boolean {
+  return file !== null && !file.mode.startsWith('100')
+}
+
+function modeOf({ mode }: TreeFile): number {
+  return mode === '100755' ? 0o777 : 0o666
+}
+
+/** What the file is on the disk: a filter such as git-lfs may store something else in git. */
+async function contentOf(
+  git: RecordGit,
+  blobs: Blobs,
+  path: string,
+  { id }: TreeFile,
+): Promise<Buffer> {
+  if (path.endsWith('.md')) return blobs.read(id)
+  const { exit, stdout, stderr } = await git.run(['cat-file', '--filters', `--path=${path}`, id])
+  if (exit !== 0) throw new Error(`git cat-file failed: ${stderr.trim()}`)
+  return stdout
+}
+
+/** The file that is being removed; the first line of the other file is its path. */
+const AWAY = '.casefile-sync-removed.tmp'
+const AWAY_PATH = '.casefile-sync-path.tmp'
+
+/** Moves the file away first, so that a save made meanwhile can be put back. */
+async function removeFile(git: RecordGit, place: string, expect: Buffer): Promise<void> {
+  const [away, note] = awayIn(git)
+  await writeDurable(note, Buffer.from(place))
+  try {
+    await rename(place, away)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    await rm(note, { force: true })
+    return
+  }
+  const read = await readRegular(away, { maxBytes: MAX_BYTES })
+  if (!read.ok || !read.bytes.equals(expect)) {
+    await putBack(git)
+    throw new AppError('changed_meanwhile', `${place} was changed.`)
+  }
+  await syncFolder(dirname(place))
+  await rm(away, { force: true })
+  await rm(note, { force: true })
+  await removeEmptyFolders(git, dirname(place))
+}
+
+function awayIn({ top, prefix }: RecordGit): [away: string, note: string] {
+  return [join(top, prefix, AWAY), join(top, prefix, AWAY_PATH)]
+}
+
+/** Puts the file back that was being removed. */
+async function putBack(git: RecordGit): Promise<void> {
+  const [away, note] = awayIn(git)
+  const [path, file] = await Promise.all([
+    readRegular(note, { maxBytes: 64 * 1024 }),
+    readRegular(away, { maxBytes: MAX_BYTES }),
+  ])
+  if (path.ok && file.ok) {
+    const place = path.bytes.toString()
+    if ((await lstatOrNull(place)) === null) await rename(away, place)
+    else
+      await keepConflictCopy(place, file.bytes, { time: new Date().toISOString(), within: git.top })
+  }
+  await rm(away, { force: true })
+  await rm(note, { force: true })
+}
+
+async function removeEmptyFolders(git: RecordGit, folder: string): Promise<void> {
+  for (let at = folder; at.startsWith(join(git.top, git.prefix, 'cases/')); at = dirname(at)) {
+    try {
+      await rmdir(at)
+    } catch (error) {
+      if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) return
+      throw error
+    }
+  }
+}
+
+/** Links in a record are derived (`latest.md`): one that differs stays as it is. */
+async function replaceLink(
+  place: string,
+  blobs: Blobs,
+  before: TreeFile | null,
+  after: TreeFile | null,
+): Promise<void> {
+  const present = await linkAt(place)
+  const expected = before === null ? null : (await blobs.read(before.id)).toString()
+  if (present !== expected || after?.mode === '160000') return
+  if (present !== null) await rm(place, { force: true })
+  if (after === null) return
+  if (!isLink(after)) return createDurable(place, await blobs.read(after.id))
+  await makeFolder(dirname(place))
+  await symlink((await blobs.read(after.id)).toString(), place)
+}
+
+async function linkAt(place: string): Promise<string | null> {
+  try {
+    return (await lstat(place)).isSymbolicLink() ? await readlink(place) : ''
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
+}
+
+/** Puts files back that are as a change has written them; a file that somebody has saved since stays. */
+async function undo(git: RecordGit, blobs: Blobs, changes: readonly TreeChange[]): Promise<void> {
+  for (const { path, before, after } of inOrder(changes).reverse()) {
+    try {
+      const place = join(git.top, path)
+      const isDone =
+        after === null
+          ? (await lstatOrNull(place)) === null
+          : await hasContent(git, blobs, path, after)
+      if (isDone)
+        await replaceFile(git, blobs, { path, before: after, after: before }, () => undefined)
+    } catch (error) {
+      if (!isTaken(error)) throw error
+    }
+  }
+}
+
+async function hasContent(
+  git: RecordGit,
+  blobs: Blobs,
+  path: string,
+  file: TreeFile,
+): Promise<boolean> {
+  if (isLink(file))
+    return (await linkAt(join(git.top, path))) === (await blobs.read(file.id)).toString()
+  const read = await readRegular(join(git.top, path), { maxBytes: MAX_BYTES, within: git.top })
+  return read.ok && read.bytes.equals(await contentOf(git, blobs, path, file))
+}
+
+async function lstatOrNull(place: string) {
+  try {
+    return await lstat(place)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
+}
+
+/** Writes the new entries into git's index. What is staged besides stays staged. */
+async function writeIndex(git: RecordGit, changes: readonly TreeChange[]): Promise<void> {
+  await withIndex(git, async (env, path) => {
+    await copyIndex(git, path)
+    const lines = changes.map(({ path: name, before, after }) =>
+      after ? `${after.mode} ${after.id}\t${name}\0` : `0 ${before!.id}\t${name}\0`,
+    )
+    await git.text(['update-index', '-z', '--replace', '--index-info'], {
+      env,
+      input: lines.join(''),
+    })
+    await rename(path, join(git.gitDir, 'index'))
+  })
+}
+
+/** After a kill between the move of the branch and that of the index. */
+async function resetIndex(git: RecordGit): Promise<void> {
+  const spec = git.prefix === '' ? [] : ['--', `:(top,literal)${git.prefix.slice(0, -1)}`]
+  await git.run(['reset', '--mixed', '--quiet', ...spec])
+}

@@ -1,0 +1,103 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { git, must } from '../fixtures/session-client.ts'
+import { copiesIn, makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
+
+/** Two clones of code with a record in `memory/`, which has one case. */
+async function twoClones(t: Test) {
+  const dir = makeOrigin(t)
+  const first = join(dir, 'first')
+  git(dir, 'clone', '--quiet', 'origin.git', first)
+  mkdirSync(join(first, 'src'))
+  writeFileSync(join(first, 'src/index.js'), 'one\n')
+  git(first, 'add', '.')
+  git(first, '-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit', '-qm', 'code')
+  git(first, 'push', '-q', 'origin', 'HEAD:main')
+  const a = await openSyncedClone(t, { dir, name: 'a', memory: '.' })
+  const { id } = await must(a, 'POST', '/cases', { title: 'Title' })
+  t.match(await a.sync(), { state: 'in_sync', kind: 'with-code' })
+  const b = await openSyncedClone(t, { dir, name: 'b', memory: '.' })
+  return { a, b, id }
+}
+
+t.test('the record travels, code never does', async (t) => {
+  const { a, b, id } = await twoClones(t)
+  writeFileSync(join(a.root, 'src/index.js'), 'two\n')
+  writeFileSync(join(a.root, 'staged.js'), 'staged\n')
+  a.git('add', 'staged.js')
+  await must(a, 'PUT', `/cases/${id}`, { title: 'By a' })
+  t.match(await a.sync(), { state: 'in_sync', sent: { commits: 1 } })
+  t.equal(a.git('status', '--porcelain'), ' M src/index.js\nA  staged.js\n', 'code stays as it was')
+  await must(b, 'PUT', `/cases/${id}`, { type: 'feature' })
+  t.match(await b.sync(), { state: 'in_sync', copies: [] })
+  t.match(await must(b, 'GET', `/cases/${id}`), { title: 'By a', type: 'feature' })
+  t.match(await a.sync(), { state: 'in_sync', received: { commits: 2 } })
+  t.equal(a.git('status', '--porcelain'), ' M src/index.js\nA  staged.js\n')
+  t.equal(a.git('rev-parse', 'HEAD'), b.git('rev-parse', 'HEAD'))
+
+  a.git('commit', '-qam', 'code')
+  await must(a, 'PUT', `/cases/${id}`, { title: 'Again' })
+  t.match(await a.sync(), { code: 'code_to_push', reason: /git push/ })
+  a.git('push', '-q', 'origin', 'HEAD:main')
+  t.match(await a.sync(), { state: 'in_sync' })
+  await must(b, 'PUT', `/cases/${id}`, { description: 'By b' })
+  t.match(await b.sync(), { code: 'code_changed', reason: /src\/index\.js.*git pull/s })
+})
+
+t.test('a pull that stopped at the record is resolved, and what is left is named', async (t) => {
+  const { a, b, id } = await twoClones(t)
+  for (const clone of [a, b]) {
+    const name = clone === a ? 'a' : 'b'
+    const item = { description: `By ${name}`, type: 'log', required: false }
+    await must(clone, 'POST', `/cases/${id}/proof/checklist`, item)
+    await must(clone, 'PUT', `/cases/${id}`, {
+      type: clone === a ? 'feature' : 'bug',
+      outcome: clone === a ? 'Duplicate' : 'WontFix',
+    })
+    writeFileSync(join(clone.root, 'src/index.js'), `${name}\n`)
+    clone.git('add', '.')
+    clone.git('commit', '-qm', name)
+  }
+  a.git('push', '-q', 'origin', 'HEAD:main')
+  t.throws(() => b.git('pull', '-q', '--no-rebase', 'origin', 'main'))
+  const result = await b.sync()
+  t.match(result, { code: 'unfinished_merge', copies: [{ case_id: id }] })
+  t.match(
+    result.reason,
+    /1 file of the record.*Still in conflict: src\/index\.js\. Then run: git commit/s,
+  )
+  const text = b.read('cases', id, 'case.md')
+  t.match(text, '- [ ] By a (log)')
+  t.match(text, '- [ ] By b (log)')
+  t.match(text, '\noutcome: WontFix\n')
+  t.match(text, '\ntype: feature\n')
+  t.equal(copiesIn(b).length, 1)
+  t.match(
+    readFileSync(join(b.root, 'src/index.js'), 'utf8'),
+    '<<<<<<<',
+    'code is left to the person',
+  )
+  t.match(b.git('status', '--porcelain'), /^UU src\/index\.js$/m)
+  t.notMatch(b.git('status', '--porcelain'), /^UU memory/m)
+  writeFileSync(join(b.root, 'src/index.js'), 'both\n')
+  rmSync(b.path(copiesIn(b)[0]!))
+  b.git('add', '.')
+  b.git('commit', '-qm', 'merged')
+  t.match(await b.sync(), { code: 'code_to_push' })
+})
+
+t.test('a file that a person has begun to resolve stays', async (t) => {
+  const { a, b, id } = await twoClones(t)
+  for (const clone of [a, b]) {
+    await must(clone, 'PUT', `/cases/${id}`, { outcome: clone === a ? 'Duplicate' : 'WontFix' })
+    clone.git('add', '.')
+    clone.git('commit', '-qm', 'x')
+  }
+  a.git('push', '-q', 'origin', 'HEAD:main')
+  t.throws(() => b.git('pull', '-q', '--no-rebase', 'origin', 'main'))
+  const mine = `${b.read('cases', id, 'case.md')}\nmine\n`
+  b.write(mine, 'cases', id, 'case.md')
+  t.match((await b.sync()).reason, `You have begun to resolve memory/cases/${id}/case.md`)
+  t.equal(b.read('cases', id, 'case.md'), mine)
+})
