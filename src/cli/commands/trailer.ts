@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain, memoryRootOption, rootOption } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
+import { escapeHidden } from '../output/json.ts'
 import { ownTerminal } from '../output/terminal.ts'
 
 interface Options extends WorkspaceOptions {
@@ -21,7 +22,7 @@ export function command(): Command {
       const { trailer } = await import('../../verify/trailer-command.ts')
       const { root, memoryRoot } = await findWorkspace(options)
       process.exitCode = await trailer({ root, memoryRoot, message, json }, process.env, {
-        print: terminal.print,
+        print: (text) => terminal.print(json ? escapeHidden(text) : text),
         warn: (line) => terminal.warn(visibleText(line)),
       })
     })
