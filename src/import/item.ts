@@ -56,6 +56,13 @@ export interface ReadOptions {
   repository?: string | undefined
   /** Distinguishes tasks of several projects that have the same ids. */
   project?: string | undefined
+  /** The cases that exist, by id. */
+  known?: ReadonlyMap<string, KnownCase> | undefined
+}
+
+export interface KnownCase {
+  title: string
+  created_at: string
 }
 
 /** The names of the files and links in a subfolder; none if there is no such folder. `''` is the folder itself. */

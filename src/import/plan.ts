@@ -4,13 +4,13 @@ import { parseRequirement, type Requirement } from '../markdown/requirement-line
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { newCase } from '../model/decide-case.ts'
-import { SLUG, TITLE_MAX } from '../model/words.ts'
+import { SLUG } from '../model/words.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
 import { caseIdFor } from './case-id.ts'
 import { createEntryErrors } from './entry-errors.ts'
 import type { ImportedItem, Importer } from './item.ts'
 import { notesText } from './notes.ts'
-import { oneLine, tagsOf } from './text.ts'
+import { caseTitle, tagsOf } from './text.ts'
 
 /** A case to create, with the contents of its files. */
 export interface PlannedCase {
@@ -63,10 +63,7 @@ async function planCase(
 ): Promise<PlannedCase> {
   const { entry, name, source, criteria, notes } = item
   const fields = {
-    title:
-      oneLine(item.title ?? '')
-        .slice(0, TITLE_MAX)
-        .toWellFormed() || name,
+    title: caseTitle(item.title, name),
     type: type ?? (item.type !== null && SLUG.test(item.type) ? item.type : TASK),
     tags: tagsOf(item.labels),
     source,
