@@ -17,7 +17,7 @@ import { objectionTo } from '../model/support.ts'
 import { usageTotal } from '../model/usage.ts'
 import { commentsOfSession } from '../sessions/comments.ts'
 import { textProblems } from '../sessions/file-checks.ts'
-import { signatureOf } from '../signing/approval-signature.ts'
+import { signatureBeside, signatureOf } from '../signing/approval-signature.ts'
 import type { HttpDeps } from './deps.ts'
 import { etagOf } from './etag.ts'
 import { endLine, jsonBody } from './json-body.ts'
@@ -70,6 +70,7 @@ export async function serializeSession(
   const texts = record?.value ? await service.texts.session(session.case_id, record) : null
   const { hypothesis = '', plan = '', output = '', candidates = [] } = texts?.value ?? {}
   const usage = sessionUsage(session.trail)
+  const planSha256 = sha256(plan)
   return {
     id: session.id,
     case_id: session.case_id,
@@ -94,9 +95,9 @@ export async function serializeSession(
     durations: sessionDurations(session.trail),
     usage,
     usage_total: usageTotal(usage),
-    plan_sha256: plan === '' ? null : sha256(plan),
+    plan_sha256: plan === '' ? null : planSha256,
     plan_unchanged: isPlanUnchanged(session.trail),
-    signature: await signatureOf(service.layout, session),
+    signature: signatureBeside(planSha256, await signatureOf(service.layout, session), session),
     candidates,
     comments: countComments(await commentsOfSession(service, session)),
     problems: [

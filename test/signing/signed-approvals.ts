@@ -133,6 +133,8 @@ t.test('what was signed is checked again at each read', async (t) => {
   const file = service.file(one.session.case_id, `sessions/${one.session.id}.approval`)
   const state = async () => (await service.request('GET', one.url)).json.signature
   const statement = readFileSync(file)
+  const plan = service.file(one.session.case_id, 'sessions/1.md')
+  const planText = readFileSync(plan, 'utf8')
   const changes: [name: string, change: () => void, expected: object][] = [
     [
       'the statement was changed',
@@ -146,6 +148,12 @@ t.test('what was signed is checked again at each read', async (t) => {
     ],
     ['the statement is gone', () => rmSync(file), { state: 'invalid', reason: /missing/ }],
     ['all is as it was', () => writeFileSync(file, statement), { state: 'valid' }],
+    [
+      "the plan's text was changed",
+      () => writeFileSync(plan, planText.replace('echo done', 'echo other')),
+      { state: 'invalid', reason: /^The plan's text is not the one that was signed/ },
+    ],
+    ['the text is as it was', () => writeFileSync(plan, planText), { state: 'valid' }],
     [
       'the key is no longer allowed',
       () => writeFileSync(join(service.root, 'allowed_signers'), lineOf('eve@example.com', eve)),
