@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { approvalStatement } from '../../src/model/approval-statement.ts'
+import { addSigner, signerAdvice } from '../../src/signing/allowed-signers.ts'
 import { planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -182,6 +183,29 @@ t.test('what was signed is checked again at each read', async (t) => {
   rmSync(`${file}.sig`)
   t.equal(await state(), null, 'without both files it is an approval without a signature')
   t.notOk(existsSync(file))
+})
+
+t.test('a key that is allowed for another time gets no second line', async (t) => {
+  const own = `ada ${readFileSync(`${ada}.pub`, 'utf8').split(' ').slice(0, 2).join(' ')}`
+  const limits: [limit: string, expected: RegExp | boolean][] = [
+    ['valid-before="20250101" ', /is in allowed_signers \(line 2\), but it expired/],
+    ['namespaces="casefile",valid-before=20250101Z ', /expired.*Nothing was added/],
+    ['valid-after="29990101" ', /does not count yet/],
+    ['valid-before="29990101" ', false],
+    ['namespaces="git" ', true],
+  ]
+  for (const [limit, expected] of limits) {
+    const root = t.testdir({ allowed_signers: `# keys\n${lineOf('ada@example.com', ada, limit)}` })
+    const before = readFileSync(join(root, 'allowed_signers'), 'utf8')
+    const added = addSigner(root, own)
+    if (typeof expected === 'boolean') t.equal(await added, expected, limit)
+    else {
+      await t.rejects(added, { code: 'bad_request', message: expected }, limit)
+      t.match(await signerAdvice(root, own), expected)
+    }
+    const after = readFileSync(join(root, 'allowed_signers'), 'utf8')
+    t.equal(after, expected === true ? `${before}${own}\n` : before)
+  }
 })
 
 for (const type of ['ecdsa', 'rsa']) {
