@@ -85,7 +85,7 @@ export async function changeSettings(
     providers: { statuses: async () => [] },
   })
   const signers = line !== null && (await addSigner(root, line)) ? [ALLOWED_SIGNERS] : []
-  const wrote = await setup.change({
+  const { wrote } = await setup.change({
     provider: agent === 'none' ? OWN_PROVIDER : agent,
     in_terminal: inTerminal,
     // none is not worth a line where nothing is set
