@@ -86,7 +86,6 @@ function readTasks(files: readonly InputFile[], { project, known }: ReadOptions)
   const lastStatus = config && lastStatusOf(config)
   const tasks = files.filter((file) => file !== config)
   const found = tasks.flatMap((file) => readTask(file, errors) ?? [])
-  errors.throwIfAny()
   const others = tasks.length - found.length
   const space = `backlog:${project ? `${project}/` : ''}`
   const origins = findOrigins(found.toSorted(olderFirst), space, known ?? new Map())
@@ -102,7 +101,7 @@ function readTasks(files: readonly InputFile[], { project, known }: ReadOptions)
     }),
   )
   const warnings = others > 0 ? [`${others} files are not tasks: not imported`] : []
-  return { items, warnings }
+  return { items, warnings, errors }
 }
 
 /** Backlog.md gives the id of an archived task to a new one. */

@@ -7,8 +7,7 @@ import { newCase } from '../model/decide-case.ts'
 import { SLUG } from '../model/words.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
 import { caseIdFor } from './case-id.ts'
-import { createEntryErrors } from './entry-errors.ts'
-import type { ImportedItem, Importer } from './item.ts'
+import type { ImportedItem, Importer, ReadResult } from './item.ts'
 import { notesText } from './notes.ts'
 import { caseTitle, tagsOf } from './text.ts'
 
@@ -39,16 +38,15 @@ const TASK = 'task'
 
 /** Prepares all files of all tasks without writing any. Throws if one of them could not be written. */
 export async function planImport(
-  items: readonly ImportedItem[],
+  { items, errors }: Pick<ReadResult, 'items' | 'errors'>,
   importer: Importer,
   options: PlanOptions,
 ): Promise<PlannedCase[]> {
   const planned = new Map<string, PlannedCase>()
-  const errors = createEntryErrors()
   for (const item of items) {
     const created = await planCase(item, importer, options)
     const before = planned.get(created.id)
-    const error = before ? duplicateError(before, created) : await findError(created)
+    const error = before ? duplicateError(before, created, importer) : await findError(created)
     if (error !== null) errors.add(item.entry, error)
     else if (!before) planned.set(created.id, created)
   }
@@ -147,9 +145,14 @@ async function tryText(value: Case): Promise<string | null> {
 }
 
 /** Null if both are the same in every byte: then the second is skipped. */
-function duplicateError(one: PlannedCase, other: PlannedCase): string | null {
+function duplicateError(
+  one: PlannedCase,
+  other: PlannedCase,
+  { duplicates = 'Take one of them out of the list' }: Importer,
+): string | null {
   const isSame = one.caseText === other.caseText && one.notes === other.notes
-  return isSame ? null : `it is the same issue as ${one.entry}, with different content`
+  if (isSame) return null
+  return `it is the same issue as ${one.entry}, with different content. ${duplicates}`
 }
 
 /** Why the files of the case could not be written; null if they can. */

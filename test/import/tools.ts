@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { caseIdFor } from '../../src/import/case-id.ts'
 import { importerFor } from '../../src/import/importers.ts'
 import type { InputFile, ReadOptions } from '../../src/import/item.ts'
 import { type PlannedCase, planImport } from '../../src/import/plan.ts'
@@ -27,8 +28,9 @@ const backlogFiles = (files = BACKLOG) =>
 async function planned(files: InputFile[], options: ReadOptions = {}) {
   const sample = files.find(({ path }) => !path.endsWith('.yml'))!
   const importer = importerFor(sample)
-  const { items, warnings } = importer.read(files, options)
-  const cases = await planImport(items, importer, { now: '2026-01-01T00:00:00.000Z' })
+  const read = importer.read(files, options)
+  const { warnings } = read
+  const cases = await planImport(read, importer, { now: '2026-01-01T00:00:00.000Z' })
   return { importer: importer.id, cases, warnings }
 }
 
@@ -373,6 +375,24 @@ t.test('projects with the same ids', async (t) => {
   t.not(other!.id, one!.id)
 })
 
+t.test('Task Master: a tag with a slash is none of a project', async (t) => {
+  const file = fileOf(
+    'tasks.json',
+    JSON.stringify({
+      y: { tasks: [{ id: 1, title: 'A' }] },
+      'x/y': { tasks: [{ id: 1, title: 'B' }] },
+    }),
+  )
+  const sources = async (options: ReadOptions) =>
+    (await planned([file], options)).cases.map(({ source }) => source)
+  t.strictSame(await sources({}), ['taskmaster:y/1', 'taskmaster:x%2Fy/1'])
+  t.strictSame(await sources({ project: 'x' }), ['taskmaster:x/y/1', 'taskmaster:x/x%2Fy/1'])
+  const old = (title: string) =>
+    new Map([[caseIdFor('taskmaster:x/y/1'), { title, created_at: '' }]])
+  t.strictSame((await sources({ known: old('B') }))[1], 'taskmaster:x/y/1', 'it was imported so')
+  t.strictSame((await sources({ known: old('A') }))[1], 'taskmaster:x%2Fy/1', 'that is the project')
+})
+
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 const BOMB = ['a: &a [x]', 'b: &b [*a,*a]', 'c: [*b,*b]'].join('\n')
 const backlog = (text: string | Buffer) => fileOf('tasks/task-1 - x.md', text)
@@ -389,6 +409,17 @@ const HOSTILE: Record<string, [file: InputFile, says: RegExp]> = {
   'the same issue twice, with other words': [
     fileOf('issues.jsonl', lines([BEADS[1]!, { ...BEADS[1], title: 'Else' }])),
     /line 2 \(bd-e1\): it is the same issue as line 1 \(bd-e1\)/,
+  ],
+  'the same issue twice, and another wrong one': [
+    fileOf(
+      'issues.jsonl',
+      lines([BEADS[1]!, { ...BEADS[1], title: 'Else' }, { ...BEADS[1], id: '../x' }]),
+    ),
+    /line 3 \(\.\.\/x\): id: [\s\S]*line 2 \(bd-e1\): it is the same issue as line 1/,
+  ],
+  'an export of vibe-kanban with an issue twice': [
+    fileOf('export.zip', zip({ 'issues.csv': `${VIBE_CSV}SHOP-2,Else,,,,,,,,,,,,\n` })),
+    /row on line 5 \(SHOP-2\): it is the same issue as row on line 4 .*Unpack the export, correct issues\.csv/,
   ],
   'deep nesting': [
     fileOf('issues.jsonl', `${lines([BEADS[1]!]).trimEnd().slice(0, -1)},"x":${DEEP}}\n`),

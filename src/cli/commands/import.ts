@@ -104,10 +104,10 @@ async function plannedCases(
   const { body } = await client.request('GET', '/triage')
   const known = new Map((body as TriageRowJson[]).map((row) => [row.id, row]))
   const now = new Date().toISOString()
-  const { items, warnings } = importer.read(files, { repository: repo, project, known })
+  const read = importer.read(files, { repository: repo, project, known })
   return {
-    planned: await planImport(items, importer, { type, now }),
-    warnings,
+    planned: await planImport(read, importer, { type, now }),
+    warnings: read.warnings,
     known,
   }
 }
