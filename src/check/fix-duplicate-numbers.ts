@@ -13,6 +13,7 @@ import { acceptTrail } from './accept-trail.ts'
 import { isOutputOf } from './artifact-owner.ts'
 import { findDuplicateNumber, type NumberedSession } from './duplicate-numbers.ts'
 import type { Fixer } from './fixer.ts'
+import { recordRenumbering } from './record-renumbering.ts'
 
 /**
  * Separates two sessions that two branches created with the same number. The earlier one keeps the number and every
@@ -38,13 +39,17 @@ export async function fixDuplicateNumbers(fixer: Fixer, entry: CaseEntry): Promi
       const moved = (await isOutputOfLater(fixer, entry.id, number, duplicate))
         ? await renameArtifacts(layout, entry.id, number, to)
         : []
+      const isRecorded = await recordRenumbering(fixer, entry.id, later.session, {
+        from: number,
+        to,
+      })
       return [
         `two branches had created session ${number}: the one of ${earlier.session.started_at} keeps the number, the one of ${later.session.started_at} is now session ${to}`,
         ...(moved.length > 0 ? [`its artifacts are now ${moved.join(', ')}`] : []),
         ...(isEdited
           ? [`the file had been edited since the merge; that version is kept as ${copyName}`]
           : []),
-        `next, in the folder of the case: git add sessions/${number}.md sessions/${to}.md`,
+        `next, in the folder of the case: git add sessions/${number}.md sessions/${to}.md${isRecorded ? ' history.md' : ''}`,
       ].join('; ')
     })
   }

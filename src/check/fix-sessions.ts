@@ -13,6 +13,7 @@ import { isSameTrail } from '../workspace/trail-guard.ts'
 import { acceptTrail } from './accept-trail.ts'
 import { isSealed, statedIn } from './fix-path-fields.ts'
 import type { Fixer } from './fixer.ts'
+import { recordRenumbering } from './record-renumbering.ts'
 
 /**
  * Restores audit trail lines that someone changed, if this machine remembers them. Lines out of order are ignored
@@ -98,7 +99,10 @@ export async function fixMovedSessions(fixer: Fixer, entry: CaseEntry): Promise<
         return renumbered
       })
       const session = edited ? await validSession(renumbered, entry.id, number) : null
-      if (session && !('reason' in session)) await acceptTrail(fixer.snapshot, session, renumbered)
+      if (session && !('reason' in session)) {
+        await acceptTrail(fixer.snapshot, session, renumbered)
+        await recordRenumbering(fixer, entry.id, session, { from, to: number })
+      }
       return edited ? `session ${from} is now session ${number}, as in the file's name` : null
     })
   }

@@ -53,10 +53,17 @@ function isCached(field: string, etag: string): boolean {
  * Checks `If-Match` and `If-None-Match` of a write (RFC 9110 §13.1), if the client sent them. `current` is the ETag
  * that a GET would return now; null if there is no resource yet. Throws `precondition_failed`.
  */
-export function requireMatch(c: ServiceContext, current: string | null): void {
+export function requireMatch(
+  c: ServiceContext,
+  current: string | null,
+  noun = 'the resource',
+): void {
   const expected = c.req.header('if-match')
   if (expected !== undefined && (current === null || !names(expected, current, strongly))) {
-    const now = current === null ? 'the resource does not exist' : `its ETag is now ${current}`
+    const now =
+      current === null
+        ? `${noun} does not exist`
+        : `${noun} is not what you read; its ETag is now ${current}`
     throw failed(`If-Match failed: ${now}. Read it again, then decide.`, current)
   }
   const unwanted = c.req.header('if-none-match')

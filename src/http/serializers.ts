@@ -18,7 +18,7 @@ import { usageTotal } from '../model/usage.ts'
 import { goesOn } from '../platform/processes.ts'
 import { commentsOfSession } from '../sessions/comments.ts'
 import { textProblems } from '../sessions/file-checks.ts'
-import { signatureOf } from '../signing/approval-signature.ts'
+import { signatureBeside, signatureOf } from '../signing/approval-signature.ts'
 import type { HttpDeps } from './deps.ts'
 import { etagOf } from './etag.ts'
 import { endLine, jsonBody } from './json-body.ts'
@@ -71,6 +71,7 @@ export async function serializeSession(
   const texts = record?.value ? await service.texts.session(session.case_id, record) : null
   const { hypothesis = '', plan = '', output = '', candidates = [] } = texts?.value ?? {}
   const usage = sessionUsage(session.trail)
+  const planSha256 = sha256(plan)
   return {
     id: session.id,
     case_id: session.case_id,
@@ -95,9 +96,9 @@ export async function serializeSession(
     durations: { ...sessionDurations(session.trail), steps_ms: stepsTime(session) },
     usage,
     usage_total: usageTotal(usage),
-    plan_sha256: plan === '' ? null : sha256(plan),
+    plan_sha256: plan === '' ? null : planSha256,
     plan_unchanged: isPlanUnchanged(session.trail),
-    signature: await signatureOf(service.layout, session),
+    signature: signatureBeside(planSha256, await signatureOf(service.layout, session), session),
     candidates,
     comments: countComments(await commentsOfSession(service, session)),
     problems: [

@@ -11,10 +11,10 @@ import { createEntryErrors, type EntryErrors } from './entry-errors.ts'
 import type { Ending, ImportedItem, Importer, InputFile, ReadOptions, ReadResult } from './item.ts'
 import { decodeText } from './json-input.ts'
 import { listSection, textSection } from './notes.ts'
-import { plainBreaks, textOrNumber, unknownFields } from './text.ts'
+import { findOrigins, type IdentifiedTask } from './reused-ids.ts'
+import { caseTitle, plainBreaks, textOrNumber, unknownFields } from './text.ts'
 
 const EXPECTED = 'the folder backlog/, or the markdown file of a task'
-/** In the order of precedence: of two tasks with one id, the first keeps it. */
 const FOLDERS = ['tasks', 'drafts', 'completed', 'archive/tasks', 'archive/drafts']
 const CONFIG = 'config.yml'
 
@@ -73,31 +73,45 @@ export const BACKLOG: Importer = {
   read: readTasks,
 }
 
-interface Found {
+interface Found extends IdentifiedTask {
   task: Task
   body: BacklogBody
   path: string
-  key: string
   unknown: Record<string, unknown>
 }
 
-function readTasks(files: readonly InputFile[], { project }: ReadOptions): ReadResult {
+function readTasks(files: readonly InputFile[], { project, known }: ReadOptions): ReadResult {
   const errors = createEntryErrors()
   const config = files.find(({ path }) => path.split('/').at(-1) === CONFIG)
   const lastStatus = config && lastStatusOf(config)
   const tasks = files.filter((file) => file !== config)
   const found = tasks.flatMap((file) => readTask(file, errors) ?? [])
-  errors.throwIfAny()
   const others = tasks.length - found.length
-  const seen = new Set<string>()
-  const items = found.map((each) => {
-    // Backlog.md gives the id of an archived task to another one
-    const isTaken = seen.has(each.key)
-    seen.add(each.key)
-    return toItem(each, { project, lastStatus, isTaken })
-  })
+  const space = `backlog:${project ? `${project}/` : ''}`
+  const origins = findOrigins(found.toSorted(olderFirst), space, known ?? new Map())
+  // what another task names is rather the task that is there than one that was archived
+  const named = new Map(found.toReversed().map((each) => [each.key, origins.get(each)!]))
+  const originOf = (id: string) => named.get(keyOf(id)) ?? space + keyOf(id)
+  const items = found.map((each) =>
+    toItem(each, {
+      space,
+      lastStatus,
+      origin: origins.get(each)!,
+      originOf,
+    }),
+  )
   const warnings = others > 0 ? [`${others} files are not tasks: not imported`] : []
-  return { items, warnings }
+  return { items, warnings, errors }
+}
+
+/** Backlog.md gives the id of an archived task to a new one. */
+function olderFirst(one: Found, other: Found): number {
+  const [a, b] = [one, other].map((each) => each.created_at ?? '')
+  return a === b ? folderOf(other) - folderOf(one) : a! < b! ? -1 : 1
+}
+
+function folderOf({ path }: Found): number {
+  return FOLDERS.findLastIndex((folder) => `/${path}`.includes(`/${folder}/`))
 }
 
 /** Null if the file is no task, such as a readme; errors are added. */
@@ -129,6 +143,9 @@ function readTask(file: InputFile, errors: EntryErrors): Found | null {
     body: readBacklogBody(source.slice(bodyStart)),
     path,
     key: keyOf(task.id),
+    title: caseTitle(task.title ?? null, task.id),
+    created_at: isoDate(task.created_date),
+    file: path.split('/').at(-1)!,
     unknown: unknownFields(value, taskSchema),
   }
 }
@@ -171,26 +188,24 @@ function keyOf(id: string): string {
 }
 
 interface Context {
-  project: string | undefined
+  space: string
   lastStatus: string | undefined
-  isTaken: boolean
+  origin: string
+  /** Of another task, by its id. */
+  originOf(id: string): string
 }
 
 function toItem(
-  { task, body, path, key, unknown }: Found,
-  { project, lastStatus, isTaken }: Context,
+  { task, body, path, key, created_at, file, unknown }: Found,
+  { space, lastStatus, origin, originOf }: Context,
 ): ImportedItem {
-  const space = `backlog:${project ? `${project}/` : ''}`
-  const originOf = (id: string) => space + keyOf(id)
-  const file = path.split('/').at(-1)!
   const { id, priority, parent_task_id: parent, labels } = task
   const isDraft = /(?:^|\/)drafts\//.test(path)
-  const created = isoDate(task.created_date)
   return {
     entry: path,
     name: id,
-    source: isTaken ? `${space}${id} (${file})` : space + id,
-    origin: isTaken ? `${space}${key}/${file.toLowerCase()}` : space + key,
+    source: origin === space + key ? space + id : `${space}${id} (${file})`,
+    origin,
     title: task.title ?? null,
     type: task.type?.toLowerCase() ?? null,
     labels: [
@@ -198,7 +213,7 @@ function toItem(
       ...(isDraft ? ['draft'] : []),
       ...(priority ? [`priority:${priority}`] : []),
     ],
-    created_at: created,
+    created_at,
     ending: endingFor(task, path, lastStatus),
     parent: parent ? originOf(parent) : null,
     description: body.description,

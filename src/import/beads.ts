@@ -117,12 +117,11 @@ function readIssues([file]: readonly InputFile[], { project }: ReadOptions): Rea
         items.push(toItem(issue, entry, project, unknownFields(value, issueSchema)))
     }
   }
-  errors.throwIfAny()
   const warnings = [
     memories > 0 ? `${memories} memories (bd remember) belong to no issue: not imported` : '',
     deleted > 0 ? `${deleted} deleted in beads (tombstones): not imported` : '',
   ]
-  return { items, warnings: warnings.filter((warning) => warning !== '') }
+  return { items, warnings: warnings.filter((warning) => warning !== ''), errors }
 }
 
 /** `bd list --json` prints a list. */

@@ -65,8 +65,7 @@ function readIssues([file]: readonly InputFile[], { repository }: ReadOptions): 
     errors.add(entry, noSource(issue))
     return []
   })
-  errors.throwIfAny()
-  return { items, warnings: [] }
+  return { items, warnings: [], errors }
 }
 
 function parseList(file: InputFile): unknown[] {

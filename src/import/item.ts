@@ -1,5 +1,6 @@
 import type { YamlValue } from '../markdown/yaml-scalar.ts'
 import type { Case } from '../model/case.ts'
+import type { EntryErrors } from './entry-errors.ts'
 
 /** A task of another tool, in the form that all importers share. */
 export interface ImportedItem {
@@ -56,6 +57,13 @@ export interface ReadOptions {
   repository?: string | undefined
   /** Distinguishes tasks of several projects that have the same ids. */
   project?: string | undefined
+  /** The cases that exist, by id. */
+  known?: ReadonlyMap<string, KnownCase> | undefined
+}
+
+export interface KnownCase {
+  title: string
+  created_at: string
 }
 
 /** The names of the files and links in a subfolder; none if there is no such folder. `''` is the folder itself. */
@@ -69,6 +77,8 @@ export interface Importer {
   notesFile: string
   /** What it reads, for messages. */
   expected: string
+  /** What to do about an entry that the list has twice, if its file is not one to edit. */
+  duplicates?: string
   /** The files to read in a project's folder, relative to it; none if the tool was not used there. */
   filesIn(list: Listing): readonly string[]
   /** Whether a file is of this tool. */
@@ -80,4 +90,6 @@ export interface ReadResult {
   items: readonly ImportedItem[]
   /** Sentences about what is in the list but is not imported. */
   warnings: readonly string[]
+  /** The wrong entries, for `planImport` to throw together with those that it finds. */
+  errors: EntryErrors
 }

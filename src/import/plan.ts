@@ -4,13 +4,12 @@ import { parseRequirement, type Requirement } from '../markdown/requirement-line
 import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { newCase } from '../model/decide-case.ts'
-import { SLUG, TITLE_MAX } from '../model/words.ts'
+import { SLUG } from '../model/words.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
 import { caseIdFor } from './case-id.ts'
-import { createEntryErrors } from './entry-errors.ts'
-import type { ImportedItem, Importer } from './item.ts'
+import type { ImportedItem, Importer, ReadResult } from './item.ts'
 import { notesText } from './notes.ts'
-import { oneLine, tagsOf } from './text.ts'
+import { caseTitle, tagsOf } from './text.ts'
 
 /** A case to create, with the contents of its files. */
 export interface PlannedCase {
@@ -39,16 +38,15 @@ const TASK = 'task'
 
 /** Prepares all files of all tasks without writing any. Throws if one of them could not be written. */
 export async function planImport(
-  items: readonly ImportedItem[],
+  { items, errors }: Pick<ReadResult, 'items' | 'errors'>,
   importer: Importer,
   options: PlanOptions,
 ): Promise<PlannedCase[]> {
   const planned = new Map<string, PlannedCase>()
-  const errors = createEntryErrors()
   for (const item of items) {
     const created = await planCase(item, importer, options)
     const before = planned.get(created.id)
-    const error = before ? duplicateError(before, created) : await findError(created)
+    const error = before ? duplicateError(before, created, importer) : await findError(created)
     if (error !== null) errors.add(item.entry, error)
     else if (!before) planned.set(created.id, created)
   }
@@ -63,10 +61,7 @@ async function planCase(
 ): Promise<PlannedCase> {
   const { entry, name, source, criteria, notes } = item
   const fields = {
-    title:
-      oneLine(item.title ?? '')
-        .slice(0, TITLE_MAX)
-        .toWellFormed() || name,
+    title: caseTitle(item.title, name),
     type: type ?? (item.type !== null && SLUG.test(item.type) ? item.type : TASK),
     tags: tagsOf(item.labels),
     source,
@@ -150,9 +145,14 @@ async function tryText(value: Case): Promise<string | null> {
 }
 
 /** Null if both are the same in every byte: then the second is skipped. */
-function duplicateError(one: PlannedCase, other: PlannedCase): string | null {
+function duplicateError(
+  one: PlannedCase,
+  other: PlannedCase,
+  { duplicates = 'Take one of them out of the list' }: Importer,
+): string | null {
   const isSame = one.caseText === other.caseText && one.notes === other.notes
-  return isSame ? null : `it is the same issue as ${one.entry}, with different content`
+  if (isSame) return null
+  return `it is the same issue as ${one.entry}, with different content. ${duplicates}`
 }
 
 /** Why the files of the case could not be written; null if they can. */

@@ -6,7 +6,7 @@ import { createEntryErrors, type EntryErrors } from './entry-errors.ts'
 import type { ImportedItem, Importer, InputFile, ReadOptions, ReadResult } from './item.ts'
 import { jsonOf, parseJson, typeName, unreadable } from './json-input.ts'
 import { listSection, textSection } from './notes.ts'
-import { plainBreaks, textOrNumber, time, unknownFields, wellFormed } from './text.ts'
+import { caseTitle, plainBreaks, textOrNumber, time, unknownFields, wellFormed } from './text.ts'
 
 const EXPECTED = 'the file .taskmaster/tasks/tasks.json'
 /** The tag of files from before there were tags. */
@@ -66,7 +66,7 @@ function tagsIn(value: unknown): Tag[] | null {
   return tags.length === 0 ? null : tags
 }
 
-function readTasks([file]: readonly InputFile[], { project }: ReadOptions): ReadResult {
+function readTasks([file]: readonly InputFile[], options: ReadOptions): ReadResult {
   const value = parseJson(file!, EXPECTED)
   const tags = tagsIn(value)
   if (tags === null) {
@@ -76,17 +76,21 @@ function readTasks([file]: readonly InputFile[], { project }: ReadOptions): Read
   const errors = createEntryErrors()
   const items = tags.flatMap((tag) => {
     const { data: created } = time.safeParse(Object(tag.metadata).created)
-    const context = { project, tag: tag.name, created: created ?? null, errors }
+    const context = {
+      space: spaceOf(tag, options),
+      tag: tag.name,
+      created: created ?? null,
+      errors,
+    }
     if (tag.name.isWellFormed()) return itemsOf(tag.tasks, null, context)
     errors.add(JSON.stringify(tag.name), 'the name of the tag has half of a surrogate pair')
     return []
   })
-  errors.throwIfAny()
-  return { items, warnings: [] }
+  return { items, warnings: [], errors }
 }
 
 interface Context {
-  project: string | undefined
+  space: string
   tag: string
   created: string | null
   errors: EntryErrors
@@ -120,6 +124,22 @@ function itemsOf(
   })
 }
 
+/**
+ * What the origins of a tag begin with. A slash in a tag is encoded, as the tag `y` of the project `x` is another one than
+ * `x/y`; unless the tag was imported before that was so.
+ */
+function spaceOf({ name, tasks }: Tag, { project, known }: ReadOptions): string {
+  const before = project === undefined ? 'taskmaster:' : `taskmaster:${project}/`
+  const plain = `${before}${name}`
+  const wasImported = tasks.some((task) => {
+    const { id, title } = Object(task)
+    const present = known?.get(caseIdFor(`${plain}/${id}`))
+    return present !== undefined && present.title === caseTitle(String(title ?? ''), '')
+  })
+  if (wasImported) return plain
+  return before + name.replace(/%(?=2F|25)/g, '%25').replaceAll('/', '%2F')
+}
+
 interface Place {
   id: string
   entry: string
@@ -130,9 +150,9 @@ interface Place {
 function toItem(
   task: Task,
   { id, entry, siblings, unknown }: Place,
-  { project, tag, created }: Context,
+  { space, tag, created }: Context,
 ): ImportedItem {
-  const originOf = (other: string) => `taskmaster:${project ? `${project}/` : ''}${tag}/${other}`
+  const originOf = (other: string) => `${space}/${other}`
   // a number without a dot in a subtask is a sibling if there is one
   const needs = (task.dependencies ?? []).map((other) =>
     siblings?.ids.has(other) && !other.includes('.') ? `${siblings.parent}.${other}` : other,

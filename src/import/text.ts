@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { TAG } from '../model/words.ts'
+import { TAG, TITLE_MAX } from '../model/words.ts'
 
 /** The same limit as for a case that is created by a request. */
 const MOST_TAGS = 100
@@ -12,6 +12,15 @@ export function plainBreaks(text: string): string {
 /** Joins lines and replaces characters that a single line cannot have. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
+}
+
+/** The title of a task's case. */
+export function caseTitle(title: string | null, name: string): string {
+  return (
+    oneLine(title ?? '')
+      .slice(0, TITLE_MAX)
+      .toWellFormed() || name
+  )
 }
 
 /** `good first issue` becomes `good-first-issue`. A label without letters appears only in the notes. */

@@ -24,7 +24,7 @@ export function itemsOfTasks(
   tables: Tables,
   project: string | undefined,
   errors: EntryErrors,
-): ReadResult {
+): Omit<ReadResult, 'errors'> {
   const related = relate(tables)
   const items = tables.tasks.flatMap((value, index) => {
     const { id } = Object(value)

@@ -38,6 +38,7 @@ export const VIBE_KANBAN: Importer = {
   where: 'in vibe-kanban',
   notesFile: 'vibe-kanban.md',
   expected: EXPECTED,
+  duplicates: 'Unpack the export, correct issues.csv, and import that file',
   filesIn(list) {
     const names = list('')
     if (names.includes('issues.csv')) {
@@ -81,15 +82,14 @@ function readExport(files: readonly InputFile[], { project }: ReadOptions): Read
     return itemsOfTasks({ tasks }, project, errors)
   }
   const { items, warnings } = read()
-  errors.throwIfAny()
-  return { items, warnings }
+  return { items, warnings, errors }
 }
 
 function itemsOfExport(
   files: readonly InputFile[],
   project: string | undefined,
   errors: EntryErrors,
-): ReadResult {
+): Omit<ReadResult, 'errors'> {
   const issues = tableOf(files, 'issues.csv')
   if (issues === null) throw unreadable(files[0]!.path, EXPECTED, 'it has no issues.csv')
   const attachments = groupBy(

@@ -65,10 +65,14 @@ export async function makeWorktree(memoryRoot: string, code: GitRepository): Pro
   throw new AppError('already_exists', `git could not create the worktree: ${added.stderr.trim()}`)
 }
 
+export async function isExcluded(memoryRoot: string, { top }: GitRepository): Promise<boolean> {
+  const ignored = await runGit(['check-ignore', '--quiet', `${memoryRoot}/`], { cwd: top })
+  return ignored.exit === 0
+}
+
 /** Excludes the memory root from the code's commits in this clone. Returns whether that was necessary. */
 export async function excludeFromCode(memoryRoot: string, code: GitRepository): Promise<boolean> {
-  const ignored = await runGit(['check-ignore', '--quiet', `${memoryRoot}/`], { cwd: code.top })
-  if (ignored.exit === 0) return false
+  if (await isExcluded(memoryRoot, code)) return false
   await addToExclude(code.exclude, [`${excludePattern(relative(code.top, memoryRoot))}/`])
   return true
 }

@@ -1,6 +1,6 @@
 /** How a workspace is set up: reads it, and changes it for the API. `casefile init` does the same on a terminal. */
 
-import { join, relative } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { type Agent, agentsIn } from '../doctor/agents.ts'
 import { isWithin } from '../files/real-path.ts'
 import { stampOf } from '../files/safe-read.ts'
@@ -8,7 +8,9 @@ import { HOOK_AGENTS } from '../hook-settings/agents.ts'
 import { planHooks, usualChange, writeHooks } from '../hook-settings/hook-change.ts'
 import type { HookPlaces } from '../hook-settings/service-hooks.ts'
 import { type HookStatus, hooksReport } from '../hook-settings/status.ts'
+import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
+import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../model/settings.ts'
@@ -17,26 +19,32 @@ import { findRunbook, type RunbookSource, testsRunbook } from '../runners/runboo
 import type { SessionDeps } from '../sessions/deps.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import { providerOf } from '../sessions/providers.ts'
-import { findRepository } from '../workspace/git/git-repository.ts'
+import { addSigner, planSigner } from '../signing/allowed-signers.ts'
+import { findSigningKey, keyName, ownSignerLine } from '../signing/signing-key.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { readMemory } from '../workspace/memory-files.ts'
-import { planSettings, writeSettings } from '../workspace/settings/change-settings.ts'
+import { planSettings, settingsText, writeSettings } from '../workspace/settings/change-settings.ts'
 import type { TrustFile } from '../workspace/settings/trust-file.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
-import { presentKind } from './git-memory.ts'
 import { hookAgent } from './hook-agent.ts'
+import { type MemoryStatus, memoryStatus, planMemory } from './memory-change.ts'
+import { nextCommands } from './next-commands.ts'
 
 type Tests = Pick<ProjectTests, 'command' | 'source' | 'report'>
 
-export interface SetupStatus {
+export interface SetupStatus extends MemoryStatus {
   /** Whether casefile.md exists. */
   configured: boolean
+  /** The hash of casefile.md; null if there is none that can be read. */
+  settings_sha256: string | null
   provider: string
   agents: Agent[]
   tests: Tests | null
   checklist: readonly string[]
-  memory: MemoryKind | null
+  sign_approvals: boolean
+  /** The operator's SSH key, as they would recognize it; null without one. */
+  signing_key: string | null
   hooks: Pick<HookStatus, 'agent' | 'place' | 'installed' | 'warnings'>[]
 }
 
@@ -47,6 +55,21 @@ export interface SetupChange {
   tests?: string | null | undefined
   checklist?: readonly string[] | undefined
   sign_approvals?: boolean | undefined
+  memory?: MemoryKind | undefined
+}
+
+export interface ChangeOptions {
+  /** Only says what would be written. */
+  isDry?: boolean
+  /** Gets the hash of casefile.md before anything is written; throws if it is not the one that was read. */
+  check?(settingsSha256: string | null): void
+}
+
+export interface Changed {
+  /** Relative to the workspace, or absolute outside of it. */
+  wrote: string[]
+  /** The two commands that come next in a terminal. */
+  next: string[]
 }
 
 /** What a session of a case would plan with. */
@@ -63,8 +86,7 @@ export interface CaseSetup {
 export interface Setup {
   /** Asks each agent, unless it is given what they answered. */
   status(answered?: Agent[]): Promise<SetupStatus>
-  /** Returns the files that it wrote: relative to the workspace, or absolute outside of it. */
-  change(wanted: SetupChange): Promise<string[]>
+  change(wanted: SetupChange, options?: ChangeOptions): Promise<Changed>
   /** Whether a provider is an agent whose hooks are installed for this workspace. */
   hasHooks(provider: string): Promise<boolean>
   /** `provider`: another one than that of the case. */
@@ -84,7 +106,7 @@ const AGENTS_MS = 10_000
 
 export function createSetup(deps: SetupDeps): Setup {
   const { layout, settings, environment, state, trust, providers } = deps
-  const { root, memoryRoot } = layout
+  const { root } = layout
   const places: HookPlaces = { root, stateDir: state.root, environment }
   let known: { at: number; agents: Promise<Agent[]> } | null = null
 
@@ -108,21 +130,26 @@ export function createSetup(deps: SetupDeps): Setup {
   return {
     hasHooks,
     async status(answered) {
-      const [present, agents, { hooks }, memory, stamp] = await Promise.all([
+      const [present, agents, { hooks }, memory, stamp, hash, key] = await Promise.all([
         settings(),
         answered ?? findAgents(),
         hooksReport(places),
-        memoryKind(root, memoryRoot),
+        memoryStatus(layout),
         stampOf(join(root, SETTINGS_FILE)),
+        settingsHash(root),
+        findSigningKey(root),
       ])
       const tests = await findTests(root, present)
       return {
         configured: stamp !== null,
+        settings_sha256: hash,
         provider: present.provider,
         agents,
         tests: tests && withoutId(tests),
         checklist: present.checklist,
-        memory,
+        ...memory,
+        sign_approvals: present.signApprovals,
+        signing_key: key && keyName(key),
         hooks: hooks.map(({ agent, place, installed, warnings }) => ({
           agent,
           place,
@@ -132,29 +159,31 @@ export function createSetup(deps: SetupDeps): Setup {
       }
     },
 
-    async change({ provider, in_terminal: inTerminal = false, tests, checklist, sign_approvals }) {
+    async change(wanted, { isDry = false, check } = {}) {
+      const { provider, in_terminal: inTerminal = false, memory, sign_approvals: signs } = wanted
       const present = await settings()
       if (provider !== undefined) providerOf(provider, present)
       const agent = inTerminal ? hookAgent(provider ?? present.provider) : null
-      const values = {
-        ...(provider === undefined ? {} : { provider }),
-        ...(tests === undefined ? {} : { tests }),
-        ...(checklist === undefined ? {} : { checklist: [...checklist] }),
-        ...(sign_approvals === undefined ? {} : { sign_approvals }),
-      }
-      const edit = await planSettings(root, values, FIRST_SETTINGS)
+      const git = memory && (await planMemory(layout, memory))
+      const signer = signs === true ? await ownSignerLine(root) : null
+      const isNewSigner = signer !== null && (await planSigner(root, signer)).line !== null
+      const edit = await planSettings(root, settingValues(wanted), FIRST_SETTINGS)
+      check?.(edit.before === null ? null : sha256(edit.before))
       const hooks = agent && (await planHooks(usualChange(agent), places))
-      const wrote: string[] = []
-      if (await writeSettings(root, edit)) wrote.push(SETTINGS_FILE)
-      if (hooks) {
-        await writeHooks([hooks], places, { trust, script: true })
-        if (hooks.before !== hooks.after) {
-          const { path } = hooks
-          wrote.push(isWithin(root, path) ? relative(root, path) : path)
-        }
+      const wrote = [
+        ...(git?.files ?? []),
+        ...(isNewSigner ? [ALLOWED_SIGNERS] : []),
+        ...(edit.before === edit.after ? [] : [SETTINGS_FILE]),
+        ...(hooks && hooks.before !== hooks.after ? [hooks.path] : []),
+      ].map((path) => (isAbsolute(path) && isWithin(root, path) ? relative(root, path) : path))
+      if (!isDry) {
+        await git?.write()
+        if (isNewSigner) await addSigner(root, signer)
+        await writeSettings(root, edit)
+        if (hooks) await writeHooks([hooks], places, { trust, script: true })
+        known = null
       }
-      known = null
-      return wrote
+      return { wrote, next: nextCommands({ provider: provider ?? present.provider, inTerminal }) }
     },
 
     async ofCase({ case: { id, description, workdir, provider } }, wanted) {
@@ -182,6 +211,20 @@ export function createSetup(deps: SetupDeps): Setup {
   }
 }
 
+function settingValues({ provider, tests, checklist, sign_approvals }: SetupChange) {
+  return {
+    ...(provider === undefined ? {} : { provider }),
+    ...(tests === undefined ? {} : { tests }),
+    ...(checklist === undefined ? {} : { checklist: [...checklist] }),
+    ...(sign_approvals === undefined ? {} : { sign_approvals }),
+  }
+}
+
+async function settingsHash(root: string): Promise<string | null> {
+  const text = await unlessError(() => settingsText(root))
+  return text === null ? null : sha256(text)
+}
+
 /** Null if it throws an `AppError`. */
 async function unlessError<T>(find: () => T | Promise<T>): Promise<T | null> {
   try {
@@ -194,11 +237,4 @@ async function unlessError<T>(find: () => T | Promise<T>): Promise<T | null> {
 
 function withoutId({ command, source, report }: ProjectTests): Tests {
   return { command, source, report }
-}
-
-/** Null without a repository, or if it is undecided. */
-async function memoryKind(root: string, memoryRoot: string): Promise<MemoryKind | null> {
-  const code = await findRepository(root, {})
-  if ('reason' in code || !isWithin(code.top, memoryRoot)) return null
-  return presentKind(memoryRoot, code)
 }

@@ -61,6 +61,14 @@ function caseActs(folder: CaseFolder, { fields = {}, addItem }: CaseEdit): Act[]
   return acts
 }
 
+/** Two branches had a session of this number: the lines before this one have the old number for both. */
+export function renumberedAct(
+  { started_at }: Pick<Session, 'started_at'>,
+  { from, to }: { from: number; to: number },
+): Act {
+  return { what: `session ${to} renumbered from ${from}`, text: `it started at ${started_at}` }
+}
+
 /** Returns the history entries for replacing the whole case.md. */
 export function fileActs(folder: CaseFolder, after: Case): Act[] {
   const { checklist, ...fields } = after

@@ -85,7 +85,7 @@ const SHAPES: [HistoryKind, RegExp][] = [
   ['session', /^session \d+ started \(.*\)$/],
   ['deleted', /^(?:session \d+|a session|proof [0-9a-f]{8} \(.*\)) deleted by hand$/],
   ['proof', /^proof [0-9a-f]{8} \(.*\) (?:attached|verified|accepted|changed)\b/],
-  ['edit', /^(?:edited|confirmed|added checklist item)\b/],
+  ['edit', /^(?:edited|confirmed|added checklist item|session \d+ renumbered from)\b/],
 ]
 
 /** Returns the kind of an act by its text; null for text that the service does not write. */

@@ -39,6 +39,8 @@ export interface PlanRequest {
   memory: ReadonlyMap<string, string>
   /** Commands from casefile.md. */
   steps: readonly string[]
+  /** How casefile.md says that the tests are run. */
+  tests?: string | null
   /** The folder to plan for; for an agent, its copy. */
   workdir: string
   /** The operator's note: what a revision should change. */

@@ -20,10 +20,11 @@ const plain = (id: string, command: string) => ({ id, command, report: null })
 /** The files that may name a project's test command, in order of preference. */
 const SOURCES: [file: string, detect: Detect][] = [
   ['package.json', npmTest],
-  ['Makefile', (text) => (/^(?:test|check)[ \t]*:(?!=)/m.test(text) ? makeTest(text) : null)],
+  ['GNUmakefile', makeTest],
+  ['Makefile', makeTest],
   ['Cargo.toml', () => plain('cargo-test', 'cargo test')],
   ['go.mod', () => plain('go-test', 'go test ./...')],
-  ['pyproject.toml', () => plain('pytest', 'python3 -m pytest')],
+  ['pyproject.toml', pythonTest],
 ]
 
 /** The project's own test command, according to files directly in the folder; null if there is none. */
@@ -31,7 +32,7 @@ export async function detectTests(folder: string): Promise<ProjectTests | null> 
   for (const [source, detect] of SOURCES) {
     const read = await readRegular(join(folder, source), { maxBytes: 1024 * 1024 })
     const text = read.ok ? decodeUtf8(read.bytes) : null
-    const found = text?.ok ? detect(text.text) : null
+    const found = text?.ok ? detect(text.text.replace(/^\ufeff/, '')) : null
     if (found) return { ...found, source }
   }
   return null
@@ -61,7 +62,7 @@ function isSameTest(a: string, b: string): boolean {
 
 function npmTest(text: string): ReturnType<Detect> {
   const script = testScript(text)
-  if (script === null || /no test specified/.test(script)) return null
+  if (script === null || script.trim() === '' || /no test specified/.test(script)) return null
   const isTap = /--test-reporter[= ]tap\b|(?:^|[\s;&])tap(?:\s|$).*-R[ =]?tap/.test(script)
   return { id: 'npm-test', command: 'npm test --silent', report: isTap ? 'tap' : null }
 }
@@ -77,6 +78,19 @@ function testScript(text: string): string | null {
 }
 
 function makeTest(text: string): ReturnType<Detect> {
-  const target = /^test[ \t]*:(?!=)/m.test(text) ? 'test' : 'check'
-  return plain(`make-${target}`, `make ${target}`)
+  const rules = text
+    .replace(/\\\r?\n/g, ' ')
+    .replace(/^[ ]*(?:override[ ]+)?define\b[\s\S]*?^[ ]*endef\b/gm, '')
+  const targets = [...rules.matchAll(/^([^\t#:=\r\n][^#:=\r\n]*):(?!:?:?=)/gm)].flatMap(
+    ([, names]) => names!.trim().split(/\s+/),
+  )
+  const target = ['test', 'check'].find((name) => targets.includes(name))
+  return target === undefined ? null : plain(`make-${target}`, `make ${target}`)
+}
+
+/** A file that only configures a formatter or a linter says nothing about tests. */
+function pythonTest(text: string): ReturnType<Detect> {
+  const settings = text.replace(/^\s*#.*$/gm, '')
+  const isProject = /^\[(?:project|tool\.poetry)\]/m.test(settings)
+  return isProject || /\bpytest\b/.test(settings) ? plain('pytest', 'python3 -m pytest') : null
 }

@@ -4,7 +4,7 @@ import { fenceFor } from '../markdown/sections.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import type { PlanRequest, PlanResult } from './contract.ts'
-import type { ProjectTests } from './project-tests.ts'
+import { findTests, type ProjectTests } from './project-tests.ts'
 
 /** What a plan without an agent can be made from. */
 export interface RunbookParts {
@@ -36,7 +36,10 @@ export async function planRunbook(request: PlanRequest): Promise<PlanResult> {
   const runbook = request.memory.get(RUNBOOK_FILE)
   const found = await findRunbook({ runbook, description, steps: request.steps })
   const stated = (await statedHypothesis(runbook ?? '')) ?? (await statedHypothesis(description))
-  if (found === null) return { hypothesis: stated ?? NO_PLAN_HYPOTHESIS, plan: nothingToPlan(id) }
+  if (found === null) {
+    const tests = await findTests(request.workdir, { tests: request.tests ?? null })
+    return { hypothesis: stated ?? NO_PLAN_HYPOTHESIS, plan: nothingToPlan(id, tests) }
+  }
   return {
     hypothesis: stated ?? `No hypothesis: the plan comes from ${SOURCES[found.source]}.`,
     plan: found.plan,
@@ -51,13 +54,15 @@ const SOURCES: Record<RunbookSource, string> = {
 
 const NO_PLAN_HYPOTHESIS = 'None: there is nothing to plan with.'
 
-function nothingToPlan(id: string): string {
+function nothingToPlan(id: string, tests: ProjectTests | null): string {
   const name = id.slice(0, 8)
   return [
     'Nothing to plan with: the case has no runbook.md, its description has no `run` fences, and casefile.md has no `steps`. Approving this runs nothing. What you can do:',
     `- Let an agent plan: set one up with \`casefile init --agent claude\`, then \`casefile start ${name}\`.`,
     `- Write the steps yourself: put a runbook.md into the folder of the case, then \`casefile start ${name}\`.`,
-    `- Just run the tests of the project: \`casefile start ${name} --run-tests\`.`,
+    tests === null
+      ? `- Just run the tests of the project: say how with \`casefile init --tests "make check"\`, then \`casefile start ${name} --run-tests\`.`
+      : `- Just run the tests of the project: \`casefile start ${name} --run-tests\`.`,
   ].join('\n')
 }
 

@@ -88,8 +88,8 @@ async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise
   const folder = await deps.store.read(job.case_id)
   const workdir = await workingFolder(deps.layout.root, folder.case.workdir, settings.folders)
   const memory = await memoryOf(deps, folder)
-  const { steps } = settings
-  const request = { case: folder.case, memory, steps, workdir, note, signal, agent: null }
+  const { steps, tests } = settings
+  const request = { case: folder.case, memory, steps, tests, workdir, note, signal, agent: null }
   if (!provider.runner.capabilities.isAgent) {
     const files = inOrder([...memory.keys()])
     const line: NewTrailLine = { event: 'context_loaded', fields: { files } }

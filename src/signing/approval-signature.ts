@@ -131,6 +131,22 @@ export async function signatureOf(
   return { ...found, signed_at: signed.signed_at }
 }
 
+/**
+ * The same beside a plan's text: a valid signature says nothing about a text that was changed after the approval.
+ * `planSha256` is the hash of the text that is shown.
+ */
+export function signatureBeside(
+  planSha256: string,
+  signature: CheckedSignature | null,
+  { trail }: Pick<Session, 'trail'>,
+): CheckedSignature | null {
+  const approved = lastOf(trail, 'plan_approved')
+  const isSigned = approved?.fields.plan_sha256 === planSha256
+  if (signature === null || signature.state === 'invalid' || isSigned) return signature
+  const { signed_at } = signature
+  return { ...invalid("The plan's text is not the one that was signed."), signed_at }
+}
+
 /** Checks a signature against the workspace's `allowed_signers`. */
 async function checkSignature(
   root: string,

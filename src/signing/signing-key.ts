@@ -48,6 +48,22 @@ export async function signerLine(root: string, key: SigningKey): Promise<string 
   return `${email || 'operator'} namespaces="${SIGNATURE_NAMESPACE}" ${type} ${base64}`
 }
 
+/** How the operator would recognize their key. */
+export function keyName(key: SigningKey): string {
+  return key.is === 'file' ? key.path : "git's user.signingkey"
+}
+
+/** The line of `allowed_signers` for the operator's key. Throws without one, as no approval would be possible. */
+export async function ownSignerLine(root: string): Promise<string> {
+  const key = await findSigningKey(root)
+  const line = key && (await signerLine(root, key))
+  if (line) return line
+  throw new AppError(
+    'bad_request',
+    'There is no SSH key to sign with, or its .pub file cannot be read. Make one with ssh-keygen, or set gpg.format and user.signingkey in git.',
+  )
+}
+
 /**
  * Signs an approval with `ssh-keygen`, which may ask for a passphrase on the terminal or for a touch of the key.
  * `say` gets what it prints meanwhile. Throws `bad_request` if nothing was signed.

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -15,6 +16,7 @@ async function project(t: Test): Promise<BuiltService> {
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const [root, stateDir] = [join(folder, 'project'), join(folder, 'state')]
   for (const each of [root, stateDir]) mkdirSync(each)
+  execFileSync('git', ['init', '-q'], { cwd: root })
   writeFileSync(join(root, 'package.json'), '{"scripts":{"test":"echo fine"}}')
   return startBuilt(t, {
     root,
@@ -79,6 +81,40 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     await page.locator('#save-setup').press('Enter')
     t.match(await page.locator('#setup-form .form-error').innerText(), 'Choose who plans')
     await own.check()
+  })
+
+  await t.test('it lists what it will write, and the next commands', async (t) => {
+    const plan = page.locator('#setup-plan')
+    const text = (expected: string) =>
+      eventually(
+        () => plan.innerText(),
+        (now) => now.includes(expected),
+      )
+    t.match(await text('casefile open'), /casefile\.md\n[\s\S]*casefile new/)
+    await page.getByRole('radio', { name: /^Claude Code/ }).check()
+    await page.getByRole('radio', { name: /^I do, in my terminal/ }).check()
+    t.match(await text('.claude/settings.local.json'), /\nclaude/)
+    await page.getByRole('radio', { name: /^In a separate repository/ }).check()
+    t.match(await text('memory/.git'), '.git/info/exclude')
+    await page.getByRole('radio', { name: /^With the code/ }).check()
+    await page.getByRole('radio', { name: /^Casefile does/ }).check()
+    await page.getByRole('radio', { name: /^No agent/ }).check()
+    t.notOk(existsSync(join(service.root, 'casefile.md')), 'nothing is written before')
+    await fits(t, page, 'the setup with its list')
+  })
+
+  await t.test('it does not overwrite a casefile.md that an editor made meanwhile', async (t) => {
+    const file = join(service.root, 'casefile.md')
+    const mine = '---\nprovider: codex # mine\n---\n'
+    writeFileSync(file, mine)
+    visitor.expect(/status of 412/)
+    await page.locator('#save-setup').press('Enter')
+    const error = page.locator('#setup-form .form-error')
+    t.match(await error.innerText(), /was changed after this form.*provider: codex/)
+    t.equal(readFileSync(file, 'utf8'), mine)
+    t.ok(await page.getByRole('radio', { name: /^No agent/ }).isChecked(), 'the own answer stays')
+    await page.getByRole('radio', { name: /^All tests pass/ }).check()
+    t.equal(await page.inputValue('#setup-tests'), 'npm test -- --fast')
   })
 
   await t.test('Enter saves it, and opens the first case', async (t) => {

@@ -186,6 +186,11 @@ t.test('where both made session 2, check --fix takes them apart', async (t) => {
   t.equal(b.read(id, 'sessions/2.md'), kept, 'the earlier one, byte for byte')
   t.equal(readlinkSync(b.file(id, 'sessions/latest.md')), '3.md')
 
+  await t.test('the history says that it was renumbered', async (t) => {
+    const last = b.read(id, 'history.md').trimEnd().split('\n').at(-1)
+    t.match(last, / · casefile · session 3 renumbered from 2 · it started at 20\S+Z$/)
+  })
+
   await t.test('the later one says everywhere that it is session 3', async (t) => {
     const text = b.read(id, 'sessions/3.md')
     t.match(text, /^number: 3$/m)

@@ -189,9 +189,13 @@ t.test('a case with nothing to plan with', async (t) => {
   await cli.run('new', 'Red door')
   t.match(await cli.run('start', 'door'), {
     code: 1,
-    stderr: /nothing to plan with[\s\S]*casefile init --agent[\s\S]*--run-tests[\s\S]*runbook\.md/,
+    stderr:
+      /nothing to plan with[\s\S]*init --agent[\s\S]*init --tests[\s\S]*--run-tests[\s\S]*runbook\.md/,
   })
-  t.match(await cli.run('start', 'door', '--json'), { code: 1, json: { plans_from: null } })
+  t.match(await cli.run('start', 'door', '--json'), {
+    code: 1,
+    json: { code: 'bad_request', status: 400, detail: /nothing to plan with/, plans_from: null },
+  })
   t.match(await cli.run('tail', 'door'), { code: 3 }, 'no session is made')
   t.match(await cli.run('start', 'door', '--run-tests'), { code: 1, stderr: /init --tests/ })
   writeFileSync(join(cli.root, 'casefile.md'), '---\ntests: echo tested\n---\n')

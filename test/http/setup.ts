@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -88,6 +89,97 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
     readFileSync(file, 'utf8'),
     '---\n# mine\nprovider: claude   # who plans\nchecklist: []\n---\n\nMind the gap.\n',
   )
+})
+
+t.test(
+  'If-Match: a casefile.md that was made or changed meanwhile is not overwritten',
+  async (t) => {
+    const app = await opened(t, {}, { claude: LOGGED_IN, codex: LOGGED_IN })
+    const file = join(app.root, 'casefile.md')
+    const etag = async () => String((await app.request('GET', '/setup')).headers.etag)
+    const put = (ifMatch: string) =>
+      app.request('PUT', '/setup', { provider: 'claude' }, { 'if-match': ifMatch })
+    const first = await etag()
+    const mine = '---\nprovider: codex # mine\n---\n'
+    writeFileSync(file, mine)
+    t.match(await put(first), {
+      status: 412,
+      json: { code: 'precondition_failed', detail: /casefile\.md is not what you read/ },
+    })
+    t.equal(readFileSync(file, 'utf8'), mine)
+    const second = await etag()
+    t.not(second, first)
+    const saved = await put(second)
+    t.equal(saved.status, 200, saved.text)
+    t.equal(saved.headers.etag, await etag())
+    t.equal(readFileSync(file, 'utf8'), '---\nprovider: claude # mine\n---\n')
+  },
+)
+
+t.test('a dry run says what would be written, and what comes next', async (t) => {
+  const app = await opened(t, {}, { claude: LOGGED_IN })
+  const dry = (body: object) => must(app, 'PUT', '/setup?dry_run=true', body)
+  t.match(await dry({ provider: 'claude', in_terminal: true }), {
+    wrote: ['casefile.md', '.claude/settings.local.json'],
+    next: ['casefile new "What is wrong" --type bug', 'claude'],
+  })
+  t.match(await dry({ provider: 'claude' }), {
+    next: [/^casefile new/, 'casefile start "what is"'],
+  })
+  t.match(await dry({ provider: 'runbook' }), {
+    next: [/^casefile new/, 'casefile open "what is"'],
+  })
+  t.notOk(readdirSync(app.root).some((name) => ['casefile.md', '.claude'].includes(name)))
+})
+
+t.test('where git keeps the cases, while that is undecided', async (t) => {
+  const app = await opened(t, {})
+  t.match(await must(app, 'GET', '/setup'), { memory: null, memory_choices: [] })
+  t.match(await app.request('PUT', '/setup', { memory: 'own-repo' }), {
+    status: 400,
+    json: { errors: [{ path: 'memory' }] },
+  })
+  execFileSync('git', ['init', '-q'], { cwd: app.root })
+  const choices = ['with-code', 'own-repo', 'orphan-worktree']
+  t.match(await must(app, 'GET', '/setup'), { memory: null, memory_choices: choices })
+  const dry = await must(app, 'PUT', '/setup?dry_run=true', { memory: 'orphan-worktree' })
+  const files = ['memory/.git', 'memory/.gitignore', 'memory/.gitattributes']
+  t.strictSame(dry.wrote, ['.git/info/exclude', ...files, 'casefile.md'])
+  const withCode = await must(app, 'PUT', '/setup?dry_run=true', { memory: 'with-code' })
+  t.strictSame(withCode.wrote, ['casefile.md'])
+  const { wrote, setup } = await must(app, 'PUT', '/setup', { memory: 'orphan-worktree' })
+  t.strictSame(wrote, dry.wrote)
+  t.match(setup, { memory: 'orphan-worktree', memory_choices: [] })
+  t.match(await app.request('PUT', '/setup', { memory: 'own-repo' }), { status: 409 })
+  const { id } = await app.newCase()
+  t.ok(readdirSync(join(app.root, 'memory', 'cases')).includes(id))
+})
+
+t.test('signed approvals', async (t) => {
+  const app = await opened(t, {})
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: app.root })
+  git('init', '-q')
+  git('config', 'gpg.format', 'ssh')
+  git('config', 'user.email', 'ada@example.com')
+  git('config', 'user.signingkey', join(app.root, 'missing'))
+  t.match(await app.request('PUT', '/setup', { sign_approvals: true }), {
+    status: 400,
+    json: { detail: /no SSH key to sign with/ },
+  })
+  git('config', 'user.signingkey', 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada')
+  t.match(await must(app, 'GET', '/setup'), {
+    sign_approvals: false,
+    signing_key: "git's user.signingkey",
+  })
+  const { wrote, setup } = await must(app, 'PUT', '/setup', { sign_approvals: true })
+  t.strictSame(wrote, ['allowed_signers', 'casefile.md'])
+  t.match(setup, { sign_approvals: true })
+  t.equal(
+    readFileSync(join(app.root, 'allowed_signers'), 'utf8'),
+    'ada@example.com namespaces="casefile" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5\n',
+  )
+  await must(app, 'PUT', '/setup', { sign_approvals: false })
+  t.match(await must(app, 'GET', '/setup'), { sign_approvals: false })
 })
 
 t.test('errors of a change', async (t) => {

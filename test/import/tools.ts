@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { caseIdFor } from '../../src/import/case-id.ts'
 import { importerFor } from '../../src/import/importers.ts'
 import type { InputFile, ReadOptions } from '../../src/import/item.ts'
 import { type PlannedCase, planImport } from '../../src/import/plan.ts'
@@ -27,8 +28,9 @@ const backlogFiles = (files = BACKLOG) =>
 async function planned(files: InputFile[], options: ReadOptions = {}) {
   const sample = files.find(({ path }) => !path.endsWith('.yml'))!
   const importer = importerFor(sample)
-  const { items, warnings } = importer.read(files, options)
-  const cases = await planImport(items, importer, { now: '2026-01-01T00:00:00.000Z' })
+  const read = importer.read(files, options)
+  const { warnings } = read
+  const cases = await planImport(read, importer, { now: '2026-01-01T00:00:00.000Z' })
   return { importer: importer.id, cases, warnings }
 }
 
@@ -182,6 +184,82 @@ t.test('Backlog.md', async (t) => {
   t.equal(moved.cases[0]!.id, door!.id, 'a task that is renamed and archived is the same task')
 })
 
+t.test('Backlog.md: the id of an archived task is given to a new one', async (t) => {
+  const file = (folder: string, title: string, created: string, id = 'TASK-1') =>
+    fileOf(
+      `backlog/${folder}/${id.toLowerCase()} - ${title}.md`,
+      `---\nid: ${id}\ntitle: ${title}\n${created && `created_date: '${created}'\n`}---\n`,
+    )
+  const archived = 'archive/tasks'
+  const [older, newer] = ['2026-03-01 09:30', '2026-03-02']
+  const histories: Record<string, InputFile[][]> = {
+    'a new task after each import': [
+      [file('tasks', 'Door', older)],
+      [file('tasks', 'Lock', newer), file(archived, 'Door', older)],
+      [
+        file('tasks', 'Bell', '2026-03-03'),
+        file(archived, 'Door', older),
+        file(archived, 'Lock', newer),
+      ],
+    ],
+    'two that are imported together': [
+      [file('tasks', 'Lock', newer), file(archived, 'Door', older)],
+      [file('tasks', 'Bell', newer), file(archived, 'Lock', newer), file(archived, 'Door', older)],
+    ],
+    'made within the same minute': [
+      [file('tasks', 'Door', older)],
+      [file('tasks', 'Bell', older), file(archived, 'Door', older)],
+      [file('tasks', 'Bell', older)],
+    ],
+    'without dates': [
+      [file('tasks', 'Door', '')],
+      [file('tasks', 'Bell', ''), file(archived, 'Door', '')],
+    ],
+    'the archived one is deleted': [[file('tasks', 'Door', older)], [file('tasks', 'Bell', newer)]],
+    'a new title, in a new file': [
+      [file('tasks', 'Lock', newer), file(archived, 'Door', older)],
+      [file('tasks', 'Safer lock', newer), file(archived, 'Door', older)],
+    ],
+    'a task in both folders, that the same title has twice': [
+      [file('tasks', 'Door', older)],
+      [file('tasks', 'Door', newer), file(archived, 'Door', older)],
+      [file('completed', 'Door', newer), file(archived, 'Door', older)],
+    ],
+  }
+  for (const [what, imports] of Object.entries(histories)) {
+    const known = new Map<string, { title: string; created_at: string }>()
+    const tasks = new Set<string>()
+    for (const files of imports) {
+      const { cases } = await planned(files, { known })
+      for (const { id, value, created_at } of cases) {
+        const created = created_at ?? '2026-01-01T00:00:00.000Z'
+        if (!known.has(id)) known.set(id, { title: value.title, created_at: created })
+      }
+      for (const { path, bytes } of files) {
+        const created = /created_date: (.*)/.exec(Buffer.from(bytes).toString())?.[1]
+        const isRetitled = path.includes('Safer')
+        tasks.add(`${isRetitled ? 'Lock' : path.split(' - ')[1]!.slice(0, -3)} ${created}`)
+      }
+    }
+    t.equal(known.size, tasks.size, `${what}: ${[...known.values()].map(({ title }) => title)}`)
+  }
+  const child = fileOf(
+    'backlog/tasks/task-2 - Key.md',
+    '---\nid: TASK-2\nparent_task_id: TASK-1\ndependencies: [TASK-1]\n---\n',
+  )
+  const { cases } = await planned([
+    file('tasks', 'Lock', newer),
+    child,
+    file(archived, 'Door', older),
+  ])
+  t.equal(cases[1]!.value.parent, cases[0]!.id, 'a parent is the task that is there now')
+  t.ok(cases[1]!.notes.includes(`TASK-1 (case ${cases[0]!.id})`))
+  t.strictSame(
+    cases.map(({ source }) => source),
+    ['backlog:TASK-1 (task-1 - Lock.md)', 'backlog:TASK-2', 'backlog:TASK-1'],
+  )
+})
+
 t.test('vibe-kanban', async (t) => {
   const forms: Record<string, InputFile> = {
     'issues.csv': fileOf('issues.csv', `\ufeff${VIBE_CSV}`),
@@ -297,6 +375,24 @@ t.test('projects with the same ids', async (t) => {
   t.not(other!.id, one!.id)
 })
 
+t.test('Task Master: a tag with a slash is none of a project', async (t) => {
+  const file = fileOf(
+    'tasks.json',
+    JSON.stringify({
+      y: { tasks: [{ id: 1, title: 'A' }] },
+      'x/y': { tasks: [{ id: 1, title: 'B' }] },
+    }),
+  )
+  const sources = async (options: ReadOptions) =>
+    (await planned([file], options)).cases.map(({ source }) => source)
+  t.strictSame(await sources({}), ['taskmaster:y/1', 'taskmaster:x%2Fy/1'])
+  t.strictSame(await sources({ project: 'x' }), ['taskmaster:x/y/1', 'taskmaster:x/x%2Fy/1'])
+  const old = (title: string) =>
+    new Map([[caseIdFor('taskmaster:x/y/1'), { title, created_at: '' }]])
+  t.strictSame((await sources({ known: old('B') }))[1], 'taskmaster:x/y/1', 'it was imported so')
+  t.strictSame((await sources({ known: old('A') }))[1], 'taskmaster:x%2Fy/1', 'that is the project')
+})
+
 const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
 const BOMB = ['a: &a [x]', 'b: &b [*a,*a]', 'c: [*b,*b]'].join('\n')
 const backlog = (text: string | Buffer) => fileOf('tasks/task-1 - x.md', text)
@@ -313,6 +409,17 @@ const HOSTILE: Record<string, [file: InputFile, says: RegExp]> = {
   'the same issue twice, with other words': [
     fileOf('issues.jsonl', lines([BEADS[1]!, { ...BEADS[1], title: 'Else' }])),
     /line 2 \(bd-e1\): it is the same issue as line 1 \(bd-e1\)/,
+  ],
+  'the same issue twice, and another wrong one': [
+    fileOf(
+      'issues.jsonl',
+      lines([BEADS[1]!, { ...BEADS[1], title: 'Else' }, { ...BEADS[1], id: '../x' }]),
+    ),
+    /line 3 \(\.\.\/x\): id: [\s\S]*line 2 \(bd-e1\): it is the same issue as line 1/,
+  ],
+  'an export of vibe-kanban with an issue twice': [
+    fileOf('export.zip', zip({ 'issues.csv': `${VIBE_CSV}SHOP-2,Else,,,,,,,,,,,,\n` })),
+    /row on line 5 \(SHOP-2\): it is the same issue as row on line 4 .*Unpack the export, correct issues\.csv/,
   ],
   'deep nesting': [
     fileOf('issues.jsonl', `${lines([BEADS[1]!]).trimEnd().slice(0, -1)},"x":${DEEP}}\n`),

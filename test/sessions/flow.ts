@@ -62,6 +62,11 @@ t.test('where the plan comes from', async (t) => {
       { fields: { workdir: 'node' } },
       /^Nothing to plan with: [^`]*`run`[^`]*`steps`[\s\S]*--run-tests`\.$/,
     ],
+    [
+      'nothing to plan with, and no tests that are known',
+      {},
+      /^Nothing to plan with: [\s\S]*say how with `casefile init --tests "make check"`, then/,
+    ],
   ]
   for (const [name, wanted, expected] of plans) {
     await t.test(name, async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { approvalStatement } from '../../src/model/approval-statement.ts'
+import { addSigner, signerAdvice } from '../../src/signing/allowed-signers.ts'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -134,6 +135,8 @@ t.test('what was signed is checked again at each read', async (t) => {
   const file = service.file(one.session.case_id, `sessions/${one.session.id}.approval`)
   const state = async () => (await service.request('GET', one.url)).json.signature
   const statement = readFileSync(file)
+  const plan = service.file(one.session.case_id, 'sessions/1.md')
+  const planText = readFileSync(plan, 'utf8')
   const changes: [name: string, change: () => void, expected: object][] = [
     [
       'the statement was changed',
@@ -147,6 +150,12 @@ t.test('what was signed is checked again at each read', async (t) => {
     ],
     ['the statement is gone', () => rmSync(file), { state: 'invalid', reason: /missing/ }],
     ['all is as it was', () => writeFileSync(file, statement), { state: 'valid' }],
+    [
+      "the plan's text was changed",
+      () => writeFileSync(plan, planText.replace('echo done', 'echo other')),
+      { state: 'invalid', reason: /^The plan's text is not the one that was signed/ },
+    ],
+    ['the text is as it was', () => writeFileSync(plan, planText), { state: 'valid' }],
     [
       'the key is no longer allowed',
       () => writeFileSync(join(service.root, 'allowed_signers'), lineOf('eve@example.com', eve)),
@@ -232,6 +241,28 @@ for (const isPlanOld of [true, false]) {
     t.match((await service.request('GET', url)).json.signature, { state: 'valid' })
   })
 }
+t.test('a key that is allowed for another time gets no second line', async (t) => {
+  const own = `ada ${readFileSync(`${ada}.pub`, 'utf8').split(' ').slice(0, 2).join(' ')}`
+  const limits: [limit: string, expected: RegExp | boolean][] = [
+    ['valid-before="20250101" ', /is in allowed_signers \(line 2\), but it expired/],
+    ['namespaces="casefile",valid-before=20250101Z ', /expired.*Nothing was added/],
+    ['valid-after="29990101" ', /does not count yet/],
+    ['valid-before="29990101" ', false],
+    ['namespaces="git" ', true],
+  ]
+  for (const [limit, expected] of limits) {
+    const root = t.testdir({ allowed_signers: `# keys\n${lineOf('ada@example.com', ada, limit)}` })
+    const before = readFileSync(join(root, 'allowed_signers'), 'utf8')
+    const added = addSigner(root, own)
+    if (typeof expected === 'boolean') t.equal(await added, expected, limit)
+    else {
+      await t.rejects(added, { code: 'bad_request', message: expected }, limit)
+      t.match(await signerAdvice(root, own), expected)
+    }
+    const after = readFileSync(join(root, 'allowed_signers'), 'utf8')
+    t.equal(after, expected === true ? `${before}${own}\n` : before)
+  }
+})
 
 for (const type of ['ecdsa', 'rsa']) {
   t.test(`a key of the kind ${type} signs too`, async (t) => {

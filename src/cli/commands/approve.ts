@@ -3,7 +3,6 @@ import { confirm } from '../../demo/question.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
-import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import type { SentSignature } from '../../signing/approval-signature.ts'
 import { explain, sessionArgument } from '../command.ts'
@@ -200,10 +199,8 @@ async function signAndSend<T>(
   } catch (error) {
     const line = await signerLine(root, key)
     if (!(error instanceof AppError) || error.code !== 'bad_signature' || line === null) throw error
-    throw new AppError(
-      'bad_signature',
-      `${error.message}\nTo allow your key, add this line to ${ALLOWED_SIGNERS} beside casefile.md:\n${line}`,
-    )
+    const { signerAdvice } = await import('../../signing/allowed-signers.ts')
+    throw new AppError('bad_signature', `${error.message}\n${await signerAdvice(root, line)}`)
   }
 }
 

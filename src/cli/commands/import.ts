@@ -13,6 +13,7 @@ import {
 } from '../context.ts'
 import { findWorkspace } from '../find-workspace.ts'
 import { progressLine } from '../follow/progress-line.ts'
+import type { Input } from '../import/input.ts'
 import { makeCases } from '../import/make-cases.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
@@ -42,9 +43,9 @@ export function command(): Command {
     )
     .option('--type <type>', "Type of all cases. Default: the task's type or labels.")
     .action(async (named: string, options: Options) => {
-      const list = await plannedCases(named, options)
-      if (options.dryRun) await withReader(options, (context) => preview(context, list))
-      else await withService(options, (context) => importCases(context, list))
+      const input = await readList(named, options)
+      if (options.dryRun) await withReader(options, (context) => preview(context, input, options))
+      else await withService(options, (context) => importCases(context, input, options))
     })
   return explain(imported, {
     examples: [
@@ -67,10 +68,13 @@ interface List {
   planned: readonly PlannedCase[]
   /** What is not imported. */
   warnings: readonly string[]
+  /** The cases that are there. */
+  known: Known
 }
 
-/** Turns the tasks into cases. Rejects the whole list if anything in it is wrong. */
-async function plannedCases(named: string, options: Options): Promise<List> {
+type Known = ReadonlyMap<string, TriageRowJson>
+
+async function readList(named: string, options: Options): Promise<Input> {
   const { from, repo, project, type } = options
   if (from !== undefined && !TOOLS.includes(from)) {
     throw usageError(`--from is "${from}". Expected one of ${TOOLS.join(', ')}.`)
@@ -86,28 +90,46 @@ async function plannedCases(named: string, options: Options): Promise<List> {
     throw usageError(`--type is "${type}". Expected ${SLUG_RULE}.`)
   }
   await findWorkspace(options) // fails before a long list is read
-  const now = new Date().toISOString()
   const { readInput } = await import('../import/input.ts')
+  return await readInput(named, from)
+}
+
+/** Turns the tasks into cases. Rejects the whole list if anything in it is wrong. */
+async function plannedCases(
+  { client }: ReadContext,
+  { importer, files }: Input,
+  { repo, project, type }: Options,
+): Promise<List> {
   const { planImport } = await import('../../import/plan.ts')
-  const { importer, files } = await readInput(named, from)
-  const { items, warnings } = importer.read(files, { repository: repo, project })
-  return { planned: await planImport(items, importer, { type, now }), warnings }
+  const { body } = await client.request('GET', '/triage')
+  const known = new Map((body as TriageRowJson[]).map((row) => [row.id, row]))
+  const now = new Date().toISOString()
+  const read = importer.read(files, { repository: repo, project, known })
+  return {
+    planned: await planImport(read, importer, { type, now }),
+    warnings: read.warnings,
+    known,
+  }
 }
 
 /** Here, so that the command's help loads no importer. */
 const TOOLS: readonly string[] = ['backlog', 'beads', 'github', 'taskmaster', 'vibe-kanban']
 const PROJECT = /^[\p{L}\p{N}][\p{L}\p{N}._-]*(?:\/[\p{L}\p{N}._-]+)?$/u
 
-async function preview(context: ReadContext, list: List): Promise<ExitCode> {
-  const known = await knownIn(context)
-  const made = list.planned.filter(({ id }) => !known.has(id))
-  report(context, list, { made, known, isDry: true })
+async function preview(context: ReadContext, input: Input, options: Options): Promise<ExitCode> {
+  const list = await plannedCases(context, input, options)
+  const made = list.planned.filter(({ id }) => !list.known.has(id))
+  report(context, list, { made, isDry: true })
   return EXIT.done
 }
 
-async function importCases(context: CommandContext, list: List): Promise<ExitCode> {
-  const { planned } = list
-  const known = await knownIn(context)
+async function importCases(
+  context: CommandContext,
+  input: Input,
+  options: Options,
+): Promise<ExitCode> {
+  const list = await plannedCases(context, input, options)
+  const { planned, known } = list
   const made = new Set<PlannedCase>()
   const progress = progressLine(context.terminal)
   const began = Date.now()
@@ -120,27 +142,20 @@ async function importCases(context: CommandContext, list: List): Promise<ExitCod
   } finally {
     progress.end()
   }
-  report(context, list, { made: planned.filter((each) => made.has(each)), known, isDry: false })
+  report(context, list, { made: planned.filter((each) => made.has(each)), isDry: false })
   return EXIT.done
-}
-
-/** The cases that are there, with the time of their creation. */
-async function knownIn({ client }: ReadContext): Promise<Map<string, string>> {
-  const { body } = await client.request('GET', '/triage')
-  return new Map((body as TriageRowJson[]).map(({ id, created_at }) => [id, created_at]))
 }
 
 interface Outcome {
   /** In the order of the list. */
   made: readonly PlannedCase[]
-  known: ReadonlyMap<string, string>
   isDry: boolean
 }
 
 function report(
   { terminal, json }: ReadContext,
-  { planned, warnings: notImported }: List,
-  { made, known, isDry }: Outcome,
+  { planned, warnings: notImported, known }: List,
+  { made, isDry }: Outcome,
 ): void {
   const warnings = [...warningsAbout(made), ...notImported, ...clashes(planned, known)]
   const present = planned.length - made.length
@@ -198,9 +213,9 @@ function warningsAbout(made: readonly PlannedCase[]): string[] {
 }
 
 /** A task of another project with the same id would be left out silently. */
-function clashes(planned: readonly PlannedCase[], known: ReadonlyMap<string, string>): string[] {
+function clashes(planned: readonly PlannedCase[], known: Known): string[] {
   const others = planned.filter(({ id, created_at }) => {
-    const present = known.get(id)
+    const present = known.get(id)?.created_at
     return present !== undefined && created_at !== null && present !== created_at
   })
   if (others.length === 0) return []

@@ -115,17 +115,21 @@ async function writeTestsRunbook(
 function cannotPlan(
   { terminal, json }: CommandContext,
   id: string,
-  setup: CaseSetupJson,
+  { plans_from, tests }: CaseSetupJson,
 ): ExitCode {
-  if (json) terminal.print(jsonText(setup))
   const name = id.slice(0, 8)
-  const tests = setup.tests === null ? '' : ` (${visibleText(setup.tests.command)})`
-  terminal.say(`There is nothing to plan with: the case has no runbook.md and no run fences in its description,
+  const way =
+    tests === null
+      ? `casefile init --tests "make check"     say how the tests are run; then casefile start ${name} --run-tests`
+      : `casefile start ${name} --run-tests     run just the tests of the project (${visibleText(tests.command)})`
+  const text = `There is nothing to plan with: the case has no runbook.md and no run fences in its description,
 casefile.md has no steps, and no agent is to plan. Choose one:
 
   casefile init --agent claude            let an agent plan; casefile doctor lists what is installed
-  casefile start ${name} --run-tests     run just the tests of the project${tests}
-  casefile open ${name}                  write a runbook in the console, or as runbook.md in the case's folder`)
+  ${way}
+  casefile open ${name}                  write a runbook in the console, or as runbook.md in the case's folder`
+  if (json) throw new AppError('bad_request', text, { extra: { plans_from, tests } })
+  terminal.say(text)
   return EXIT.failed
 }
 

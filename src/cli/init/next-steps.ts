@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { CREATE_CASE } from '../../init/next-commands.ts'
 import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -38,21 +39,20 @@ interface Done {
 function nextSteps({ agent, inTerminal, uncommitted }: Done): string[] {
   const names = uncommitted.map(visibleText).join(' ')
   const commit = names === '' ? [] : [`git add ${names} && git commit -m "Set up Casefile"`]
-  const create = 'casefile new "What is wrong" --type bug'
   return ['', 'Next:', ...[...commit, ...steps()].map((line) => `  ${line}`)]
 
   function steps(): string[] {
     if (agent !== null && inTerminal) {
       return [
-        `${create} --use   (makes the case current here)`,
+        `${CREATE_CASE} --use   (makes the case current here)`,
         'casefile serve --open',
         `${agent}   (in another terminal; ask it for a plan)`,
       ]
     }
     if (agent === 'none' || agent === OWN_PROVIDER) {
-      return [create, 'casefile serve --open   (write a runbook for the case: see Help there)']
+      return [CREATE_CASE, 'casefile serve --open   (write a runbook for the case: see Help there)']
     }
-    if (agent === null) return ['casefile doctor', create]
-    return [create, 'casefile start "what is"']
+    if (agent === null) return ['casefile doctor', CREATE_CASE]
+    return [CREATE_CASE, 'casefile start "what is"']
   }
 }

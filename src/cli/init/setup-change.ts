@@ -9,14 +9,13 @@ import { shownByGit } from '../../hook-settings/shown-by-git.ts'
 import { hooksReport } from '../../hook-settings/status.ts'
 import { hookAgent } from '../../init/hook-agent.ts'
 import { ALL_TESTS_PASS, createSetup } from '../../init/setup.ts'
-import { AppError } from '../../model/app-error.ts'
 import { ALLOWED_SIGNERS } from '../../model/approval-statement.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { findTests } from '../../runners/project-tests.ts'
 import { allStatuses, providerOf } from '../../sessions/providers.ts'
-import { addSigner } from '../../signing/allowed-signers.ts'
-import { findSigningKey, signerLine } from '../../signing/signing-key.ts'
+import { addSigner, planSigner } from '../../signing/allowed-signers.ts'
+import { findSigningKey, keyName, ownSignerLine } from '../../signing/signing-key.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { findPlaces, openPlaces } from '../../workspace/settings/places.ts'
 import { ownTerminal } from '../output/terminal.ts'
@@ -46,7 +45,7 @@ export async function findFacts(rootOption: string): Promise<Facts> {
     provider: present.provider,
     proposed: proposedAgent(agents),
     tests,
-    key: key && (key.is === 'file' ? key.path : "git's user.signingkey"),
+    key: key && keyName(key),
     isConfigured: stamp !== null,
   }
 }
@@ -119,7 +118,7 @@ export async function changeSettings(
   if ([agent, inTerminal, tests, sign].every((each) => each === undefined)) return []
   const places = await openPlaces({ root: rootOption }, process.env, ownTerminal().warn)
   const { root, memoryRoot } = places
-  const line = sign ? await ownLine(root) : null
+  const line = sign ? await ownSignerLine(root) : null
   const { checklist, tests: present, signApprovals } = await places.settings()
   const command = tests === 'none' ? null : tests
   const proves = typeof command === 'string' && checklist.length === 0
@@ -130,7 +129,7 @@ export async function changeSettings(
     providers: { statuses: async () => [] },
   })
   const signers = line !== null && (await addSigner(root, line)) ? [ALLOWED_SIGNERS] : []
-  const wrote = await setup.change({
+  const { wrote } = await setup.change({
     provider: agent === 'none' ? OWN_PROVIDER : agent,
     in_terminal: inTerminal,
     // none is not worth a line where nothing is set
@@ -139,17 +138,6 @@ export async function changeSettings(
     sign_approvals: sign === signApprovals ? undefined : sign,
   })
   return [...signers, ...wrote].map((file) => `Wrote ${visibleText(file)}`)
-}
-
-/** The line of `allowed_signers` for the operator's key. Throws without one, as no approval would be possible. */
-async function ownLine(root: string): Promise<string> {
-  const key = await findSigningKey(root)
-  const line = key && (await signerLine(root, key))
-  if (line) return line
-  throw new AppError(
-    'bad_request',
-    'There is no SSH key to sign with, or its .pub file cannot be read. Make one with ssh-keygen, or set gpg.format and user.signingkey in git.',
-  )
 }
 
 /** Throws if the choice cannot be carried out, before anything is written. */
@@ -162,5 +150,5 @@ export async function requirePossible(
   const provider = agent === 'none' ? OWN_PROVIDER : (agent ?? present.provider)
   if (agent !== undefined) providerOf(provider, present)
   if (inTerminal) hookAgent(provider)
-  if (sign) await ownLine(places.root)
+  if (sign) await planSigner(places.root, await ownSignerLine(places.root))
 }

@@ -1,9 +1,11 @@
 import { endpoint } from '../endpoint.ts'
+import { etagOf, requireMatch } from '../etag.ts'
 import { answerJson } from '../json-body.ts'
 import { caseIdParam } from '../schemas/params.ts'
 import {
   type CaseSetupJson,
   caseSetup,
+  isDryRun,
   type SetupChangedJson,
   type SetupJson,
   setup,
@@ -12,6 +14,11 @@ import {
   setupProvider,
 } from '../schemas/setup.ts'
 
+/** Of what `PUT /setup` changes: agents come and go by themselves. */
+export function setupEtag(settingsSha256: string | null): string {
+  return etagOf(settingsSha256 ?? '')
+}
+
 export const setupEndpoints = [
   endpoint({
     route: 'GET /setup',
@@ -19,9 +26,12 @@ export const setupEndpoints = [
     tag: 'System',
     summary: 'Get how the workspace is set up',
     description:
-      'Says who plans, which agents are installed and logged in, how tests are run, and how git stores the cases. It asks each agent, which may take 5 s.',
-    responses: { 200: { description: 'The setup.', json: setup } },
-    handle: async ({ c, service }) => answerJson<SetupJson>(c, await service.setup.status()),
+      'Says who plans, which agents are installed and logged in, how tests are run, and how git stores the cases. It asks each agent, which may take 5 s. The ETag is that of casefile.md: it says nothing about the agents.',
+    responses: { 200: { description: 'The setup.', json: setup, headers: ['ETag'] } },
+    async handle({ c, service }) {
+      const status = await service.setup.status()
+      return answerJson<SetupJson>(c, status, 200, { etag: setupEtag(status.settings_sha256) })
+    },
   }),
 
   endpoint({
@@ -30,14 +40,27 @@ export const setupEndpoints = [
     tag: 'System',
     summary: 'Change how the workspace is set up',
     description:
-      'Writes the given settings into casefile.md, and nothing else in it. `in_terminal` also installs hooks, as `casefile hooks install` does.',
+      'Writes the given settings into casefile.md, and nothing else in it. `in_terminal` also installs hooks, as `casefile hooks install` does, `sign_approvals: true` adds your SSH key to allowed_signers, and `memory` prepares git.',
     body: setupChange,
-    responses: { 200: { description: 'What was written.', json: setupChanged } },
-    errors: ['unreadable_file', 'changed_meanwhile', 'unknown_provider', 'untrusted_provider'],
+    query: { dry_run: isDryRun },
+    responses: { 200: { description: 'What was written.', json: setupChanged, headers: ['ETag'] } },
+    errors: [
+      'unreadable_file',
+      'already_exists',
+      'changed_meanwhile',
+      'unknown_provider',
+      'untrusted_provider',
+    ],
     operatorOnly: 'change setup',
-    async handle({ c, service, body }) {
-      const wrote = await service.setup.change(body)
-      return answerJson<SetupChangedJson>(c, { wrote, setup: await service.setup.status() })
+    isConditional: true,
+    async handle({ c, service, body, query }) {
+      const changed = await service.setup.change(body, {
+        isDry: query.dry_run === 'true',
+        check: (hash) => requireMatch(c, setupEtag(hash), 'casefile.md'),
+      })
+      const status = await service.setup.status()
+      const headers = { etag: setupEtag(status.settings_sha256) }
+      return answerJson<SetupChangedJson>(c, { ...changed, setup: status }, 200, headers)
     },
   }),
 

@@ -38,6 +38,10 @@ const CHECKLIST = ['All tests pass (test-log, required)']
 export const setup = z
   .object({
     configured: z.boolean().describe('Whether casefile.md exists.'),
+    settings_sha256: z
+      .string()
+      .nullable()
+      .describe('The hash of casefile.md; null if there is none that can be read.'),
     provider: z.string().describe('The provider of new sessions.'),
     agents: z.array(agent).describe('Every provider that runs an agent, by name.'),
     tests: tests.nullable().describe("How the project's tests are run; null if it is not known."),
@@ -46,6 +50,14 @@ export const setup = z
       .enum(MEMORY_KINDS)
       .nullable()
       .describe('How git stores the cases; null without git, or if nothing is stored yet.'),
+    memory_choices: z
+      .array(z.enum(MEMORY_KINDS))
+      .describe('How git could store them; empty unless that is undecided.'),
+    sign_approvals: z.boolean().describe('Whether approvals must be signed.'),
+    signing_key: z
+      .string()
+      .nullable()
+      .describe('Your SSH key, as you would recognize it; null without one.'),
     hooks: z
       .array(
         z.object({
@@ -62,6 +74,7 @@ export const setup = z
     examples: [
       {
         configured: true,
+        settings_sha256: '8f6a1c0e5d1f9c6ab5e6b7d9a2f4c3e1f0b8a7d6c5e4f3a2b1c0d9e8f7a6b5c4',
         provider: 'claude',
         agents: [
           {
@@ -86,6 +99,9 @@ export const setup = z
         tests: TESTS,
         checklist: CHECKLIST,
         memory: 'with-code',
+        memory_choices: [],
+        sign_approvals: false,
+        signing_key: '/home/ada/.ssh/id_ed25519',
         hooks: [],
       },
     ],
@@ -116,6 +132,14 @@ export const setupChange = atLeastOne(
         .max(MAX_ITEMS)
         .describe('What must be proved in a new case, as in `All tests pass (test-log)`.'),
     ),
+    sign_approvals: z.exactOptional(
+      z
+        .boolean()
+        .describe('Whether approvals must be signed. True adds your SSH key to allowed_signers.'),
+    ),
+    memory: z.exactOptional(
+      z.enum(MEMORY_KINDS).describe('How git stores the cases; only while that is undecided.'),
+    ),
   }),
 ).meta({ id: 'SetupChange', examples: [{ tests: TESTS.command, checklist: CHECKLIST }] })
 
@@ -124,12 +148,24 @@ export const setupChanged = z
     wrote: z
       .array(z.string())
       .describe('The files that were written; outside of the workspace, with their whole path.'),
+    next: z.array(z.string()).describe('The two commands that come next in a terminal.'),
     setup,
   })
   .meta({
     id: 'SetupChanged',
-    examples: [{ wrote: ['casefile.md'], setup: exampleOf(setup) }],
+    examples: [
+      {
+        wrote: ['casefile.md'],
+        next: ['casefile new "What is wrong" --type bug', 'casefile start "what is"'],
+        setup: exampleOf(setup),
+      },
+    ],
   })
+
+export const isDryRun = z
+  .enum(['true', 'false'], { error: 'expected true or false' })
+  .optional()
+  .describe('`true` writes nothing; `wrote` has what would be written.')
 
 export const setupProvider = z
   .string()

@@ -115,7 +115,11 @@ export function NothingToPlan({ data: { id, runbook } }: { data: CasePageData })
         <a class="button" href={memoryPage(id, 'runbook.md')}>
           Write a runbook
         </a>
-        {command !== undefined && (
+        {command === undefined ? (
+          <a class="button" href={`${SETUP}#setup-proof`}>
+            Say how the tests are run
+          </a>
+        ) : (
           <button type="button" class="needs-script" data-run-tests={id}>
             <span>
               Just run <code>{visibleText(command)}</code>

@@ -1,6 +1,7 @@
-import { isControlChanged, lockForm } from './form-fields.ts'
+import { isControlChanged } from './form-fields.ts'
 import { showError } from './forms.tsx'
 import { type Problem, send } from './send.ts'
+import { showSoon, startSetupForm } from './setup-form.tsx'
 
 /** The setup of a workspace, menus of agents, and cases that have nothing to plan with. */
 export function startSetup(): void {
@@ -17,12 +18,7 @@ export function startSetup(): void {
   document.addEventListener('change', follow)
   document.addEventListener('refreshed', follow)
   document.addEventListener('submit', stopEmptyPlan, true)
-  document.addEventListener('submit', (event) => {
-    const form = event.target as HTMLFormElement
-    if (form.id !== 'setup-form') return
-    event.preventDefault()
-    void save(form, event.submitter, event.submitter?.id !== 'save-setup')
-  })
+  startSetupForm(readAnswers)
   follow()
   ask()
 }
@@ -41,12 +37,17 @@ function findAgents(again: boolean): Promise<void> {
   return asked
 }
 
-async function load(again: boolean): Promise<void> {
+/** A page of a workspace that is set up has no such form, besides this one. */
+function readAnswers(): Promise<void> {
+  return load(false, '/configure')
+}
+
+async function load(again: boolean, page = location.href): Promise<void> {
   const places = () => document.querySelectorAll<HTMLElement>('[data-agents]')
   for (const place of places()) place.setAttribute('aria-busy', 'true')
   try {
     await fetch(`/agents/found${again ? '?again' : ''}`)
-    const response = await fetch(location.href, {
+    const response = await fetch(page, {
       headers: { accept: 'text/html' },
       cache: 'no-cache',
     })
@@ -73,15 +74,16 @@ function show(place: HTMLElement, found: HTMLElement): void {
   const typed = new Map(
     [...place.querySelectorAll('input')]
       .filter((input) => isControlChanged(input) && (input.type !== 'radio' || input.checked))
-      .map((input) => [keyOf(input), input.value]),
+      .map((input) => [keyOf(input), { value: input.value, checked: input.checked }]),
   )
   place.replaceChildren(...found.childNodes)
   if (place instanceof HTMLSelectElement && chosen !== null) place.value = chosen
   for (const input of place.querySelectorAll('input')) {
-    const value = typed.get(keyOf(input))
-    if (value === undefined) continue
+    const before = typed.get(keyOf(input))
+    if (before === undefined) continue
     if (input.type === 'radio') input.checked ||= !input.disabled
-    else input.value = value
+    else if (input.type === 'checkbox') input.checked = before.checked
+    else input.value = before.value
   }
   if (focus instanceof HTMLInputElement)
     [...place.querySelectorAll('input')].find((input) => keyOf(input) === keyOf(focus))?.focus()
@@ -100,6 +102,7 @@ function follow(): void {
   if (where) where.hidden = chosen?.dataset.hooks === undefined
   for (const step of form ? document.querySelectorAll<HTMLElement>('[data-planned-by]') : [])
     step.hidden = (step.dataset.plannedBy === 'runbook') !== (chosen?.value === 'runbook')
+  showSoon()
   const session = document.querySelector<HTMLFormElement>('#new-session-form')
   const nothing = session?.querySelector<HTMLElement>('#nothing-to-plan')
   const button = session?.querySelector<HTMLButtonElement>('button[type=submit]')
@@ -116,81 +119,6 @@ function stopEmptyPlan(event: SubmitEvent): void {
   if (!nothing || nothing.hidden) return
   event.preventDefault()
   event.stopPropagation()
-}
-
-/** Saves the answers, and creates the case. */
-async function save(
-  form: HTMLFormElement,
-  button: HTMLElement | null,
-  createsCase: boolean,
-): Promise<void> {
-  if (form.hasAttribute('data-busy')) return
-  showError(form, null)
-  const value = (selector: string) => form.querySelector<HTMLInputElement>(selector)?.value.trim()
-  const chosen = form.querySelector<HTMLInputElement>('input[name=provider]:checked')
-  if (!chosen) {
-    const first = form.querySelector<HTMLInputElement>('input[name=provider]:enabled')
-    const question = first?.closest('fieldset')
-    if (question) showError(question, { code: 'unsaved', detail: 'Choose who plans the work.' })
-    first?.focus()
-    return
-  }
-  const hooks = form.querySelector<HTMLElement>('#setup-where')
-  const unlock = isSaving(form, button)
-  const changes = {
-    ...(chosen.dataset.present === undefined ? { provider: chosen.value } : {}),
-    ...(hooks && !hooks.hidden && value('input[name=where]:checked') === 'terminal'
-      ? { in_terminal: true }
-      : {}),
-    ...answers(form),
-  }
-  if (Object.keys(changes).length > 0) {
-    const saved = await send('PUT', '/setup', changes)
-    if (!saved.ok) return fail(form, saved.problem, unlock)
-  }
-  const title = value('#first-title')
-  if (!createsCase || title === undefined) return leave(form, '/')
-  const description = form.querySelector<HTMLTextAreaElement>('#first-description')?.value ?? ''
-  const created = await send('POST', '/cases', {
-    title,
-    ...(description === '' ? {} : { description }),
-  })
-  if (!created.ok) return fail(form, created.problem, unlock)
-  leave(form, `/case/${created.body.id}`)
-}
-
-/** Installing hooks takes a moment: the button says that it goes on. Returns the undo. */
-function isSaving(form: HTMLFormElement, button: HTMLElement | null): () => void {
-  const unlock = lockForm(form)
-  const text = button?.textContent ?? ''
-  if (button) button.textContent = 'Saving…'
-  return () => {
-    unlock()
-    if (button) button.textContent = text
-  }
-}
-
-/** What the form says about tests, where it differs from what was found. */
-function answers(form: HTMLFormElement): { tests?: string | null; checklist?: string[] } {
-  const field = form.querySelector<HTMLInputElement>('#setup-tests')
-  const proof = form.querySelector<HTMLInputElement>('input[name=proof]:checked')
-  const command = field?.value.trim()
-  return {
-    ...(field && isControlChanged(field) ? { tests: command || null } : {}),
-    ...(proof && proof.dataset.present === undefined
-      ? { checklist: proof.value === 'tests' ? ['All tests pass (test-log, required)'] : [] }
-      : {}),
-  }
-}
-
-function fail(form: HTMLFormElement, problem: Problem, unlock: () => void): void {
-  unlock()
-  showError(form, problem)
-}
-
-function leave(form: HTMLFormElement, address: string): void {
-  form.removeAttribute('data-dirty')
-  location.assign(address)
 }
 
 /** Writes a runbook.md that runs just the tests, and plans with it. */

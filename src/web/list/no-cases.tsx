@@ -1,5 +1,7 @@
+import { nextCommands } from '../../init/next-commands.ts'
 import type { SetupStatus } from '../../init/setup.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { FirstCaseFields } from '../setup/first-case.tsx'
 import { SetupPanel } from '../setup/setup-panel.tsx'
 import { helpPage, SETUP } from '../shell/addresses.ts'
@@ -50,6 +52,7 @@ function FirstCase() {
 /** `provider` is null if it is still to be chosen. */
 function NextSteps({ provider, found }: { provider: string | null; found: SetupStatus | null }) {
   const agent = found?.agents.find(({ id }) => id === provider)?.title ?? provider
+  const inTerminal = found?.hooks.some((hook) => hook.agent === provider) ?? false
   return (
     <aside class="card" aria-labelledby="next-title">
       <h2 id="next-title">What happens then</h2>
@@ -81,6 +84,14 @@ function NextSteps({ provider, found }: { provider: string | null; found: SetupS
         <p class="small">
           {provider === OWN_PROVIDER && 'No agent is set up. '}
           <a href={SETUP}>{provider === OWN_PROVIDER ? 'Set one up' : 'Change who plans'}</a>
+        </p>
+      )}
+      {provider !== null && (
+        <p class="small">
+          In a terminal:
+          {nextCommands({ provider, inTerminal }).map((command) => (
+            <code class="setup-next">{visibleText(command)}</code>
+          ))}
         </p>
       )}
       <ul class="plain-list small">

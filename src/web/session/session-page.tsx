@@ -193,8 +193,9 @@ function ApprovalSignature({ signature }: { signature: SessionPageData['json']['
     unchecked: 'Approval signed, not checked',
   }[state]
   return (
-    <span class={state === 'unchecked' ? undefined : 'bad-text'} title={visibleText(reason ?? '')}>
+    <span class={state === 'unchecked' ? undefined : 'bad-text'}>
       {text}
+      {reason !== null && `: ${visibleText(reason)}`}
     </span>
   )
 }

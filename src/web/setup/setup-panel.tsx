@@ -1,7 +1,9 @@
 import { type Agent, proposedAgent } from '../../doctor/agents.ts'
+import { setupEtag } from '../../http/routes/setup.ts'
 import { ALL_TESTS_PASS, type SetupStatus } from '../../init/setup.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
+import type { MemoryKind } from '../../workspace/git/memory-kind.ts'
 import { CASES } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { Field } from '../shell/field.tsx'
@@ -38,6 +40,7 @@ export function SetupPanel({ found, isFirst }: SetupPanelProps) {
             <FirstCaseFields heading="Your first case" />
           </div>
         )}
+        <section class="card" id="setup-plan" aria-live="polite" hidden />
         <div class="actions">
           <button type="submit" class="primary">
             {isFirst ? 'Save and create the first case' : 'Save'}
@@ -51,10 +54,6 @@ export function SetupPanel({ found, isFirst }: SetupPanelProps) {
               Cancel
             </a>
           )}
-          <span class="muted small">
-            Your answers go into <code>casefile.md</code> in this folder. You can change them at any
-            time.
-          </span>
         </div>
       </form>
     </>
@@ -128,6 +127,14 @@ function Questions({ found }: { found: SetupStatus }) {
         )}
       </fieldset>
       <Proof found={found} />
+      <Memory found={found} />
+      <Signatures found={found} />
+      <input
+        type="hidden"
+        id="setup-seen"
+        data-etag={setupEtag(found.settings_sha256)}
+        value={JSON.stringify(seenSettings(found))}
+      />
     </>
   )
 }
@@ -282,6 +289,80 @@ function Proof({ found: { configured, tests, checklist } }: { found: SetupStatus
       </Field>
     </fieldset>
   )
+}
+
+const MEMORY: Record<MemoryKind, { title: string; text: string }> = {
+  'with-code': {
+    title: 'With the code',
+    text: 'They are committed and reviewed together with it.',
+  },
+  'own-repo': {
+    title: 'In a separate repository',
+    text: 'The code never has them. You add a remote to share them.',
+  },
+  'orphan-worktree': {
+    title: 'On a separate branch',
+    text: 'The branch casefile of this repository has no history in common with the code.',
+  },
+}
+
+/** Asked only while it is undecided: a later change takes a few steps by hand. */
+function Memory({ found: { memory_choices: choices } }: { found: SetupStatus }) {
+  if (choices.length === 0) return null
+  return (
+    <fieldset class="setup-question" id="setup-memory">
+      <legend>Where does git keep the cases?</legend>
+      <div class="choices">
+        {choices.map((kind) => (
+          <label class="choice">
+            <input type="radio" name="memory" value={kind} checked={kind === choices[0]} />
+            <span>
+              <strong>{MEMORY[kind].title}</strong>
+              <span class="hint">{MEMORY[kind].text}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+/** Not asked without a key: no approval would be possible. */
+function Signatures({
+  found: { sign_approvals: signs, signing_key: key },
+}: {
+  found: SetupStatus
+}) {
+  if (key === null && !signs) return null
+  return (
+    <fieldset class="setup-question" id="setup-signatures">
+      <legend>Are approvals signed?</legend>
+      <div class="choices">
+        <label class="choice">
+          <input type="checkbox" id="setup-sign" checked={signs} />
+          <span>
+            <strong>Ask for my signature at each approval</strong>
+            <span class="hint">
+              {key !== null && (
+                <>With {visibleText(key)}, so that others can check who approved. </>
+              )}
+              You then approve in a terminal: <code>casefile approve --sign</code>
+            </span>
+          </span>
+        </label>
+      </div>
+    </fieldset>
+  )
+}
+
+/** What the form was made from, to show what somebody else changed. */
+function seenSettings({ provider, configured, tests, checklist, sign_approvals }: SetupStatus) {
+  return {
+    provider: configured ? provider : null,
+    tests: tests?.command ?? null,
+    checklist,
+    sign_approvals,
+  }
 }
 
 /** Which choice says what the checklist says; `own` if none does. */

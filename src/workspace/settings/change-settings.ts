@@ -74,7 +74,8 @@ export async function writeSettings(
   return true
 }
 
-async function settingsText(root: string): Promise<string | null> {
+/** Null if there is no such file. Throws `unreadable_file`. */
+export async function settingsText(root: string): Promise<string | null> {
   const path = join(root, SETTINGS_FILE)
   const read = await readRegular(path, { maxBytes: MAX_SETTINGS_BYTES })
   if (!read.ok && read.reason === 'missing') return null
