@@ -282,8 +282,7 @@ async function open(
   compared.subscribe(handEditHistory.changed)
   eventLog.subscribe(() => index.changed())
 
-  // late saves take a case's mutex
-  undo.add(() => mutex.idle())
+  undo.add(() => mutex.idle()) // late saves take a case's mutex
   undo.add(() => lateSaves.idle())
   undo.add(() => mutex.idle())
   undo.add(() => sync.idle())
@@ -304,6 +303,7 @@ async function open(
   async function readFiles({ signal }: AbortController): Promise<void> {
     await emptyTrash(state.trash, layout.cases)
     await clearLeftovers(state, log)
+    await sync.recover()
     await lateSaves.recover()
     plans.prune()
     runGuard.load()

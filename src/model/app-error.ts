@@ -61,7 +61,7 @@ export interface AppErrorOptions {
   cause?: unknown
 }
 
-/** The only error class. `message` says what failed, why, and what to do next. */
+/** The error of every request that fails. `message` says what failed, why, and what to do next. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: FieldError[]

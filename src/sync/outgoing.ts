@@ -134,5 +134,7 @@ function lastWords(stderr: string): string {
     .split('\n')
     .map((line) => line.replace(/^(?:fatal|error|remote): */, '').trim())
     .filter((line) => line !== '')
-  return lines.slice(0, 3).join('; ').replace(/\.$/, '') || 'git gave no reason'
+  const said = lines.slice(0, 3).join('; ').replace(/\.$/, '')
+  // an address may contain a password
+  return said.replace(/\/\/[^\s/@]+@/g, '//') || 'git gave no reason'
 }

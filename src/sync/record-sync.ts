@@ -12,6 +12,7 @@ import { writeDurable } from '../files/durable-write.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import type { Redactor } from '../sessions/redaction.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
+import { findDotGit } from '../workspace/git/dot-git.ts'
 import type { ReplacedFileTrackers } from '../workspace/late-saves/pre-images.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
@@ -48,11 +49,13 @@ import { lastResultFile, readSyncStatus } from './sync-status.ts'
 import { SyncStop } from './sync-stop.ts'
 import { type Blobs, createBlobs, emptyTree, type TreeChange, treeChanges } from './trees.ts'
 import { resolveConflicts } from './unfinished-merge.ts'
-import { moveTo, recover } from './working-tree.ts'
+import { isInterrupted, moveTo, recover } from './working-tree.ts'
 
 export interface RecordSync {
   sync(options: { dryRun: boolean }): Promise<SyncResult>
   status(): Promise<SyncStatus>
+  /** Undoes what a sync that was killed has begun. Call it at start, before anything is read. */
+  recover(): Promise<void>
   /** Resolves when no sync runs. */
   idle(): Promise<void>
 }
@@ -72,6 +75,7 @@ export interface RecordSyncDeps {
 
 const ATTEMPTS = 5
 const FIRST_WAIT_MS = 200
+const UNDONE = 'undid what a sync that was killed had begun'
 
 export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   const { layout, log, now } = deps
@@ -99,7 +103,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   async function syncWith(git: RecordGit, result: SyncResult): Promise<void> {
     const { dry_run: dryRun } = result
     const blobs = createBlobs(git)
-    if (!dryRun && (await recover(git, blobs))) log('undid what a sync that was killed had begun')
+    if (!dryRun && (await recover(git, blobs))) log(UNDONE)
     const work = unfinishedWork(git)
     if (work !== null) throw await resolveWork(git, blobs, work, result)
     const upstream = await findUpstream(git)
@@ -284,6 +288,12 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       return result
     },
     status: () => readSyncStatus(layout, deps.stateDir),
+    async recover() {
+      const found = await findDotGit(layout.memoryRoot, () => null)
+      if (!found || !isInterrupted(found.gitDir)) return
+      const git = await openRecordGit(layout.root, layout.memoryRoot)
+      if (await recover(git, createBlobs(git))) log(UNDONE)
+    },
     idle: async () => void (await running),
   }
 }

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
+import { entriesIn } from '../files/folder-names.ts'
 import type { MergeFile } from '../markdown/merging/folder.ts'
 import type { RecordGit } from './record-git.ts'
 import { SyncStop } from './sync-stop.ts'
@@ -173,6 +174,13 @@ export async function withIndex<T>(
   } finally {
     for (const file of [path, `${path}.lock`]) await rm(file, { force: true })
   }
+}
+
+/** Removes the indexes of a process that was killed. Only the owner of the memory root may call this. */
+export async function removeIndexes(git: RecordGit): Promise<void> {
+  const names = await entriesIn(git.gitDir)
+  for (const name of names.filter((each) => /^casefile-sync-\d+-/.test(each)))
+    await rm(join(git.gitDir, name), { force: true })
 }
 
 /** Copies the user's index, if there is one, with what it knows of the files on the disk. */

@@ -9,6 +9,7 @@ import { lstat, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promi
 import { dirname, join } from 'node:path'
 import { createDurable, makeFolder, syncFolder, writeDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
+import { stampNow } from '../files/read-now.ts'
 import type { ReplacedFileTracker } from '../files/replace-seen.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
@@ -19,6 +20,7 @@ import {
   type Blobs,
   copyIndex,
   emptyTree,
+  removeIndexes,
   type TreeChange,
   type TreeFile,
   treeChanges,
@@ -43,10 +45,10 @@ const MAX_BYTES = 1024 * 1024 * 1024
 export async function moveTo(
   git: RecordGit,
   blobs: Blobs,
-  { from, to, changes }: TreeUpdate,
+  update: TreeUpdate,
   trackerFor: TrackerFor,
 ): Promise<void> {
-  const target = join(git.gitDir, TARGET)
+  const { changes } = update
   const unlock = await lockIndex(git)
   try {
     await blobs.load(
@@ -54,30 +56,51 @@ export async function moveTo(
         [before, after].flatMap((file) => (file && file.mode !== '160000' ? [file.id] : [])),
       ),
     )
-    await writeDurable(target, Buffer.from(`${to}\n`))
-    const written: TreeChange[] = []
-    try {
-      // new files first, so that a session that gets another number is always there
-      for (const change of inOrder(changes)) {
-        await replaceFile(git, blobs, change, trackerFor)
-        written.push(change)
-      }
-      await moveBranch(git, to, from)
-    } catch (error) {
-      await undo(git, blobs, written)
-      await rm(target, { force: true })
-      if (isTaken(error)) throw filesChanging()
-      throw error
-    }
-    await writeIndex(git, changes)
-    await rm(target, { force: true })
+    // made before the files are written, as git does: the service takes its age for the time of git's work
+    await withIndex(git, async (env, path) => {
+      await fillIndex(git, env, path, changes)
+      await moveFiles(git, blobs, update, trackerFor)
+      await rename(path, join(git.gitDir, 'index'))
+    })
+    await rm(join(git.gitDir, TARGET), { force: true })
   } finally {
     await unlock()
   }
 }
 
+async function moveFiles(
+  git: RecordGit,
+  blobs: Blobs,
+  { from, to, changes }: TreeUpdate,
+  trackerFor: TrackerFor,
+): Promise<void> {
+  const target = join(git.gitDir, TARGET)
+  await writeDurable(target, Buffer.from(`${to}\n`))
+  const written: TreeChange[] = []
+  try {
+    // new files first, so that a session that gets another number is always there
+    for (const change of inOrder(changes)) {
+      await replaceFile(git, blobs, change, trackerFor)
+      written.push(change)
+    }
+    await moveBranch(git, to, from)
+  } catch (error) {
+    await undo(git, blobs, written)
+    await rm(target, { force: true })
+    if (isTaken(error)) throw filesChanging()
+    throw error
+  }
+}
+
+/** Whether a sync may have been killed while it moved the files. */
+export function isInterrupted(gitDir: string): boolean {
+  const lock = stampNow(join(gitDir, 'index.lock'))
+  return lock?.size === LOCK_TEXT.length || stampNow(join(gitDir, TARGET)) !== null
+}
+
 /** Undoes what a sync that was killed has begun to write. Returns whether there was something. */
 export async function recover(git: RecordGit, blobs: Blobs): Promise<boolean> {
+  await removeIndexes(git)
   const lock = join(git.gitDir, 'index.lock')
   const read = await readRegular(lock, { maxBytes: 100 })
   // only the owner of the memory root syncs, so this lock is of a process that is gone
@@ -284,19 +307,19 @@ async function lstatOrNull(place: string) {
   }
 }
 
-/** Writes the new entries into git's index. What is staged besides stays staged. */
-async function writeIndex(git: RecordGit, changes: readonly TreeChange[]): Promise<void> {
-  await withIndex(git, async (env, path) => {
-    await copyIndex(git, path)
-    const lines = changes.map(({ path: name, before, after }) =>
-      after ? `${after.mode} ${after.id}\t${name}\0` : `0 ${before!.id}\t${name}\0`,
-    )
-    await git.text(['update-index', '-z', '--replace', '--index-info'], {
-      env,
-      input: lines.join(''),
-    })
-    await rename(path, join(git.gitDir, 'index'))
-  })
+/** Puts the new entries into a copy of git's index. What is staged besides stays staged. */
+async function fillIndex(
+  git: RecordGit,
+  env: { GIT_INDEX_FILE: string },
+  path: string,
+  changes: readonly TreeChange[],
+): Promise<void> {
+  await copyIndex(git, path)
+  const lines = changes.map(({ path: name, before, after }) =>
+    after ? `${after.mode} ${after.id}\t${name}\0` : `0 ${before!.id}\t${name}\0`,
+  )
+  const input = lines.join('')
+  await git.text(['update-index', '-z', '--replace', '--index-info'], { env, input })
 }
 
 /** After a kill between the move of the branch and that of the index. */

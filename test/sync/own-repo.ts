@@ -226,3 +226,28 @@ t.test('what two people save meanwhile is not lost', async (t) => {
   for (const word of words) t.match(a.read('cases', id, 'case.md'), `- [ ] ${word} (log)`)
   t.strictSame(copiesIn(a), [])
 })
+
+t.test('it waits for a session that runs here and would get another number', async (t) => {
+  const dir = makeOrigin(t)
+  const a = await openSyncedClone(t, { dir, name: 'a' })
+  const { id } = await must(a, 'POST', '/cases', { title: 'Both' })
+  await a.sync()
+  const b = await openSyncedClone(t, { dir, name: 'b' })
+  const waiting = await newSession(a, id)
+  await reaches(a, waiting, 'plan_ready')
+  await a.sync()
+  await must(b, 'PUT', `/cases/${id}/memory/runbook.md`, step('sleep 60', 'sh run id=long'))
+  const ref = await newSession(b, id)
+  await reaches(b, ref, 'plan_ready')
+  await must(b, 'POST', `${ref.path}/approve`, {})
+  await reaches(b, ref, 'executing')
+  const result = await b.sync()
+  t.match(result, { code: 'session_running', reason: `Session 1 of case ${id} runs here` })
+  await must(b, 'POST', `${ref.path}/abandon`, {})
+  await reaches(b, ref, 'abandoned')
+  t.match(await b.sync(), {
+    state: 'in_sync',
+    renumbered: [{ session_id: ref.id, from: 1, to: 2 }],
+  })
+  t.equal((await must(b, 'GET', ref.path)).number, 2)
+})

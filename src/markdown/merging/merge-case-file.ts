@@ -35,7 +35,7 @@ function mergeHead(heads: Versions): MergedText | null {
   let isLossy = false
   let isOurState = false
   const text = mergeKeys(heads, (lines, key) => {
-    const block = choose(lines)
+    const block = choose(lines) ?? (key === 'state' ? furtherState(lines) : null)
     const isOurs = block === null || (isOurState && WITH_STATE.includes(key))
     if (!isOurs) return block
     if (key === 'state') isOurState = true
@@ -43,6 +43,17 @@ function mergeHead(heads: Versions): MergedText | null {
     return lines.ours
   })
   return text === null ? null : { text, isLossy }
+}
+
+/** The states that sessions move a case through, in order. */
+const MOVED: readonly string[] = ['OPEN', 'INVESTIGATING', 'PLANNING', 'IMPLEMENTING', 'VERIFYING']
+
+/** If sessions of both sides moved the case on, it is as far as the further one. */
+function furtherState({ base, ours, theirs }: Versions): string | null {
+  const stepOf = (line: string) => MOVED.indexOf(/^state:[ \t]*([A-Z]+)\s*$/.exec(line)?.[1] ?? '')
+  const [was, own, other] = [stepOf(base), stepOf(ours), stepOf(theirs)]
+  if (was < 0 || own <= was || other <= was) return null
+  return own > other ? ours : theirs
 }
 
 /** Sets the tags that either side added, without those that either removed, if both changed them. */

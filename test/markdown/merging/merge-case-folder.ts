@@ -70,6 +70,20 @@ t.test('a conflict of states takes reason and outcome from the same side', async
   t.equal(copies.length, 1)
 })
 
+t.test('a case that sessions of both sides moved on is as far as the further one', async (t) => {
+  const at = (state: string) => base.replace('state: OPEN', `state: ${state}`)
+  for (const [ours, theirs] of [
+    ['PLANNING', 'IMPLEMENTING'],
+    ['IMPLEMENTING', 'PLANNING'],
+  ] as const) {
+    const { text, copies } = await file('case.md', base, at(ours), at(theirs))
+    t.equal(text, at('IMPLEMENTING'))
+    t.strictSame(copies, [])
+  }
+  const back = await file('case.md', at('VERIFYING'), at('PLANNING'), at('IMPLEMENTING'))
+  t.equal(back.copies.length, 1, 'a state that a person set back is one to look at')
+})
+
 t.test('checklist items merge by text', async (t) => {
   const [first, second] = [
     '- [ ] First (test-log, required)\n',
