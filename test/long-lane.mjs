@@ -40,6 +40,7 @@ export const PARTS = {
       'test/markdown/merging/random-merges.ts',
       'test/markdown/review.ts',
       'test/markdown/sections.ts',
+      'test/sync/simulation.ts',
       'test/workspace/byte-edits.ts',
     ],
     long: ['test/markdown/reading-again.ts'],
