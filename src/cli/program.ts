@@ -36,6 +36,7 @@ import { command as serveCommand } from './commands/serve.ts'
 import { command as showCommand } from './commands/show.ts'
 import { command as startCommand } from './commands/start.ts'
 import { command as stateCommand } from './commands/state.ts'
+import { command as syncCommand } from './commands/sync.ts'
 import { command as tailCommand } from './commands/tail.ts'
 import { command as trustCommand } from './commands/trust.ts'
 import { command as useCommand } from './commands/use.ts'
@@ -92,6 +93,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
   'The workspace': {
     init: initCommand,
     check: checkCommand,
+    sync: syncCommand,
     doctor: doctorCommand,
     trust: trustCommand,
     sample: sampleCommand,

@@ -3,20 +3,23 @@
 import type { RecordGit } from './record-git.ts'
 import type { MergeReport } from './record-merge.ts'
 import { SyncStop } from './sync-stop.ts'
-import { emptyTree, type TreeChange, treeOf } from './trees.ts'
+import { emptyTree, type TreeChange } from './trees.ts'
 
-export async function isAncestor(git: RecordGit, one: string, other: string): Promise<boolean> {
-  return (await git.run(['merge-base', '--is-ancestor', one, other])).exit === 0
-}
-
-export async function treeOrEmpty(git: RecordGit, commit: string | null): Promise<string> {
-  return commit === null ? emptyTree(git) : treeOf(git, commit)
-}
-
-/** Two clones may both have begun a record. A remote that is no record is one that was given by mistake. */
-export async function baseTree(git: RecordGit, ours: string, theirs: string): Promise<string> {
+/** The last commit that both have; null if they share none. */
+export async function commonCommit(
+  git: RecordGit,
+  ours: string,
+  theirs: string,
+): Promise<string | null> {
   const { exit, stdout } = await git.run(['merge-base', ours, theirs])
-  if (exit === 0) return treeOf(git, stdout.toString().trim())
+  return exit === 0 ? stdout.toString().trim() : null
+}
+
+/**
+ * The base to merge a remote with that shares no commit: two clones may both have begun a record. A remote that is no
+ * record is one that was given by mistake.
+ */
+export async function unrelatedBase(git: RecordGit, theirs: string): Promise<string> {
   const names = (await git.text(['ls-tree', '-z', '--name-only', theirs])).split('\0')
   const isRecord = git.prefix === '' && names.every((name) => /^(?:|cases|\..*|.*\.md)$/.test(name))
   if (isRecord) return emptyTree(git)

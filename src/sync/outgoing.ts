@@ -15,7 +15,7 @@ interface NamedBlob {
 
 const SOME = 200
 
-/** Throws a `SyncStop` if these files contain the value of a secret variable. */
+/** Throws a `SyncStop` if these files contain the value of a secret variable. Other objects than files are passed over. */
 export async function mustHaveNoSecret(
   blobs: Blobs,
   files: readonly NamedBlob[],
@@ -26,7 +26,8 @@ export async function mustHaveNoSecret(
     const some = files.slice(at, at + SOME)
     await blobs.load(some.map(({ id }) => id))
     for (const { path, id } of some) {
-      const found = findSecret(await blobs.read(id), redact)
+      const bytes = await blobs.find(id)
+      const found = bytes && findSecret(bytes, redact)
       if (!found) continue
       throw new SyncStop(
         'secret_found',
@@ -62,13 +63,10 @@ export async function mustPushNoSecret(
   redact: Redact,
 ): Promise<void> {
   const listed = await git.text(['rev-list', '--objects', tip, '--not', `--remotes=${remote}`])
-  const named = listed.split('\n').flatMap((line) => {
+  const files = listed.split('\n').flatMap((line) => {
     const [, id, path] = /^([0-9a-f]+) (.+)$/.exec(line) ?? []
     return id === undefined ? [] : [{ id, path: path! }]
   })
-  const input = named.map(({ id }) => `${id}\n`).join('')
-  const types = (await git.text(['cat-file', '--batch-check=%(objecttype)'], { input })).split('\n')
-  const files = named.filter((_, index) => types[index] === 'blob')
   for (let at = 0; at < files.length; at += SOME) {
     const then = `It is in a commit that was not pushed. Remove it from the file, then from the commit: git -C ${git.top} reset --soft ${remote}/${name}, then sync again.`
     await mustHaveNoSecret(createBlobs(git), files.slice(at, at + SOME), redact, then)

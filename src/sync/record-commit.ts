@@ -5,6 +5,7 @@ import { decodeUtf8 } from '../files/safe-read.ts'
 import { readCase } from '../markdown/case-file.ts'
 import { oneLine } from '../markdown/history-file.ts'
 import { counted } from '../model/amounts.ts'
+import { gitIdentity } from '../workspace/git/git-identity.ts'
 import type { RecordGit } from './record-git.ts'
 import { SyncStop } from './sync-stop.ts'
 import {
@@ -14,7 +15,6 @@ import {
   filesIn,
   type TreeChange,
   treeChanges,
-  treeOf,
   withIndex,
 } from './trees.ts'
 
@@ -49,7 +49,7 @@ export async function commitRecord(
   { dryRun, inspect }: CommitOptions,
 ): Promise<RecordCommit> {
   const head = await git.find('HEAD')
-  const before = head === null ? await emptyTree(git) : await treeOf(git, head)
+  const before = head ?? (await emptyTree(git))
   for (let attempt = 1; ; attempt++) {
     const tree = await withIndex(git, (env, path) => addedTree(git, { env, path, head }))
     const changes = await treeChanges(git, [before, tree], git.prefix)
@@ -58,9 +58,7 @@ export async function commitRecord(
     const cases = await casesIn(git, blobs, tree, changes)
     // staged first: killed after this, the next commit has the same
     if (!dryRun) await stage(git)
-    const staged = dryRun
-      ? tree
-      : await withIndex(git, (env, path) => addedTree(git, { env, path, head }))
+    const staged = dryRun ? tree : await stagedTree(git, head)
     if (staged === tree) {
       const commit = await makeCommit(git, {
         tree,
@@ -94,6 +92,12 @@ async function addedTree(
 
 function ifMissing(error: unknown): void {
   if (!hasCode(error, 'ENOENT')) throw error
+}
+
+/** The tree of a commit of what is staged of the record. */
+async function stagedTree(git: RecordGit, head: string | null): Promise<string> {
+  if (git.prefix === '') return (await git.text(['write-tree'])).trim()
+  return withIndex(git, (env, path) => addedTree(git, { env, path, head }))
 }
 
 async function stage(git: RecordGit): Promise<void> {
@@ -139,7 +143,8 @@ export async function makeCommit(git: RecordGit, commit: NewCommit): Promise<str
     ...parents.flatMap((parent) => ['-p', parent]),
     tree,
   ]
-  return (await git.text(args, { input: message, isRemote: true })).trim()
+  const env = await gitIdentity(git.top)
+  return (await git.text(args, { env, input: message, isRemote: true })).trim()
 }
 
 /** Moves the branch, unless it was moved since. */

@@ -1,6 +1,7 @@
 /** What git knows of the repository that stores the record, and git commands in it. */
 
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
+import { hasCode } from '../files/errno.ts'
 import { stampNow } from '../files/read-now.ts'
 import {
   type GitCommandOptions,
@@ -8,8 +9,6 @@ import {
   gitText,
   runGit,
 } from '../workspace/git/git-command.ts'
-import { gitIdentity } from '../workspace/git/git-identity.ts'
-import { findRepository } from '../workspace/git/git-repository.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { SyncStop } from './sync-stop.ts'
 
@@ -31,32 +30,21 @@ export interface RecordGit {
 
 /** Throws a `SyncStop` if no repository stores the record. */
 export async function openRecordGit(root: string, memoryRoot: string): Promise<RecordGit> {
-  const repository = await findRepository(memoryRoot, {})
-  if ('reason' in repository) {
-    throw new SyncStop(
-      'no_repository',
-      `Git does not store this record: ${repository.reason}. Choose how it should with: casefile init`,
-    )
-  }
-  const { top, prefix } = repository
-  const env = await gitIdentity(top)
-  const run: RecordGit['run'] = (args, options) =>
-    runGit(args, { ...options, cwd: top, env: { ...env, ...options?.env } })
-  const text: RecordGit['text'] = (args, options) =>
-    gitText(args, { ...options, cwd: top, env: { ...env, ...options?.env } })
-  const gitDir = (await text(['rev-parse', '--absolute-git-dir'])).replace(/\n$/, '')
+  const asked = ['--show-toplevel', '--absolute-git-dir', '--git-common-dir']
+  const found = await runGit(['rev-parse', ...asked], { cwd: memoryRoot }).catch(notFound)
+  if (found.exit !== 0) throw notStored(found.stderr)
+  const [top = '', gitDir = '', common = ''] = found.stdout.toString().split('\n')
+  const below = relative(top, memoryRoot)
+  if (below !== '' && (await isIgnored(memoryRoot)))
+    throw notStored(`the folder is ignored by the git repository ${top}`)
+  const run: RecordGit['run'] = (args, options) => runGit(args, { ...options, cwd: top })
   return {
-    kind:
-      prefix !== ''
-        ? 'with-code'
-        : (await isWorktreeOf(root, memoryRoot))
-          ? 'orphan-worktree'
-          : 'own-repo',
+    kind: below === '' ? await kindOf(root, memoryRoot, resolve(memoryRoot, common)) : 'with-code',
     top,
-    prefix: prefix === '' ? '' : `${prefix}/`,
+    prefix: below === '' ? '' : `${below}/`,
     gitDir,
     run,
-    text,
+    text: (args, options) => gitText(args, { ...options, cwd: top }),
     async find(revision) {
       const { exit, stdout } = await run(['rev-parse', '--verify', '--quiet', revision])
       return exit === 0 ? stdout.toString().trim() : null
@@ -64,13 +52,32 @@ export async function openRecordGit(root: string, memoryRoot: string): Promise<R
   }
 }
 
-async function isWorktreeOf(root: string, memoryRoot: string): Promise<boolean> {
-  const common = async (cwd: string) => {
-    const { exit, stdout } = await runGit(['rev-parse', '--git-common-dir'], { cwd })
-    return exit === 0 ? resolve(cwd, stdout.toString().replace(/\n$/, '')) : null
+function notFound(error: unknown): Pick<GitOutput, 'exit' | 'stdout' | 'stderr'> {
+  if (!hasCode(error, 'ENOENT')) throw error
+  return {
+    exit: -1,
+    stdout: Buffer.alloc(0),
+    stderr: 'there is no git, or no folder for the record',
   }
-  const code = root === memoryRoot ? null : await common(root)
-  return code !== null && code === (await common(memoryRoot))
+}
+
+function notStored(why: string): SyncStop {
+  const reason = (why.split('\n')[0] ?? '').replace(/^fatal: /, '')
+  return new SyncStop(
+    'no_repository',
+    `Git does not store this record: ${reason}. Choose how it should with: casefile init`,
+  )
+}
+
+async function isIgnored(folder: string): Promise<boolean> {
+  return (await runGit(['check-ignore', '--quiet', folder], { cwd: folder })).exit === 0
+}
+
+async function kindOf(root: string, memoryRoot: string, common: string): Promise<MemoryKind> {
+  if (root === memoryRoot) return 'own-repo'
+  const { exit, stdout } = await runGit(['rev-parse', '--git-common-dir'], { cwd: root })
+  const code = exit === 0 ? resolve(root, stdout.toString().replace(/\n$/, '')) : null
+  return code === common ? 'orphan-worktree' : 'own-repo'
 }
 
 /** The branch that is checked out, and where it is pushed to. */
@@ -95,12 +102,9 @@ export async function findUpstream(git: RecordGit): Promise<Upstream> {
       'No branch is checked out here (detached HEAD), so there is nothing to push to. Check one out with: git switch <branch>',
     )
   }
-  const config = async (key: string) => {
-    const { exit, stdout } = await git.run(['config', '--get', `branch.${branch}.${key}`])
-    return exit === 0 ? stdout.toString().trim() : null
-  }
-  const [remote, merge] = [await config('remote'), await config('merge')]
-  const remotes = (await git.text(['remote'])).split('\n').filter((name) => name !== '')
+  const config = await readConfig(git, '^(branch|remote)\\.')
+  const [remote, merge] = ['remote', 'merge'].map((key) => config.get(`branch.${branch}.${key}`))
+  const remotes = [...config.keys()].flatMap((key) => /^remote\.(.+)\.url$/.exec(key)?.[1] ?? [])
   const chosen = remote ?? (remotes.includes('origin') ? 'origin' : remotes[0])
   if (chosen === undefined || !remotes.includes(chosen)) {
     throw new SyncStop(
@@ -108,14 +112,26 @@ export async function findUpstream(git: RecordGit): Promise<Upstream> {
       `The repository ${git.top} has no remote to share the record with. Add one with: git -C ${git.top} remote add origin <url>`,
     )
   }
-  const name = (remote === chosen ? merge?.replace(/^refs\/heads\//, '') : null) ?? branch
+  const name = merge?.replace(/^refs\/heads\//, '') ?? branch
   return {
     branch,
     remote: chosen,
     name,
     ref: `refs/remotes/${chosen}/${name}`,
-    isSet: remote === chosen && merge !== null,
+    isSet: remote !== undefined && merge !== undefined,
   }
+}
+
+/** The settings whose names match; of those with several values, the last. */
+async function readConfig(git: RecordGit, names: string): Promise<Map<string, string>> {
+  const { stdout } = await git.run(['config', '-z', '--get-regexp', names])
+  const entries = stdout.toString().split('\0').slice(0, -1)
+  return new Map(
+    entries.map((entry) => {
+      const end = entry.indexOf('\n')
+      return end < 0 ? [entry, ''] : [entry.slice(0, end), entry.slice(end + 1)]
+    }),
+  )
 }
 
 const UNFINISHED = {

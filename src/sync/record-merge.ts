@@ -29,6 +29,8 @@ export interface TreeMerge extends MergeReport {
 }
 
 export interface MergeTreesOptions {
+  /** What theirs changed since the base. */
+  theirs: readonly TreeChange[]
   /** For the names of conflict copies: ISO 8601 UTC with milliseconds. */
   time: string
   /** The highest session number that was given to a case on this machine. */
@@ -45,7 +47,7 @@ export async function mergeTrees(
   options: MergeTreesOptions,
 ): Promise<TreeMerge> {
   const ours = await treeChanges(git, [trees.base, trees.ours])
-  const theirs = await treeChanges(git, [trees.base, trees.theirs])
+  const { theirs } = options
   const changedByUs = new Set(ours.map(({ path }) => unitOf(git, path)))
   const edits = new Map<string, TreeFile | null>()
   const both = new Set<string>()

@@ -18,13 +18,12 @@ import { nextSessionNumber } from '../workspace/session-number.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import { brokenFiles } from './broken-files.ts'
 import {
-  baseTree,
   caseIdsIn,
+  commonCommit,
   countCommits,
-  isAncestor,
   mergeMessage,
   timeOf,
-  treeOrEmpty,
+  unrelatedBase,
 } from './history.ts'
 import { blobsIn, fetch, mustHaveNoSecret, mustPushNoSecret, push } from './outgoing.ts'
 import { casesIn, commitRecord, makeCommit } from './record-commit.ts'
@@ -41,7 +40,7 @@ import {
 } from './sync-rules.ts'
 import { lastResultFile, readSyncStatus } from './sync-status.ts'
 import { SyncStop } from './sync-stop.ts'
-import { type Blobs, createBlobs, type TreeChange, treeChanges, treeOf } from './trees.ts'
+import { type Blobs, createBlobs, emptyTree, type TreeChange, treeChanges } from './trees.ts'
 import { moveTo, recover } from './working-tree.ts'
 
 export interface RecordSync {
@@ -130,7 +129,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const tip = await joined(git, blobs, { ours: made.commit, theirs }, result)
     if (tip === null || tip === theirs) return true
     const commits = await countCommits(git, tip, theirs)
-    const changes = await treeChanges(git, [await treeOrEmpty(git, theirs), await treeOf(git, tip)])
+    const changes = await treeChanges(git, [theirs ?? (await emptyTree(git)), tip])
     mustBeWhole(
       await brokenFiles(
         blobs,
@@ -139,7 +138,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     )
     await mustBeRecord(git, tip, theirs)
     await mustPushNoSecret(git, upstream, tip, deps.redactor.text)
-    const cases = await casesIn(git, blobs, await treeOf(git, tip), changes)
+    const cases = await casesIn(git, blobs, tip, changes)
     if (!dryRun && !(await push(git, upstream, tip))) return false
     result.sent = { commits, cases }
     return true
@@ -153,17 +152,19 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     result: SyncResult,
   ): Promise<string | null> {
     if (theirs === null || ours === theirs) return ours
-    if (ours !== null && (await isAncestor(git, theirs, ours))) return ours
-    const [oursTree, theirsTree] = [await treeOrEmpty(git, ours), await treeOf(git, theirs)]
-    const isForward = ours === null || (await isAncestor(git, ours, theirs))
-    const base = isForward ? oursTree : await baseTree(git, ours, theirs)
-    const incoming = await treeChanges(git, [base, theirsTree])
+    const common = ours && (await commonCommit(git, ours, theirs))
+    if (common === theirs) return ours
+    const isForward = ours === null || common === ours
+    const before = ours ?? (await emptyTree(git))
+    const base = isForward ? before : (common ?? (await unrelatedBase(git, theirs)))
+    const incoming = await treeChanges(git, [base, theirs])
     mustTouchRecordAlone(git, incoming)
     let to = theirs
     let report: MergeReport = { copies: [], renumbered: [] }
     if (!isForward) {
-      const trees = { base, ours: oursTree, theirs: theirsTree }
+      const trees = { base, ours, theirs }
       const merge = await mergeTrees(git, blobs, trees, {
+        theirs: incoming,
         time: await timeOf(git, theirs),
         lastNumber: async (id) =>
           (await nextSessionNumber(layout, join(deps.stateDir, 'numbers'), id)) - 1,
@@ -172,10 +173,10 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       const message = mergeMessage(result.upstream!, merge)
       to = await makeCommit(git, { tree: merge.tree, parents: [ours, theirs], message })
     }
-    const changes = await treeChanges(git, [oursTree, await treeOf(git, to)])
+    const changes = await treeChanges(git, [before, to])
     await mustNotBreak(blobs, changes, incoming, result)
     const commits = await countCommits(git, theirs, ours)
-    const cases = await casesIn(git, blobs, theirsTree, incoming)
+    const cases = await casesIn(git, blobs, theirs, incoming)
     if (!result.dry_run) await moveFiles(git, blobs, { from: ours, to, changes })
     result.copies.push(...report.copies)
     result.renumbered.push(...report.renumbered)

@@ -1,5 +1,6 @@
 /** Reads trees and blobs of git, and writes new ones, without a working tree. */
 
+import { hash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MergeFile } from '../markdown/merging/folder.ts'
@@ -78,6 +79,8 @@ function readable(path: string): string {
 export interface Blobs {
   load(ids: Iterable<string>): Promise<void>
   read(id: string): Promise<Buffer>
+  /** Null for an object that is not a blob. */
+  find(id: string): Promise<Buffer | null>
   write(bytes: Uint8Array): Promise<string>
   file(file: TreeFile): MergeFile
 }
@@ -92,20 +95,24 @@ export function createBlobs(git: RecordGit): Blobs {
     const { stdout } = await git.run(['cat-file', '--batch'], { input })
     for (let at = 0; at < stdout.length; ) {
       const end = stdout.indexOf(10, at)
-      const [id = '', , size] = stdout.subarray(at, end).toString().split(' ')
+      const [id = '', type, size] = stdout.subarray(at, end).toString().split(' ')
       const from = end + 1
       if (size === undefined || !/^\d+$/.test(size)) {
         at = from
         continue
       }
-      loaded.set(id, stdout.subarray(from, from + Number(size)))
+      if (type === 'blob') loaded.set(id, stdout.subarray(from, from + Number(size)))
       at = from + Number(size) + 1
     }
   }
 
+  async function find(id: string): Promise<Buffer | null> {
+    if (!loaded.has(id)) await load([id])
+    return loaded.get(id) ?? null
+  }
+
   async function read(id: string): Promise<Buffer> {
-    await load([id])
-    const bytes = loaded.get(id)
+    const bytes = await find(id)
     if (!bytes) throw new Error(`git has no object ${id}`)
     return bytes
   }
@@ -113,6 +120,7 @@ export function createBlobs(git: RecordGit): Blobs {
   return {
     load,
     read,
+    find,
     async write(bytes) {
       return (await git.text(['hash-object', '-w', '--stdin'], { input: bytes })).trim()
     },
@@ -166,10 +174,8 @@ export async function withIndex<T>(
   }
 }
 
-export async function treeOf(git: RecordGit, revision: string): Promise<string> {
-  return (await git.text(['rev-parse', '--verify', `${revision}^{tree}`])).trim()
-}
-
+/** The empty tree, which every repository knows. */
 export async function emptyTree(git: RecordGit): Promise<string> {
-  return (await git.text(['mktree'], { input: '' })).trim()
+  const format = (await git.text(['rev-parse', '--show-object-format'])).trim()
+  return hash(format === 'sha256' ? 'sha256' : 'sha1', 'tree 0\0')
 }

@@ -15,7 +15,14 @@ import { AppError } from '../model/app-error.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { filesChanging, lockedOr, moveBranch } from './record-commit.ts'
 import type { RecordGit } from './record-git.ts'
-import { type Blobs, type TreeChange, type TreeFile, treeChanges, withIndex } from './trees.ts'
+import {
+  type Blobs,
+  emptyTree,
+  type TreeChange,
+  type TreeFile,
+  treeChanges,
+  withIndex,
+} from './trees.ts'
 
 export interface TreeUpdate {
   from: string | null
@@ -26,7 +33,8 @@ export interface TreeUpdate {
 /** Watches the file that a write replaces, for a save that is still under way. `path` is from the top. */
 export type TrackerFor = (path: string, expect: Buffer) => ReplacedFileTracker | undefined
 
-const TARGET = 'refs/worktree/casefile-sync'
+/** Holds the commit that the files are being moved to, in git's folder. */
+const TARGET = 'casefile-sync-target'
 const LOCK_TEXT = 'casefile sync\n'
 const MAX_BYTES = 1024 * 1024 * 1024
 
@@ -37,6 +45,7 @@ export async function moveTo(
   { from, to, changes }: TreeUpdate,
   trackerFor: TrackerFor,
 ): Promise<void> {
+  const target = join(git.gitDir, TARGET)
   const unlock = await lockIndex(git)
   try {
     await blobs.load(
@@ -44,7 +53,7 @@ export async function moveTo(
         [before, after].flatMap((file) => (file && file.mode !== '160000' ? [file.id] : [])),
       ),
     )
-    await git.text(['update-ref', TARGET, to])
+    await writeDurable(target, Buffer.from(`${to}\n`))
     const written: TreeChange[] = []
     try {
       // new files first, so that a session that gets another number is always there
@@ -55,12 +64,12 @@ export async function moveTo(
       await moveBranch(git, to, from)
     } catch (error) {
       await undo(git, blobs, written)
-      await git.text(['update-ref', '-d', TARGET])
+      await rm(target, { force: true })
       if (isTaken(error)) throw filesChanging()
       throw error
     }
     await writeIndex(git, changes)
-    await git.text(['update-ref', '-d', TARGET])
+    await rm(target, { force: true })
   } finally {
     await unlock()
   }
@@ -72,17 +81,19 @@ export async function recover(git: RecordGit, blobs: Blobs): Promise<boolean> {
   const read = await readRegular(lock, { maxBytes: 100 })
   // only the owner of the memory root syncs, so this lock is of a process that is gone
   const isLeft = read.ok && read.bytes.toString() === LOCK_TEXT
-  const target = await git.find(TARGET)
+  const file = join(git.gitDir, TARGET)
+  const noted = await readRegular(file, { maxBytes: 100 })
+  const target = noted.ok ? noted.bytes.toString().trim() : null
   if (!isLeft && target === null) return false
   await putBack(git)
   const head = await git.find('HEAD')
   if (target !== null && target !== head) {
-    const before = head ?? (await git.text(['mktree'], { input: '' })).trim()
+    const before = head ?? (await emptyTree(git))
     await undo(git, blobs, await treeChanges(git, [before, target]))
   }
   if (isLeft) await rm(lock, { force: true })
   if (target !== null && target === head) await resetIndex(git)
-  if (target !== null) await git.text(['update-ref', '-d', TARGET])
+  await rm(file, { force: true })
   return true
 }
 
@@ -287,7 +298,6 @@ async function writeIndex(git: RecordGit, changes: readonly TreeChange[]): Promi
       env,
       input: lines.join(''),
     })
-    await git.run(['update-index', '-q', '--refresh'], { env })
     await rename(path, join(git.gitDir, 'index'))
   })
 }
