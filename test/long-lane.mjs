@@ -41,6 +41,7 @@ export const PARTS = {
       'test/markdown/review.ts',
       'test/markdown/sections.ts',
       'test/sync/random-clones.ts',
+      'test/sync/simulation.ts',
       'test/workspace/byte-edits.ts',
     ],
     long: ['test/markdown/reading-again.ts'],

@@ -161,7 +161,11 @@ t.test('a case that has no session', async (t) => {
     const { id } = await app.newCase({ title: 'One' })
     const page = await html(app, `/case/${id}`)
     t.match(page, 'There is nothing to plan with yet.')
-    t.strictSame(buttons(page), ['Set up an agent', 'Write a runbook'], 'no tests are known')
+    t.strictSame(
+      buttons(page),
+      ['Set up an agent', 'Write a runbook', 'Say how the tests are run'],
+      'no tests are known',
+    )
     t.match(page, /data-no-runbook=""/)
     const editor = await html(app, `/case/${id}/memory/runbook.md`)
     t.match(editor, /data-template="## Hypothesis/)
