@@ -30,8 +30,8 @@ export async function changedSession(
     }
     for (const line of earlier.lines) {
       const written = trailLineText(line)
-      if (!isSeal(line) && !present.has(written) && !gone.has(written))
-        gone.set(written, { line, commit })
+      if (isReplaceable(line) || present.has(written) || gone.has(written)) continue
+      gone.set(written, { line, commit })
     }
   }
   return gone.size === 0 ? [] : [{ code: 'trail_changed', message: goneText([...gone.values()]) }]
@@ -99,6 +99,11 @@ export function changedProofs(
 /** The lines of a trail that count. */
 function linesOf(text: string): TrailLine[] {
   return trueLines(readTrail(text)?.lines.map(({ line }) => line) ?? [])
+}
+
+/** A merge writes these anew when it gives a session another number. */
+function isReplaceable({ event }: TrailLine): boolean {
+  return event === 'session_sealed' || event === 'renumbered'
 }
 
 function isSeal(line: TrailLine): line is LineWith<'session_sealed'> {
