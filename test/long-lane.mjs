@@ -40,8 +40,6 @@ export const PARTS = {
       'test/markdown/merging/random-merges.ts',
       'test/markdown/review.ts',
       'test/markdown/sections.ts',
-      'test/sync/random-clones.ts',
-      'test/sync/simulation.ts',
       'test/workspace/byte-edits.ts',
     ],
     long: ['test/markdown/reading-again.ts'],
@@ -113,6 +111,17 @@ export const PARTS = {
       'test/sample-workspace.ts',
     ],
     long: ['test/cli/large-proofs.ts'],
+  },
+  sharing: {
+    both: ['test/sync/simulation.ts'],
+    long: [
+      'test/sync/own-repo.ts',
+      'test/sync/random-clones.ts',
+      'test/verify/action.ts',
+      'test/verify/formats.ts',
+      'test/verify/named-in-commits.ts',
+      'test/verify/statements.ts',
+    ],
   },
   documents: {
     both: ['test/docs.ts', 'test/readme.ts'],

@@ -98,7 +98,7 @@ t.test('the tests of a project', async (t) => {
     [
       'package.json',
       'node',
-      /\(package\.json\)\.\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n$/,
+      /\(package\.json\)\.\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n\n## Hypothesis\n\nNone: this plan only runs the tests, with the command found in package\.json\.\n$/,
     ],
     ['package.json that prints TAP', 'tap', /id=npm-test proof=tap/],
     ['npm init writes a test that is none', 'none', /id=make-check proof=log\nmake check/],

@@ -13,7 +13,7 @@ import { openSimulatedClone, type SimulatedClone, textIn } from '../fixtures/sim
  */
 
 const seed = Number(process.env.CASEFILE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
-const [CLONES, ROUNDS] = isBrief ? [3, 30] : isFull ? [20, 500] : [8, 120]
+const [CLONES, ROUNDS] = isBrief ? [3, 12] : isFull ? [20, 500] : [8, 120]
 
 const random = randomFrom(seed)
 const below = (limit: number) => Math.floor(random() * limit)
