@@ -50,6 +50,7 @@ export const PARTS = {
       'test/events/editors.ts',
       'test/events/old-buffers.ts',
       'test/timed/complex-texts.ts',
+      'test/timed/second-service.ts',
       'test/workspace/files.ts',
       'test/workspace/plan-folders.ts',
     ],

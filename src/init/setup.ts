@@ -165,20 +165,19 @@ export function createSetup(deps: SetupDeps): Setup {
       if (provider !== undefined) providerOf(provider, present)
       const agent = inTerminal ? hookAgent(provider ?? present.provider) : null
       const git = memory && (await planMemory(layout, memory))
-      const signer = signs === true ? await ownSignerLine(root) : null
-      const isNewSigner = signer !== null && (await planSigner(root, signer)).line !== null
+      const signer = signs === true ? await newSigner(root) : null
       const edit = await planSettings(root, settingValues(wanted), FIRST_SETTINGS)
       check?.(edit.before === null ? null : sha256(edit.before))
       const hooks = agent && (await planHooks(usualChange(agent), places))
       const wrote = [
         ...(git?.files ?? []),
-        ...(isNewSigner ? [ALLOWED_SIGNERS] : []),
+        ...(signer === null ? [] : [ALLOWED_SIGNERS]),
         ...(edit.before === edit.after ? [] : [SETTINGS_FILE]),
         ...(hooks && hooks.before !== hooks.after ? [hooks.path] : []),
       ].map((path) => (isAbsolute(path) && isWithin(root, path) ? relative(root, path) : path))
       if (!isDry) {
         await git?.write()
-        if (isNewSigner) await addSigner(root, signer)
+        if (signer !== null) await addSigner(root, signer)
         await writeSettings(root, edit)
         if (hooks) await writeHooks([hooks], places, { trust, script: true })
         known = null
@@ -217,6 +216,18 @@ function settingValues({ provider, tests, checklist, sign_approvals }: SetupChan
     ...(tests === undefined ? {} : { tests }),
     ...(checklist === undefined ? {} : { checklist: [...checklist] }),
     ...(sign_approvals === undefined ? {} : { sign_approvals }),
+  }
+}
+
+/** The line of the operator's key, if `allowed_signers` needs it. Throws without a key that may sign. */
+async function newSigner(root: string): Promise<string | null> {
+  try {
+    const line = await ownSignerLine(root)
+    return (await planSigner(root, line)).line === null ? null : line
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'bad_request') throw error
+    const { message } = error
+    throw new AppError('bad_request', message, { errors: [{ path: 'sign_approvals', message }] })
   }
 }
 

@@ -255,7 +255,6 @@ t.test('the command line', async (t) => {
     for (const args of [[], ['--state-dir', elsewhere]]) {
       const second = await runBuilt(['serve', '--root', root, ...state, '--port', '0', ...args])
       t.match(second, { code: 1, stdout: '', stderr: new RegExp(`\\b${first.pid}\\b`) })
-      t.ok(second.ms < 2000, `${Math.round(second.ms)} ms`)
     }
     t.match(await clientOf(() => first.url).request('GET', '/health'), { status: 200 })
   })
