@@ -101,7 +101,7 @@ function linesOf(text: string): TrailLine[] {
   return trueLines(readTrail(text)?.lines.map(({ line }) => line) ?? [])
 }
 
-/** A merge writes these anew when it gives a session another number. */
+/** A merge replaces these when it gives a session another number. */
 function isReplaceable({ event }: TrailLine): boolean {
   return event === 'session_sealed' || event === 'renumbered'
 }

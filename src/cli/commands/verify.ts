@@ -49,7 +49,7 @@ export function command(): Command {
       ['casefile verify', 'The commits of this branch.'],
       ['casefile verify v1.2..v1.3 --json', 'A release, for a script.'],
     ],
-    more: 'Exit codes: 0 every claim holds, 1 a claim is false, 2 it could not check. docs/verify.md lists the checks.',
+    more: 'Exit codes: 0 every claim is true, 1 a claim is false, 2 it could not check. docs/verify.md lists the checks.',
     shared: [
       rootOption(),
       memoryRootOption(),

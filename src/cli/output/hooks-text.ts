@@ -46,7 +46,7 @@ export function hooksText(
   return top + lines.map((line) => `${wrapped(line, columns, '  ')}\n`).join('')
 }
 
-/** Whether it goes on without a case. One that is not gated is told of in any case. */
+/** Whether it goes on without a case. One that is not gated has a line in any case. */
 function isUnbound(each: ConversationJson): boolean {
   return each.case_id === null && each.is_running && !isUngated(each)
 }

@@ -28,6 +28,7 @@ export const setupEndpoints = [
     description:
       'Says who plans, which agents are installed and logged in, how tests are run, and how git stores the cases. It asks each agent, which may take 5 s. The ETag is that of casefile.md: it says nothing about the agents.',
     responses: { 200: { description: 'The setup.', json: setup, headers: ['ETag'] } },
+    isNeverCached: true,
     async handle({ c, service }) {
       const status = await service.setup.status()
       return answerJson<SetupJson>(c, status, 200, { etag: setupEtag(status.settings_sha256) })

@@ -135,7 +135,7 @@ export async function mergeFile(
   }
 }
 
-/** The service writes these anew. */
+/** The service derives these again. */
 const DERIVED: readonly string[] = ['sessions/latest.md', 'index.md']
 const CASE_RECORD = /^(?:case|proof\/[^/]+)\.md$/
 
@@ -241,7 +241,7 @@ async function keepCopies(
   return copies
 }
 
-/** A link is kept as a file that holds its target. */
+/** A link is kept as a file with its target. */
 function asRegular(file: MergedFile, bytes: Uint8Array): MergedFile {
   return isRegular(file) ? file : ({ mode: '100644', bytes } satisfies NewFile)
 }

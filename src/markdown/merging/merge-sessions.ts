@@ -91,9 +91,9 @@ export async function mergeSessions(
   let last = Math.max(lastNumber, ...SIDES.flatMap((side) => numbersIn(folders[side].keys())))
   for (const each of placed.sort(byClaim)) {
     const { number } = each.version
-    const keeper = placed.find((other) => other !== each && other.version.number === number)
+    const other = placed.find((one) => one !== each && one.version.number === number)
     const to = taken.has(number) ? ++last : number
-    const version = await numberedAs(each.version, to, keeper?.version.session.started_at)
+    const version = await numberedAs(each.version, to, other?.version.session.started_at)
     taken.add(to)
     merge.files.set(pathOf(to), textFile(version.text, version.mode))
     if (to !== number) merge.renumbered.push({ id: each.id, from: number, to })
