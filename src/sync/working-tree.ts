@@ -36,7 +36,7 @@ export interface TreeUpdate {
 /** Watches the file that a write replaces, for a save that is still under way. `path` is from the top. */
 export type TrackerFor = (path: string, expect: Buffer) => ReplacedFileTracker | undefined
 
-/** Holds the commit that the files are being moved to, in git's folder. */
+/** A file in git's folder that names the commit that the files are being moved to. */
 const TARGET = 'casefile-sync-target'
 const LOCK_TEXT = 'casefile sync\n'
 const MAX_BYTES = 1024 * 1024 * 1024

@@ -11,7 +11,7 @@ export const FORMATS = ['text', 'json', 'junit', 'markdown', 'in-toto'] as const
 export type Format = (typeof FORMATS)[number]
 
 /** The exit codes of `casefile verify`. */
-export const VERIFY_EXIT = { holds: 0, false: 1, failed: 2 } as const
+export const VERIFY_EXIT = { passed: 0, false: 1, failed: 2 } as const
 
 /** `casefile verify`: prints the result and returns the exit code. */
 export async function verify(
@@ -21,7 +21,7 @@ export async function verify(
   try {
     const found = await verifyCommits(options, process.env)
     print(PRINTERS[options.format](found))
-    return found.ok ? VERIFY_EXIT.holds : VERIFY_EXIT.false
+    return found.ok ? VERIFY_EXIT.passed : VERIFY_EXIT.false
   } catch (error) {
     const why = error instanceof AppError ? error.message : inspect(error)
     process.stderr.write(`casefile: verify failed: ${why}\n`)

@@ -12,7 +12,7 @@ const MAX_SHOWN = 300
 export function verificationMarkdown({ range, commits, notes, ok }: Verification): string {
   const named = commits.filter(({ claims, failures }) => claims.length + failures.length > 0)
   const head = [
-    `### ${ok ? '✅' : '❌'} Casefile: ${ok ? 'what the commits claim holds' : 'a claim is false'}`,
+    `### ${ok ? '✅' : '❌'} Casefile: ${ok ? 'what the commits claim is true' : 'a claim is false'}`,
     summaryOf(commits, inline(range)),
     ...notes.map((note) => `> ${inline(note)}`),
   ]

@@ -81,7 +81,7 @@ export interface Verification {
   range: string
   /** The commits in it, newest first. */
   commits: VerifiedCommit[]
-  /** What holds for the whole, such as a history that is not all here. */
+  /** About the whole range, such as a history that is not all here. */
   notes: string[]
   ok: boolean
 }

@@ -33,7 +33,7 @@ export function openingText({ title, description, id }: Case, howToPlan: string)
     .join('\n\n')
 }
 
-/** What the person is told when a conversation without a case begins. `named`: what CASEFILE_CASE says. */
+/** What the person reads when a conversation without a case begins. `named`: what CASEFILE_CASE says. */
 export function unboundText(named: string | null): string {
   return named === null
     ? 'Casefile: no case is current here, so nothing is recorded or held back. Before your next prompt: casefile use <case>'

@@ -21,7 +21,7 @@ export function startSetupForm(readAnswers: () => Promise<void>): void {
 
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Shows, once nobody types, what the button would write. */
+/** Shows what the button would write, when the typing has paused. */
 export function showSoon(): void {
   clearTimeout(timer)
   timer = setTimeout(() => void showPlan(), 250)
