@@ -17,6 +17,7 @@ import { runsSuite } from './runs.mjs'
 import { searchSuite } from './search.mjs'
 import { cliSuite, startsSuite } from './starts.mjs'
 import { machineNow, markdownTable } from './suite.mjs'
+import { syncSuite } from './sync.mjs'
 import { webhooksSuite } from './webhooks.mjs'
 import { writesSuite } from './writes.mjs'
 
@@ -34,6 +35,7 @@ const SUITES = {
   cli: cliSuite,
   webhooks: webhooksSuite,
   crash: crashSuite,
+  sync: syncSuite,
   peers: peersSuite,
 }
 

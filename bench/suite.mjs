@@ -39,6 +39,8 @@ const UNITS = {
   bytes: (value) => `${short(value / 2 ** 20)} MB`,
   /** @param {number} value */
   perSecond: (value) => `${Math.round(value).toLocaleString('en')}/s`,
+  /** @param {number} value */
+  perHour: (value) => `${Math.round(value).toLocaleString('en')}/h`,
 }
 
 const HEAD = ['what', 'on', 'Casefile', 'beside', 'which has', 'ratio', 'goal', 'met']

@@ -143,7 +143,7 @@ export async function editedTree(
   if (edits.size === 0) return tree
   return withIndex(git, async (env) => {
     await git.text(['read-tree', tree], { env })
-    const nothing = '0'.repeat(40)
+    const nothing = '0'.repeat(tree.length)
     const removed = [...edits].filter(([, file]) => file === null)
     const written = [...edits].filter(([, file]) => file !== null)
     const lines = [
