@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
-import { isBrief, isFull } from '../fixtures/full.ts'
+import { isBrief } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
-import { finished, git, must, newSession, reaches, step } from '../fixtures/session-client.ts'
+import { finished, must, newSession, reaches, step } from '../fixtures/session-client.ts'
 import { openSimulatedClone, type SimulatedClone, textIn } from '../fixtures/simulated-clone.ts'
+import { makeOrigin } from '../fixtures/synced-clones.ts'
 
 /**
  * Many people with clones of one record work, sync in any order, are killed while they sync, and push at the same time.
@@ -13,11 +14,9 @@ import { openSimulatedClone, type SimulatedClone, textIn } from '../fixtures/sim
  */
 
 const seed = Number(process.env.CASEFILE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
-const [CLONES, ROUNDS] = isBrief ? [3, 12] : isFull ? [20, 500] : [8, 120]
-
-const random = randomFrom(seed)
-const below = (limit: number) => Math.floor(random() * limit)
-const oneOf = <T>(items: readonly T[]): T => items[below(items.length)]!
+const [CLONES, ROUNDS] = isBrief ? [3, 12] : [20, 500]
+/** So many people work at once. */
+const AT_ONCE = 3
 
 /** A word that is nowhere else, and the case that it was written to. */
 interface Written {
@@ -26,22 +25,23 @@ interface Written {
   how: string
 }
 
+/** What was acknowledged. */
 const written: Written[] = []
 const deleted = new Set<string>()
 let count = 0
 
-function wordFor(id: string, how: string): string {
-  const word = `w${seed}x${++count}y`
-  written.push({ word, id, how })
-  return word
+/** One piece of work of one person. Its choices depend on the seed and its number alone. */
+interface Round {
+  random: () => number
+  wordFor(id: string, how: string): string
 }
 
-type Work = (clone: SimulatedClone, id: string) => Promise<void>
+type Work = (clone: SimulatedClone, id: string, round: Round) => Promise<void>
 
 const WORK: Record<string, { weight: number; work: Work }> = {
   note: {
     weight: 4,
-    async work(clone, id) {
+    async work(clone, id, { wordFor }) {
       const path = `/cases/${id}/memory/notes.md`
       const present = await clone.request('GET', path)
       const before = present.status === 200 ? present.text : '# Notes\n'
@@ -50,14 +50,14 @@ const WORK: Record<string, { weight: number; work: Work }> = {
   },
   'note by hand': {
     weight: 4,
-    async work(clone, id) {
+    async work(clone, id, { wordFor }) {
       if (existsSync(clone.file(id, 'notes.md')))
         clone.appendByHand(wordFor(id, 'note by hand'), id, 'notes.md')
     },
   },
   'description by hand': {
     weight: 1,
-    async work(clone, id) {
+    async work(clone, id, { wordFor }) {
       const text = readFileSync(clone.file(id, 'case.md'), 'utf8')
       if (!text.includes('## Proof checklist'))
         clone.appendByHand(wordFor(id, 'description by hand'), id, 'case.md')
@@ -65,7 +65,7 @@ const WORK: Record<string, { weight: number; work: Work }> = {
   },
   'checklist item': {
     weight: 3,
-    async work(clone, id) {
+    async work(clone, id, { wordFor }) {
       const description = `Item ${wordFor(id, 'checklist item')}`
       const item = { description, type: 'log', required: false }
       await must(clone, 'POST', `/cases/${id}/proof/checklist`, item)
@@ -73,27 +73,27 @@ const WORK: Record<string, { weight: number; work: Work }> = {
   },
   'new case': {
     weight: 1,
-    async work(clone) {
+    async work(clone, _, { wordFor }) {
       const { id } = await must(clone, 'POST', '/cases', { title: 'A case' })
       await must(clone, 'PUT', `/cases/${id}/memory/notes.md`, `${wordFor(id, 'new case')}\n`)
     },
   },
   state: {
     weight: 2,
-    async work(clone, id) {
-      const state = oneOf(['OPEN', 'BLOCKED', 'WATCHLIST', 'PLANNING'])
+    async work(clone, id, { random, wordFor }) {
+      const state = oneOf(random, ['OPEN', 'BLOCKED', 'WATCHLIST', 'PLANNING'])
       await must(clone, 'PUT', `/cases/${id}/state`, { state, reason: wordFor(id, 'history') })
     },
   },
   field: {
     weight: 2,
-    async work(clone, id) {
-      await must(clone, 'PUT', `/cases/${id}`, { tags: [oneOf(['a', 'b', 'c', 'd'])] })
+    async work(clone, id, { random }) {
+      await must(clone, 'PUT', `/cases/${id}`, { tags: [oneOf(random, ['a', 'b', 'c', 'd'])] })
     },
   },
   session: {
     weight: 3,
-    async work(clone, id) {
+    async work(clone, id, { random, wordFor }) {
       const word = wordFor(id, 'session')
       await must(clone, 'PUT', `/cases/${id}/memory/runbook.md`, step(`echo ${word}`))
       const ref = await newSession(clone, id)
@@ -117,7 +117,11 @@ const WORK: Record<string, { weight: number; work: Work }> = {
   },
 }
 
-function chooseWork(): [string, Work] {
+function oneOf<T>(random: () => number, items: readonly T[]): T {
+  return items[Math.floor(random() * items.length)]!
+}
+
+function chooseWork(random: () => number): [string, Work] {
   const all = Object.entries(WORK)
   let at = random() * all.reduce((sum, [, { weight }]) => sum + weight, 0)
   for (const [name, { weight, work }] of all) {
@@ -130,57 +134,62 @@ function chooseWork(): [string, Work] {
 /** What the service may answer because of what another clone did. */
 const ACCEPTED = /: (404|409|412|422) /
 
-async function doSome(clone: SimulatedClone): Promise<void> {
+async function doSome(clone: SimulatedClone, random: () => number): Promise<void> {
   const ids = clone.cases()
-  const [name, work] = chooseWork()
-  const id = ids.length === 0 ? '' : oneOf(ids)
+  const [name, work] = chooseWork(random)
+  const id = ids.length === 0 ? '' : oneOf(random, ids)
   if (id === '' && name !== 'new case') return
-  const before = written.length
+  const words: Written[] = []
+  const wordFor = (id: string, how: string) => {
+    const word = `w${seed}x${++count}y`
+    words.push({ word, id, how })
+    return word
+  }
   try {
-    await work(clone, id)
+    await work(clone, id, { random, wordFor })
+    written.push(...words)
   } catch (error) {
-    if (!ACCEPTED.test(String(error))) throw error
-    written.splice(before) // not acknowledged
+    if (!ACCEPTED.test(String(error))) throw error // else it is not acknowledged
   }
 }
 
 t.test(`${CLONES} clones, ${ROUNDS} rounds, seed ${seed}`, { timeout: 1_200_000 }, async (t) => {
-  t.comment(`seed ${seed}`)
-  t.teardown(() => {})
-  const dir = t.testdir()
-  git(dir, 'init', '--quiet', '--bare', '--initial-branch=main', 'origin.git')
-  const clones: SimulatedClone[] = []
-  t.teardown(() => Promise.all(clones.map((clone) => clone.close())))
-  const first = await openSimulatedClone(dir, 'p0')
-  clones.push(first)
+  console.log(`# CASEFILE_TEST_SEED=${seed}`)
+  const dir = makeOrigin(t)
+  const first = await openSimulatedClone(t, dir, 'p0')
+  const clones = [first]
   for (let made = 0; made < 4; made++) await must(first, 'POST', '/cases', { title: 'A case' })
   await first.sync()
-  for (let at = 1; at < CLONES; at++) clones.push(await openSimulatedClone(dir, `p${at}`))
+  for (let at = 1; at < CLONES; at++) clones.push(await openSimulatedClone(t, dir, `p${at}`))
 
-  const stops = new Map<string, number>()
-  let syncs = 0
-  let kills = 0
+  const stops: Record<string, number> = {}
+  const counts = { syncs: 0, kills: 0, merges: 0, copies: 0 }
+  const free = new Set(clones)
+  let next = 0
   const began = performance.now()
-  for (let round = 0; round < ROUNDS; round++) {
-    const clone = oneOf(clones)
-    await doSome(clone)
-    const chance = random()
-    if (chance < 0.06) {
-      kills++
-      await clone.killedSync(below(900))
-    } else if (chance < 0.35) {
-      const others = chance < 0.12 ? [clone, oneOf(clones)] : [clone]
-      for (const { state, code } of await Promise.all(
-        [...new Set(others)].map((each) => each.sync()),
-      )) {
-        syncs++
-        if (state === 'stopped') stops.set(code!, (stops.get(code!) ?? 0) + 1)
+  async function work(): Promise<void> {
+    for (let number = next++; number < ROUNDS; number = next++) {
+      const random = randomFrom(seed + number)
+      const clone = oneOf(random, [...free])
+      free.delete(clone)
+      await doSome(clone, random)
+      const chance = random()
+      if (chance < 0.06) {
+        counts.kills++
+        await clone.killedSync(random() * 900)
+      } else if (chance < 0.35) {
+        const { state, code, received, sent, copies } = await clone.sync()
+        counts.syncs++
+        counts.copies += copies.length
+        if (received.commits > 0 && sent.commits > 0) counts.merges++
+        if (state === 'stopped') stops[code!] = (stops[code!] ?? 0) + 1
       }
+      free.add(clone)
     }
   }
-  t.comment(
-    `${syncs} syncs, ${kills} killed, stops ${JSON.stringify([...stops])}, ${Math.round(performance.now() - began)} ms`,
-  )
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const seconds = Math.round((performance.now() - began) / 1000)
+  t.comment(`${seconds} s, ${JSON.stringify({ ...counts, stops })}`)
   await settle(t, clones)
   await compare(t, clones)
 })
@@ -213,7 +222,8 @@ async function compare(t: Test, clones: readonly SimulatedClone[]): Promise<void
   t.strictSame(gone, [], `all of ${written.length} acknowledged words are there`)
 
   const { findings } = await checkWorkspace({ root: join(memory, '..'), stateDir }, process.env)
-  const copies = (clones[0]!.git('ls-files', '-z') as string)
+  const copies = clones[0]!
+    .git('ls-files', '-z')
     .split('\0')
     .filter((name) => name.includes('.conflict-'))
   const named = findings.filter(({ code }) => code === 'conflict_copy').map(({ file }) => file)
@@ -226,7 +236,7 @@ async function compare(t: Test, clones: readonly SimulatedClone[]): Promise<void
   t.strictSame(others, [], 'no other problem: every file is readable, no seal is broken')
 
   for (const clone of clones) {
-    const events = await clone.events()
+    const events = await clone.finalEvents()
     const once = events.filter((event) => ONCE.test(event))
     t.equal(new Set(once).size, once.length, `${clone.name} sends no event twice`)
   }
