@@ -134,13 +134,12 @@ export function createBlobs(git: RecordGit): Blobs {
   }
 }
 
-/** Returns the tree that `tree` becomes with these files; null removes one. */
+/** Returns the tree that a commit or tree becomes with these files; null removes one. */
 export async function editedTree(
   git: RecordGit,
   tree: string,
   edits: ReadonlyMap<string, TreeFile | null>,
 ): Promise<string> {
-  if (edits.size === 0) return tree
   return withIndex(git, async (env) => {
     await git.text(['read-tree', tree], { env })
     const nothing = '0'.repeat(tree.length)

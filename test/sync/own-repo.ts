@@ -103,6 +103,23 @@ t.test('what cannot be merged is a conflict copy, and a problem until it is dele
   t.equal((await must(a, 'GET', `/cases/${id}`)).title, 'By b')
 })
 
+t.test('both made the same change', async (t) => {
+  const dir = makeOrigin(t)
+  const a = await openSyncedClone(t, { dir, name: 'a' })
+  const { id } = await must(a, 'POST', '/cases', { title: 'Both' })
+  await a.sync()
+  const b = await openSyncedClone(t, { dir, name: 'b' })
+  await must(b, 'GET', `/cases/${id}`)
+  for (const clone of [a, b]) clone.write('# Notes\n', 'cases', id, 'notes.md')
+  await a.sync()
+  t.match(await b.sync(), { state: 'in_sync', copies: [], sent: { commits: 2 } })
+  for (const clone of [a, b]) await must(clone, 'DELETE', `/cases/${id}`)
+  await b.sync()
+  t.match(await a.sync(), { state: 'in_sync', copies: [] })
+  t.match(await b.sync(), { state: 'in_sync' })
+  t.equal(a.tree(), b.tree())
+})
+
 t.test('a dry run says what would be done, and does nothing', async (t) => {
   const dir = makeOrigin(t)
   const a = await openSyncedClone(t, { dir, name: 'a' })
