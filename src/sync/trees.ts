@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { entriesIn } from '../files/folder-names.ts'
 import type { MergeFile } from '../markdown/merging/folder.ts'
+import { readBlobs } from '../workspace/git/git-contents.ts'
 import type { RecordGit } from './record-git.ts'
 import { SyncStop } from './sync-stop.ts'
 
@@ -91,21 +92,8 @@ export function createBlobs(git: RecordGit): Blobs {
   const loaded = new Map<string, Buffer>()
 
   async function load(ids: Iterable<string>): Promise<void> {
-    const missing = [...new Set(ids)].filter((id) => !loaded.has(id))
-    if (missing.length === 0) return
-    const input = missing.map((id) => `${id}\n`).join('')
-    const { stdout } = await git.run(['cat-file', '--batch'], { input })
-    for (let at = 0; at < stdout.length; ) {
-      const end = stdout.indexOf(10, at)
-      const [id = '', type, size] = stdout.subarray(at, end).toString().split(' ')
-      const from = end + 1
-      if (size === undefined || !/^\d+$/.test(size)) {
-        at = from
-        continue
-      }
-      if (type === 'blob') loaded.set(id, stdout.subarray(from, from + Number(size)))
-      at = from + Number(size) + 1
-    }
+    const missing = [...ids].filter((id) => !loaded.has(id))
+    for (const [id, bytes] of await readBlobs(git.top, missing)) loaded.set(id, bytes)
   }
 
   async function find(id: string): Promise<Buffer | null> {

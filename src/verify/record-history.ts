@@ -1,5 +1,5 @@
 import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
-import { readObjects } from '../workspace/git/git-contents.ts'
+import { readBlobs } from '../workspace/git/git-contents.ts'
 import { EACH_PARENT, gitLog } from '../workspace/git/git-log.ts'
 
 /** What a file of a case once was. */
@@ -42,7 +42,7 @@ export async function readRecordHistory(
       return caseId && inCase && object ? [{ caseId, path: inCase, commit, object }] : []
     }),
   )
-  const contents = await readObjects(
+  const contents = await readBlobs(
     memoryRoot,
     written.map(({ object }) => object),
   )

@@ -29,10 +29,10 @@ export async function isInGit(folder: string, names: readonly string[]): Promise
 }
 
 /**
- * Returns the contents of objects by their ids, without those that the repository does not have. Ids that begin with
- * `-` cannot harm: they are read from standard input.
+ * Returns the contents of blobs by their ids, without what is another object or missing. Ids that begin with `-` cannot
+ * harm: they are read from standard input.
  */
-export async function readObjects(
+export async function readBlobs(
   folder: string,
   ids: Iterable<string>,
 ): Promise<Map<string, Buffer>> {
@@ -46,12 +46,11 @@ export async function readObjects(
     for (const id of some) {
       const end = stdout.indexOf('\n', from)
       if (end < 0) break
-      const size = / (?:blob|commit|tree|tag) (\d+)$/.exec(
-        stdout.toString('latin1', from, end),
-      )?.[1]
+      const [, type, size] =
+        / (blob|commit|tree|tag) (\d+)$/.exec(stdout.toString('latin1', from, end)) ?? []
       from = end + 1
       if (size === undefined) continue // missing
-      found.set(id, stdout.subarray(from, from + Number(size)))
+      if (type === 'blob') found.set(id, stdout.subarray(from, from + Number(size)))
       from += Number(size) + 1
     }
   }
