@@ -5,7 +5,7 @@ import { type Agent, agentsIn } from '../doctor/agents.ts'
 import { isWithin } from '../files/real-path.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { HOOK_AGENTS } from '../hook-settings/agents.ts'
-import { planHooks, usualChange, writeHooks } from '../hook-settings/hook-change.ts'
+import { planHooks, planRemovals, usualChange, writeHooks } from '../hook-settings/hook-change.ts'
 import type { HookPlaces } from '../hook-settings/service-hooks.ts'
 import { type HookStatus, hooksReport } from '../hook-settings/status.ts'
 import { sha256 } from '../markdown/session-file.ts'
@@ -52,6 +52,8 @@ export interface SetupStatus extends MemoryStatus {
 export interface SetupChange {
   provider?: string | undefined
   in_terminal?: boolean | undefined
+  /** The agents whose hooks are taken out, wherever they are installed. */
+  remove_hooks?: readonly string[] | undefined
   tests?: string | null | undefined
   checklist?: readonly string[] | undefined
   sign_approvals?: boolean | undefined
@@ -68,6 +70,8 @@ export interface ChangeOptions {
 export interface Changed {
   /** Relative to the workspace, or absolute outside of it. */
   wrote: string[]
+  /** Files that had only hooks in them; paths as in `wrote`. */
+  removed: string[]
   /** The two commands that come next in a terminal. */
   next: string[]
 }
@@ -164,25 +168,37 @@ export function createSetup(deps: SetupDeps): Setup {
       const present = await settings()
       if (provider !== undefined) providerOf(provider, present)
       const agent = inTerminal ? hookAgent(provider ?? present.provider) : null
+      const unhooked = [...new Set(wanted.remove_hooks)].map(hookAgent)
+      if (agent && unhooked.includes(agent)) throw bothWays(agent.id)
       const git = memory && (await planMemory(layout, memory))
       const signer = signs === true ? await newSigner(root) : null
       const edit = await planSettings(root, settingValues(wanted), FIRST_SETTINGS)
       check?.(edit.before === null ? null : sha256(edit.before))
-      const hooks = agent && (await planHooks(usualChange(agent), places))
+      const isOnlyRemoval = Object.keys(wanted).every((key) => key === 'remove_hooks')
+      const isEdited = edit.before !== (isOnlyRemoval ? edit.before : edit.after)
+      const added = agent && (await planHooks(usualChange(agent), places))
+      const hooks = added ? [added] : []
+      for (const each of unhooked) hooks.push(...(await planRemovals(each, places)))
+      const changed = hooks.filter(({ before, after }) => before !== after)
       const wrote = [
         ...(git?.files ?? []),
         ...(signer === null ? [] : [ALLOWED_SIGNERS]),
-        ...(edit.before === edit.after ? [] : [SETTINGS_FILE]),
-        ...(hooks && hooks.before !== hooks.after ? [hooks.path] : []),
-      ].map((path) => (isAbsolute(path) && isWithin(root, path) ? relative(root, path) : path))
+        ...(isEdited ? [SETTINGS_FILE] : []),
+        ...changed.filter(({ after }) => after !== null).map(({ path }) => path),
+      ]
+      const removed = changed.filter(({ after }) => after === null).map(({ path }) => path)
       if (!isDry) {
         await git?.write()
         if (signer !== null) await addSigner(root, signer)
-        await writeSettings(root, edit)
-        if (hooks) await writeHooks([hooks], places, { trust, script: true })
+        if (isEdited) await writeSettings(root, edit)
+        if (hooks.length > 0) await writeHooks(hooks, places, { trust, script: agent !== null })
         known = null
       }
-      return { wrote, next: nextCommands({ provider: provider ?? present.provider, inTerminal }) }
+      return {
+        wrote: wrote.map((path) => nameOf(root, path)),
+        removed: removed.map((path) => nameOf(root, path)),
+        next: nextCommands({ provider: provider ?? present.provider, inTerminal }),
+      }
     },
 
     async ofCase({ case: { id, description, workdir, provider } }, wanted) {
@@ -208,6 +224,17 @@ export function createSetup(deps: SetupDeps): Setup {
       }
     },
   }
+}
+
+function nameOf(root: string, path: string): string {
+  return isAbsolute(path) && isWithin(root, path) ? relative(root, path) : path
+}
+
+function bothWays(agent: string): AppError {
+  const message = `the hooks of ${agent} cannot be installed and removed at once`
+  return new AppError('bad_request', `Leave out in_terminal or remove_hooks: ${message}.`, {
+    errors: [{ path: 'remove_hooks', message }],
+  })
 }
 
 function settingValues({ provider, tests, checklist, sign_approvals }: SetupChange) {

@@ -197,6 +197,45 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
     t.equal(await page.inputValue('#session-provider'), 'claude')
   })
 
+  await t.test(
+    'hooks are taken out only where that is chosen, and the form lists the files',
+    async (t) => {
+      const hooks = join(service.root, '.claude/settings.local.json')
+      await must(service, 'PUT', '/setup', { in_terminal: true })
+      const remove = page.getByRole('checkbox', { name: /^Remove the hooks of Claude Code/ })
+      const terminal = page.getByRole('radio', { name: /^I do, in my terminal/ })
+      const spawned = page.getByRole('radio', { name: /^Casefile does/ })
+      const plan = page.locator('#setup-plan')
+      await page.goto(`${service.url}/configure`)
+      await agents.waitFor()
+      t.ok(await terminal.isChecked())
+      await spawned.check()
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.waitForURL(`${service.url}/`)
+      t.ok(existsSync(hooks), 'they stay')
+
+      await page.goto(`${service.url}/configure`)
+      await remove.check()
+      t.ok(await spawned.isChecked(), 'the last answer counts')
+      await terminal.check()
+      t.notOk(await remove.isChecked())
+      await remove.check()
+      await eventually(
+        () => plan.innerText(),
+        (text) => /This will be deleted\s+\.claude\/settings\.local\.json/.test(text),
+      )
+      t.ok(existsSync(hooks), 'nothing is written before')
+      await page.getByRole('button', { name: 'Look again' }).press('Enter')
+      await page.locator('#setup-answers:not([aria-busy])').waitFor()
+      t.ok(await remove.isChecked())
+      await fits(t, page, 'the setup with installed hooks')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.waitForURL(`${service.url}/`)
+      t.notOk(existsSync(hooks))
+      t.match(await must(service, 'GET', '/setup'), { hooks: [], provider: 'claude' })
+    },
+  )
+
   await t.test('"Create and plan" makes no empty plan', async (t) => {
     await page.goto(`${service.url}/new`)
     await page.locator('#plan-provider[data-agents=known]').waitFor()

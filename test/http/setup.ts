@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
@@ -130,6 +130,64 @@ t.test('a dry run says what would be written, and what comes next', async (t) =>
     next: [/^casefile new/, 'casefile open "what is"'],
   })
   t.notOk(readdirSync(app.root).some((name) => ['casefile.md', '.claude'].includes(name)))
+})
+
+t.test('takes hooks out, wherever they are', async (t) => {
+  const app = await opened(t, {}, { claude: LOGGED_IN })
+  const path = (name: string) => join(app.root, '.claude', name)
+  await must(app, 'PUT', '/setup?dry_run=true', { remove_hooks: ['claude'] })
+  const nothing = await must(app, 'PUT', '/setup', { remove_hooks: ['claude', 'gemini'] })
+  t.match(nothing, { wrote: [], removed: [], setup: { configured: false } })
+  t.notOk(readdirSync(app.root).includes('casefile.md'), 'nothing else is set up')
+
+  const mine = '{\n  "model": "opus" }\n'
+  mkdirSync(join(app.root, '.claude'))
+  writeFileSync(path('settings.local.json'), mine)
+  await must(app, 'PUT', '/setup', { provider: 'claude', in_terminal: true })
+  await must(app, 'PUT', '/setup', { provider: 'gemini', in_terminal: true })
+  // in another place too, and without a note of what was there before
+  const hooked = JSON.parse(readFileSync(path('settings.local.json'), 'utf8'))
+  const text = JSON.stringify({ hooks: hooked.hooks })
+  writeFileSync(path('settings.json'), text)
+  const user = join(app.root, 'home', '.gemini', 'settings.json')
+  const wanted = { remove_hooks: ['claude', 'gemini', 'claude'] }
+  const dry = await must(app, 'PUT', '/setup?dry_run=true', wanted)
+  t.match(dry.setup.hooks, [
+    { agent: 'claude', place: 'local' },
+    { agent: 'claude', place: 'project' },
+    { agent: 'gemini', place: 'user' },
+  ])
+  t.strictSame(dry.wrote, ['.claude/settings.local.json', '.claude/settings.json'])
+  t.strictSame(dry.removed, ['home/.gemini/settings.json'])
+  t.equal(readFileSync(path('settings.json'), 'utf8'), text, 'nothing is written')
+
+  const settings = readFileSync(join(app.root, 'casefile.md'), 'utf8')
+  const { wrote, removed, setup } = await must(app, 'PUT', '/setup', wanted)
+  t.strictSame({ wrote, removed }, { wrote: dry.wrote, removed: dry.removed })
+  t.strictSame(setup.hooks, [])
+  t.equal(readFileSync(path('settings.local.json'), 'utf8'), mine, 'every byte is as before')
+  t.notOk(existsSync(user))
+  t.strictSame(JSON.parse(readFileSync(path('settings.json'), 'utf8')), {})
+  t.equal(readFileSync(join(app.root, 'casefile.md'), 'utf8'), settings)
+
+  const both = { provider: 'codex', in_terminal: true, remove_hooks: ['codex'] }
+  t.match(await app.request('PUT', '/setup', both), {
+    status: 400,
+    json: { errors: [{ path: 'remove_hooks' }] },
+  })
+  t.match(await app.request('PUT', '/setup', { remove_hooks: ['runbook'] }), {
+    status: 400,
+    json: { errors: [{ path: 'remove_hooks[0]' }] },
+  })
+  const moved = { provider: 'claude', in_terminal: true, remove_hooks: ['gemini'] }
+  t.match(await must(app, 'PUT', '/setup', moved), { setup: { hooks: [{ agent: 'claude' }] } })
+
+  writeFileSync(path('settings.json'), '{ "hooks": ')
+  t.match(await app.request('PUT', '/setup', { remove_hooks: ['claude'] }), {
+    status: 409,
+    json: { code: 'unreadable_file', detail: /settings\.json/ },
+  })
+  t.match((await must(app, 'GET', '/setup')).hooks, [{ place: 'local' }, {}], 'nothing was removed')
 })
 
 t.test('where git keeps the cases, while that is undecided', async (t) => {

@@ -94,7 +94,7 @@ t.test('a workspace without cases', async (t) => {
     t.match(form, /value="claude" checked=""/)
     t.match(form, /name="proof" value="tests" checked="" data-present=""/)
     t.notMatch(form, 'Keep the present list')
-    t.notMatch(form, 'casefile hooks remove', 'no hooks are installed')
+    t.notMatch(form, 'setup-hooks', 'no hooks are installed')
   })
 })
 
@@ -119,13 +119,16 @@ t.test('the setup of a workspace that has one', async (t) => {
     })
   }
 
-  t.test('says what takes hooks out', async (t) => {
+  t.test('offers to take installed hooks out', async (t) => {
     const app = await open(t)
     const reply = await app.request('PUT', '/setup', { provider: 'claude', in_terminal: true })
     t.equal(reply.status, 200, reply.text)
     await app.request('GET', '/agents/found')
     const page = await html(app, '/configure')
-    t.match(page, '<code>casefile hooks remove claude</code>')
+    t.match(page, /type="checkbox" name="remove-hooks" value="claude"/)
+    t.match(page, 'Remove the hooks of Claude Code')
+    t.notMatch(page, 'for everyone')
+    t.equal(page.match(/name="remove-hooks"/g)?.length, 1)
     t.match(page, /name="where" value="terminal" checked=""/)
   })
 })

@@ -41,7 +41,7 @@ export const setupEndpoints = [
     tag: 'System',
     summary: 'Change how the workspace is set up',
     description:
-      'Writes the given settings into casefile.md, and nothing else in it. `in_terminal` also installs hooks, as `casefile hooks install` does, `sign_approvals: true` adds your SSH key to allowed_signers, and `memory` prepares git.',
+      'Writes the given settings into casefile.md, and nothing else in it. `in_terminal` also installs hooks, as `casefile hooks install` does, `remove_hooks` takes them out, `sign_approvals: true` adds your SSH key to allowed_signers, and `memory` prepares git.',
     body: setupChange,
     query: { dry_run: isDryRun },
     responses: { 200: { description: 'What was written.', json: setupChanged, headers: ['ETag'] } },

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { AGENT_STATUSES } from '../../doctor/agents.ts'
+import { HOOK_AGENTS } from '../../hook-settings/agents.ts'
 import { parseRequirement } from '../../markdown/requirement-line.ts'
 import { REPORT_NAMES } from '../../model/report-formats.ts'
 import { MEMORY_KINDS } from '../../workspace/git/memory-kind.ts'
@@ -116,6 +117,12 @@ export const setupChange = atLeastOne(
     in_terminal: z.exactOptional(
       z.boolean().describe("True installs the hooks of the provider's agent for this folder."),
     ),
+    remove_hooks: z.exactOptional(
+      z
+        .array(z.enum(HOOK_AGENTS.map(({ id }) => id)))
+        .max(HOOK_AGENTS.length)
+        .describe('Agents whose hooks for this folder are taken out, wherever they are installed.'),
+    ),
     tests: z.exactOptional(
       oneLine(MAX_LINE)
         .nullable()
@@ -148,6 +155,9 @@ export const setupChanged = z
     wrote: z
       .array(z.string())
       .describe('The files that were written; outside of the workspace, with their whole path.'),
+    removed: z
+      .array(z.string())
+      .describe('Files that were deleted, as nothing but hooks was in them.'),
     next: z.array(z.string()).describe('The two commands that come next in a terminal.'),
     setup,
   })
@@ -156,6 +166,7 @@ export const setupChanged = z
     examples: [
       {
         wrote: ['casefile.md'],
+        removed: [],
         next: ['casefile new "What is wrong" --type bug', 'casefile start "what is"'],
         setup: exampleOf(setup),
       },

@@ -18,6 +18,7 @@ import { startProofAttaching } from './proof-attach.tsx'
 import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
 import { startSetup } from './setup.ts'
+import { startSync } from './sync.tsx'
 import { startTabMark } from './tab-mark.ts'
 import { startTimes } from './times.ts'
 import { startUndo } from './undo.tsx'
@@ -141,6 +142,7 @@ startSetup()
 startTimes()
 startList()
 startListReturn()
+startSync()
 startSession()
 startLogPage()
 startWrapping()

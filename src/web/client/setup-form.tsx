@@ -15,7 +15,10 @@ export function startSetupForm(readAnswers: () => Promise<void>): void {
   })
   for (const type of ['change', 'input'])
     document.addEventListener(type, (event) => {
-      if ((event.target as Element).closest('#setup-answers')) showSoon()
+      const target = event.target as HTMLElement
+      if (!target.closest('#setup-answers')) return
+      if (type === 'change') agree(target)
+      showSoon()
     })
 }
 
@@ -48,20 +51,16 @@ async function showPlan(): Promise<void> {
 
 interface Planned {
   wrote: string[]
+  removed: string[]
   next: string[]
 }
 
-function planView({ wrote, next }: Planned): HTMLElement {
+function planView({ wrote, removed, next }: Planned): HTMLElement {
   return element(
     <div>
-      <h2>{wrote.length === 0 ? 'No file changes' : 'This will be written'}</h2>
-      <ul class="plain-list">
-        {wrote.map((path) => (
-          <li>
-            <code>{path}</code>
-          </li>
-        ))}
-      </ul>
+      {wrote.length + removed.length === 0 && <h2>No file changes</h2>}
+      <Files title="This will be written" paths={wrote} />
+      <Files title="This will be deleted" paths={removed} />
       <p class="small muted">
         Next, here or in a terminal:{' '}
         {next.map((command) => (
@@ -70,6 +69,34 @@ function planView({ wrote, next }: Planned): HTMLElement {
       </p>
     </div>,
   )
+}
+
+function Files({ title, paths }: { title: string; paths: string[] }) {
+  if (paths.length === 0) return null
+  return (
+    <>
+      <h2>{title}</h2>
+      <ul class="plain-list">
+        {paths.map((path) => (
+          <li>
+            <code>{path}</code>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** The hooks of an agent are not removed while it is to work in a terminal: the answer given last counts. */
+function agree(answered: HTMLElement): void {
+  const find = (selector: string) =>
+    document.querySelector<HTMLInputElement>(`#setup-answers input${selector}`)
+  const provider = find('[name=provider]:checked')
+  const isRemoved = provider && find(`[name=remove-hooks][value="${CSS.escape(provider.value)}"]`)
+  const terminal = find('[name=where][value=terminal]')
+  if (!isRemoved?.checked || !terminal?.checked) return
+  if (answered === terminal) isRemoved.checked = false
+  else find('[name=where][value=spawned]')!.checked = true
 }
 
 /** What the form says, where it differs from what was found; null if it does not say who plans. */
@@ -83,11 +110,13 @@ function changesOf(form: HTMLFormElement): Changes | null {
   const proof = checked('proof')
   const memory = checked('memory')
   const signs = form.querySelector<HTMLInputElement>('#setup-sign')
+  const unhooked = form.querySelectorAll<HTMLInputElement>('input[name=remove-hooks]:checked')
   return {
     ...(provider.dataset.present === undefined ? { provider: provider.value } : {}),
     ...(hooks && !hooks.hidden && checked('where')?.value === 'terminal'
       ? { in_terminal: true }
       : {}),
+    ...(unhooked.length > 0 ? { remove_hooks: [...unhooked].map(({ value }) => value) } : {}),
     ...(tests && isControlChanged(tests) ? { tests: tests.value.trim() || null } : {}),
     ...(proof && proof.dataset.present === undefined
       ? { checklist: proof.value === 'tests' ? ['All tests pass (test-log, required)'] : [] }

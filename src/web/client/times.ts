@@ -16,7 +16,8 @@ export function startTimes(): void {
   setInterval(showTimes, 30_000)
 }
 
-function showTimes(): void {
+/** For times that the script has added. */
+export function showTimes(): void {
   for (const time of document.querySelectorAll<HTMLTimeElement>('time[datetime]:not(.clock)')) {
     const at = new Date(time.dateTime)
     const text = textOf(time.dataset.as, at)

@@ -14,6 +14,7 @@ import type { Listing } from './listing.ts'
 import { NoCases, type NoCasesProps } from './no-cases.tsx'
 import type { RowFacts } from './row-facts.ts'
 import { StatsStrip } from './stats-strip.tsx'
+import { SyncForm, SyncResult } from './sync-form.tsx'
 
 interface ListPageProps {
   service: PageDeps['service']
@@ -50,6 +51,7 @@ export function ListPage({
     >
       <div class="list-head">
         <h1>{isNew ? 'Set up Casefile' : 'Cases'}</h1>
+        <SyncForm />
         {!isBare && (
           <a class="button primary" href={NEW_CASE}>
             New case
@@ -61,6 +63,7 @@ export function ListPage({
           A few questions about <bdi>{assets.workspace}</bdi>, then your first case.
         </p>
       )}
+      <SyncResult />
       <WorkspaceNotice service={service} />
       <UnboundNotice service={service} />
       <AttentionIcons />

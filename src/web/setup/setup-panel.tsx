@@ -8,6 +8,7 @@ import { CASES } from '../shell/addresses.ts'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { Field } from '../shell/field.tsx'
 import { FirstCaseFields } from './first-case.tsx'
+import { InstalledHooks } from './installed-hooks.tsx'
 
 interface SetupPanelProps {
   /** What was found on this machine; null until somebody has asked. */
@@ -66,10 +67,9 @@ function Questions({ found }: { found: SetupStatus }) {
   const agents = found.agents.filter((agent) => isShown(agent) || agent.id === present)
   const isOffered = (agent: Agent) => !isAbsent(agent) || agent.id === present
   const chosen = choose(found)
-  const hooked = [
-    ...new Set(hooks.filter(({ installed }) => installed !== 'unreadable').map((h) => h.agent)),
-  ]
-  const inTerminal = hooked.some((agent) => agent === provider)
+  const inTerminal = hooks.some(
+    ({ agent, installed }) => agent === provider && installed !== 'unreadable',
+  )
   return (
     <>
       <fieldset class="setup-question">
@@ -119,13 +119,8 @@ function Questions({ found }: { found: SetupStatus }) {
             can't change files before you approve its plan.
           </Where>
         </div>
-        {hooked.length > 0 && (
-          <p class="small muted">
-            Saving never takes installed hooks out.{' '}
-            <code>casefile hooks remove {hooked.join(' ')}</code> does.
-          </p>
-        )}
       </fieldset>
+      <InstalledHooks found={found} />
       <Proof found={found} />
       <Memory found={found} />
       <Signatures found={found} />
