@@ -1,16 +1,13 @@
 /** How a workspace is set up: reads it, and changes it for the API. `casefile init` does the same on a terminal. */
 
-import { isAbsolute, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { type Agent, agentsIn } from '../doctor/agents.ts'
-import { isWithin } from '../files/real-path.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { HOOK_AGENTS } from '../hook-settings/agents.ts'
-import { planHooks, usualChange, writeHooks } from '../hook-settings/hook-change.ts'
 import type { HookPlaces } from '../hook-settings/service-hooks.ts'
 import { type HookStatus, hooksReport } from '../hook-settings/status.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../model/settings.ts'
@@ -19,17 +16,18 @@ import { findRunbook, type RunbookSource, testsRunbook } from '../runners/runboo
 import type { SessionDeps } from '../sessions/deps.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import { providerOf } from '../sessions/providers.ts'
-import { addSigner, planSigner } from '../signing/allowed-signers.ts'
-import { findSigningKey, keyName, ownSignerLine } from '../signing/signing-key.ts'
+import { findSigningKey, keyName } from '../signing/signing-key.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { readMemory } from '../workspace/memory-files.ts'
-import { planSettings, settingsText, writeSettings } from '../workspace/settings/change-settings.ts'
+import { planSettings, settingsText } from '../workspace/settings/change-settings.ts'
 import type { TrustFile } from '../workspace/settings/trust-file.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
 import { hookAgent } from './hook-agent.ts'
 import { type MemoryStatus, memoryStatus, planMemory } from './memory-change.ts'
 import { nextCommands } from './next-commands.ts'
+import { agentHooksStep, settingsStep, signerStep } from './setup-steps.ts'
+import { requireWritable, shownPath, writeSteps } from './steps.ts'
 
 type Tests = Pick<ProjectTests, 'command' | 'source' | 'report'>
 
@@ -106,7 +104,7 @@ const AGENTS_MS = 10_000
 
 export function createSetup(deps: SetupDeps): Setup {
   const { layout, settings, environment, state, trust, providers } = deps
-  const { root } = layout
+  const { root, memoryRoot } = layout
   const places: HookPlaces = { root, stateDir: state.root, environment }
   let known: { at: number; agents: Promise<Agent[]> } | null = null
 
@@ -165,23 +163,19 @@ export function createSetup(deps: SetupDeps): Setup {
       if (provider !== undefined) providerOf(provider, present)
       const agent = inTerminal ? hookAgent(provider ?? present.provider) : null
       const git = memory && (await planMemory(layout, memory))
-      const signer = signs === true ? await newSigner(root) : null
+      const signer = signs === true ? await signerStep(root) : null
       const edit = await planSettings(root, settingValues(wanted), FIRST_SETTINGS)
       check?.(edit.before === null ? null : sha256(edit.before))
-      const hooks = agent && (await planHooks(usualChange(agent), places))
-      const wrote = [
-        ...(git?.files ?? []),
-        ...(signer === null ? [] : [ALLOWED_SIGNERS]),
-        ...(edit.before === edit.after ? [] : [SETTINGS_FILE]),
-        ...(hooks && hooks.before !== hooks.after ? [hooks.path] : []),
-      ].map((path) => (isAbsolute(path) && isWithin(root, path) ? relative(root, path) : path))
+      const hooks = agent && (await agentHooksStep(agent, { ...places, memoryRoot, trust }))
+      // casefile.md comes last: once it is there, the workspace counts as set up
+      const last = settingsStep(root, edit, { planned: [], done: [] })
+      const steps = [...(git ?? []), signer, hooks, last].filter((step) => step !== null)
+      await requireWritable(steps)
       if (!isDry) {
-        await git?.write()
-        if (signer !== null) await addSigner(root, signer)
-        await writeSettings(root, edit)
-        if (hooks) await writeHooks([hooks], places, { trust, script: true })
         known = null
+        await writeSteps(steps, root)
       }
+      const wrote = steps.flatMap(({ files }) => files.map(({ path }) => shownPath(root, path)))
       return { wrote, next: nextCommands({ provider: provider ?? present.provider, inTerminal }) }
     },
 
@@ -216,18 +210,6 @@ function settingValues({ provider, tests, checklist, sign_approvals }: SetupChan
     ...(tests === undefined ? {} : { tests }),
     ...(checklist === undefined ? {} : { checklist: [...checklist] }),
     ...(sign_approvals === undefined ? {} : { sign_approvals }),
-  }
-}
-
-/** The line of the operator's key, if `allowed_signers` needs it. Throws without a key that may sign. */
-async function newSigner(root: string): Promise<string | null> {
-  try {
-    const line = await ownSignerLine(root)
-    return (await planSigner(root, line)).line === null ? null : line
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'bad_request') throw error
-    const { message } = error
-    throw new AppError('bad_request', message, { errors: [{ path: 'sign_approvals', message }] })
   }
 }
 
