@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
+import { hasCode } from '../files/errno.ts'
 import { isFolder } from '../files/folder-names.ts'
 import { realPathOf } from '../files/real-path.ts'
 import { removeEmptyFolder, removeFile } from '../files/remove-file.ts'
@@ -117,7 +118,7 @@ async function withoutHooks({ agent, path, target, records }: ChangePlan) {
 export async function readSettings(
   path: string,
 ): Promise<{ realPath: string; text: string | null }> {
-  const realPath = await realPathOf(path)
+  const realPath = await realPathIn(path)
   const read = await readRegular(realPath, { maxBytes: MAX_BYTES })
   if (!read.ok && read.reason === 'missing') return { realPath, text: null }
   const decoded = read.ok ? decodeUtf8(read.bytes) : null
@@ -127,7 +128,23 @@ export async function readSettings(
     : read.reason === 'symbolic_link'
       ? 'it is a symbolic link to nothing'
       : read.detail
-  throw new AppError('unreadable_file', `${path} cannot be changed: ${why}. Nothing was written.`)
+  throw unchangeable(path, why)
+}
+
+async function realPathIn(path: string): Promise<string> {
+  try {
+    return await realPathOf(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOTDIR')) throw unchangeable(path, 'a part of its path is not a folder')
+    if (hasCode(error, 'ELOOP')) throw unchangeable(path, 'a symbolic link leads back to itself')
+    if (hasCode(error, 'EACCES'))
+      throw unchangeable(path, 'there is no permission to open its folder')
+    throw error
+  }
+}
+
+function unchangeable(path: string, why: string): AppError {
+  return new AppError('unreadable_file', `${path} cannot be changed: ${why}. Nothing was written.`)
 }
 
 /** What changed between two texts, as one range. */

@@ -1,6 +1,16 @@
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 
-export interface InitOptions {
+/** What `casefile init` sets, besides how git keeps the cases. What is not given stays as it is. */
+export interface SetupChoice {
+  /** The id of an agent, or none. */
+  agent?: string | undefined
+  inTerminal?: boolean | undefined
+  /** A command, or none. */
+  tests?: string | undefined
+  sign?: boolean | undefined
+}
+
+export interface InitOptions extends SetupChoice {
   root: string
   /** How git should store the cases; asked for if not given. */
   memory?: MemoryKind
@@ -17,13 +27,13 @@ export interface Operator {
 }
 
 export interface InitDeps {
-  say(line: string): void
   /** Null without a terminal. */
   operator: Operator | null
-  /** Only says what would be written. */
-  isDry?: boolean
   /** The program's own path, for a hook that does not find it on the PATH. */
   program: string
+  environment: NodeJS.ProcessEnv
+  /** For what goes on nevertheless. */
+  warn(line: string): void
 }
 
 export const DEFAULT_KIND: MemoryKind = 'with-code'

@@ -1,5 +1,4 @@
 import { join, relative } from 'node:path'
-import { isFolder } from '../files/folder-names.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import type { InitDeps, InitOptions } from './deps.ts'
 import {
@@ -11,14 +10,14 @@ import {
   preCommitHook,
   preCommitLine,
 } from './git-hooks.ts'
+import type { MemoryPlace } from './git-memory.ts'
 import { hookAt, hooksFolder, installHook } from './hook-file.ts'
+import type { Step } from './steps.ts'
 
-interface Place {
-  root: string
-  memoryRoot: string
-  /** The top folder of the code's working tree. */
-  top: string
+interface Place extends MemoryPlace {
   kind: MemoryKind
+  /** Whether the repository or the worktree of the cases is still to be made. */
+  isNew: boolean
 }
 
 interface OfferedHook {
@@ -38,49 +37,58 @@ const REASONS = {
   shared: 'it is shared by all your repositories',
 }
 
-/** Installs the hooks if they are wanted and possible; of one that exists it prints the line to add. */
-export async function offerHooks(
+/** The steps that install the hooks if they are wanted and possible. A note has the line to add to one that exists. */
+export async function planGitHooks(
   place: Place,
   { hook, yes }: InitOptions,
   deps: InitDeps,
-): Promise<void> {
-  const { say, operator, isDry } = deps
-  if (hook === false) return
+): Promise<{ steps: Step[]; notes: string[] }> {
+  if (hook === false) return { steps: [], notes: [] }
   const offered = await Promise.all([checkingHook(place, deps), namingHook(place, deps)])
-  for (const { path, line, aim, present } of offered) {
-    if (present === null || present === 'ours') continue
-    say(`Did not change ${path}, because ${REASONS[present]}. ${aim}, add this line at its top:`)
-    say(`  ${line}`)
-  }
+  const notes = offered.flatMap(({ path, line, aim, present }) =>
+    present === null || present === 'ours'
+      ? []
+      : [
+          `Did not change ${path}, because ${REASONS[present]}. ${aim}, add this line at its top:`,
+          `  ${line}`,
+        ],
+  )
   const missing = offered.filter(({ present }) => present === null)
-  if (missing.length === 0) return
+  if (missing.length === 0) return { steps: [], notes }
+  const { operator } = deps
   const asked = operator && !yes ? operator : null
-  const paths = missing.map(({ path }) => path)
-  const isWanted = hook ?? (asked ? await asked.wantsHooks(paths) : yes)
-  if (!isWanted) {
-    if (!isDry) say('No hook was installed; --hook installs the hooks')
-    return
-  }
-  for (const { path, text } of missing) {
-    if (!isDry) await installHook(path, text)
-    say(`${isDry ? 'Create' : 'Created'} the hook ${path}`)
+  const isWanted = hook ?? (asked ? await asked.wantsHooks(missing.map(({ path }) => path)) : yes)
+  if (!isWanted) notes.push('No hook is installed; --hook installs the hooks')
+  return { steps: isWanted ? missing.map(hookStep) : [], notes }
+}
+
+function hookStep({ path, text }: OfferedHook): Step {
+  return {
+    planned: [`Create the hook ${path}`],
+    files: [{ path, bytes: Buffer.from(text) }],
+    instead: 'Or install no git hook (--no-hook).',
+    async write() {
+      await installHook(path, text)
+      return [`Created the hook ${path}`]
+    },
   }
 }
 
 /** Runs `casefile check` before a commit of cases: in the repository that has them. */
 async function checkingHook(place: Place, deps: InitDeps): Promise<OfferedHook> {
-  const { kind, top, memoryRoot } = place
-  const committed = kind === 'with-code' ? top : memoryRoot
+  const { kind, code, memoryRoot } = place
+  const committed = kind === 'with-code' ? code.top : memoryRoot
   const places = placesIn(committed, place, deps)
-  const found = await hookIn(committed, 'pre-commit', place, deps)
+  const found = await hookIn(committed, 'pre-commit', place)
   const [text, line] = [preCommitHook(places), preCommitLine(places)]
   return { ...found, text, line, aim: 'To check commits' }
 }
 
 /** Names sessions in the commits of the code. */
 async function namingHook(place: Place, deps: InitDeps): Promise<OfferedHook> {
-  const places = placesIn(place.top, place, deps)
-  const found = await hookIn(place.top, 'commit-msg', place, deps)
+  const { top } = place.code
+  const places = placesIn(top, place, deps)
+  const found = await hookIn(top, 'commit-msg', place)
   const [text, line] = [commitMessageHook(places), commitMessageLine(places)]
   return { ...found, text, line, aim: 'To name sessions in commits' }
 }
@@ -98,19 +106,23 @@ function placesIn(
   }
 }
 
-/** In a dry run the repository of the cases may not exist yet. */
 async function hookIn(
   committed: string,
   name: string,
-  { top, kind, root }: Place,
-  { isDry }: InitDeps,
+  { code, kind, root, isNew }: Place,
 ): Promise<Pick<OfferedHook, 'path' | 'present'>> {
-  const isMissing = isDry && !(await isFolder(committed))
-  const { path: folder, isShared } =
-    isMissing && kind === 'own-repo'
-      ? { path: join(committed, '.git/hooks'), isShared: false }
-      : await hooksFolder(isMissing ? top : committed)
+  const isToCome = isNew && committed !== code.top
+  const {
+    path: folder,
+    isShared,
+    template,
+  } = await hooksFolder(committed, {
+    from: isToCome ? code.top : committed,
+    isNewRepository: isToCome && kind === 'own-repo',
+  })
   const path = join(folder, name)
-  const present = await hookAt(path, HOOK_MARK, inWorkspace(relative(committed, root)))
+  const line = inWorkspace(relative(committed, root))
+  const source = template === null ? path : join(template, name)
+  const present = await hookAt(source, HOOK_MARK, line)
   return { path, present: isShared && present !== 'ours' ? 'shared' : present }
 }

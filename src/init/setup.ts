@@ -1,16 +1,13 @@
 /** How a workspace is set up: reads it, and changes it for the API. `casefile init` does the same on a terminal. */
 
-import { isAbsolute, join, relative } from 'node:path'
+import { join } from 'node:path'
 import { type Agent, agentsIn } from '../doctor/agents.ts'
-import { isWithin } from '../files/real-path.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { HOOK_AGENTS } from '../hook-settings/agents.ts'
-import { planHooks, planRemovals, usualChange, writeHooks } from '../hook-settings/hook-change.ts'
 import type { HookPlaces } from '../hook-settings/service-hooks.ts'
 import { type HookStatus, hooksReport } from '../hook-settings/status.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../model/settings.ts'
@@ -19,17 +16,18 @@ import { findRunbook, type RunbookSource, testsRunbook } from '../runners/runboo
 import type { SessionDeps } from '../sessions/deps.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import { providerOf } from '../sessions/providers.ts'
-import { addSigner, planSigner } from '../signing/allowed-signers.ts'
-import { findSigningKey, keyName, ownSignerLine } from '../signing/signing-key.ts'
+import { findSigningKey, keyName } from '../signing/signing-key.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { readMemory } from '../workspace/memory-files.ts'
-import { planSettings, settingsText, writeSettings } from '../workspace/settings/change-settings.ts'
+import { planSettings, settingsText } from '../workspace/settings/change-settings.ts'
 import type { TrustFile } from '../workspace/settings/trust-file.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
 import { hookAgent } from './hook-agent.ts'
 import { type MemoryStatus, memoryStatus, planMemory } from './memory-change.ts'
 import { nextCommands } from './next-commands.ts'
+import { agentHooksStep, hookRemovalSteps, settingsStep, signerStep } from './setup-steps.ts'
+import { type PlannedFile, requireWritable, shownPath, writeSteps } from './steps.ts'
 
 type Tests = Pick<ProjectTests, 'command' | 'source' | 'report'>
 
@@ -110,7 +108,7 @@ const AGENTS_MS = 10_000
 
 export function createSetup(deps: SetupDeps): Setup {
   const { layout, settings, environment, state, trust, providers } = deps
-  const { root } = layout
+  const { root, memoryRoot } = layout
   const places: HookPlaces = { root, stateDir: state.root, environment }
   let known: { at: number; agents: Promise<Agent[]> } | null = null
 
@@ -171,32 +169,27 @@ export function createSetup(deps: SetupDeps): Setup {
       const unhooked = [...new Set(wanted.remove_hooks)].map(hookAgent)
       if (agent && unhooked.includes(agent)) throw bothWays(agent.id)
       const git = memory && (await planMemory(layout, memory))
-      const signer = signs === true ? await newSigner(root) : null
+      const signer = signs === true ? await signerStep(root) : null
       const edit = await planSettings(root, settingValues(wanted), FIRST_SETTINGS)
       check?.(edit.before === null ? null : sha256(edit.before))
+      const hooks = agent && (await agentHooksStep(agent, { ...places, memoryRoot, trust }))
+      const removals = await hookRemovalSteps(unhooked, { ...places, trust })
+      // casefile.md comes last: once it is there, the workspace counts as set up
       const isOnlyRemoval = Object.keys(wanted).every((key) => key === 'remove_hooks')
-      const isEdited = edit.before !== (isOnlyRemoval ? edit.before : edit.after)
-      const added = agent && (await planHooks(usualChange(agent), places))
-      const hooks = added ? [added] : []
-      for (const each of unhooked) hooks.push(...(await planRemovals(each, places)))
-      const changed = hooks.filter(({ before, after }) => before !== after)
-      const wrote = [
-        ...(git?.files ?? []),
-        ...(signer === null ? [] : [ALLOWED_SIGNERS]),
-        ...(isEdited ? [SETTINGS_FILE] : []),
-        ...changed.filter(({ after }) => after !== null).map(({ path }) => path),
-      ]
-      const removed = changed.filter(({ after }) => after === null).map(({ path }) => path)
+      const last = isOnlyRemoval ? null : settingsStep(root, edit, { planned: [], done: [] })
+      const steps = [...(git ?? []), signer, hooks, ...removals, last].filter(
+        (step) => step !== null,
+      )
+      await requireWritable(steps)
       if (!isDry) {
-        await git?.write()
-        if (signer !== null) await addSigner(root, signer)
-        if (isEdited) await writeSettings(root, edit)
-        if (hooks.length > 0) await writeHooks(hooks, places, { trust, script: agent !== null })
         known = null
+        await writeSteps(steps, root)
       }
+      const files = steps.flatMap((step) => step.files)
+      const named = (some: readonly PlannedFile[]) => some.map(({ path }) => shownPath(root, path))
       return {
-        wrote: wrote.map((path) => nameOf(root, path)),
-        removed: removed.map((path) => nameOf(root, path)),
+        wrote: named(files.filter(({ bytes }) => bytes !== null)),
+        removed: named(files.filter(({ bytes }) => bytes === null)),
         next: nextCommands({ provider: provider ?? present.provider, inTerminal }),
       }
     },
@@ -226,10 +219,6 @@ export function createSetup(deps: SetupDeps): Setup {
   }
 }
 
-function nameOf(root: string, path: string): string {
-  return isAbsolute(path) && isWithin(root, path) ? relative(root, path) : path
-}
-
 function bothWays(agent: string): AppError {
   const message = `the hooks of ${agent} cannot be installed and removed at once`
   return new AppError('bad_request', `Leave out in_terminal or remove_hooks: ${message}.`, {
@@ -243,18 +232,6 @@ function settingValues({ provider, tests, checklist, sign_approvals }: SetupChan
     ...(tests === undefined ? {} : { tests }),
     ...(checklist === undefined ? {} : { checklist: [...checklist] }),
     ...(sign_approvals === undefined ? {} : { sign_approvals }),
-  }
-}
-
-/** The line of the operator's key, if `allowed_signers` needs it. Throws without a key that may sign. */
-async function newSigner(root: string): Promise<string | null> {
-  try {
-    const line = await ownSignerLine(root)
-    return (await planSigner(root, line)).line === null ? null : line
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'bad_request') throw error
-    const { message } = error
-    throw new AppError('bad_request', message, { errors: [{ path: 'sign_approvals', message }] })
   }
 }
 

@@ -4,10 +4,10 @@ import { readRegular } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import { ALLOWED_SIGNERS, SIGNATURE_NAMESPACE } from '../model/approval-statement.ts'
 
-/** The present bytes, null without a file, and the line that is to be added; null if it is there. */
-interface SignerEdit {
+/** The present bytes, null without a file, and those with the line; null if it is there. */
+export interface SignerEdit {
   before: Buffer | null
-  line: string | null
+  after: Buffer | null
 }
 
 /**
@@ -17,13 +17,17 @@ interface SignerEdit {
 export async function planSigner(root: string, line: string): Promise<SignerEdit> {
   const read = await readRegular(join(root, ALLOWED_SIGNERS), { maxBytes: 1024 * 1024 })
   if (!read.ok) {
-    if (read.reason === 'missing') return { before: null, line }
+    if (read.reason === 'missing') return { before: null, after: Buffer.from(`${line}\n`) }
     throw new AppError('unreadable_file', `${ALLOWED_SIGNERS} cannot be read: ${read.detail}.`)
   }
   const lines = linesOfKey(read.bytes.toString('latin1'), line)
-  if (lines.some(({ why }) => why === null)) return { before: read.bytes, line: null }
+  if (lines.some(({ why }) => why === null)) return { before: read.bytes, after: null }
   const [limited] = lines
-  if (!limited) return { before: read.bytes, line }
+  if (!limited) {
+    const separator = read.bytes.length === 0 || read.bytes.at(-1) === 0x0a ? '' : '\n'
+    const more = Buffer.from(`${separator}${line}\n`)
+    return { before: read.bytes, after: Buffer.concat([read.bytes, more]) }
+  }
   throw new AppError(
     'bad_request',
     `Your key is in ${ALLOWED_SIGNERS} (line ${limited.number}), but ${limited.why}. Nothing was added. Change that line if the key should count again, or sign with another key.`,
@@ -32,17 +36,16 @@ export async function planSigner(root: string, line: string): Promise<SignerEdit
 
 /** Adds a line to `allowed_signers`, which it creates if necessary. Returns whether it had to write; throws as `planSigner`. */
 export async function addSigner(root: string, wanted: string): Promise<boolean> {
-  const { before, line } = await planSigner(root, wanted)
-  if (line === null) return false
+  const edit = await planSigner(root, wanted)
+  await writeSigner(root, edit)
+  return edit.after !== null
+}
+
+export async function writeSigner(root: string, { before, after }: SignerEdit): Promise<void> {
+  if (after === null) return
   const path = join(root, ALLOWED_SIGNERS)
-  if (before === null) {
-    await createDurable(path, Buffer.from(`${line}\n`))
-    return true
-  }
-  const separator = before.length === 0 || before.at(-1) === 0x0a ? '' : '\n'
-  const more = Buffer.from(`${separator}${line}\n`)
-  await writeDurable(path, Buffer.concat([before, more]), { expect: before })
-  return true
+  if (before === null) await createDurable(path, after)
+  else await writeDurable(path, after, { expect: before })
 }
 
 /** What an operator should do so that this key may sign, as sentences. */

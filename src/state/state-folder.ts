@@ -49,9 +49,7 @@ export async function openStateFolder(
   path: string,
   roots: { memoryRoot: string; workspaceRoot?: string },
 ): Promise<StateFolder> {
-  const root = await realPathOf(path)
-  await mustBeOutside(root, roots.memoryRoot, 'memory root')
-  if (roots.workspaceRoot) await mustBeOutside(root, roots.workspaceRoot, 'workspace')
+  const root = await checkStateFolder(path, roots)
   await makeStateFolder(root)
   await keepPrivate(root)
   return {
@@ -63,6 +61,17 @@ export async function openStateFolder(
     webhooks: join(root, 'webhooks'),
     history: join(root, 'history.jsonl'),
   }
+}
+
+/** The real path of the folder. Throws as `openStateFolder` does for one in the wrong place. */
+export async function checkStateFolder(
+  path: string,
+  roots: { memoryRoot: string; workspaceRoot?: string },
+): Promise<string> {
+  const root = await realPathOf(path)
+  await mustBeOutside(root, roots.memoryRoot, 'memory root')
+  if (roots.workspaceRoot) await mustBeOutside(root, roots.workspaceRoot, 'workspace')
+  return root
 }
 
 /** An unwritable home folder is often intended, as for a system user. */
@@ -81,8 +90,8 @@ async function mustBeOutside(state: string, folder: string, name: string): Promi
   if (!isWithin(outer, state)) return
   throw new AppError(
     'bad_request',
-    `The state folder lies inside the ${name}. There git clean would delete it, a clone could ` +
-      'bring a forged one, and agents could read its secrets. Give another one with --state-dir.',
+    `The state folder ${state} lies inside the ${name}. There git clean would delete it, a clone could ` +
+      'bring a forged one, and agents could read its secrets. Give another one with XDG_STATE_HOME, or --state-dir.',
   )
 }
 

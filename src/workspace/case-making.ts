@@ -37,6 +37,16 @@ export function makeMemoryRoot(layout: Layout): Promise<boolean> {
   })
 }
 
+/** The paths that `makeMemoryRoot` would create. Throws as it does. */
+export function missingInMemoryRoot({ memoryRoot, cases }: Layout): string[] {
+  if (exists(cases)) {
+    mustBeInPlace(cases)
+    return []
+  }
+  const files = Object.keys(MEMORY_ROOT_FILES).map((name) => join(memoryRoot, name))
+  return [...files, cases].filter((path) => !exists(path))
+}
+
 /** Returns false without permission: creating it then throws the reason. */
 function exists(path: string): boolean {
   try {
@@ -60,7 +70,7 @@ function mustBeInPlace(cases: string): void {
   if (isFolderNow(cases) && realpathSync.native(cases) === cases) return
   throw new AppError(
     'unreadable_file',
-    `The folder ${basename(cases)} of the memory root is not a folder or is reached by a symbolic link, which is not followed. Replace it with the folder itself.`,
+    `${cases} is not a folder or is reached by a symbolic link, which is not followed. Replace it with the folder itself.`,
   )
 }
 

@@ -38,8 +38,13 @@ export async function workspaceRoot(root: string): Promise<string> {
   if (folder !== null) return folder
   throw new AppError(
     'bad_request',
-    `The workspace ${resolve(root)} is not a folder. Create it, or choose another with --root.`,
+    `The workspace ${shortened(resolve(root))} is not a folder. Create it, or choose another with --root.`,
   )
+}
+
+/** No path is longer than 4096 bytes, and a message need not repeat one that is no path. */
+function shortened(path: string): string {
+  return path.length > 4096 ? `${path.slice(0, 100).toWellFormed()}…` : path
 }
 
 /** Returns the real path of the memory root, which need not exist yet. */
@@ -53,7 +58,7 @@ export async function memoryRootAt(path: string): Promise<string> {
   }
   throw new AppError(
     'bad_request',
-    `The memory root ${path} is not a folder or cannot be reached. Choose another with --memory-root.`,
+    `The memory root ${path} is not a folder or cannot be reached. Choose another with memory_root in casefile.md, or --memory-root.`,
   )
 }
 

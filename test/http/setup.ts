@@ -120,7 +120,7 @@ t.test('a dry run says what would be written, and what comes next', async (t) =>
   const app = await opened(t, {}, { claude: LOGGED_IN })
   const dry = (body: object) => must(app, 'PUT', '/setup?dry_run=true', body)
   t.match(await dry({ provider: 'claude', in_terminal: true }), {
-    wrote: ['casefile.md', '.claude/settings.local.json'],
+    wrote: ['.claude/settings.local.json', 'casefile.md'],
     next: ['casefile new "What is wrong" --type bug', 'claude'],
   })
   t.match(await dry({ provider: 'claude' }), {
@@ -246,6 +246,10 @@ t.test('errors of a change', async (t) => {
   t.match(await put({}), { status: 400 })
   t.match(await put({ provider: 'nobody' }), { status: 400, code: 'unknown_provider' })
   t.match(await put({ checklist: ['  '] }), { status: 400, errors: [{ path: 'checklist[0]' }] })
+  t.match(await put({ tests: 'x'.repeat(1001) }), {
+    status: 400,
+    errors: [{ path: 'tests', message: /^expected at most 1000 characters/ }],
+  })
   t.match(await put({ tests: 'a\nb' }), { status: 400, errors: [{ path: 'tests' }] })
   t.match(await put({ provider: 'runbook', in_terminal: true }), {
     status: 400,
@@ -253,7 +257,10 @@ t.test('errors of a change', async (t) => {
   })
   t.notOk(readdirSync(app.root).includes('casefile.md'), 'nothing is written')
   writeFileSync(join(app.root, 'casefile.md'), '---\nprovider: [\n---\n')
-  t.match(await put({ tests: 'make' }), { code: 'unreadable_file' })
+  t.match(await put({ tests: 'make' }), {
+    code: 'unreadable_file',
+    detail: /^casefile\.md cannot be changed: line 2: /,
+  })
 })
 
 t.test('a new case gets the checklist of casefile.md unless it has its own', async (t) => {

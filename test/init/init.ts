@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -18,18 +17,14 @@ import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
 import { tempName, trashName } from '../../src/files/temp-files.ts'
 import type { InitOptions } from '../../src/init/deps.ts'
-import { init } from '../../src/init/init-command.ts'
+import { planInit } from '../../src/init/init-command.ts'
 import { MEMORY_KINDS, type MemoryKind } from '../../src/workspace/git/memory-kind.ts'
+import { answered, needsScript } from '../fixtures/answered.ts'
 import { runBuilt } from '../fixtures/built-service.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 import { git } from '../fixtures/session-client.ts'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-const needsScript =
-  spawnSync('script', ['--version']).status === 0
-    ? {}
-    : { skip: 'script (util-linux) is not installed' }
-
 interface Project {
   root: string
   /** Runs it with nobody to ask, and gives what it said. */
@@ -38,6 +33,13 @@ interface Project {
   /** Whether git takes a commit of all that there is in this folder of it. */
   commits(folder?: string): boolean
   file(...names: string[]): string
+}
+
+/** Runs it with nobody to ask, and gives what it said. */
+async function init(options: InitOptions, program = cli): Promise<string[]> {
+  const deps = { operator: null, program, environment: process.env, warn() {} }
+  const { notes, write } = await planInit(options, deps)
+  return [...(await write()), ...notes]
 }
 
 /** A repository of code in a folder whose name is no plain word; the workspace is `inner` of it. */
@@ -54,12 +56,7 @@ function project(t: Test, inner = '.'): Project {
     root,
     file,
     git: (...args) => git(root, ...args),
-    async init(options = {}) {
-      const said: string[] = []
-      const say = (line: string) => said.push(line)
-      await init({ root, ...options }, { say, operator: null, program: cli })
-      return said
-    },
+    init: (options = {}) => init({ root, ...options }),
     commits(folder = '.') {
       git(file(folder), 'add', '--all')
       const who = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
@@ -101,7 +98,7 @@ for (const [memory, inners] of workspaces) {
       const said = await space.init({ memory, hook: true })
       t.match(
         said.join('\n'),
-        /Created casefile\.md[\s\S]*Created the hook .*pre-commit\nCreated the hook .*commit-msg$/,
+        /Created the hook .*pre-commit\nCreated the hook .*commit-msg\nCreated casefile\.md.*$/,
       )
       t.strictSame((await checkWorkspace({ root: space.root }, process.env)).findings, [])
 
@@ -177,11 +174,7 @@ t.test('a clone gets the branch of the cases from where it came', async (t) => {
   t.ok(space.commits('memory'))
   git(space.file('..'), 'clone', '--quiet', space.root, 'clone')
   const root = space.file('../clone')
-  const said: string[] = []
-  await init(
-    { root, memory: 'orphan-worktree' },
-    { say: (line) => said.push(line), operator: null, program: cli },
-  )
+  await init({ root, memory: 'orphan-worktree' })
   t.equal(readFileSync(join(root, 'memory/cases', CASE_ID, 'case.md'), 'utf8'), '# A case\n')
   t.equal(
     git(join(root, 'memory'), 'rev-parse', '--abbrev-ref', '@{upstream}'),
@@ -233,15 +226,12 @@ t.test('what is there already stays', async (t) => {
 
 t.test('a second workspace of a repository gets the lines to add', async (t) => {
   const space = project(t, 'a')
-  const said: string[] = []
-  const deps = { say: (line: string) => said.push(line), operator: null, program: cli }
-  await init({ root: space.root, memory: 'with-code', hook: true }, deps)
+  await space.init({ memory: 'with-code', hook: true })
   mkdirSync(join(space.root, '../b'))
-  said.length = 0
   const b = { ...space, file: (...names: string[]) => join(space.root, '../b', ...names) }
-  await init({ root: b.file(), memory: 'with-code', hook: true }, deps)
-  t.match(said.join('\n'), /pre-commit, because it is for another workspace of this repository/)
-  const [, words] = /^ {2}casefile (check .*)$/m.exec(said.join('\n'))!
+  const said = (await init({ root: b.file(), memory: 'with-code', hook: true })).join('\n')
+  t.match(said, /pre-commit, because it is for another workspace of this repository/)
+  const [, words] = /^ {2}casefile (check .*)$/m.exec(said)!
   const hook = join(space.root, '../.git/hooks/pre-commit')
   const text = readFileSync(hook, 'utf8')
   breakCase(b)
@@ -278,10 +268,7 @@ t.test('the hook goes where git looks for it', async (t) => {
 
 t.test('where the program is not found, the commit passes with a warning', async (t) => {
   const space = project(t)
-  await init(
-    { root: space.root, hook: true },
-    { say() {}, operator: null, program: '/nonexistent/cli.js' },
-  )
+  await init({ root: space.root, hook: true }, '/nonexistent/cli.js')
   const bin = space.file('../bin')
   mkdirSync(bin)
   for (const name of ['git', 'sh']) {
@@ -331,7 +318,7 @@ t.test('without questions it takes what Enter takes', async (t) => {
   t.match(done, {
     code: 0,
     stdout:
-      /npm test --silent proves that work is good, as package\.json says[\s\S]*Wrote casefile\.md/,
+      /npm test --silent proves that work is good, as package\.json says[\s\S]*Set in casefile\.md: provider: codex/,
     stderr: /Codex is not installed here\. Install it: npm install -g @openai\/codex/,
   })
   t.match(done.stdout, /codex: you have trusted none of its hooks/)
@@ -365,39 +352,35 @@ t.test('options change just their settings', async (t) => {
   writeFileSync(space.file('casefile.md'), '---\nprovider: runbook # mine\n---\n\nMind the gap.\n')
   const run = (...args: string[]) => runBuilt(['init', ...args], {}, space.root)
   const tests = ['--agent', 'claude', '--tests', 'make check']
-  t.match(await run(...tests), { code: 0, stdout: /Wrote casefile\.md/ })
+  t.match(await run(...tests), { code: 0, stdout: /Set in casefile\.md: tests: make check/ })
   t.equal(
     readFileSync(space.file('casefile.md'), 'utf8'),
     '---\nprovider: claude # mine\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
   )
-  t.notMatch((await run(...tests)).stdout, /Wrote/, 'a second run changes nothing')
-  t.match(await run('--tests', 'none'), { code: 0, stdout: /Wrote casefile\.md/ })
+  t.notMatch((await run(...tests)).stdout, /Set in/, 'a second run changes nothing')
+  t.match(await run('--tests', 'none'), { code: 0, stdout: /Removed tests from casefile\.md/ })
   t.equal(
     readFileSync(space.file('casefile.md'), 'utf8'),
     '---\nprovider: claude # mine\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
   )
-  t.notMatch((await run('--tests', 'none')).stdout, /Wrote/)
+  t.notMatch((await run('--tests', 'none')).stdout, /Removed/)
   t.match(await run('--agent', 'nobody'), { code: 1, stderr: /no provider "nobody"/ })
 })
 
 t.test('outside of a repository it makes the files alone', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'casefile-init-')) // the testdir lies in a repository
   t.teardown(() => rmSync(root, { recursive: true }))
-  const said: string[] = []
-  await init({ root }, { say: (line) => said.push(line), operator: null, program: cli })
-  t.match(said.join('\n'), /Skipped the git setup: not a git repository/)
+  t.match((await init({ root })).join('\n'), /Skipped the git setup: not a git repository/)
   t.strictSame(readdirSync(root).sort(), ['casefile.md', 'memory'])
 })
 
 t.test('on a terminal it explains and asks', needsScript, async (t) => {
   const space = project(t)
-  const command = ['node', cli, 'init', '--root', space.root].map((word) => `'${word}'`).join(' ')
   const env = {
     ...process.env,
     HOME: space.root,
     PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
   }
-  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe', env })
   const answers: [question: string, answer: string][] = [
     ['1? [1]', ''],
     ['none [none]', 'make check'],
@@ -407,18 +390,8 @@ t.test('on a terminal it explains and asks', needsScript, async (t) => {
     ['Write this? [Y/n]', 'what?'],
     ['Write this? [Y/n]', ''],
   ]
-  let shown = ''
-  let rest = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    shown += text
-    rest += text
-    const [question, answer] = answers[0] ?? ['\0']
-    if (!rest.includes(question)) return
-    rest = ''
-    answers.shift()
-    child.stdin.write(`${answer}\n`)
-  })
-  t.equal((await once(child, 'close'))[0], 0)
+  const { code, shown } = await answered(['node', cli, 'init', '--root', space.root], env, answers)
+  t.equal(code, 0)
   const [explained = ''] = /How should git[\s\S]*?1, 2 or 3\?/.exec(shown) ?? []
   t.match(explained, /stash\s+and\s+clean[\s\S]*separate\s+branch\s+"casefile"/)
   const widths = explained.split(/\r?\n/).map((line) => line.length)

@@ -1,6 +1,7 @@
 import t from 'tap'
-import { askSetup, type Found, type SetupChoice } from '../../src/cli/init/setup-questions.ts'
+import { askSetup, type Found } from '../../src/cli/init/setup-questions.ts'
 import { type Agent, proposedAgent } from '../../src/doctor/agents.ts'
+import type { SetupChoice } from '../../src/init/deps.ts'
 
 const agent = (id: string, status: Agent['status'], more: Partial<Agent> = {}): Agent => ({
   id,
@@ -56,6 +57,12 @@ t.test('every question has other answers', async (t) => {
   t.match(shown, /^1 or 2\? \[1\] \nAnswer with 1 or 2\. Enter takes 1\.$/m)
   t.match(shown, /for the case that is current here \(casefile use --help\)/)
   t.strictSame(choice, { agent: 'codex', inTerminal: true, tests: 'npm run check', sign: true })
+})
+
+t.test('a command that no setting can be is asked for again', async (t) => {
+  const { choice, shown } = await asked({}, ['none', 'x'.repeat(1001), 'a\tb', 'make'])
+  t.match(choice, { tests: 'make' })
+  t.match(shown, /expected at most 1000 characters\.\n[\s\S]*expected one line without control/)
 })
 
 t.test('without an agent it asks for no place, and proposes none', async (t) => {

@@ -61,11 +61,13 @@ async function run(options: Options, program: string): Promise<void> {
   const write = (text: string) => void process.stdout.write(brokenLines(text, width()))
   const { json = false, dryRun = false } = options
   const done = await initOnTerminal(options, program, { write, warn, quiet: json })
-  if (json) return print(jsonText({ dry_run: dryRun, done: done.lines }))
+  if (json) return print(jsonText({ dry_run: dryRun, done: [...done.lines, ...done.notes] }))
   if (done.isDeclined) return say('Nothing was written.')
   if (dryRun && done.lines.length > 0) write('This would be written:\n\n')
   for (const line of done.lines) write(`${dryRun ? '  ' : ''}${line}\n`)
   if (done.lines.length === 0) write('Nothing to do: everything is set up already\n')
+  if (dryRun && done.notes.length > 0) write('\n')
+  for (const note of done.notes) write(`${note}\n`)
   if (dryRun) return
   const { nextLines } = await import('../init/next-steps.ts')
   for (const line of await nextLines(options.root, done)) say(line)

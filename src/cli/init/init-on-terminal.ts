@@ -1,21 +1,24 @@
+import { join } from 'node:path'
 import { ask, confirm } from '../../demo/question.ts'
-import type { Agent } from '../../doctor/agents.ts'
-import type { InitOptions, Operator } from '../../init/deps.ts'
-import { init } from '../../init/init-command.ts'
+import { type Agent, agentsIn, proposedAgent } from '../../doctor/agents.ts'
+import { stampOf } from '../../files/safe-read.ts'
+import type { InitOptions, Operator, SetupChoice } from '../../init/deps.ts'
+import { planInit } from '../../init/init-command.ts'
+import { lineFault, MAX_PROVIDER, MAX_SETTING } from '../../model/one-line.ts'
+import { SETTINGS_FILE } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { findTests } from '../../runners/project-tests.ts'
+import { allStatuses } from '../../sessions/providers.ts'
+import { findSigningKey, keyName } from '../../signing/signing-key.ts'
+import { layoutOf } from '../../workspace/layout.ts'
+import { editableSettings } from '../../workspace/settings/change-settings.ts'
+import { findPlaces } from '../../workspace/settings/places.ts'
+import { usageError } from '../output/exit-codes.ts'
 import { agrees } from './choose.ts'
 import { askForKind } from './memory-choice.ts'
-import {
-  changeSettings,
-  type Facts,
-  findFacts,
-  hookNotes,
-  plannedChanges,
-  requirePossible,
-} from './setup-change.ts'
-import { askSetup, type SetupChoice } from './setup-questions.ts'
+import { askSetup, type Found } from './setup-questions.ts'
 
-export interface InitCommandOptions extends InitOptions, SetupChoice {
+export interface InitCommandOptions extends InitOptions {
   /** Show what would be written, and write nothing. */
   dryRun?: boolean
 }
@@ -30,11 +33,20 @@ interface InitScreen {
 interface Outcome {
   /** What was written, or would be. */
   lines: string[]
+  /** What was left alone, and why. */
+  notes: string[]
   /** Who plans: the id of an agent; null if this was not decided now. */
   agent: string | null
   inTerminal: boolean
   /** Whether the operator said no to what would be written. */
   isDeclined: boolean
+}
+
+interface Facts extends Found {
+  /** Whether there is a casefile.md. */
+  isConfigured: boolean
+  provider: string
+  proposed: Agent | null
 }
 
 /**
@@ -46,10 +58,11 @@ export async function initOnTerminal(
   program: string,
   { write, warn, quiet }: InitScreen,
 ): Promise<Outcome> {
+  requireLines(options)
   const { stdin, stdout } = process
   const { signal } = new AbortController()
   const isAsked = !quiet && !options.yes && stdin.isTTY === true && stdout.isTTY === true
-  const facts = await findFacts(options.root)
+  const facts = await findFacts(options.root, warn)
   const { proposed } = facts
   let choice: SetupChoice = options
   if (!facts.isConfigured && isAsked) {
@@ -64,28 +77,60 @@ export async function initOnTerminal(
     ({ id, status }) => id === choice.agent && status === 'not_installed',
   )
   if (absent) warn(absentText(absent))
-  await requirePossible(options.root, choice)
   const operator = isAsked ? createOperator(write, signal) : null
-  const lines: string[] = []
-  const say = (line: string) => void lines.push(line)
+  const deps = { program, operator, environment: process.env, warn }
+  const { lines, notes, ...plan } = await planInit({ ...options, ...choice }, deps)
   const outcome = {
+    lines,
+    notes,
     agent: choice.agent ?? (choice.inTerminal ? facts.provider : null),
     inTerminal: choice.inTerminal ?? false,
     isDeclined: false,
   }
-  if (isAsked || options.dryRun) {
-    await init(options, { program, say, operator, isDry: true })
-    lines.push(...(await plannedChanges(options.root, choice)))
-    if (options.dryRun || lines.length === 0) return { lines, ...outcome }
+  if (options.dryRun || (isAsked && lines.length === 0)) return outcome
+  if (isAsked) {
     write(`\nThis will be written:\n\n${lines.map((line) => `  ${line}\n`).join('')}\n`)
     const dialog = { write, ask: (question: string) => ask(question, signal) }
-    if (!(await agrees('Write this?', dialog))) return { lines: [], ...outcome, isDeclined: true }
-    lines.length = 0
+    if (!(await agrees('Write this?', dialog))) return { ...outcome, isDeclined: true }
   }
-  await init(options, { program, say, operator })
-  lines.push(...(await changeSettings(options.root, choice)))
-  if (choice.inTerminal) lines.push(...(await hookNotes(options.root, outcome.agent!)))
-  return { lines, ...outcome }
+  return { ...outcome, lines: await plan.write() }
+}
+
+/** Throws if an option is no text that `PUT /setup` would take. */
+function requireLines({ agent, tests }: SetupChoice): void {
+  const options = [
+    { name: '--agent', text: agent, max: MAX_PROVIDER, advice: 'Give the name of an agent' },
+    { name: '--tests', text: tests, max: MAX_SETTING, advice: 'Give one command, or a script' },
+  ]
+  for (const { name, text, max, advice } of options) {
+    const fault = text === undefined ? null : lineFault(text, max)
+    if (fault === null) continue
+    const long = text!.length > max ? ` (it has ${text!.length})` : ''
+    throw usageError(`${name}: ${fault}${long}. ${advice}, or none.`)
+  }
+}
+
+/** What is known of the folder and the machine. Throws if casefile.md cannot be changed. */
+async function findFacts(rootOption: string, warn: (line: string) => void): Promise<Facts> {
+  const places = await findPlaces({ root: rootOption }, process.env, warn)
+  const { root, memoryRoot } = places
+  await editableSettings(root)
+  const present = await places.settings()
+  const [statuses, tests, key, stamp] = await Promise.all([
+    allStatuses({ ...places, environment: process.env, layout: layoutOf(root, memoryRoot) }),
+    findTests(root, present),
+    findSigningKey(root),
+    stampOf(join(root, SETTINGS_FILE)),
+  ])
+  const agents = agentsIn(statuses)
+  return {
+    agents,
+    provider: present.provider,
+    proposed: proposedAgent(agents),
+    tests,
+    key: key && keyName(key),
+    isConfigured: stamp !== null,
+  }
 }
 
 /** What is not given is what Enter takes; without --yes, the agent stays open. */
@@ -120,22 +165,15 @@ Git hooks can stop a commit while a case has a problem (pre-commit), and name th
 session whose work a commit contains in its message (commit-msg).
 `
 
-/** Asks each question once, as the questions come again when the answers are carried out. */
 function createOperator(write: (text: string) => void, signal: AbortSignal): Operator {
-  let kind: ReturnType<Operator['chooseKind']> | undefined
-  let hook: Promise<boolean> | undefined
   return {
     chooseKind() {
       write('\n')
-      kind ??= askForKind(write, signal)
-      return kind
+      return askForKind(write, signal)
     },
     wantsHooks(paths) {
-      hook ??= (() => {
-        write(HOOKS)
-        return confirm(`Install ${paths.join(' and ')}? [y/N] `, signal)
-      })()
-      return hook
+      write(HOOKS)
+      return confirm(`Install ${paths.join(' and ')}? [y/N] `, signal)
     },
   }
 }

@@ -1,16 +1,8 @@
 import type { Agent } from '../../doctor/agents.ts'
+import type { SetupChoice } from '../../init/deps.ts'
+import { lineFault, MAX_SETTING } from '../../model/one-line.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { choose, type Dialog } from './choose.ts'
-
-/** What `casefile init` sets, besides how git keeps the cases. What is not given stays as it is. */
-export interface SetupChoice {
-  /** The id of an agent, or none. */
-  agent?: string | undefined
-  inTerminal?: boolean | undefined
-  /** A command, or none. */
-  tests?: string | undefined
-  sign?: boolean | undefined
-}
 
 export interface Found {
   agents: readonly Agent[]
@@ -100,8 +92,13 @@ async function askTests(
       : `${tests.source} has the tests: ${visibleText(tests.command)}`
   write(`\nWhich command proves that work is good? ${found}\n`)
   const standard = tests?.command ?? 'none'
-  const answer = await ask(`A command, or none [${visibleText(standard)}] `)
-  return answer === null || answer === '' ? standard : answer
+  for (;;) {
+    const answer = await ask(`A command, or none [${visibleText(standard)}] `)
+    if (answer === null || answer === '') return standard
+    const fault = lineFault(answer, MAX_SETTING)
+    if (fault === null) return answer
+    write(`This cannot be the command: ${fault}.\n`)
+  }
 }
 
 async function askSign(key: string, { write, ask }: Dialog): Promise<boolean> {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { AGENT_STATUSES } from '../../doctor/agents.ts'
 import { HOOK_AGENTS } from '../../hook-settings/agents.ts'
 import { parseRequirement } from '../../markdown/requirement-line.ts'
+import { MAX_PROVIDER, MAX_SETTING } from '../../model/one-line.ts'
 import { REPORT_NAMES } from '../../model/report-formats.ts'
 import { MEMORY_KINDS } from '../../workspace/git/memory-kind.ts'
 import { atLeastOne, exampleOf, type JsonOf } from './primitives.ts'
@@ -108,12 +109,11 @@ export const setup = z
     ],
   })
 
-const MAX_LINE = 1000
 const MAX_ITEMS = 50
 
 export const setupChange = atLeastOne(
   z.object({
-    provider: z.exactOptional(oneLine(100).describe('The provider of new sessions.')),
+    provider: z.exactOptional(oneLine(MAX_PROVIDER).describe('The provider of new sessions.')),
     in_terminal: z.exactOptional(
       z.boolean().describe("True installs the hooks of the provider's agent for this folder."),
     ),
@@ -124,14 +124,14 @@ export const setupChange = atLeastOne(
         .describe('Agents whose hooks for this folder are taken out, wherever they are installed.'),
     ),
     tests: z.exactOptional(
-      oneLine(MAX_LINE)
+      oneLine(MAX_SETTING)
         .nullable()
         .describe('The command that runs the tests. Null takes the setting away.'),
     ),
     checklist: z.exactOptional(
       z
         .array(
-          oneLine(MAX_LINE).refine(
+          oneLine(MAX_SETTING).refine(
             (text) => parseRequirement(text) !== null,
             'expected what must be proved',
           ),

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isUpTo, lineFault } from '../../model/one-line.ts'
 import { TAG, TAG_RULE } from '../../model/words.ts'
 
 /**
@@ -17,11 +18,10 @@ const TAG_PATTERN = `^[^${NOT_IN_TAGS}+./:_-][^${NOT_IN_TAGS}]{0,63}$`
 
 const NOT_BLANK = /\S/
 
-/** Counts characters as JSON Schema does: a surrogate pair is one. */
 export function upTo(max: number) {
   return z
     .string()
-    .refine((text) => text.length <= max || [...text].length <= max, {
+    .refine((text) => isUpTo(max, text), {
       error: `expected at most ${max} characters`,
     })
     .meta({ maxLength: max })
@@ -39,12 +39,11 @@ export const planHash = z
   .toLowerCase()
 
 export function oneLine(max: number) {
-  return upTo(max)
-    .refine((text) => NOT_BLANK.test(text), 'expected a text, not only white space')
-    .refine(
-      (text) => !/[\p{Cc}\u2028\u2029]/u.test(text),
-      'expected one line without control characters',
-    )
+  return z
+    .string()
+    .refine((text) => lineFault(text, max) === null, {
+      error: ({ input }) => lineFault(String(input), max) ?? undefined,
+    })
     .meta({ maxLength: max, pattern: LINE, description: 'One line, not only white space.' })
 }
 

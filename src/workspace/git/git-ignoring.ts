@@ -67,7 +67,16 @@ export function excludePattern(path: string): string {
 
 /** Adds lines to the clone's own list of ignored files. */
 export async function addToExclude(exclude: string, lines: readonly string[]): Promise<void> {
-  await makeFolder(resolve(exclude, '..'))
+  await writeExclude(exclude, await planExclude(exclude, lines))
+}
+
+export interface ExcludeEdit {
+  before: Buffer | null
+  after: Buffer
+}
+
+/** The file with these lines added. Throws `unreadable_file`. */
+export async function planExclude(exclude: string, lines: readonly string[]): Promise<ExcludeEdit> {
   const read = await readRegular(exclude, { maxBytes: 1024 * 1024 })
   if (!read.ok && read.reason !== 'missing') {
     throw new AppError('unreadable_file', `${exclude} cannot be read: ${read.detail}.`)
@@ -75,6 +84,11 @@ export async function addToExclude(exclude: string, lines: readonly string[]): P
   const present = read.ok ? read.bytes : null
   const gap = present && present.length > 0 && present.at(-1) !== 0x0a ? '\n' : ''
   const added = lines.map((line) => `${line}\n`).join('')
-  const bytes = Buffer.concat([present ?? Buffer.alloc(0), Buffer.from(gap + added)])
-  await writeDurable(exclude, bytes, { expect: present })
+  const after = Buffer.concat([present ?? Buffer.alloc(0), Buffer.from(gap + added)])
+  return { before: present, after }
+}
+
+export async function writeExclude(exclude: string, { before, after }: ExcludeEdit): Promise<void> {
+  await makeFolder(resolve(exclude, '..'))
+  await writeDurable(exclude, after, { expect: before })
 }

@@ -5,8 +5,10 @@ import { createDurable, writeDurable } from '../../files/durable-write.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { readDocument } from '../../markdown/document.ts'
 import { withFields, withoutFields } from '../../markdown/field-edit.ts'
+import { readRecord } from '../../markdown/fields.ts'
 import { type YamlValue, yamlField } from '../../markdown/yaml-scalar.ts'
 import { AppError } from '../../model/app-error.ts'
+import type { Problem } from '../../model/problem.ts'
 import { MAX_SETTINGS_BYTES, SETTINGS_FILE } from '../../model/settings.ts'
 import { decoded } from '../record.ts'
 
@@ -28,8 +30,13 @@ export async function planSettings(
   values: SettingValues,
   first: string,
 ): Promise<SettingsEdit> {
-  const before = await settingsText(root)
+  const before = await editableSettings(root)
   const present = before ?? first
+  return { before, after: settingsWith(present, values, first) }
+}
+
+/** The text of casefile.md with these settings; `first` as in `planSettings`. */
+export function settingsWith(present: string, values: SettingValues, first: string): string {
   const read = readDocument(present)
   const isSet = (key: string) => read.ok && read.document.fields?.has(key) === true
   const all = Object.entries(values)
@@ -39,7 +46,12 @@ export async function planSettings(
     (done, [key, value]) => (isSet(key) ? done : withoutMark(done, key, value, first)),
     present,
   )
-  return { before, after: withoutFields(withFields(text, fields), removed) }
+  try {
+    return withoutFields(withFields(text, fields), removed)
+  } catch (error) {
+    if (error instanceof AppError) throw unchangeable(error.message)
+    throw error
+  }
 }
 
 /** Where the explanations begin in the first casefile.md. */
@@ -81,6 +93,22 @@ export async function settingsText(root: string): Promise<string | null> {
   if (!read.ok && read.reason === 'missing') return null
   const text = decoded(read, SETTINGS_FILE)
   if (text.ok) return text.text
-  const why = `${SETTINGS_FILE} cannot be changed: ${text.problem.message}. Nothing was written.`
-  throw new AppError('unreadable_file', why)
+  throw unreadable(text.problem)
+}
+
+/** Same. Throws `unreadable_file` also if the frontmatter cannot be read, so that no setting can be changed. */
+export async function editableSettings(root: string): Promise<string | null> {
+  const text = await settingsText(root)
+  const record = text === null ? null : readRecord(text, SETTINGS_FILE)
+  if (record === null || record.ok) return text
+  throw unreadable(record.problem)
+}
+
+function unreadable({ line, message }: Problem): AppError {
+  const place = line === null ? '' : `line ${line}: `
+  return unchangeable(`${place}${message}. Nothing was written. Fix it, then try again.`)
+}
+
+function unchangeable(why: string): AppError {
+  return new AppError('unreadable_file', `${SETTINGS_FILE} cannot be changed: ${why}`)
 }

@@ -1,7 +1,9 @@
 /** Finds root, memory root and state folder from the options and casefile.md. */
 
 import { resolve } from 'node:path'
+import { hasCode } from '../../files/errno.ts'
 import { realPathOf } from '../../files/real-path.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { Settings } from '../../model/settings.ts'
 import { defaultStateFolder } from '../../state/state-folder.ts'
 import { memoryRootAt, workspaceRoot } from '../workdir.ts'
@@ -35,7 +37,19 @@ export async function findFolders(
   const wanted = resolve(root, options.memoryRoot ?? (await settings()).memoryRoot ?? 'memory')
   const memoryRoot = await memoryRootAt(wanted)
   const given = options.stateDir ?? (await defaultStateFolder(memoryRoot, environment))
-  const stateDir = await realPathOf(given)
+  const stateDir = await stateFolderAt(given)
   const settingsMemoryRoot = options.memoryRoot === undefined ? wanted : null
   return { root, memoryRoot, stateDir, settings, settingsMemoryRoot }
+}
+
+async function stateFolderAt(path: string): Promise<string> {
+  try {
+    return await realPathOf(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES')) throw error
+    throw new AppError(
+      'bad_request',
+      `The state folder ${path} cannot be reached (${error.code}). Choose another with XDG_STATE_HOME, or --state-dir.`,
+    )
+  }
 }

@@ -1,0 +1,273 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { type Options, type Project, project } from '../fixtures/init-project.ts'
+import { git } from '../fixtures/session-client.ts'
+
+const NOBODY_UID = 65534
+const isRoot = process.getuid?.() === 0
+
+interface Failure {
+  name: string
+  options: Options
+  /** Makes it fail. */
+  spoil(space: Project): void
+  /** Puts that right. */
+  mend(space: Project): void
+  /** What the error says, with the name of the file. */
+  error: RegExp
+}
+
+const HOOKS = '.claude/settings.local.json'
+const IN_TERMINAL: Options = { agent: 'claude', inTerminal: true }
+const BROKEN = '---\nprovider: [\n---\n'
+const remove =
+  (name: string) =>
+  ({ file }: Project) =>
+    rmSync(file(name), { recursive: true })
+
+const failures: Failure[] = [
+  {
+    name: "the agent's settings are broken",
+    options: { ...IN_TERMINAL, hook: true },
+    spoil: ({ write }) => write(HOOKS, '{ "hooks": '),
+    mend: remove(HOOKS),
+    error: /\.claude\/settings\.local\.json cannot be changed: line 1: .*Fix it/,
+  },
+  {
+    name: "a file is in the place of the agent's folder",
+    options: IN_TERMINAL,
+    spoil: ({ write }) => write('.claude', 'mine\n'),
+    mend: remove('.claude'),
+    error: /\.claude\/settings\.local\.json cannot be changed: .*not a folder/,
+  },
+  {
+    name: 'casefile.md is a symbolic link',
+    options: { tests: 'make' },
+    spoil({ file, write }) {
+      write('other.md', '---\nprovider: runbook\n---\n')
+      symlinkSync('other.md', file('casefile.md'))
+    },
+    mend: ({ file }) => unlinkSync(file('casefile.md')),
+    error: /casefile\.md cannot be changed: symbolic links are not followed/,
+  },
+  {
+    name: 'casefile.md is a folder, and nothing would be set in it',
+    options: { yes: true },
+    spoil: ({ file }) => void mkdirSync(file('casefile.md')),
+    mend: remove('casefile.md'),
+    error: /casefile\.md cannot be changed: this is not a regular file/,
+  },
+  {
+    name: 'the frontmatter of casefile.md is broken',
+    options: { tests: 'make' },
+    spoil: ({ write }) => write('casefile.md', BROKEN),
+    mend: remove('casefile.md'),
+    error: /casefile\.md cannot be changed: line \d+: .*Fix/,
+  },
+  {
+    name: 'the frontmatter of casefile.md is broken, and nothing would be set in it',
+    options: { yes: true },
+    spoil: ({ write }) => write('casefile.md', BROKEN),
+    mend: remove('casefile.md'),
+    error: /casefile\.md cannot be changed: line \d+: /,
+  },
+  {
+    name: 'memory has files, and a worktree is wanted',
+    options: { memory: 'orphan-worktree', hook: true },
+    spoil: ({ write }) => write('memory/cases/x/case.md', '# A case\n'),
+    mend: remove('memory'),
+    error: /memory already has files.*Move them away/,
+  },
+  {
+    name: 'the branch of the cases is checked out elsewhere',
+    options: { memory: 'orphan-worktree' },
+    spoil: ({ root }) => void git(root, 'worktree', 'add', '-q', '-b', 'casefile', '../other'),
+    mend: ({ root }) => void git(root, 'worktree', 'remove', '../other'),
+    error: /casefile is checked out in .*other/,
+  },
+  {
+    name: 'git still lists a worktree that is gone',
+    options: { memory: 'orphan-worktree' },
+    spoil({ root, file }) {
+      git(root, 'worktree', 'add', '-q', '-b', 'casefile', 'memory')
+      rmSync(file('memory'), { recursive: true })
+    },
+    mend: ({ root }) => void git(root, 'worktree', 'prune'),
+    error: /memory.* is gone.*git worktree prune/,
+  },
+  {
+    name: "a branch's name begins like that of the cases",
+    options: { memory: 'orphan-worktree' },
+    spoil: ({ root }) => void git(root, 'branch', 'casefile/mine'),
+    mend: ({ root }) => void git(root, 'branch', '-m', 'casefile/mine', 'mine'),
+    error: /casefile\/mine.*Rename/,
+  },
+  {
+    name: 'a file is in the place of the memory root',
+    options: { yes: true },
+    spoil: ({ write }) => write('memory', 'mine\n'),
+    mend: remove('memory'),
+    error: /memory is not a folder/,
+  },
+  {
+    name: 'the folder of the cases is a link',
+    options: { yes: true },
+    spoil({ file }) {
+      mkdirSync(file('memory'))
+      symlinkSync('..', file('memory/cases'))
+    },
+    mend: remove('memory'),
+    error: /memory\/cases is not a folder/,
+  },
+  {
+    name: 'the hooks of git are switched off',
+    options: { hook: true },
+    spoil: ({ root }) => void git(root, 'config', 'core.hooksPath', '/dev/null'),
+    mend: ({ root }) => void git(root, 'config', '--unset', 'core.hooksPath'),
+    error: /\/dev\/null\/pre-commit cannot be written: \/dev\/null is not a folder.*--no-hook/,
+  },
+  {
+    name: 'what git ignores in this clone cannot be read',
+    options: { memory: 'own-repo' },
+    spoil({ file }) {
+      rmSync(file('.git/info/exclude'), { force: true })
+      mkdirSync(file('.git/info/exclude'), { recursive: true })
+    },
+    mend: remove('.git/info/exclude'),
+    error: /\.git\/info\/exclude cannot be read/,
+  },
+  {
+    name: 'allowed_signers is a folder',
+    options: { sign: true },
+    spoil: ({ file }) => void mkdirSync(file('allowed_signers')),
+    mend: remove('allowed_signers'),
+    error: /allowed_signers cannot be read/,
+  },
+]
+
+for (const { name, options, spoil, mend, error } of failures) {
+  t.test(`nothing is written if ${name}`, async (t) => {
+    const space = project(t)
+    spoil(space)
+    const before = space.tree()
+    await t.rejects(space.plan(options), { message: error })
+    t.strictSame(space.tree(), before)
+
+    mend(space)
+    const { lines, write } = await space.plan(options)
+    t.match(lines.join('\n'), /^Create casefile\.md/m)
+    await write()
+    t.strictSame((await space.plan(options)).lines, [])
+  })
+}
+
+t.test('a dry run fails as the run does', async (t) => {
+  const commands: [name: string, text: string, args: string[], error: RegExp][] = [
+    [HOOKS, '{ "hooks": ', ['--agent', 'claude', '--in-terminal'], /settings\.local\.json cannot/],
+    ['casefile.md', BROKEN, ['--yes'], /^casefile: casefile\.md cannot be changed: line 2: /],
+    ['memory/x.md', 'mine\n', ['--memory', 'orphan-worktree'], /memory already has files/],
+  ]
+  for (const [name, text, args, error] of commands) {
+    await t.test(name, async (t) => {
+      const space = project(t)
+      space.write(name, text)
+      const before = space.tree()
+      const dry = await space.init(...args, '--dry-run')
+      t.match(dry, { code: 1, stderr: error })
+      const { code, stderr } = await space.init(...args)
+      t.strictSame({ code, stderr }, { code: dry.code, stderr: dry.stderr })
+      t.strictSame(space.tree(), before)
+    })
+  }
+})
+
+t.test('the plan knows the hooks of a repository that does not exist yet', async (t) => {
+  const own: Options = { memory: 'own-repo', hook: true }
+  const { HOME } = process.env
+  t.teardown(() => {
+    process.env.HOME = HOME
+  })
+
+  await t.test('hooks of a template', async (t) => {
+    const space = project(t)
+    process.env.HOME = space.file('../home')
+    space.write('../template/hooks/pre-commit', '#!/bin/sh\n')
+    git(space.root, 'config', '--global', 'init.templateDir', space.file('../template'))
+    const { lines, notes, write } = await space.plan(own)
+    t.notMatch(lines.join('\n'), /pre-commit/)
+    t.match(
+      notes[0],
+      /Did not change .*memory\/\.git\/hooks\/pre-commit, because it already exists/,
+    )
+    await write()
+    t.equal(readFileSync(space.file('memory/.git/hooks/pre-commit'), 'utf8'), '#!/bin/sh\n')
+  })
+
+  await t.test('the hooks folder of the code is not its hooks folder', async (t) => {
+    const space = project(t)
+    git(space.root, 'config', 'core.hooksPath', '.githooks')
+    mkdirSync(space.file('memory'))
+    const { lines, write } = await space.plan(own)
+    t.match(lines.join('\n'), /memory\/\.git\/hooks\/pre-commit[\s\S]*\.githooks\/commit-msg/)
+    await write()
+    t.ok(existsSync(space.file('memory/.git/hooks/pre-commit')))
+  })
+})
+
+t.test('a state folder that cannot be is named', async (t) => {
+  const space = project(t)
+  const states: [folder: string, error: RegExp][] = [
+    ['main.js', /The state folder .*main\.js\/casefile.* cannot be reached \(ENOTDIR\)/],
+    ['memory', /The state folder .*memory\/casefile.* lies inside the memory root/],
+    ['state', /The state folder .*state\/casefile.* lies inside the workspace/],
+  ]
+  for (const [folder, error] of states) {
+    const env = { XDG_STATE_HOME: space.file(folder) }
+    await t.rejects(space.plan({ agent: 'claude', inTerminal: true }, env), { message: error })
+  }
+})
+
+t.test('nothing is written if there is no permission', async (t) => {
+  const places: [name: string, args: string[], error: RegExp][] = [
+    [
+      '.git/hooks',
+      ['--hook'],
+      /\.git\/hooks\/pre-commit cannot be written: .*permission.*--no-hook/,
+    ],
+    ['.git/info', ['--memory', 'own-repo'], /\.git\/info\/exclude cannot be written: .*permission/],
+    ['.', ['--yes'], /cannot be written: .*permission/],
+  ]
+  for (const [name, args, error] of places) {
+    await t.test(name, async (t) => {
+      const space = project(t, isRoot ? NOBODY_UID : undefined)
+      mkdirSync(space.file(name), { recursive: true })
+      if (isRoot) {
+        const folder = dirname(space.root)
+        const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        for (const each of ['.', ...names]) chownSync(join(folder, each), NOBODY_UID, NOBODY_UID)
+      }
+      const before = space.tree()
+      chmodSync(space.file(name), 0o555)
+      try {
+        const dry = await space.init(...args, '--dry-run')
+        t.match(dry, { code: 1, stderr: error })
+        t.match(await space.init(...args), { code: 1, stderr: dry.stderr })
+      } finally {
+        chmodSync(space.file(name), 0o755)
+      }
+      t.strictSame(space.tree(), before)
+      t.match(await space.init(...args), { code: 0, stdout: /Created casefile\.md/ })
+    })
+  }
+})
