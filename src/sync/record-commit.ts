@@ -2,19 +2,11 @@ import { decodeUtf8 } from '../files/safe-read.ts'
 import { readCase } from '../markdown/case-file.ts'
 import { oneLine } from '../markdown/history-file.ts'
 import { counted } from '../model/amounts.ts'
+import { readBlobs } from '../workspace/git/git-contents.ts'
 import { gitIdentity } from '../workspace/git/git-identity.ts'
 import type { RecordGit } from './record-git.ts'
 import { SyncStop } from './sync-stop.ts'
-import {
-  type Blobs,
-  below,
-  copyIndex,
-  emptyTree,
-  filesIn,
-  type TreeChange,
-  treeChanges,
-  withIndex,
-} from './trees.ts'
+import { below, copyIndex, emptyTree, type TreeChange, treeChanges, withIndex } from './trees.ts'
 
 export interface RecordCommit {
   /** The commit; HEAD if nothing was to be committed. Null in a repository without commits that has no files. */
@@ -43,7 +35,6 @@ const ATTEMPTS = 5
  */
 export async function commitRecord(
   git: RecordGit,
-  blobs: Blobs,
   { dryRun, inspect }: CommitOptions,
 ): Promise<RecordCommit> {
   const head = await git.find('HEAD')
@@ -53,7 +44,7 @@ export async function commitRecord(
     const changes = await treeChanges(git, [before, tree], git.prefix)
     if (changes.length === 0) return { commit: head, changes, cases: [] }
     await inspect(changes)
-    const cases = await casesIn(git, blobs, tree, changes)
+    const cases = await casesIn(git, tree, changes)
     // staged first: killed after this, the next commit has the same
     if (!dryRun) await stage(git)
     const staged = dryRun ? tree : await stagedTree(git, head)
@@ -152,27 +143,24 @@ export async function moveBranch(git: RecordGit, to: string, from: string | null
 
 const CASE_PATH = /(?:^|\/)cases\/([0-9a-f-]{36})\//
 
-/** The cases that the changes belong to, with their titles. */
+/** The cases that the changes belong to, with the titles that they have in a tree or commit. */
 export async function casesIn(
   git: RecordGit,
-  blobs: Blobs,
   tree: string,
   changes: readonly TreeChange[],
 ): Promise<CaseName[]> {
-  const ids = new Set(changes.map(({ path }) => CASE_PATH.exec(path)?.[1]))
-  ids.delete(undefined)
-  const pathOf = (id: string) => `${git.prefix}cases/${id}/case.md`
-  const sorted = [...(ids as Set<string>)].sort()
-  const files = await filesIn(git, tree, sorted.map(pathOf))
-  await blobs.load([...files.values()].map((file) => file.id))
+  const found = changes.flatMap(({ path }) => CASE_PATH.exec(path)?.[1] ?? [])
+  const ids = [...new Set(found)].sort()
+  const nameOf = (id: string) => `${tree}:${git.prefix}cases/${id}/case.md`
+  const files = await readBlobs(git.top, ids.map(nameOf))
   const cases: CaseName[] = []
-  for (const id of sorted) {
-    const file = files.get(pathOf(id))
-    const decoded = file && decodeUtf8(await blobs.read(file.id))
+  for (const id of ids) {
+    const bytes = files.get(nameOf(id))
+    const decoded = bytes && decodeUtf8(bytes)
     const read = decoded?.ok
       ? await readCase(decoded.text, { id, created_at: new Date(0).toISOString() })
       : null
-    cases.push({ id, title: read?.value?.title ?? (file ? '(unreadable)' : '(deleted)') })
+    cases.push({ id, title: read?.value?.title ?? (bytes ? '(unreadable)' : '(deleted)') })
   }
   return cases
 }

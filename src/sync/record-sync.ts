@@ -158,7 +158,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     result: SyncResult,
   ): Promise<boolean> {
     const dryRun = result.dry_run
-    const made = await commitRecord(git, blobs, {
+    const made = await commitRecord(git, {
       dryRun,
       inspect: (changes) => inspect(blobs, changes),
     })
@@ -179,7 +179,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     )
     await mustBeRecord(git, tip, theirs)
     await mustPushNoSecret(git, upstream, tip, deps.redactor.text)
-    const cases = await casesIn(git, blobs, tip, changes)
+    const cases = await casesIn(git, tip, changes)
     if (!dryRun && !(await push(git, upstream, tip))) return false
     result.sent = { commits, cases }
     return true
@@ -216,7 +216,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const changes = await treeChanges(git, [before, to])
     await mustNotBreak(blobs, changes, incoming, result)
     const commits = await countCommits(git, theirs, ours)
-    const cases = await casesIn(git, blobs, theirs, incoming)
+    const cases = await casesIn(git, theirs, incoming)
     if (!result.dry_run) await moveFiles(git, blobs, { from: ours, to, changes })
     result.copies.push(...report.copies)
     result.renumbered.push(...report.renumbered)

@@ -29,8 +29,8 @@ export async function isInGit(folder: string, names: readonly string[]): Promise
 }
 
 /**
- * Returns the contents of blobs by their ids, without what is another object or missing. Ids that begin with `-` cannot
- * harm: they are read from standard input.
+ * Returns the contents of blobs by their ids, or by names such as `HEAD:file`, without what is another object or missing.
+ * Ids that begin with `-` cannot harm: they are read from standard input.
  */
 export async function readBlobs(
   folder: string,
