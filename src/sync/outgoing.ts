@@ -2,7 +2,7 @@
 
 import { decodeUtf8 } from '../files/safe-read.ts'
 import type { RecordGit, Upstream } from './record-git.ts'
-import { SyncStop } from './sync-stop.ts'
+import { SyncStop, saidBy } from './sync-stop.ts'
 import { type Blobs, createBlobs, type TreeChange } from './trees.ts'
 
 /** Replaces the secrets in a text; see `sessions/redaction.ts`. */
@@ -88,7 +88,7 @@ export async function push(git: RecordGit, upstream: Upstream, tip: string): Pro
   const said = `${stdout.toString()}${stderr}`
   if (/\[rejected\]|cannot lock ref|failed to update ref|reference already exists/.test(said))
     return false
-  const why = /^!\t[^\t]*\t(.*)$/m.exec(stdout.toString())?.[1] ?? lastWords(stderr)
+  const why = /^!\t[^\t]*\t(.*)$/m.exec(stdout.toString())?.[1] ?? saidBy(stderr)
   throw new SyncStop(
     'push_failed',
     `${remote} did not accept the record: ${why}. The commits stay here; once you may push, run it again.`,
@@ -112,7 +112,7 @@ export async function fetch(git: RecordGit, upstream: Upstream): Promise<string 
   if (/couldn't find remote ref/.test(stderr)) return null
   throw new SyncStop(
     'fetch_failed',
-    `${remote} cannot be reached: ${lastWords(stderr)}. Your changes are committed here; run it again when it can.`,
+    `${remote} cannot be reached: ${saidBy(stderr)}. Your changes are committed here; run it again when it can.`,
   )
 }
 
@@ -126,15 +126,4 @@ async function remotely(git: RecordGit, args: string[], code: 'push_failed' | 'f
       `The remote did not answer: ${error.message}. Your changes are committed here; run it again later.`,
     )
   }
-}
-
-/** The last lines that git printed, as one sentence. */
-function lastWords(stderr: string): string {
-  const lines = stderr
-    .split('\n')
-    .map((line) => line.replace(/^(?:fatal|error|remote): */, '').trim())
-    .filter((line) => line !== '')
-  const said = lines.slice(0, 3).join('; ').replace(/\.$/, '')
-  // an address may contain a password
-  return said.replace(/\/\/[^\s/@]+@/g, '//') || 'git gave no reason'
 }

@@ -5,7 +5,7 @@ import { counted } from '../model/amounts.ts'
 import { readBlobs } from '../workspace/git/git-contents.ts'
 import { gitIdentity } from '../workspace/git/git-identity.ts'
 import type { RecordGit } from './record-git.ts'
-import { SyncStop } from './sync-stop.ts'
+import { SyncStop, saidBy } from './sync-stop.ts'
 import { below, copyIndex, emptyTree, type TreeChange, treeChanges, withIndex } from './trees.ts'
 
 export interface RecordCommit {
@@ -46,7 +46,7 @@ export async function commitRecord(
     await inspect(changes)
     const cases = await casesIn(git, tree, changes)
     // staged first: killed after this, the next commit has the same
-    if (!dryRun) await stage(git)
+    if (!dryRun) await add(git, {})
     const staged = dryRun ? tree : await stagedTree(git, head)
     if (staged === tree) {
       const commit = await makeCommit(git, {
@@ -85,28 +85,28 @@ async function stagedTree(git: RecordGit, head: string | null): Promise<string> 
   return withIndex(git, (env, path) => addedTree(git, { env, path, head }))
 }
 
-async function stage(git: RecordGit): Promise<void> {
-  try {
-    await add(git, {})
-  } catch (error) {
-    throw lockedOr(error)
-  }
-}
-
 async function add(git: RecordGit, env: Record<string, string>): Promise<void> {
   const spec = git.prefix === '' ? ['--', '.'] : below(git.prefix)
   // the service may just be making a file or folder
   const all = [...spec, ':(top,exclude,glob)**/.casefile-*']
-  await git.text(['-c', 'advice.addEmbeddedRepo=false', 'add', '--all', ...all], { env })
+  const args = ['-c', 'advice.addEmbeddedRepo=false', 'add', '--all', ...all]
+  const { exit, stderr } = await git.run(args, { env })
+  if (exit !== 0) throw isLocked(stderr) ? gitBusy() : commitFailed('add the files', stderr)
+}
+
+function commitFailed(what: string, stderr: string): SyncStop {
+  return new SyncStop(
+    'commit_failed',
+    `Git could not ${what}: ${saidBy(stderr)}. Nothing was pushed. When git add and git commit work here, run it again.`,
+  )
+}
+
+function isLocked(stderr: string): boolean {
+  return /\.lock'?: File exists|Unable to create '.*\.lock'/.test(stderr)
 }
 
 /** Another git works in the repository, or was killed. */
-export function lockedOr(error: unknown): unknown {
-  if (
-    !(error instanceof Error) ||
-    !/\.lock'?: File exists|Unable to create '.*\.lock'/.test(error.message)
-  )
-    return error
+export function gitBusy(): SyncStop {
   return new SyncStop(
     'git_busy',
     'Another git works in this repository: its index.lock is there. Try again when it has finished. If none runs, one was killed: remove that file.',
@@ -121,15 +121,18 @@ interface NewCommit {
 
 export async function makeCommit(git: RecordGit, commit: NewCommit): Promise<string> {
   const { tree, parents, message } = commit
-  const signs = (await git.run(['config', '--type=bool', '--get', 'commit.gpgSign'])).stdout
+  const asked = await git.run(['config', '--type=bool', '--get', 'commit.gpgSign'])
+  const isSigned = asked.stdout.toString().trim() === 'true'
   const args = [
     'commit-tree',
-    ...(signs.toString().trim() === 'true' ? ['-S'] : []),
+    ...(isSigned ? ['-S'] : []),
     ...parents.flatMap((parent) => ['-p', parent]),
     tree,
   ]
   const env = await gitIdentity(git.top)
-  return (await git.text(args, { env, input: message, isRemote: true })).trim()
+  const { exit, stdout, stderr } = await git.run(args, { env, input: message, isRemote: true })
+  if (exit === 0) return stdout.toString().trim()
+  throw commitFailed(isSigned ? 'sign the commit, as commit.gpgSign says' : 'commit', stderr)
 }
 
 /** Moves the branch, unless it was moved since. */

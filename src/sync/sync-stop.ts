@@ -8,6 +8,7 @@ export const STOP_CODES = [
   'git_busy',
   'broken_file',
   'secret_found',
+  'commit_failed',
   'session_running',
   'code_changed',
   'code_to_push',
@@ -28,4 +29,15 @@ export class SyncStop extends Error {
     this.name = 'SyncStop'
     this.code = code
   }
+}
+
+/** What git printed on standard error, as a part of a sentence. */
+export function saidBy(stderr: string): string {
+  const lines = stderr
+    .split('\n')
+    .map((line) => line.replace(/^(?:fatal|error|remote): */, '').trim())
+    .filter((line) => line !== '')
+  const said = lines.slice(0, 3).join('; ').replace(/\.$/, '')
+  // an address may contain a password
+  return said.replace(/\/\/[^\s/@]+@/g, '//') || 'git gave no reason'
 }

@@ -14,7 +14,7 @@ import type { ReplacedFileTracker } from '../files/replace-seen.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
-import { filesChanging, lockedOr, moveBranch } from './record-commit.ts'
+import { filesChanging, gitBusy, moveBranch } from './record-commit.ts'
 import type { RecordGit } from './record-git.ts'
 import {
   type Blobs,
@@ -133,7 +133,7 @@ async function lockIndex(git: RecordGit): Promise<() => Promise<void>> {
     await file.writeFile(LOCK_TEXT)
     await file.close()
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) throw lockedOr(new Error(`Unable to create '${path}.lock'`))
+    if (hasCode(error, 'EEXIST')) throw gitBusy()
     throw error
   }
   return () => rm(path, { force: true })

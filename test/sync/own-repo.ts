@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { finished, must, newSession, reaches, step } from '../fixtures/session-client.ts'
+import { finished, git, must, newSession, reaches, step } from '../fixtures/session-client.ts'
 import { copiesIn, makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 
 t.test('two clones share a record', async (t) => {
@@ -187,7 +187,14 @@ t.test('why it cannot be shared', async (t) => {
     '#!/bin/sh\necho you may not >&2\nexit 1\n',
     { mode: 0o755 },
   )
-  await must(a, 'POST', '/cases', { title: 'More' })
+  const more = await must(a, 'POST', '/cases', { title: 'More' })
+  a.git('config', 'commit.gpgSign', 'true')
+  a.git('config', 'gpg.program', 'no-such-program')
+  t.match(await a.sync(), { code: 'commit_failed', reason: /commit.gpgSign.*no-such-program/ })
+  a.git('config', '--unset', 'commit.gpgSign')
+  git(a.path('cases', more.id), 'init', '--quiet', 'sub')
+  t.match(await a.sync(), { code: 'commit_failed', reason: /does not have a commit checked out/ })
+  rmSync(a.path('cases', more.id, 'sub'), { recursive: true })
   t.match(await a.sync(), { code: 'push_failed', reason: /pre-receive hook declined.*stay here/s })
   t.match(await must(a, 'GET', '/sync'), { ahead: 1, uncommitted: 0 })
   rmSync(join(dir, 'origin.git', 'hooks', 'pre-receive'))
