@@ -89,16 +89,18 @@ export interface Blobs {
 }
 
 export function createBlobs(git: RecordGit): Blobs {
-  const loaded = new Map<string, Buffer>()
+  /** Null for what is no blob. */
+  const loaded = new Map<string, Buffer | null>()
 
   async function load(ids: Iterable<string>): Promise<void> {
     const missing = [...ids].filter((id) => !loaded.has(id))
-    for (const [id, bytes] of await readBlobs(git.top, missing)) loaded.set(id, bytes)
+    const found = await readBlobs(git.top, missing)
+    for (const id of missing) loaded.set(id, found.get(id) ?? null)
   }
 
   async function find(id: string): Promise<Buffer | null> {
     if (!loaded.has(id)) await load([id])
-    return loaded.get(id) ?? null
+    return loaded.get(id)!
   }
 
   async function read(id: string): Promise<Buffer> {
