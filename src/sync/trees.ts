@@ -114,7 +114,9 @@ export function createBlobs(git: RecordGit): Blobs {
     read,
     find,
     async write(bytes) {
-      return (await git.text(['hash-object', '-w', '--stdin'], { input: bytes })).trim()
+      const id = (await git.text(['hash-object', '-w', '--stdin'], { input: bytes })).trim()
+      loaded.set(id, Buffer.from(bytes))
+      return id
     },
     file: ({ mode, id }) => ({
       mode,
