@@ -97,7 +97,6 @@ async function takePages(browser) {
   await take(browser, 'session-live', url + slow.page, {}, showRounds)
   await take(browser, 'cases', `${url}/`)
   await take(browser, 'cases-dark', `${url}/`, { colorScheme: 'dark' })
-  await take(browser, 'search', `${url}/find?q=password+hash`)
   await take(browser, 'session-plan', url + plan)
   await take(browser, 'session-phone', url + plan, { viewport: PHONE, deviceScaleFactor: 1.5 })
   // only one session at a time can run in a folder
