@@ -208,12 +208,15 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
 export const gone = () => null
 
 function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
+  return [...(kinds?.keys() ?? [])]
+    .filter(isConflictCopy)
+    .map((name) => conflictCopyProblem(folder === '.' ? name : `${folder}/${name}`))
+}
+
+export function conflictCopyProblem(file: string): Problem {
   const message =
     'conflict copy: this version could not be merged with the file beside it (a save at the same moment, a sync, or a file in place of latest.md): copy what you need, then delete it'
-  return [...(kinds?.keys() ?? [])].filter(isConflictCopy).map((name) => {
-    const file = folder === '.' ? name : `${folder}/${name}`
-    return { code: 'conflict_copy', file, line: null, message }
-  })
+  return { code: 'conflict_copy', file, line: null, message }
 }
 
 function linkProblems(inside: ReadonlyMap<string, EntryKind>): Problem[] {

@@ -8,11 +8,18 @@ import { kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
+import { isConflictCopy } from '../markdown/conflict-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { KnownCase } from '../state/cases.ts'
 import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
-import { type CaseLookDeps, gone, hiddenProblem, readCaseFolder } from './case-look.ts'
+import {
+  type CaseLookDeps,
+  conflictCopyProblem,
+  gone,
+  hiddenProblem,
+  readCaseFolder,
+} from './case-look.ts'
 import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
@@ -39,7 +46,7 @@ export interface Scan {
    * half-saved and was not accepted.
    */
   readAll(accept?: AcceptPolicy, signal?: AbortSignal): Promise<string[]>
-  /** Workspace problems: names under cases/ that are not cases, or why cases/ cannot be listed. */
+  /** Workspace problems: names under cases/ that are not cases, conflict copies outside of cases, or why cases/ cannot be listed. */
   unknownEntries(): Problem[]
 }
 
@@ -173,11 +180,16 @@ export function createScan(deps: ScanDeps): Scan {
       onRead?.(id, pass)
     })
     const links = added.filter((id) => entries?.get(id) !== 'folder')
-    unknownEntries = names
-      .filter((name) => !UUID.test(name) && !name.startsWith('.'))
+    const unknown = names
+      .filter((name) => !UUID.test(name) && !name.startsWith('.') && !isConflictCopy(name))
       .filter((name) => entries?.get(name) === 'folder' || !isEditorFile(name))
       .concat(links)
-      .map(unknownEntryProblem)
+    const beside = kindsNow(layout.memoryRoot)
+    const copies = [
+      ...(beside === null || beside === 'hidden' ? [] : beside.keys()),
+      ...names.map((name) => `cases/${name}`),
+    ].filter(isConflictCopy)
+    unknownEntries = [...unknown.map(unknownEntryProblem), ...copies.map(conflictCopyProblem)]
   }
 
   async function readAll(

@@ -81,6 +81,7 @@ t.test('every problem is told with its place', async (t) => {
     t,
     {
       'not-a-case': {},
+      'team.conflict-20261120T095400.000Z.md': 'in the folder of the cases',
       [CASE_ID]: {
         'case.md': '---\ntitle: A\nstate: DONE\n---\n',
         'notes.md': 'one\n<<<<<<< HEAD\ntwo\n=======\nthree\n>>>>>>> other\n',
@@ -90,6 +91,7 @@ t.test('every problem is told with its place', async (t) => {
     },
     { 'casefile.md': '---\nprovider: runbook\ncolour: red\n---\n' },
   )
+  writeFileSync(space.file('..', 'team.conflict-20261120T095400.000Z.md'), 'beside them')
   const { findings } = await space.check()
   const at = `memory/cases/${CASE_ID}`
   t.strictSame(
@@ -101,11 +103,13 @@ t.test('every problem is told with its place', async (t) => {
       [`${at}/proof/${PROOF}.md`, 3, 'proof_changed'],
       [`${at}/sessions/2.md`, null, 'invalid_plan'],
       ['memory/cases/not-a-case', null, 'bad_name'],
+      ['memory/cases/team.conflict-20261120T095400.000Z.md', null, 'conflict_copy'],
+      ['memory/team.conflict-20261120T095400.000Z.md', null, 'conflict_copy'],
     ],
   )
   t.strictSame(
     findings.map((each) => each.case_id),
-    [null, CASE_ID, CASE_ID, CASE_ID, CASE_ID, null],
+    [null, CASE_ID, CASE_ID, CASE_ID, CASE_ID, null, null, null],
   )
   for (const { code, remedy } of findings) t.equal(remedy, remedyOf(code))
   t.notOk(existsSync(space.stateDir), 'to look makes no state folder')
