@@ -11,7 +11,7 @@ import { AppError } from '../model/app-error.ts'
 /** A file or folder that a step creates, replaces or deletes. */
 export interface PlannedFile {
   path: string
-  /** What it will contain; null if it is deleted; undefined for a folder, and for what git makes: these do not exist yet. */
+  /** What it will contain; null if it is deleted; undefined for a folder, or a file that git makes, which does not exist yet. */
   bytes?: Uint8Array | null
 }
 
@@ -51,19 +51,19 @@ export async function writeSteps(steps: readonly Step[], root: string): Promise<
       done.push(...(await write()))
       written.push(...files.map(({ path }) => path))
     } catch (error) {
-      const left: string[] = []
+      const notWritten: string[] = []
       for (const file of files) {
-        const list = (await isWritten(file)) ? written : left
+        const list = (await isWritten(file)) ? written : notWritten
         list.push(file.path)
       }
       const later = steps.slice(index + 1).flatMap((step) => step.files.map(({ path }) => path))
-      throw unfinished(error, written, [...left, ...later], root)
+      throw unfinished(error, written, [...notWritten, ...later], root)
     }
   }
   return done
 }
 
-/** A write may fail although the file is there: at the sync of its folder. */
+/** Whether the file is as planned, though the step failed: it may have failed only when it synced the folder. */
 async function isWritten({ path, bytes }: PlannedFile): Promise<boolean> {
   if (bytes === undefined) return (await stampOf(path)) !== null
   if (bytes === null) return (await stampOf(path)) === null
@@ -79,16 +79,16 @@ async function isWritten({ path, bytes }: PlannedFile): Promise<boolean> {
 function unfinished(
   error: unknown,
   written: readonly string[],
-  left: readonly string[],
+  notWritten: readonly string[],
   root: string,
 ): unknown {
   const names = (paths: readonly string[]) => paths.map((path) => shownPath(root, path)).join(', ')
-  const rest = left.length === 0 ? '' : ` Not written: ${names(left)}.`
+  const rest = notWritten.length === 0 ? '' : ` Not written: ${names(notWritten)}.`
   const outcome =
     written.length === 0
-      ? `None of these files was written: ${names(left)}.`
+      ? `None of these files was written: ${names(notWritten)}.`
       : `Written: ${names(written)}.${rest} If you do this again, what is written stays, and the rest follows.`
-  const cause = error instanceof AppError ? error : storageError(error, left[0] ?? root)
+  const cause = error instanceof AppError ? error : storageError(error, notWritten[0] ?? root)
   if (cause instanceof AppError) {
     const { code, message, errors, extra } = cause
     return new AppError(code, `${message} ${outcome}`, { errors, extra, cause })
