@@ -124,8 +124,8 @@ const failures: Failure[] = [
     name: 'the folder of the cases is a link',
     options: { yes: true },
     spoil({ file }) {
-      mkdirSync(file('memory'))
-      symlinkSync('..', file('memory/cases'))
+      mkdirSync(file('memory/elsewhere'), { recursive: true })
+      symlinkSync('elsewhere', file('memory/cases'))
     },
     mend: remove('memory'),
     error: /memory\/cases is not a folder/,
