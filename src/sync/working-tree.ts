@@ -161,15 +161,18 @@ async function replaceFile(
   const expect = await contentOf(git, blobs, path, before)
   if (bytes === null) return removeFile(git, place, expect)
   const tracker = trackerFor(path, expect)
-  await writeDurable(place, bytes, { expect, within: git.top, ...(tracker ? { tracker } : {}) })
+  const mode = after!.mode === before.mode ? {} : { mode: modeOf(after!) }
+  const options = { expect, within: git.top, ...mode, ...(tracker ? { tracker } : {}) }
+  await writeDurable(place, bytes, options)
 }
 
 function isLink(file: TreeFile | null): boolean {
   return file !== null && !file.mode.startsWith('100')
 }
 
+/** As git does. */
 function modeOf({ mode }: TreeFile): number {
-  return mode === '100755' ? 0o777 : 0o666
+  return (mode === '100755' ? 0o777 : 0o666) & ~process.umask()
 }
 
 /** What the file is on the disk: a filter such as git-lfs may store something else in git. */
@@ -255,7 +258,8 @@ async function replaceLink(
   if (present !== expected || after?.mode === '160000') return
   if (present !== null) await rm(place, { force: true })
   if (after === null) return
-  if (!isLink(after)) return createDurable(place, await blobs.read(after.id))
+  if (!isLink(after))
+    return createDurable(place, await blobs.read(after.id), { mode: modeOf(after) })
   await makeFolder(dirname(place))
   await symlink((await blobs.read(after.id)).toString(), place)
 }
