@@ -17,6 +17,7 @@ import type { ReplacedFileTrackers } from '../workspace/late-saves/pre-images.ts
 import type { Layout } from '../workspace/layout.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
+import { mustBeStoredPlainly } from './attributes.ts'
 import { brokenFiles } from './broken-files.ts'
 import {
   caseIdsIn,
@@ -160,7 +161,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const dryRun = result.dry_run
     const made = await commitRecord(git, {
       dryRun,
-      inspect: (changes) => inspect(blobs, changes),
+      inspect: (changes) => inspect(git, blobs, changes),
     })
     if (made.changes.length > 0 && made.commit !== null) {
       const files = (result.committed?.files ?? 0) + made.changes.length
@@ -200,6 +201,9 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const base = isForward ? before : (common ?? (await unrelatedBase(git, theirs)))
     const incoming = await treeChanges(git, [base, theirs])
     mustTouchRecordAlone(git, incoming)
+    const own = isForward ? [] : await treeChanges(git, [base, before])
+    const paths = [...incoming, ...own].map(({ path }) => path)
+    await mustBeStoredPlainly(git, paths, theirs)
     let to = theirs
     let report: MergeReport = { copies: [], renumbered: [] }
     if (!isForward) {
@@ -273,7 +277,15 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     for (const what of fixer.done.fixed) log(what)
   }
 
-  async function inspect(blobs: Blobs, changes: readonly TreeChange[]): Promise<void> {
+  async function inspect(
+    git: RecordGit,
+    blobs: Blobs,
+    changes: readonly TreeChange[],
+  ): Promise<void> {
+    await mustBeStoredPlainly(
+      git,
+      changes.filter(({ after }) => after !== null).map(({ path }) => path),
+    )
     const broken = await brokenFiles(blobs, changes)
     mustBeWhole(broken, ' Nothing was committed.')
     const then =

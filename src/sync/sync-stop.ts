@@ -7,6 +7,7 @@ export const STOP_CODES = [
   'unrelated_histories',
   'git_busy',
   'broken_file',
+  'filtered_file',
   'secret_found',
   'commit_failed',
   'session_running',

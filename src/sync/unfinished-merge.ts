@@ -6,6 +6,7 @@ import { removeFile } from '../files/remove-file.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { Side } from '../markdown/merging/folder.ts'
+import { mustBeStoredPlainly } from './attributes.ts'
 import { caseIdsIn } from './history.ts'
 import { filesChanging } from './record-commit.ts'
 import type { RecordGit } from './record-git.ts'
@@ -40,6 +41,7 @@ export async function resolveConflicts(
   options: ResolutionOptions,
 ): Promise<Resolution> {
   const unmerged = await stagedFiles(git, ['--unmerged', ...below(git.prefix)])
+  await mustBeStoredPlainly(git, unmerged.paths)
   const units = new Set([...unmerged.paths].map((path) => unitOf(git, path)))
   const edited: string[] = []
   for (const path of unmerged.paths) {
