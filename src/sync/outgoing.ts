@@ -3,7 +3,7 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
 import type { RecordGit, Upstream } from './record-git.ts'
 import { SyncStop, saidBy } from './sync-stop.ts'
-import { type Blobs, createBlobs, type TreeChange } from './trees.ts'
+import { type Blobs, createBlobs, GITLINK, type TreeChange } from './trees.ts'
 
 /** Replaces the secrets in a text; see `sessions/redaction.ts`. */
 type Redact = (text: string) => string
@@ -51,7 +51,7 @@ function findSecret(bytes: Buffer, redact: Redact): { line: number; name: string
 
 export function blobsIn(changes: readonly TreeChange[]): NamedBlob[] {
   return changes.flatMap(({ path, after }) =>
-    after && after.mode !== '160000' ? [{ path, id: after.id }] : [],
+    after && after.mode !== GITLINK ? [{ path, id: after.id }] : [],
   )
 }
 

@@ -12,6 +12,7 @@ import {
   type Blobs,
   editedTree,
   filesIn,
+  GITLINK,
   type TreeChange,
   type TreeFile,
   treeChanges,
@@ -124,7 +125,7 @@ async function versionsOf(
   const changed = new Set(wanted.changes.map(({ path }) => path))
   const ids = SIDES.flatMap((side) =>
     [...found[side]]
-      .filter(([path, { mode }]) => changed.has(path) && mode.startsWith('1') && mode !== '160000')
+      .filter(([path, { mode }]) => changed.has(path) && mode.startsWith('1') && mode !== GITLINK)
       .map(([, file]) => file.id),
   )
   await blobs.load(ids)

@@ -41,6 +41,7 @@ import type { SyncResult, SyncStatus } from './sync-result.ts'
 import {
   mustBeRecord,
   mustBeWhole,
+  mustHaveNoRepository,
   mustNotBreak,
   mustTouchRecordAlone,
   overtaken,
@@ -282,6 +283,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     blobs: Blobs,
     changes: readonly TreeChange[],
   ): Promise<void> {
+    mustHaveNoRepository(changes)
     await mustBeStoredPlainly(
       git,
       changes.filter(({ after }) => after !== null).map(({ path }) => path),

@@ -5,7 +5,7 @@ import { brokenFiles } from './broken-files.ts'
 import { type RecordGit, unfinishedWork } from './record-git.ts'
 import type { SyncResult } from './sync-result.ts'
 import { SyncStop } from './sync-stop.ts'
-import type { Blobs, TreeChange } from './trees.ts'
+import { type Blobs, GITLINK, type TreeChange } from './trees.ts'
 
 export function mustBeFinished(git: RecordGit): void {
   const work = unfinishedWork(git)
@@ -23,6 +23,19 @@ export function mustBeWhole(broken: readonly { file: string; message: string }[]
   throw new SyncStop(
     'broken_file',
     `${first.file} cannot be shared: ${first.message}${more}.${then} Fix it, then sync again. Every problem: casefile check`,
+  )
+}
+
+/** Git would store only the name of a commit of such a folder. */
+export function mustHaveNoRepository(changes: readonly TreeChange[]): void {
+  const found = changes.find(({ after }) => after?.mode === GITLINK)
+  if (found) throw nestedRepository(found.path)
+}
+
+export function nestedRepository(path: string): SyncStop {
+  return new SyncStop(
+    'nested_repository',
+    `The folder ${path} is a git repository, which cannot be shared as a part of this one. Move it out of the record, or remove its .git, then sync again.`,
   )
 }
 

@@ -8,6 +8,7 @@ export const STOP_CODES = [
   'git_busy',
   'broken_file',
   'filtered_file',
+  'nested_repository',
   'secret_found',
   'commit_failed',
   'session_running',

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import t from 'tap'
-import { must } from '../fixtures/session-client.ts'
-import { makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
+import { git, must } from '../fixtures/session-client.ts'
+import { copiesIn, makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 
 t.test('a filter of git on markdown stops it', async (t) => {
   const dir = makeOrigin(t)
@@ -47,3 +47,70 @@ t.test('a filter of git on markdown stops it', async (t) => {
   t.match(await b.sync(), { state: 'in_sync' })
   t.equal(a.tree(), b.tree())
 })
+
+t.test(
+  'a git repository in the record stops it, and one that others have committed does no harm',
+  async (t) => {
+    const dir = makeOrigin(t)
+    const a = await openSyncedClone(t, { dir, name: 'a' })
+    const { id } = await must(a, 'POST', '/cases', { title: 'One' })
+    await a.sync()
+    const b = await openSyncedClone(t, { dir, name: 'b' })
+    const sub = a.path('cases', id, 'sub')
+    const commit = (folder: string) => {
+      const [user, email] = ['user.name=x', 'user.email=x@example.com']
+      git(folder, '-c', user, '-c', email, 'commit', '-q', '--allow-empty', '-m', 'x')
+    }
+    git(dir, 'init', '-q', sub)
+    commit(sub)
+    const before = a.git('rev-parse', 'HEAD')
+    const refused = { code: 'nested_repository', reason: `cases/${id}/sub is a git repository` }
+    t.match(await a.sync(), refused)
+    t.equal(a.git('rev-parse', 'HEAD'), before)
+
+    a.git('add', '.')
+    a.git('commit', '-qm', 'by hand')
+    a.git('push', '-q')
+    t.match(await b.sync(), { state: 'in_sync' })
+    t.strictSame(readdirSync(b.path('cases', id, 'sub')), [], 'an empty folder, as with git')
+    t.match(await b.sync(), { state: 'in_sync', committed: null })
+
+    // both changed the case
+    commit(sub)
+    t.match(await a.sync(), refused)
+    a.git('commit', '-qam', 'by hand')
+    a.write('a\n', 'cases', id, 'a.md')
+    b.write('b\n', 'cases', id, 'b.md')
+    t.match(await a.sync(), { state: 'in_sync' })
+    t.match(await b.sync(), { state: 'in_sync' })
+    t.match(await a.sync(), { state: 'in_sync' })
+    t.equal(a.tree(), b.tree())
+
+    // removed there: it stays here, and is refused
+    rmSync(b.path('cases', id, 'sub'), { recursive: true })
+    t.match(await b.sync(), { state: 'in_sync' })
+    t.match(await a.sync(), { state: 'in_sync', received: { commits: 1 } })
+    t.ok(existsSync(sub))
+    t.match(await a.sync(), refused)
+    renameSync(sub, `${dir}/sub`)
+    t.match(await a.sync(), { state: 'in_sync' })
+    t.equal(a.tree(), b.tree())
+
+    // a file in its place in the other clone
+    renameSync(`${dir}/sub`, sub)
+    a.git('add', '.')
+    a.git('commit', '-qm', 'by hand')
+    a.git('push', '-q')
+    b.write('b\n', 'cases', id, 'sub')
+    t.match(await b.sync(), { state: 'conflicts', copies: [{ file: `cases/${id}/sub` }] })
+    t.match(b.read(copiesIn(b)[0]!), /^Subproject commit/)
+    t.equal(b.read('cases', id, 'sub'), 'b\n')
+    t.match(await a.sync(), { code: 'nested_repository' })
+    t.ok(existsSync(`${sub}/.git`))
+    t.equal(a.git('status', '--porcelain'), '')
+    renameSync(sub, `${dir}/sub`)
+    await a.sync()
+    t.match(await a.sync(), { state: 'in_sync' })
+    t.equal(a.tree(), b.tree())
+  },
+)
