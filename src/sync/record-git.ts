@@ -1,7 +1,6 @@
 /** What git knows of the repository that stores the record, and git commands in it. */
 
 import { join, relative, resolve } from 'node:path'
-import { hasCode } from '../files/errno.ts'
 import { stampNow } from '../files/read-now.ts'
 import {
   type GitCommandOptions,
@@ -10,7 +9,7 @@ import {
   runGit,
 } from '../workspace/git/git-command.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
-import { SyncStop } from './sync-stop.ts'
+import { SyncStop, stopFor } from './sync-stop.ts'
 
 type Options = Omit<GitCommandOptions, 'cwd'>
 
@@ -52,13 +51,8 @@ export async function openRecordGit(root: string, memoryRoot: string): Promise<R
   }
 }
 
-function notFound(error: unknown): Pick<GitOutput, 'exit' | 'stdout' | 'stderr'> {
-  if (!hasCode(error, 'ENOENT')) throw error
-  return {
-    exit: -1,
-    stdout: Buffer.alloc(0),
-    stderr: 'there is no git, or no folder for the record',
-  }
+function notFound(error: unknown): never {
+  throw stopFor(error) ?? error
 }
 
 function notStored(why: string): SyncStop {

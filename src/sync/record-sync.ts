@@ -48,7 +48,7 @@ import {
   unfinished,
 } from './sync-rules.ts'
 import { lastResultFile, readSyncStatus } from './sync-status.ts'
-import { SyncStop } from './sync-stop.ts'
+import { SyncStop, stopFor } from './sync-stop.ts'
 import { type Blobs, createBlobs, emptyTree, type TreeChange, treeChanges } from './trees.ts'
 import { resolveConflicts } from './unfinished-merge.ts'
 import { isInterrupted, moveTo, recover } from './working-tree.ts'
@@ -92,14 +92,23 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       const isClean = result.copies.length === 0 && result.broken.length === 0
       result.state = isClean ? 'in_sync' : 'conflicts'
     } catch (error) {
-      if (!(error instanceof SyncStop)) throw error
+      const stop = stopFor(error)
+      if (stop === null) throw error
       result.state = 'stopped'
-      result.code = error.code
-      result.reason = error.message
+      result.code = stop.code
+      result.reason = stop.message
     }
-    if (!dryRun)
-      await writeDurable(lastResultFile(deps.stateDir), Buffer.from(JSON.stringify(result)))
+    if (!dryRun) await note(result)
     return result
+  }
+
+  /** Only for those who look later. */
+  async function note(result: SyncResult): Promise<void> {
+    try {
+      await writeDurable(lastResultFile(deps.stateDir), Buffer.from(JSON.stringify(result)))
+    } catch (error) {
+      log(`the result of the sync was not noted: ${stopFor(error)?.message ?? error}`)
+    }
   }
 
   async function syncWith(git: RecordGit, result: SyncResult): Promise<void> {

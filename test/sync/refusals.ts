@@ -1,5 +1,9 @@
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { AppError } from '../../src/model/app-error.ts'
+import { stopFor } from '../../src/sync/sync-stop.ts'
+import { commandsOn } from '../fixtures/cli.ts'
 import { git, must } from '../fixtures/session-client.ts'
 import { copiesIn, makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 
@@ -114,3 +118,57 @@ t.test(
     t.equal(a.tree(), b.tree())
   },
 )
+
+t.test('git or the disk fails: nothing was pushed, and it says so once', async (t) => {
+  const dir = makeOrigin(t)
+  const a = await openSyncedClone(t, { dir, name: 'a' })
+  const { id } = await must(a, 'POST', '/cases', { title: 'One' })
+  await a.sync()
+  const b = await openSyncedClone(t, { dir, name: 'b' })
+  await b.close()
+  a.write('x\n', 'cases', id, 'notes.md')
+  await a.sync()
+  const { root, stateDir } = b
+  const cli = commandsOn(t, { root, env: { CASEFILE_STATE_DIR: stateDir } })
+  const bin = join(dir, 'bin')
+  mkdirSync(bin)
+  const fake = `#!/bin/sh
+case "$*" in *update-index*) echo 'fatal: unable to write the new index' >&2; exit 128 ;; esac
+PATH='${process.env.PATH}' exec git "$@"
+`
+  writeFileSync(join(bin, 'git'), fake, { mode: 0o755 })
+  const failed = await cli.runWith({ env: { PATH: bin } }, 'sync')
+  t.equal(failed.code, 2)
+  const said =
+    'Nothing was pushed. git update-index failed (exit 128): fatal: unable to write the new index.'
+  t.match(failed.stdout.replace(/\s+/g, ' '), said)
+  t.equal(failed.stderr, '')
+  rmSync(join(bin, 'git'))
+  const missing = await cli.runWith({ env: { PATH: bin } }, 'sync')
+  t.equal(missing.code, 2)
+  t.match(
+    missing.stdout.replace(/\s+/g, ' '),
+    /Nothing was pushed. Git cannot be started \(ENOENT\)/,
+  )
+  t.equal(missing.stderr, '')
+  t.equal((await cli.runWith({ cwd: dir }, 'sync')).code, 2, 'no workspace')
+  mkdirSync(join(b.memory, '.git', 'casefile-sync-target'))
+  const barred = await cli.run('sync')
+  t.match(barred, { code: 2, stdout: /Nothing was pushed/, stderr: '' })
+  rmSync(join(b.memory, '.git', 'casefile-sync-target'), { recursive: true })
+  rmSync(join(stateDir, 'sync.json'))
+  mkdirSync(join(stateDir, 'sync.json'))
+  t.match(await cli.run('sync'), { code: 0, stdout: /In sync/, stderr: /was not noted/ })
+  t.equal(b.read('cases', id, 'notes.md'), 'x\n')
+})
+
+t.test('which errors are reasons to stop', async (t) => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+    syscall: 'write',
+  })
+  t.match(stopFor(full), { code: 'disk_failed', message: /ENOSPC.*Free space/ })
+  t.match(stopFor(new AppError('storage_full', 'Full.')), { code: 'disk_failed', message: 'Full.' })
+  t.match(stopFor(new Error('git cat-file was ended by SIGKILL')), { code: 'git_failed' })
+  t.equal(stopFor(new TypeError('x is not a function')), null)
+})
