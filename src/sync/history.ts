@@ -34,6 +34,23 @@ export async function timeOf(git: RecordGit, commit: string): Promise<string> {
   return new Date(seconds * 1000).toISOString()
 }
 
+/** The commits of `tip` that the remote does not have, as far as is known; `theirs` is its branch, if it has one. */
+export async function countUnpushed(
+  git: RecordGit,
+  tip: string,
+  { remote, theirs, paths = [] }: { remote: string; theirs: string | null; paths?: string[] },
+): Promise<number> {
+  const known = [...(theirs === null ? [] : [theirs]), `--remotes=${remote}`]
+  return Number(await git.text(['rev-list', '--count', tip, '--not', ...known, ...paths]))
+}
+
+/** What a new branch of the remote is compared with: a commit that the remote has on another branch, or nothing. */
+export async function pushedBase(git: RecordGit, tip: string, remote: string): Promise<string> {
+  const args = ['rev-list', '--boundary', '--topo-order', tip, '--not', `--remotes=${remote}`]
+  const listed = await git.text(args)
+  return /^-([0-9a-f]+)$/m.exec(listed)?.[1] ?? emptyTree(git)
+}
+
 export async function countCommits(
   git: RecordGit,
   tip: string,

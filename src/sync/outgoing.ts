@@ -88,7 +88,12 @@ export async function push(git: RecordGit, upstream: Upstream, tip: string): Pro
   const said = `${stdout.toString()}${stderr}`
   if (/\[rejected\]|cannot lock ref|failed to update ref|reference already exists/.test(said))
     return false
-  const why = /^!\t[^\t]*\t(.*)$/m.exec(stdout.toString())?.[1] ?? saidBy(stderr)
+  const refused = /^!\t[^\t]*\t(.*)$/m.exec(stdout.toString())?.[1]
+  // such as what a hook of the remote prints
+  const printed = stderr.split('\n').filter((line) => /^remote:\s*\S/.test(line))
+  const reasons =
+    refused && printed.length > 0 ? `${refused}: ${saidBy(printed.join('\n'))}` : refused
+  const why = reasons ?? saidBy(stderr)
   throw new SyncStop(
     'push_failed',
     `${remote} did not accept the record: ${why}. The commits stay here; once you may push, run it again.`,

@@ -23,7 +23,9 @@ import {
   caseIdsIn,
   commonCommit,
   countCommits,
+  countUnpushed,
   mergeMessage,
+  pushedBase,
   timeOf,
   unrelatedBase,
 } from './history.ts'
@@ -33,6 +35,7 @@ import {
   findUpstream,
   openRecordGit,
   type RecordGit,
+  type UnfinishedWork,
   type Upstream,
   unfinishedWork,
 } from './record-git.ts'
@@ -136,10 +139,11 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   async function resolveWork(
     git: RecordGit,
     blobs: Blobs,
-    work: string,
+    work: UnfinishedWork,
     result: SyncResult,
   ): Promise<SyncStop> {
     const { resolved, edited, ...report } = await resolveConflicts(git, blobs, {
+      work,
       dryRun: result.dry_run,
       time: result.at,
       lastNumber,
@@ -180,15 +184,16 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const theirs = await fetch(git, upstream)
     const tip = await joined(git, blobs, { ours: made.commit, theirs }, result)
     if (tip === null || tip === theirs) return true
-    const commits = await countCommits(git, tip, theirs)
-    const changes = await treeChanges(git, [theirs ?? (await emptyTree(git)), tip])
+    const { remote } = upstream
+    const commits = await countUnpushed(git, tip, { remote, theirs })
+    const changes = await treeChanges(git, [theirs ?? (await pushedBase(git, tip, remote)), tip])
     mustBeWhole(
       await brokenFiles(
         blobs,
         changes.filter(({ path }) => path.startsWith(git.prefix)),
       ),
     )
-    await mustBeRecord(git, tip, theirs)
+    await mustBeRecord(git, tip, { ...upstream, theirs })
     await mustPushNoSecret(git, upstream, tip, deps.redactor.text)
     const cases = await casesIn(git, tip, changes)
     if (!dryRun && !(await push(git, upstream, tip))) return false

@@ -195,10 +195,17 @@ t.test('why it cannot be shared', async (t) => {
   git(a.path('cases', more.id), 'init', '--quiet', 'sub')
   t.match(await a.sync(), { code: 'commit_failed', reason: /does not have a commit checked out/ })
   rmSync(a.path('cases', more.id, 'sub'), { recursive: true })
-  t.match(await a.sync(), { code: 'push_failed', reason: /pre-receive hook declined.*stay here/s })
+  t.match(await a.sync(), {
+    code: 'push_failed',
+    reason: /pre-receive hook declined\)?: you may not\. .*stay here/s,
+  })
   t.match(await must(a, 'GET', '/sync'), { ahead: 1, uncommitted: 0 })
   rmSync(join(dir, 'origin.git', 'hooks', 'pre-receive'))
   t.match(await a.sync(), { state: 'in_sync', committed: null, sent: { commits: 1 } })
+  a.git('branch', '-q', 'local')
+  a.git('branch', '-q', '-u', 'local')
+  t.match(await a.sync(), { code: 'no_remote', reason: /upstream of the branch main is local/ })
+  a.git('branch', '-q', '-u', 'origin/main')
   a.git('remote', 'set-url', 'origin', join(dir, 'nowhere.git'))
   t.match(await a.sync(), { code: 'fetch_failed' })
   a.git('remote', 'remove', 'origin')
