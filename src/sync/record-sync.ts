@@ -26,6 +26,7 @@ import {
   countUnpushed,
   mergeMessage,
   pushedBase,
+  restoredByOthers,
   timeOf,
   unrelatedBase,
 } from './history.ts'
@@ -39,7 +40,7 @@ import {
   type Upstream,
   unfinishedWork,
 } from './record-git.ts'
-import { type MergeReport, mergeTrees } from './record-merge.ts'
+import { emptyReport, mergeTrees } from './record-merge.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import {
   mustBeRecord,
@@ -220,7 +221,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const paths = [...incoming, ...own].map(({ path }) => path)
     await mustBeStoredPlainly(git, paths, theirs)
     let to = theirs
-    let report: MergeReport = { copies: [], renumbered: [] }
+    let report = emptyReport()
     if (!isForward) {
       const trees = { base, ours, theirs }
       const merge = await mergeTrees(git, blobs, trees, {
@@ -239,6 +240,10 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     if (!result.dry_run) await moveFiles(git, blobs, { from: ours, to, changes })
     result.copies.push(...report.copies)
     result.renumbered.push(...report.renumbered)
+    result.restored.push(
+      ...report.restored,
+      ...(await restoredByOthers(git, ours, theirs, incoming)),
+    )
     result.received = { commits: result.received.commits + commits, cases }
     return to
   }
@@ -339,8 +344,7 @@ function newResult(dryRun: boolean, at: string): SyncResult {
     committed: null,
     received: { commits: 0, cases: [] },
     sent: { commits: 0, cases: [] },
-    copies: [],
-    renumbered: [],
+    ...emptyReport(),
     broken: [],
   }
 }

@@ -11,6 +11,7 @@ import { caseIdsIn } from './history.ts'
 import { filesChanging } from './record-commit.ts'
 import type { RecordGit, UnfinishedWork } from './record-git.ts'
 import {
+  emptyReport,
   type MergeReport,
   type MergeTreesOptions,
   mergeUnits,
@@ -59,7 +60,7 @@ export async function resolveConflicts(
     edited.push(path)
     units.delete(unitOf(git, path))
   }
-  const none: Resolution = { resolved: [], edited, copies: [], renumbered: [] }
+  const none: Resolution = { resolved: [], edited, ...emptyReport() }
   if (units.size === 0) return none
   const folders = [...units].map((unit) => `:(top,literal)${unit.replace(/\/$/, '')}`)
   const { files } = await stagedFiles(git, stages, ['--stage', '--', ...folders])

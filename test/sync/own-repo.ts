@@ -120,6 +120,28 @@ t.test('both made the same change', async (t) => {
   t.equal(a.tree(), b.tree())
 })
 
+t.test('a case that one deleted and the other changed stays, and both are informed', async (t) => {
+  const dir = makeOrigin(t)
+  const a = await openSyncedClone(t, { dir, name: 'a' })
+  const { id } = await must(a, 'POST', '/cases', { title: 'One' })
+  await a.sync()
+  const b = await openSyncedClone(t, { dir, name: 'b' })
+  for (const [index, [deletes, edits]] of [
+    [a, b],
+    [b, a],
+  ].entries()) {
+    await must(deletes!, 'DELETE', `/cases/${id}`)
+    await must(edits!, 'PUT', `/cases/${id}`, { title: `Title ${index}` })
+    const restored = [{ case_id: id }]
+    t.match((await a.sync()).restored, [])
+    t.match(await b.sync(), { state: 'in_sync', restored })
+    const again = await a.sync()
+    t.strictSame(again.restored, deletes === a ? restored : [])
+    t.equal((await must(a, 'GET', `/cases/${id}`)).title, `Title ${index}`)
+    t.equal(a.tree(), b.tree())
+  }
+})
+
 t.test('a dry run says what would be done, and does nothing', async (t) => {
   const dir = makeOrigin(t)
   const a = await openSyncedClone(t, { dir, name: 'a' })

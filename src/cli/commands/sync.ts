@@ -65,6 +65,10 @@ function syncText(result: SyncResultJson): string {
       ({ case_id, from, to }) =>
         `Session ${from} of case ${case_id.slice(0, 8)} is now session ${to}: two clones had used its number.`,
     ),
+    ...result.restored.map(
+      ({ case_id }) =>
+        `Case ${case_id.slice(0, 8)} stays: it was deleted in one clone and changed in another. Delete it again if nothing in it is needed.`,
+    ),
     ...result.copies.map(
       ({ file, copy }) =>
         `CONFLICT in ${file}: your version stays, and the other one is ${copy}. Copy what you need from it, then delete it.`,
