@@ -29,7 +29,8 @@ export async function brokenFiles(
     const some = records.slice(at, at + SOME)
     await blobs.load(some.map(({ after }) => after!.id))
     for (const { path, after } of some) {
-      const message = await whatIsWrong(path, await blobs.read(after!.id))
+      const bytes = await blobs.find(after!.id)
+      const message = bytes ? await whatIsWrong(path, bytes) : 'it is a git repository'
       if (message !== null) broken.push({ file: path, message })
     }
   }

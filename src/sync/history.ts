@@ -34,6 +34,23 @@ export async function timeOf(git: RecordGit, commit: string): Promise<string> {
   return new Date(seconds * 1000).toISOString()
 }
 
+/** The commits of `tip` that the remote does not have, as far as is known; `theirs` is its branch, if it has one. */
+export async function countUnpushed(
+  git: RecordGit,
+  tip: string,
+  { remote, theirs, paths = [] }: { remote: string; theirs: string | null; paths?: string[] },
+): Promise<number> {
+  const known = [...(theirs === null ? [] : [theirs]), `--remotes=${remote}`]
+  return Number(await git.text(['rev-list', '--count', tip, '--not', ...known, ...paths]))
+}
+
+/** What a new branch of the remote is compared with: a commit that the remote has on another branch, or nothing. */
+export async function pushedBase(git: RecordGit, tip: string, remote: string): Promise<string> {
+  const args = ['rev-list', '--boundary', '--topo-order', tip, '--not', `--remotes=${remote}`]
+  const listed = await git.text(args)
+  return /^-([0-9a-f]+)$/m.exec(listed)?.[1] ?? emptyTree(git)
+}
+
 export async function countCommits(
   git: RecordGit,
   tip: string,
@@ -56,11 +73,37 @@ export function caseIdsIn(
   return [...new Set(ids)].sort()
 }
 
-export function mergeMessage(upstream: string, { copies, renumbered }: MergeReport): string {
+const RESTORED = 'deleted on one side and changed on the other, so it stays'
+
+/** The cases that were deleted here, and that others have restored in a merge, as its message says. */
+export async function restoredByOthers(
+  git: RecordGit,
+  ours: string | null,
+  theirs: string,
+  incoming: readonly TreeChange[],
+): Promise<MergeReport['restored']> {
+  const added = incoming.filter(({ path, before }) => !before && path.endsWith('/case.md'))
+  if (ours === null || added.length === 0) return []
+  const messages = await git.text(['log', '--merges', '--format=%B', `${ours}..${theirs}`])
+  const restored: MergeReport['restored'] = []
+  for (const { path } of added) {
+    const [case_id] = caseIdsIn(git, [{ path }])
+    if (!messages.includes(`${case_id}: ${RESTORED}\n`)) continue
+    const known = await git.text(['rev-list', '-1', ours, '--', `:(top,literal)${path}`])
+    if (known !== '') restored.push({ case_id: case_id! })
+  }
+  return restored
+}
+
+export function mergeMessage(
+  upstream: string,
+  { copies, renumbered, restored }: MergeReport,
+): string {
   const lines = [
     ...renumbered.map(
       ({ case_id, from, to }) => `${case_id}: session ${from} is now session ${to}`,
     ),
+    ...restored.map(({ case_id }) => `${case_id}: ${RESTORED}`),
     ...copies.map(({ copy }) => `conflict copy: ${copy}`),
   ]
   return [`Merge the cases of ${upstream}`, ...(lines.length > 0 ? ['', ...lines] : []), ''].join(

@@ -3,7 +3,7 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
 import type { RecordGit, Upstream } from './record-git.ts'
 import { SyncStop, saidBy } from './sync-stop.ts'
-import { type Blobs, createBlobs, type TreeChange } from './trees.ts'
+import { type Blobs, createBlobs, GITLINK, type TreeChange } from './trees.ts'
 
 /** Replaces the secrets in a text; see `sessions/redaction.ts`. */
 type Redact = (text: string) => string
@@ -51,7 +51,7 @@ function findSecret(bytes: Buffer, redact: Redact): { line: number; name: string
 
 export function blobsIn(changes: readonly TreeChange[]): NamedBlob[] {
   return changes.flatMap(({ path, after }) =>
-    after && after.mode !== '160000' ? [{ path, id: after.id }] : [],
+    after && after.mode !== GITLINK ? [{ path, id: after.id }] : [],
   )
 }
 
@@ -88,7 +88,12 @@ export async function push(git: RecordGit, upstream: Upstream, tip: string): Pro
   const said = `${stdout.toString()}${stderr}`
   if (/\[rejected\]|cannot lock ref|failed to update ref|reference already exists/.test(said))
     return false
-  const why = /^!\t[^\t]*\t(.*)$/m.exec(stdout.toString())?.[1] ?? saidBy(stderr)
+  const refused = /^!\t[^\t]*\t(.*)$/m.exec(stdout.toString())?.[1]
+  // such as what a hook of the remote prints
+  const printed = stderr.split('\n').filter((line) => /^remote:\s*\S/.test(line))
+  const reasons =
+    refused && printed.length > 0 ? `${refused}: ${saidBy(printed.join('\n'))}` : refused
+  const why = reasons ?? saidBy(stderr)
   throw new SyncStop(
     'push_failed',
     `${remote} did not accept the record: ${why}. The commits stay here; once you may push, run it again.`,

@@ -64,7 +64,7 @@ export async function commitRecord(
 export function filesChanging(): SyncStop {
   return new SyncStop(
     'files_changing',
-    'Files of the record are being saved all the time. Nothing was pushed. Run it again when they are quiet.',
+    'Files of the record are being saved all the time. Run it again when they are quiet.',
   )
 }
 
@@ -97,7 +97,7 @@ async function add(git: RecordGit, env: Record<string, string>): Promise<void> {
 function commitFailed(what: string, stderr: string): SyncStop {
   return new SyncStop(
     'commit_failed',
-    `Git could not ${what}: ${saidBy(stderr)}. Nothing was pushed. When git add and git commit work here, run it again.`,
+    `Git could not ${what}: ${saidBy(stderr)}. When git add and git commit work here, run it again.`,
   )
 }
 

@@ -1,7 +1,6 @@
 /** What git knows of the repository that stores the record, and git commands in it. */
 
 import { join, relative, resolve } from 'node:path'
-import { hasCode } from '../files/errno.ts'
 import { stampNow } from '../files/read-now.ts'
 import {
   type GitCommandOptions,
@@ -10,7 +9,7 @@ import {
   runGit,
 } from '../workspace/git/git-command.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
-import { SyncStop } from './sync-stop.ts'
+import { SyncStop, stopFor } from './sync-stop.ts'
 
 type Options = Omit<GitCommandOptions, 'cwd'>
 
@@ -52,13 +51,8 @@ export async function openRecordGit(root: string, memoryRoot: string): Promise<R
   }
 }
 
-function notFound(error: unknown): Pick<GitOutput, 'exit' | 'stdout' | 'stderr'> {
-  if (!hasCode(error, 'ENOENT')) throw error
-  return {
-    exit: -1,
-    stdout: Buffer.alloc(0),
-    stderr: 'there is no git, or no folder for the record',
-  }
+function notFound(error: unknown): never {
+  throw stopFor(error) ?? error
 }
 
 function notStored(why: string): SyncStop {
@@ -105,6 +99,13 @@ export async function findUpstream(git: RecordGit): Promise<Upstream> {
   const config = await readConfig(git, '^(branch|remote)\\.')
   const [remote, merge] = ['remote', 'merge'].map((key) => config.get(`branch.${branch}.${key}`))
   const remotes = [...config.keys()].flatMap((key) => /^remote\.(.+)\.url$/.exec(key)?.[1] ?? [])
+  if (remote === '.') {
+    const own = merge?.replace(/^refs\/heads\//, '') ?? 'a branch'
+    throw new SyncStop(
+      'no_remote',
+      `The upstream of the branch ${branch} is ${own} in this same repository, not a branch of a remote. Choose another with: git -C ${git.top} push -u ${remotes[0] ?? '<remote>'} ${branch}`,
+    )
+  }
   const chosen = remote ?? (remotes.includes('origin') ? 'origin' : remotes[0])
   if (chosen === undefined || !remotes.includes(chosen)) {
     throw new SyncStop(
@@ -136,14 +137,17 @@ async function readConfig(git: RecordGit, names: string): Promise<Map<string, st
 
 const UNFINISHED = {
   'rebase-merge': 'rebase',
+  'rebase-apply/applying': 'am',
   'rebase-apply': 'rebase',
   MERGE_HEAD: 'merge',
   CHERRY_PICK_HEAD: 'cherry-pick',
   REVERT_HEAD: 'revert',
 } as const
 
+export type UnfinishedWork = (typeof UNFINISHED)[keyof typeof UNFINISHED]
+
 /** What git has begun and not finished, such as a merge with conflicts; null if nothing. */
-export function unfinishedWork(git: RecordGit): string | null {
+export function unfinishedWork(git: RecordGit): UnfinishedWork | null {
   for (const [name, what] of Object.entries(UNFINISHED))
     if (stampNow(join(git.gitDir, name)) !== null) return what
   return null

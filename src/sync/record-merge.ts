@@ -12,6 +12,7 @@ import {
   type Blobs,
   editedTree,
   filesIn,
+  GITLINK,
   type TreeChange,
   type TreeFile,
   treeChanges,
@@ -22,6 +23,12 @@ export interface MergeReport {
   /** Versions that could not be merged, beside the files. */
   copies: { case_id: string | null; file: string; copy: string }[]
   renumbered: { case_id: string; session_id: string; from: number; to: number }[]
+  /** Cases that one side deleted, and that stay because the other changed them. */
+  restored: { case_id: string }[]
+}
+
+export function emptyReport(): MergeReport {
+  return { copies: [], renumbered: [], restored: [] }
 }
 
 export interface TreeMerge extends MergeReport {
@@ -82,13 +89,14 @@ export async function mergeUnits(
   options: Pick<MergeTreesOptions, 'time' | 'lastNumber'>,
 ): Promise<UnitsMerge> {
   const edits = new Map<string, TreeFile | null>()
-  const report: MergeReport = { copies: [], renumbered: [] }
+  const report = emptyReport()
   for (const unit of units) {
     if (unit.endsWith('/')) {
-      const { edits: found, copies, renumbered } = await mergeFolder(unit, versions, blobs, options)
+      const { edits: found, ...merged } = await mergeFolder(unit, versions, blobs, options)
       for (const [path, file] of found) edits.set(path, file)
-      report.copies.push(...copies)
-      report.renumbered.push(...renumbered)
+      report.copies.push(...merged.copies)
+      report.renumbered.push(...merged.renumbered)
+      report.restored.push(...merged.restored)
       continue
     }
     const name = unit.slice(git.prefix.length)
@@ -124,7 +132,7 @@ async function versionsOf(
   const changed = new Set(wanted.changes.map(({ path }) => path))
   const ids = SIDES.flatMap((side) =>
     [...found[side]]
-      .filter(([path, { mode }]) => changed.has(path) && mode.startsWith('1') && mode !== '160000')
+      .filter(([path, { mode }]) => changed.has(path) && mode.startsWith('1') && mode !== GITLINK)
       .map(([, file]) => file.id),
   )
   await blobs.load(ids)
@@ -180,6 +188,7 @@ async function mergeFolder(
       from,
       to,
     })),
+    restored: merged.isRestored ? [{ case_id: caseId }] : [],
   }
 }
 

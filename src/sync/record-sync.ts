@@ -17,12 +17,16 @@ import type { ReplacedFileTrackers } from '../workspace/late-saves/pre-images.ts
 import type { Layout } from '../workspace/layout.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
+import { mustBeStoredPlainly } from './attributes.ts'
 import { brokenFiles } from './broken-files.ts'
 import {
   caseIdsIn,
   commonCommit,
   countCommits,
+  countUnpushed,
   mergeMessage,
+  pushedBase,
+  restoredByOthers,
   timeOf,
   unrelatedBase,
 } from './history.ts'
@@ -32,21 +36,23 @@ import {
   findUpstream,
   openRecordGit,
   type RecordGit,
+  type UnfinishedWork,
   type Upstream,
   unfinishedWork,
 } from './record-git.ts'
-import { type MergeReport, mergeTrees } from './record-merge.ts'
+import { emptyReport, mergeTrees } from './record-merge.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import {
   mustBeRecord,
   mustBeWhole,
+  mustHaveNoRepository,
   mustNotBreak,
   mustTouchRecordAlone,
   overtaken,
   unfinished,
 } from './sync-rules.ts'
 import { lastResultFile, readSyncStatus } from './sync-status.ts'
-import { SyncStop } from './sync-stop.ts'
+import { SyncStop, stopFor } from './sync-stop.ts'
 import { type Blobs, createBlobs, emptyTree, type TreeChange, treeChanges } from './trees.ts'
 import { resolveConflicts } from './unfinished-merge.ts'
 import { isInterrupted, moveTo, recover } from './working-tree.ts'
@@ -90,14 +96,23 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       const isClean = result.copies.length === 0 && result.broken.length === 0
       result.state = isClean ? 'in_sync' : 'conflicts'
     } catch (error) {
-      if (!(error instanceof SyncStop)) throw error
+      const stop = stopFor(error)
+      if (stop === null) throw error
       result.state = 'stopped'
-      result.code = error.code
-      result.reason = error.message
+      result.code = stop.code
+      result.reason = stop.message
     }
-    if (!dryRun)
-      await writeDurable(lastResultFile(deps.stateDir), Buffer.from(JSON.stringify(result)))
+    if (!dryRun) await note(result)
     return result
+  }
+
+  /** Only for those who look later. */
+  async function note(result: SyncResult): Promise<void> {
+    try {
+      await writeDurable(lastResultFile(deps.stateDir), Buffer.from(JSON.stringify(result)))
+    } catch (error) {
+      log(`the result of the sync was not noted: ${stopFor(error)?.message ?? error}`)
+    }
   }
 
   async function syncWith(git: RecordGit, result: SyncResult): Promise<void> {
@@ -125,10 +140,11 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   async function resolveWork(
     git: RecordGit,
     blobs: Blobs,
-    work: string,
+    work: UnfinishedWork,
     result: SyncResult,
   ): Promise<SyncStop> {
     const { resolved, edited, ...report } = await resolveConflicts(git, blobs, {
+      work,
       dryRun: result.dry_run,
       time: result.at,
       lastNumber,
@@ -160,7 +176,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const dryRun = result.dry_run
     const made = await commitRecord(git, {
       dryRun,
-      inspect: (changes) => inspect(blobs, changes),
+      inspect: (changes) => inspect(git, blobs, changes),
     })
     if (made.changes.length > 0 && made.commit !== null) {
       const files = (result.committed?.files ?? 0) + made.changes.length
@@ -169,15 +185,16 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const theirs = await fetch(git, upstream)
     const tip = await joined(git, blobs, { ours: made.commit, theirs }, result)
     if (tip === null || tip === theirs) return true
-    const commits = await countCommits(git, tip, theirs)
-    const changes = await treeChanges(git, [theirs ?? (await emptyTree(git)), tip])
+    const { remote } = upstream
+    const commits = await countUnpushed(git, tip, { remote, theirs })
+    const changes = await treeChanges(git, [theirs ?? (await pushedBase(git, tip, remote)), tip])
     mustBeWhole(
       await brokenFiles(
         blobs,
         changes.filter(({ path }) => path.startsWith(git.prefix)),
       ),
     )
-    await mustBeRecord(git, tip, theirs)
+    await mustBeRecord(git, tip, { ...upstream, theirs })
     await mustPushNoSecret(git, upstream, tip, deps.redactor.text)
     const cases = await casesIn(git, tip, changes)
     if (!dryRun && !(await push(git, upstream, tip))) return false
@@ -200,8 +217,11 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const base = isForward ? before : (common ?? (await unrelatedBase(git, theirs)))
     const incoming = await treeChanges(git, [base, theirs])
     mustTouchRecordAlone(git, incoming)
+    const own = isForward ? [] : await treeChanges(git, [base, before])
+    const paths = [...incoming, ...own].map(({ path }) => path)
+    await mustBeStoredPlainly(git, paths, theirs)
     let to = theirs
-    let report: MergeReport = { copies: [], renumbered: [] }
+    let report = emptyReport()
     if (!isForward) {
       const trees = { base, ours, theirs }
       const merge = await mergeTrees(git, blobs, trees, {
@@ -220,6 +240,10 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     if (!result.dry_run) await moveFiles(git, blobs, { from: ours, to, changes })
     result.copies.push(...report.copies)
     result.renumbered.push(...report.renumbered)
+    result.restored.push(
+      ...report.restored,
+      ...(await restoredByOthers(git, ours, theirs, incoming)),
+    )
     result.received = { commits: result.received.commits + commits, cases }
     return to
   }
@@ -273,7 +297,16 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     for (const what of fixer.done.fixed) log(what)
   }
 
-  async function inspect(blobs: Blobs, changes: readonly TreeChange[]): Promise<void> {
+  async function inspect(
+    git: RecordGit,
+    blobs: Blobs,
+    changes: readonly TreeChange[],
+  ): Promise<void> {
+    mustHaveNoRepository(changes)
+    await mustBeStoredPlainly(
+      git,
+      changes.filter(({ after }) => after !== null).map(({ path }) => path),
+    )
     const broken = await brokenFiles(blobs, changes)
     mustBeWhole(broken, ' Nothing was committed.')
     const then =
@@ -311,8 +344,7 @@ function newResult(dryRun: boolean, at: string): SyncResult {
     committed: null,
     received: { commits: 0, cases: [] },
     sent: { commits: 0, cases: [] },
-    copies: [],
-    renumbered: [],
+    ...emptyReport(),
     broken: [],
   }
 }

@@ -2,10 +2,11 @@
 
 import { counted } from '../model/amounts.ts'
 import { brokenFiles } from './broken-files.ts'
-import { type RecordGit, unfinishedWork } from './record-git.ts'
+import { countUnpushed } from './history.ts'
+import { type RecordGit, type Upstream, unfinishedWork } from './record-git.ts'
 import type { SyncResult } from './sync-result.ts'
 import { SyncStop } from './sync-stop.ts'
-import type { Blobs, TreeChange } from './trees.ts'
+import { type Blobs, GITLINK, type TreeChange } from './trees.ts'
 
 export function mustBeFinished(git: RecordGit): void {
   const work = unfinishedWork(git)
@@ -23,6 +24,19 @@ export function mustBeWhole(broken: readonly { file: string; message: string }[]
   throw new SyncStop(
     'broken_file',
     `${first.file} cannot be shared: ${first.message}${more}.${then} Fix it, then sync again. Every problem: casefile check`,
+  )
+}
+
+/** Git would store only the name of a commit of such a folder. */
+export function mustHaveNoRepository(changes: readonly TreeChange[]): void {
+  const found = changes.find(({ after }) => after?.mode === GITLINK)
+  if (found) throw nestedRepository(found.path)
+}
+
+export function nestedRepository(path: string): SyncStop {
+  return new SyncStop(
+    'nested_repository',
+    `The folder ${path} is a git repository, which cannot be shared as a part of this one. Move it out of the record, or remove its .git, then sync again.`,
   )
 }
 
@@ -54,16 +68,16 @@ export function mustTouchRecordAlone(git: RecordGit, incoming: readonly TreeChan
 export async function mustBeRecord(
   git: RecordGit,
   tip: string,
-  theirs: string | null,
+  { remote, branch, isSet, theirs }: Upstream & { theirs: string | null },
 ): Promise<void> {
   if (git.prefix === '') return
-  const range = theirs === null ? [tip] : [`${theirs}..${tip}`]
-  const others = ['--', '.', `:(top,exclude,literal)${git.prefix.slice(0, -1)}`]
-  const count = Number(await git.text(['rev-list', '--count', ...range, ...others]))
+  const paths = ['--', '.', `:(top,exclude,literal)${git.prefix.slice(0, -1)}`]
+  const count = await countUnpushed(git, tip, { remote, theirs, paths })
   if (count === 0) return
+  const command = isSet ? 'git push' : `git push -u ${remote} ${branch}`
   throw new SyncStop(
     'code_to_push',
-    `${counted(count, 'commit')} with code would be pushed too. The record is committed and merged here. Run: git push`,
+    `${counted(count, 'commit')} with code would be pushed too. The record is committed and merged here. Run: ${command}`,
   )
 }
 
@@ -87,7 +101,7 @@ export function unfinished(git: RecordGit, { work, resolved, edited, left }: Lef
   const done =
     resolved.length === 0
       ? `A ${work} is not finished in ${git.top}.`
-      : `A ${work} is not finished in ${git.top}. ${counted(resolved.length, 'file')} of the record are resolved and staged.`
+      : `A ${work} is not finished in ${git.top}. ${counted(resolved.length, 'file')} of the record ${resolved.length === 1 ? 'is' : 'are'} resolved and staged.`
   const open = left.filter((path) => !edited.includes(path))
   const todo = [
     ...(edited.length > 0
@@ -98,6 +112,6 @@ export function unfinished(git: RecordGit, { work, resolved, edited, left }: Lef
   const next = work === 'merge' ? 'git commit' : `git ${work} --continue`
   return new SyncStop(
     'unfinished_merge',
-    [done, ...todo, `Then run: ${next}, and sync again.`].join(' '),
+    [done, ...todo, `${todo.length > 0 ? 'Then run' : 'Run'}: ${next}, and sync again.`].join(' '),
   )
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readJsonFile } from '../files/json-file.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { countCommits } from './history.ts'
+import { countCommits, countUnpushed } from './history.ts'
 import { findUpstream, openRecordGit } from './record-git.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import { mustBeFinished } from './sync-rules.ts'
@@ -44,7 +44,8 @@ export async function readSyncStatus(
     found.branch = upstream.branch
     found.upstream = `${upstream.remote}/${upstream.name}`
     const [head, theirs] = [await git.find('HEAD'), await git.find(upstream.ref)]
-    if (head !== null) found.ahead = await countCommits(git, head, theirs)
+    if (head !== null)
+      found.ahead = await countUnpushed(git, head, { remote: upstream.remote, theirs })
     if (theirs !== null) found.behind = await countCommits(git, theirs, head)
     mustBeFinished(git)
   } catch (error) {

@@ -1,3 +1,6 @@
+import { codeOf } from '../files/errno.ts'
+import { AppError } from '../model/app-error.ts'
+
 /** Why nothing was pushed. */
 export const STOP_CODES = [
   'no_repository',
@@ -7,6 +10,8 @@ export const STOP_CODES = [
   'unrelated_histories',
   'git_busy',
   'broken_file',
+  'filtered_file',
+  'nested_repository',
   'secret_found',
   'commit_failed',
   'session_running',
@@ -15,6 +20,8 @@ export const STOP_CODES = [
   'fetch_failed',
   'push_failed',
   'overtaken',
+  'git_failed',
+  'disk_failed',
   'files_changing',
 ] as const
 
@@ -29,6 +36,24 @@ export class SyncStop extends Error {
     this.name = 'SyncStop'
     this.code = code
   }
+}
+
+/** The error as a reason to stop; null if it is a fault of the program. */
+export function stopFor(error: unknown): SyncStop | null {
+  if (error instanceof SyncStop) return error
+  if (error instanceof AppError) return new SyncStop('disk_failed', error.message)
+  if (!(error instanceof Error)) return null
+  const code = codeOf(error)
+  if (code !== '' && 'syscall' in error && String(error.syscall).startsWith('spawn')) {
+    const message = `Git cannot be started (${code}). Check that it is installed, and that the folder of the record is there, then run it again.`
+    return new SyncStop('git_failed', message)
+  }
+  if (code !== '' && 'syscall' in error) {
+    const message = `The disk refused it: ${error.message}. Free space, or give permission, then run it again.`
+    return new SyncStop('disk_failed', message)
+  }
+  if (!/^git \S+ (?:failed|was ended)/.test(error.message)) return null
+  return new SyncStop('git_failed', `${saidBy(error.message)}. Mend that, then run it again.`)
 }
 
 /** What git printed on standard error, as a part of a sentence. */

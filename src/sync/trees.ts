@@ -15,6 +15,9 @@ export interface TreeFile {
   id: string
 }
 
+/** The mode of a git repository in a tree (a submodule). Its id is that of a commit of another repository. */
+export const GITLINK = '160000'
+
 export interface TreeChange {
   path: string
   /** Null if the file was added. */
@@ -121,7 +124,8 @@ export function createBlobs(git: RecordGit): Blobs {
     file: ({ mode, id }) => ({
       mode,
       id,
-      read: () => read(id),
+      // as git shows it in a diff
+      read: async () => (mode === GITLINK ? Buffer.from(`Subproject commit ${id}\n`) : read(id)),
     }),
   }
 }

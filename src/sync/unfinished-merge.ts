@@ -6,10 +6,12 @@ import { removeFile } from '../files/remove-file.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { Side } from '../markdown/merging/folder.ts'
+import { mustBeStoredPlainly } from './attributes.ts'
 import { caseIdsIn } from './history.ts'
 import { filesChanging } from './record-commit.ts'
-import type { RecordGit } from './record-git.ts'
+import type { RecordGit, UnfinishedWork } from './record-git.ts'
 import {
+  emptyReport,
   type MergeReport,
   type MergeTreesOptions,
   mergeUnits,
@@ -26,12 +28,21 @@ export interface Resolution extends MergeReport {
 }
 
 export interface ResolutionOptions extends Pick<MergeTreesOptions, 'time' | 'lastNumber'> {
+  work: UnfinishedWork
   dryRun: boolean
   /** Runs `work` while nothing else of the service works on these cases. */
   withCases(ids: readonly string[], work: () => Promise<void>): Promise<void>
 }
 
-const STAGES: Readonly<Record<string, Side>> = { 1: 'base', 2: 'ours', 3: 'theirs' }
+type Stages = Readonly<Record<string, Side>>
+
+/** Whose version a stage of git's index is. A rebase puts the person's commits on top of the others'. */
+function stagesOf(work: UnfinishedWork): Stages {
+  return work === 'rebase'
+    ? { 1: 'base', 2: 'theirs', 3: 'ours' }
+    : { 1: 'base', 2: 'ours', 3: 'theirs' }
+}
+
 const MAX_BYTES = 64 * 1024 * 1024
 
 export async function resolveConflicts(
@@ -39,7 +50,9 @@ export async function resolveConflicts(
   blobs: Blobs,
   options: ResolutionOptions,
 ): Promise<Resolution> {
-  const unmerged = await stagedFiles(git, ['--unmerged', ...below(git.prefix)])
+  const stages = stagesOf(options.work)
+  const unmerged = await stagedFiles(git, stages, ['--unmerged', ...below(git.prefix)])
+  await mustBeStoredPlainly(git, unmerged.paths)
   const units = new Set([...unmerged.paths].map((path) => unitOf(git, path)))
   const edited: string[] = []
   for (const path of unmerged.paths) {
@@ -47,10 +60,10 @@ export async function resolveConflicts(
     edited.push(path)
     units.delete(unitOf(git, path))
   }
-  const none: Resolution = { resolved: [], edited, copies: [], renumbered: [] }
+  const none: Resolution = { resolved: [], edited, ...emptyReport() }
   if (units.size === 0) return none
   const folders = [...units].map((unit) => `:(top,literal)${unit.replace(/\/$/, '')}`)
-  const { files } = await stagedFiles(git, ['--stage', '--', ...folders])
+  const { files } = await stagedFiles(git, stages, ['--stage', '--', ...folders])
   const { edits, ...report } = await mergeUnits(git, blobs, files, units, options)
   const resolved = [...unmerged.paths].filter((path) => units.has(unitOf(git, path)))
   if (!options.dryRun) {
@@ -74,6 +87,7 @@ export async function resolveConflicts(
 /** The files of git's index by stage; a file without a conflict is the same on all sides. */
 async function stagedFiles(
   git: RecordGit,
+  stages: Stages,
   args: string[],
 ): Promise<{ paths: Set<string>; files: TreeFiles }> {
   const files: TreeFiles = { base: new Map(), ours: new Map(), theirs: new Map() }
@@ -82,7 +96,7 @@ async function stagedFiles(
   for (const entry of listed.split('\0')) {
     const [, mode, id, stage, path] = /^(\d+) ([0-9a-f]+) (\d)\t([\s\S]+)$/.exec(entry) ?? []
     if (path === undefined) continue
-    const side = STAGES[stage!]
+    const side = stages[stage!]
     if (side) paths.add(path)
     for (const each of side ? [side] : (['base', 'ours', 'theirs'] as const))
       files[each].set(path, { mode: mode!, id: id! })

@@ -16,10 +16,12 @@ import { AppError } from '../model/app-error.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { filesChanging, gitBusy, moveBranch } from './record-commit.ts'
 import type { RecordGit } from './record-git.ts'
+import { nestedRepository } from './sync-rules.ts'
 import {
   type Blobs,
   copyIndex,
   emptyTree,
+  GITLINK,
   removeIndexes,
   type TreeChange,
   type TreeFile,
@@ -53,7 +55,7 @@ export async function moveTo(
   try {
     await blobs.load(
       changes.flatMap(({ before, after }) =>
-        [before, after].flatMap((file) => (file && file.mode !== '160000' ? [file.id] : [])),
+        [before, after].flatMap((file) => (file && file.mode !== GITLINK ? [file.id] : [])),
       ),
     )
     // made before the files are written, as git does: the service takes its age for the time of git's work
@@ -152,6 +154,16 @@ async function replaceFile(
   trackerFor: TrackerFor,
 ): Promise<void> {
   const place = join(git.top, path)
+  if (isRepository(before) && isRepository(after)) return
+  if (isRepository(before)) {
+    const isGone = await removeRepository(git, path)
+    if (after && !isGone) throw nestedRepository(path)
+    return after ? replaceFile(git, blobs, { path, before: null, after }, trackerFor) : undefined
+  }
+  if (isRepository(after)) {
+    if (before) await replaceFile(git, blobs, { path, before, after: null }, trackerFor)
+    return makeFolder(place)
+  }
   if (isLink(before) || isLink(after)) return replaceLink(place, blobs, before, after)
   const bytes = after && (await contentOf(git, blobs, path, after))
   if (before === null) {
@@ -161,15 +173,34 @@ async function replaceFile(
   const expect = await contentOf(git, blobs, path, before)
   if (bytes === null) return removeFile(git, place, expect)
   const tracker = trackerFor(path, expect)
-  await writeDurable(place, bytes, { expect, within: git.top, ...(tracker ? { tracker } : {}) })
+  const mode = after!.mode === before.mode ? {} : { mode: modeOf(after!) }
+  const options = { expect, within: git.top, ...mode, ...(tracker ? { tracker } : {}) }
+  await writeDurable(place, bytes, options)
+}
+
+function isRepository(file: TreeFile | null): boolean {
+  return file?.mode === GITLINK
+}
+
+/** As git does, it removes an empty folder only. A repository that stays is refused by the next sync. */
+async function removeRepository(git: RecordGit, path: string): Promise<boolean> {
+  const place = join(git.top, path)
+  try {
+    if ((await lstatOrNull(place))?.isDirectory()) await rmdir(place)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false
+    throw error
+  }
 }
 
 function isLink(file: TreeFile | null): boolean {
   return file !== null && !file.mode.startsWith('100')
 }
 
+/** As git does. */
 function modeOf({ mode }: TreeFile): number {
-  return mode === '100755' ? 0o777 : 0o666
+  return (mode === '100755' ? 0o777 : 0o666) & ~process.umask()
 }
 
 /** What the file is on the disk: a filter such as git-lfs may store something else in git. */
@@ -252,10 +283,11 @@ async function replaceLink(
 ): Promise<void> {
   const present = await linkAt(place)
   const expected = before === null ? null : (await blobs.read(before.id)).toString()
-  if (present !== expected || after?.mode === '160000') return
+  if (present !== expected) return
   if (present !== null) await rm(place, { force: true })
   if (after === null) return
-  if (!isLink(after)) return createDurable(place, await blobs.read(after.id))
+  if (!isLink(after))
+    return createDurable(place, await blobs.read(after.id), { mode: modeOf(after) })
   await makeFolder(dirname(place))
   await symlink((await blobs.read(after.id)).toString(), place)
 }
@@ -292,6 +324,7 @@ async function hasContent(
   path: string,
   file: TreeFile,
 ): Promise<boolean> {
+  if (isRepository(file)) return (await lstatOrNull(join(git.top, path)))?.isDirectory() ?? false
   if (isLink(file))
     return (await linkAt(join(git.top, path))) === (await blobs.read(file.id)).toString()
   const read = await readRegular(join(git.top, path), { maxBytes: MAX_BYTES, within: git.top })

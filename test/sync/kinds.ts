@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Cli, commandsOn } from '../fixtures/cli.ts'
@@ -48,6 +48,33 @@ t.test('a filter of git stores something else than the file has', async (t) => {
   await b.sync()
   t.match(await a.sync(), { state: 'in_sync' })
   t.equal(a.read('cases', id, 'run.log'), 'good bye\n')
+  t.equal(a.tree(), b.tree())
+})
+
+t.test('files get the mode that git would give them', async (t) => {
+  const dir = makeOrigin(t)
+  const a = await openSyncedClone(t, { dir, name: 'a' })
+  const b = await openSyncedClone(t, { dir, name: 'b' })
+  const { id } = await must(a, 'POST', '/cases', { title: 'One' })
+  a.write('#!/bin/sh\n', 'cases', id, 'run.sh')
+  chmodSync(a.path('cases', id, 'run.sh'), 0o755)
+  a.write('#!/bin/sh\n', 'cases', id, 'other.sh')
+  await a.sync()
+  await b.sync()
+  const before = process.umask(0o027)
+  t.teardown(() => process.umask(before))
+  const modeOf = (name: string) => statSync(b.path('cases', id, name)).mode & 0o777
+  t.strictSame(['case.md', 'run.sh', 'other.sh'].map(modeOf), [
+    0o666 & ~before,
+    0o777 & ~before,
+    0o666 & ~before,
+  ])
+  a.write('x\n', 'cases', id, 'notes.md')
+  chmodSync(a.path('cases', id, 'run.sh'), 0o644)
+  chmodSync(a.path('cases', id, 'other.sh'), 0o755)
+  await a.sync()
+  t.match(await b.sync(), { state: 'in_sync' })
+  t.strictSame(['notes.md', 'run.sh', 'other.sh'].map(modeOf), [0o640, 0o640, 0o750])
   t.equal(a.tree(), b.tree())
 })
 

@@ -120,6 +120,28 @@ t.test('both made the same change', async (t) => {
   t.equal(a.tree(), b.tree())
 })
 
+t.test('a case that one deleted and the other changed stays, and both are informed', async (t) => {
+  const dir = makeOrigin(t)
+  const a = await openSyncedClone(t, { dir, name: 'a' })
+  const { id } = await must(a, 'POST', '/cases', { title: 'One' })
+  await a.sync()
+  const b = await openSyncedClone(t, { dir, name: 'b' })
+  for (const [index, [deletes, edits]] of [
+    [a, b],
+    [b, a],
+  ].entries()) {
+    await must(deletes!, 'DELETE', `/cases/${id}`)
+    await must(edits!, 'PUT', `/cases/${id}`, { title: `Title ${index}` })
+    const restored = [{ case_id: id }]
+    t.match((await a.sync()).restored, [])
+    t.match(await b.sync(), { state: 'in_sync', restored })
+    const again = await a.sync()
+    t.strictSame(again.restored, deletes === a ? restored : [])
+    t.equal((await must(a, 'GET', `/cases/${id}`)).title, `Title ${index}`)
+    t.equal(a.tree(), b.tree())
+  }
+})
+
 t.test('a dry run says what would be done, and does nothing', async (t) => {
   const dir = makeOrigin(t)
   const a = await openSyncedClone(t, { dir, name: 'a' })
@@ -195,10 +217,17 @@ t.test('why it cannot be shared', async (t) => {
   git(a.path('cases', more.id), 'init', '--quiet', 'sub')
   t.match(await a.sync(), { code: 'commit_failed', reason: /does not have a commit checked out/ })
   rmSync(a.path('cases', more.id, 'sub'), { recursive: true })
-  t.match(await a.sync(), { code: 'push_failed', reason: /pre-receive hook declined.*stay here/s })
+  t.match(await a.sync(), {
+    code: 'push_failed',
+    reason: /pre-receive hook declined\)?: you may not\. .*stay here/s,
+  })
   t.match(await must(a, 'GET', '/sync'), { ahead: 1, uncommitted: 0 })
   rmSync(join(dir, 'origin.git', 'hooks', 'pre-receive'))
   t.match(await a.sync(), { state: 'in_sync', committed: null, sent: { commits: 1 } })
+  a.git('branch', '-q', 'local')
+  a.git('branch', '-q', '-u', 'local')
+  t.match(await a.sync(), { code: 'no_remote', reason: /upstream of the branch main is local/ })
+  a.git('branch', '-q', '-u', 'origin/main')
   a.git('remote', 'set-url', 'origin', join(dir, 'nowhere.git'))
   t.match(await a.sync(), { code: 'fetch_failed' })
   a.git('remote', 'remove', 'origin')

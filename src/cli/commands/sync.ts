@@ -1,10 +1,11 @@
 import { Command } from 'commander'
 import type { SyncResultJson } from '../../http/schemas/sync.ts'
 import { counted } from '../../model/amounts.ts'
+import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
-import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { EXIT, type ExitCode, exiting } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { wrapped } from '../output/wrapped.ts'
 
@@ -16,7 +17,9 @@ export function command(): Command {
   const sync = new Command('sync')
     .description('Share the record with your team: commit it, merge it, push it.')
     .option('--dry-run', 'Say what it would do. It still fetches.')
-    .action((options: Options) => withService(options, (context) => run(context, options)))
+    .action((options: Options) =>
+      orNotPushed(withService(options, (context) => run(context, options))),
+    )
   return explain(sync, {
     examples: [
       ['casefile sync', 'Get what others pushed, and push what changed here.'],
@@ -28,6 +31,15 @@ export function command(): Command {
 
 /** By the state of the result. */
 const CODES = { in_sync: EXIT.done, conflicts: EXIT.failed, stopped: EXIT.usage } as const
+
+/** 1 would say that it was pushed. */
+async function orNotPushed(work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    throw error instanceof AppError ? exiting(EXIT.usage, error) : error
+  }
+}
 
 async function run(
   { client, terminal, json }: CommandContext,
@@ -52,6 +64,10 @@ function syncText(result: SyncResultJson): string {
     ...result.renumbered.map(
       ({ case_id, from, to }) =>
         `Session ${from} of case ${case_id.slice(0, 8)} is now session ${to}: two clones had used its number.`,
+    ),
+    ...result.restored.map(
+      ({ case_id }) =>
+        `Case ${case_id.slice(0, 8)} stays: it was deleted in one clone and changed in another. Delete it again if nothing in it is needed.`,
     ),
     ...result.copies.map(
       ({ file, copy }) =>

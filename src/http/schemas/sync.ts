@@ -64,6 +64,11 @@ export const syncResult = z
         }),
       )
       .describe('Sessions that got another number, because two clones had used theirs.'),
+    restored: z
+      .array(z.object({ case_id: z.string() }))
+      .describe(
+        'Cases that were deleted in one clone and changed in another: they stay. Delete them again if nothing in them is needed.',
+      ),
     broken: z
       .array(z.object({ file: path, message: z.string() }))
       .describe('Files that came from the remote and cannot be read.'),
@@ -96,6 +101,7 @@ export const syncResult = z
             to: 3,
           },
         ],
+        restored: [],
         broken: [],
       },
     ],

@@ -30,6 +30,8 @@ export interface FolderMerge {
   /** Versions that could not be merged, kept beside the file. */
   copies: { path: string; copy: string }[]
   renumbered: { id: string; from: number; to: number }[]
+  /** Whether one side deleted the case, and it stays because the other changed it. */
+  isRestored: boolean
 }
 
 interface Lost {
@@ -57,7 +59,8 @@ export async function mergeCaseFolder(
   const isDeleted = base.size > 0 && (ours.size === 0) !== (theirs.size === 0)
   if (isDeleted) {
     const left = ours.size === 0 ? theirs : ours
-    return { files: new Map(isSameFolder(left, base) ? [] : left), copies: [], renumbered: [] }
+    const isRestored = !isSameFolder(left, base)
+    return { files: new Map(isRestored ? left : []), copies: [], renumbered: [], isRestored }
   }
   const sessions = await mergeSessions(folders, { caseId, lastNumber })
   const files = new Map<string, MergedFile>(sessions.files)
@@ -76,7 +79,7 @@ export async function mergeCaseFolder(
   }
   lost.push(...takeCollisions(files, ours))
   const copies = await keepCopies(files, lost, [ours, theirs], time)
-  return { files, copies, renumbered: sessions.renumbered }
+  return { files, copies, renumbered: sessions.renumbered, isRestored: false }
 }
 
 function pathsIn(folders: FolderVersions): string[] {

@@ -54,13 +54,13 @@ interface Changed extends SessionVersions {
   theirs: SessionVersion
 }
 
-/** Null if both continued the session in different ways. */
+/** Null if both continued the session in different ways, and neither is to be preferred. */
 async function mergeChanged(all: Changed): Promise<MergedSession | null> {
   const number = numberOf(all)
   const acts = { ours: actsIn(all.ours), theirs: actsIn(all.theirs) }
   const isTheirs = acts.theirs.length > acts.ours.length
   const [longer, shorter] = isTheirs ? [acts.theirs, acts.ours] : [acts.ours, acts.theirs]
-  if (shorter.some((act, index) => act !== longer[index])) return null
+  if (shorter.some((act, index) => act !== longer[index])) return runOverAbandon(all, number)
   const isEqual = longer.length === shorter.length
   const from = isEqual ? preferred(all, number) : isTheirs ? 'theirs' : 'ours'
   const version = await numberedAs(all[from], number)
@@ -83,6 +83,16 @@ async function mergeChanged(all: Changed): Promise<MergedSession | null> {
   const merged = isSealed(version.session) ? null : mergeRecord(versions)
   const valid = merged === null ? null : await validVersion(version, merged)
   return valid ? { version: valid, from, lost: null } : lost
+}
+
+/** A run that is complete and sealed did happen, so it stays where the other side has only abandoned the session. */
+async function runOverAbandon(all: Changed, number: number): Promise<MergedSession | null> {
+  const { ours } = all
+  const isRun = ({ session }: SessionVersion) => session.state === 'complete' && isSealed(session)
+  const from = isRun(ours) ? 'ours' : 'theirs'
+  const other = all[from === 'ours' ? 'theirs' : 'ours']
+  if (!isRun(all[from]) || other.session.state !== 'abandoned') return null
+  return { version: await numberedAs(all[from], number), from, lost: other }
 }
 
 /**

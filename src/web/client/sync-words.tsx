@@ -25,6 +25,7 @@ export interface SyncResult {
   sent: Moved
   copies: { case_id: string | null; file: string; copy: string }[]
   renumbered: { case_id: string; from: number; to: number }[]
+  restored: { case_id: string }[]
   broken: { file: string; message: string }[]
 }
 
@@ -94,7 +95,7 @@ const TONES = {
 }
 
 export function resultView(result: SyncResult): HTMLElement {
-  const { state, reason, upstream, received, sent, copies, renumbered, broken } = result
+  const { state, reason, upstream, received, sent, copies, renumbered, restored, broken } = result
   const titles = titlesIn(result)
   const link = (id: string) => <CaseLink id={id} title={titles.get(id) ?? id.slice(0, 8)} />
   const isQuiet = state === 'in_sync' && received.commits + sent.commits + renumbered.length === 0
@@ -119,6 +120,12 @@ export function resultView(result: SyncResult): HTMLElement {
         ))}
         <MovedItem what="Sent" moved={sent} />
         <MovedItem what="Received" moved={received} />
+        {restored.map(({ case_id: id }) => (
+          <li>
+            {link(id)} stays: it was deleted in one clone and changed in another. Delete it again if
+            nothing in it is needed.
+          </li>
+        ))}
         {renumbered.map(({ case_id: id, from, to }) => (
           <li>
             {link(id)}: session {from} is now session {to}, as two clones had used its number.

@@ -87,6 +87,23 @@ t.test(
   },
 )
 
+t.test('a run that is complete and sealed stays over an abandon, on whichever side', async (t) => {
+  const plan = await planned(await created(2), 2, 1)
+  const end = await abandoned(plan, 2, 4)
+  let run = await edited(plan, 2, (session) => ({
+    ...sessionMove(session, { trigger: 'approve', now: at(2) }),
+  }))
+  run = await edited(run, 2, (session) => sessionMove(session, { trigger: 'start', now: at(3) }))
+  run = await edited(run, 2, (session) => ({
+    ...sessionMove(session, { trigger: 'finish', now: at(5) }),
+    seal: { time: at(6) },
+  }))
+  const versions = [{ 'sessions/2.md': plan }, { 'sessions/2.md': run }, { 'sessions/2.md': end }]
+  const { texts, swapped } = await both(versions[0]!, versions[1]!, versions[2]!)
+  t.strictSame(texts, { 'sessions/2.md': run, [`sessions/2.${COPY}.md`]: end })
+  t.strictSame(swapped, texts)
+})
+
 t.test('a plan that a person edited meets a trail that went on', async (t) => {
   const base = await planned(await created(2), 2, 1, 'One.\n\nTwo.')
   const ours = base.replace('One.', 'One, by hand.')
