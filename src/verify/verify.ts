@@ -11,13 +11,14 @@ import { FIRST_PARENT, gitLog, type LoggedCommit } from '../workspace/git/git-lo
 import { findRepository } from '../workspace/git/git-repository.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts'
+import { readMergeChanges } from './merge-changes.ts'
 import { type CommitRange, chooseRange } from './range.ts'
 import { readRecordHistory } from './record-history.ts'
-import type { Claim, CommitResult, Verification, VerifiedCommit } from './result.ts'
+import type { Claim, CommitResult, Failure, Verification, VerifiedCommit } from './result.ts'
 
 export interface VerifyOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
   range?: string | undefined
-  /** A commit without a trailer fails, unless it changes the record alone or merges. */
+  /** A commit without a trailer fails, unless it changes nothing but the record. */
   requireTrailer?: boolean
   requireSignature?: boolean
   /** A file in the format of `allowed_signers`. Default: the one that the commit before the range has. */
@@ -58,6 +59,7 @@ export async function verifyCommits(
     const place = {
       memory: relative(repository.top, memoryRoot),
       requireTrailer: options.requireTrailer ?? false,
+      merges: await readMergeChanges(commits, git),
     }
     const checked = createCheckedSessions(context)
     const results: VerifiedCommit[] = []
@@ -82,6 +84,14 @@ function isSigned(
   return Boolean(requireSignature) || commits.some(({ claims }) => claims.some(isSignedClaim))
 }
 
+interface Place {
+  /** The record's folder, relative to the top of the repository. */
+  memory: string
+  requireTrailer: boolean
+  /** By the id of a merge. */
+  merges: ReadonlyMap<string, readonly string[]>
+}
+
 type CheckSession = (claim: NonNullable<Claim['trailer']>) => Promise<CheckedSession>
 
 /** Checks each session once, however many commits name it. */
@@ -98,10 +108,13 @@ function createCheckedSessions(context: ClaimContext): CheckSession {
 async function verifyCommit(
   commit: LoggedCommit,
   check: CheckSession,
-  { memory, requireTrailer }: { memory: string; requireTrailer: boolean },
+  { memory, requireTrailer, merges }: Place,
 ): Promise<VerifiedCommit> {
   const files = commit.changes.map(({ path }) => path)
-  const code = files.filter((file) => !isBelow(file, memory))
+  const isCode = (file: string) => !isBelow(file, memory)
+  const code = files.filter(isCode)
+  // of a merge, what its parents did not bring
+  const own = merges.get(commit.id)?.filter(isCode)
   const claims: Claim[] = []
   const explained = new Set<string>()
   let isAllKnown = true
@@ -129,16 +142,20 @@ async function verifyCommit(
       )
     }
   }
-  const isExempt = commit.parents.length > 1 || code.length === 0
+  const isExempt = (own ?? code).length === 0
   const others = code.filter((file) => !explained.has(file))
   const notes =
     claims.some(({ session }) => session) && isAllKnown && others.length > 0
       ? [`No session of this commit changed ${listed(others)}.`]
       : []
-  const failures =
-    claims.length === 0 && requireTrailer && !isExempt
-      ? [{ code: 'no_claim' as const, message: 'The commit names no session.' }]
-      : []
+  const failures: Failure[] = []
+  if (claims.length === 0 && !isExempt) {
+    const merged = own && `This merge changes ${listed(own)} itself`
+    if (requireTrailer) {
+      const message = merged ? `${merged}, and names no session.` : 'The commit names no session.'
+      failures.push({ code: 'no_claim', message })
+    } else if (merged) notes.push(`${merged}.`)
+  }
   const isFailed = failures.length > 0 || claims.some((claim) => claim.failures.length > 0)
   return {
     commit: commit.id,
