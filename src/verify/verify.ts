@@ -120,7 +120,7 @@ async function verifyCommit(
   let isAllKnown = true
   for (const { text, trailer } of readTrailers(commit.message)) {
     if (!trailer) {
-      const message = `This is no trailer that Casefile writes: "${text.slice(0, 120)}". Expected: <case id>/<number> plan=<12 digits>.`
+      const message = `This is not exactly as Casefile writes it: "${text.slice(0, 120)}". Expected: Casefile-Session: <case id>/<number> plan=<12 digits>.`
       const failures = [{ code: 'bad_trailer' as const, message }]
       claims.push({ text, trailer, session: null, failures, notes: [] })
       continue

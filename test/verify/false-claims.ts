@@ -56,6 +56,11 @@ const FORGERIES: Record<string, Forgery> = {
     code: 'bad_trailer',
     message: /"the first one"/,
   },
+  'a trailer that only looks like one': {
+    forge: (_repo, { trailer }) => trailer.replace('Casefile-S', 'Casefile\u2010\u0405'),
+    code: 'bad_trailer',
+    message: /not exactly.*Expected: Casefile-Session:/,
+  },
   'an approval line that was put in, and the seal left': {
     forge: (repo, work) =>
       repo.edit(
