@@ -12,7 +12,7 @@ const MAX_SHOWN = 300
 export function verificationMarkdown({ range, commits, notes, ok }: Verification): string {
   const named = commits.filter(({ claims, failures }) => claims.length + failures.length > 0)
   const head = [
-    `### ${ok ? '✅' : '❌'} Casefile: ${ok ? 'what the commits claim is true' : 'a claim is false'}`,
+    `### ${headOf(commits, ok)}`,
     summaryOf(commits, inline(range)),
     ...notes.map((note) => `> ${inline(note)}`),
   ]
@@ -23,6 +23,11 @@ export function verificationMarkdown({ range, commits, notes, ok }: Verification
   const rows = named.flatMap(rowsOf)
   if (rows.length > 0) blocks.push([...table, ...rows].join('\n'))
   return cut(`${blocks.join('\n\n')}\n`)
+}
+
+function headOf(commits: readonly VerifiedCommit[], ok: boolean): string {
+  if (commits.length === 0) return '⚠️ Casefile: nothing was checked'
+  return ok ? '✅ Casefile: what the commits claim is true' : '❌ Casefile: a claim is false'
 }
 
 function rowsOf(commit: VerifiedCommit): string[] {

@@ -2,19 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { withSnapshot } from '../check/snapshot.ts'
-import { readRegular } from '../files/safe-read.ts'
+import { readRegular, stampOf } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
 import { readTrailers } from '../model/commit-trailer.ts'
+import { visibleText } from '../model/visible-text.ts'
 import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
 import { FIRST_PARENT, gitLog, type LoggedCommit } from '../workspace/git/git-log.ts'
 import { findRepository } from '../workspace/git/git-repository.ts'
+import type { Layout } from '../workspace/layout.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts'
 import { readMergeChanges } from './merge-changes.ts'
 import { type CommitRange, chooseRange } from './range.ts'
 import { readRecordHistory } from './record-history.ts'
 import type { Claim, CommitResult, Failure, Verification, VerifiedCommit } from './result.ts'
+import { nothingIn } from './text.ts'
 
 export interface VerifyOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
   range?: string | undefined
@@ -47,6 +50,9 @@ export async function verifyCommits(
     const named = commits.flatMap(({ message }) =>
       readTrailers(message).flatMap(({ trailer }) => trailer?.case_id ?? []),
     )
+    if (named.length > 0) await mustHaveRecord(snapshot.layout)
+    if (options.requireTrailer && commits.length === 0)
+      throw new AppError('bad_request', `There are ${nothingIn(visibleText(range.range))}.`)
     const history = await readRecordHistory(memoryRoot, new Set(named))
     const signers = await readSigners(options, range, { git, prefix: repository.prefix, root })
     const context: ClaimContext = {
@@ -67,12 +73,42 @@ export async function verifyCommits(
     return {
       range: range.range,
       commits: results,
-      notes: [history.gap, isSigned(results, options) ? signers.note : null].filter(
-        (note) => note !== null,
-      ),
+      notes: [
+        history.gap,
+        history.gap === null ? await uncommittedNote(memoryRoot, results) : null,
+        isSigned(results, options) ? signers.note : null,
+      ].filter((note) => note !== null),
       ok: results.every(({ result }) => result !== 'failed'),
     }
   })
+}
+
+/** Throws if the folder of the record is missing. Another repository or branch may have it. */
+async function mustHaveRecord({ root, memoryRoot }: Layout): Promise<void> {
+  if ((await stampOf(memoryRoot)) !== null) return
+  const folder = visibleText(`${relative(root, memoryRoot) || memoryRoot}/`)
+  throw new AppError(
+    'not_found',
+    `There is no record in ${folder}. Check it out first: its repository or branch, with all of its history. docs/verify.md has an example.`,
+  )
+}
+
+/** A record that only this disk has is not what others check. */
+async function uncommittedNote(
+  memoryRoot: string,
+  commits: readonly VerifiedCommit[],
+): Promise<string | null> {
+  const claims = commits.flatMap(({ claims }) => claims)
+  const paths = claims.flatMap(({ trailer, session }) =>
+    trailer && session ? [`cases/${trailer.case_id}/sessions/${session.number}.md`] : [],
+  )
+  if (paths.length === 0) return null
+  const words = ['ls-tree', '-z', '--name-only', 'HEAD', '--', ...new Set(paths)]
+  const { stdout } = await runGit(words, { cwd: memoryRoot })
+  const committed = new Set(stdout.toString().split('\0'))
+  const missing = [...new Set(paths)].filter((path) => !committed.has(path))
+  if (missing.length === 0) return null
+  return `${visibleText(listed(missing))} ${missing.length === 1 ? 'is' : 'are'} in no commit of HEAD: a clone cannot check this. Commit the record.`
 }
 
 /** Whether it matters which keys count. */

@@ -15,6 +15,7 @@ import {
   type Verification,
   type VerifiedCommit,
 } from '../../src/verify/result.ts'
+import { verificationText } from '../../src/verify/text.ts'
 import { commandsOn } from '../fixtures/cli.ts'
 import { readPage } from '../fixtures/doc-code.ts'
 import { openRepository, provedWork } from '../fixtures/verify/claimed-work.ts'
@@ -153,6 +154,8 @@ t.test('--markdown', async (t) => {
   t.test('says what is verified', async (t) => {
     t.match(verificationMarkdown(mixed), /^### ❌ [\s\S]*3 commits in main\.\.HEAD/)
     t.match(verificationMarkdown(verification([nothing])), /^### ✅ /)
+    t.match(verificationMarkdown(verification([])), /^### ⚠️ .*nothing was checked/)
+    t.match(verificationText(verification([])), /^no commits in main\.\.HEAD: nothing was checked/)
   })
 })
 
@@ -261,7 +264,7 @@ t.test('the program', async (t) => {
     t.match(unknown, {
       code: 2,
       stdout: '',
-      stderr: /git has no commits v9\.\.HEAD.*fetch-depth: 0/s,
+      stderr: /^casefile: "v9\.\.HEAD" names no commits here/,
     })
     for (const range of ['--output=x', '-n1', 'HEAD;true', '$(touch x)']) {
       t.match(await cli.run('verify', '--', range), { code: 2, stdout: '' }, range)
