@@ -16,6 +16,7 @@ import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts
 import { readMergeChanges } from './merge-changes.ts'
 import { type CommitRange, chooseRange } from './range.ts'
 import { readRecordHistory } from './record-history.ts'
+import { isRecordPath } from './record-paths.ts'
 import type { Claim, CommitResult, Failure, Verification, VerifiedCommit } from './result.ts'
 import { nothingIn } from './text.ts'
 
@@ -147,7 +148,7 @@ async function verifyCommit(
   { memory, requireTrailer, merges }: Place,
 ): Promise<VerifiedCommit> {
   const files = commit.changes.map(({ path }) => path)
-  const isCode = (file: string) => !isBelow(file, memory)
+  const isCode = (file: string) => !isRecord(file, memory)
   const code = files.filter(isCode)
   // of a merge, what its parents did not bring
   const own = merges.get(commit.id)?.filter(isCode)
@@ -210,8 +211,9 @@ function resultOf(claims: readonly Claim[], isExempt: boolean): CommitResult {
   return isExempt ? 'exempt' : 'no_claim'
 }
 
-function isBelow(file: string, folder: string): boolean {
-  return folder !== '' && !folder.startsWith('..') && file.startsWith(`${folder}/`)
+function isRecord(file: string, memory: string): boolean {
+  const isBelow = memory !== '' && !memory.startsWith('..') && file.startsWith(`${memory}/`)
+  return isBelow && isRecordPath(file.slice(memory.length + 1))
 }
 
 /** A session names files from its working folder, which may be a folder of the repository. */

@@ -137,3 +137,56 @@ t.test('a merge needs no trailer if it changes nothing itself', async (t) => {
     })
   })
 })
+
+t.test('a commit needs no trailer if it changes nothing but the record', async (t) => {
+  const ID = '11111111-2222-4333-8444-555555555555'
+  const record = [
+    'memory/.gitignore',
+    'memory/.gitattributes',
+    'memory/index.md',
+    `${CASE}/case.md`,
+    `${CASE}/history.md`,
+    `${CASE}/runbook.md`,
+    `${CASE}/notes of Ada.md`,
+    `${CASE}/case.conflict-20261127T095400.000Z.md`,
+    `${CASE}/sessions/${ID}.conflict-20261127T095400.000Z.approval`,
+    `${CASE}/sessions/${ID}.approval.conflict-20261127T095400.000Z-2.sig`,
+    `${CASE}/sessions/12.md`,
+    `${CASE}/sessions/${ID}.approval`,
+    `${CASE}/sessions/${ID}.approval.sig`,
+    `${CASE}/proof/${ID}.md`,
+    `${CASE}/artifacts/${ID}.png`,
+  ]
+  const code = [
+    'casefile.md',
+    'allowed_signers',
+    'memory.js',
+    'memory/evil.js',
+    'memory/README.md.js',
+    'memory/cases/evil.js',
+    'memory/cases/package.json',
+    `${CASE}/evil.js`,
+    `${CASE}/.evil.md`,
+    `${CASE}/proof/evil.sh`,
+    `${CASE}/sessions/evil.js`,
+    `${CASE}/artifacts/evil.js`,
+    `${CASE}/artifacts/${ID}.js`,
+    `${CASE}/artifacts/1-test.tap`,
+    `${CASE}/more/notes.md`,
+    'memory/cases/other/notes.md',
+  ]
+  const repo = branched()
+  for (const file of [...record, ...code]) {
+    write(repo, file, '1\n')
+    repo.git('add', '--force', file)
+    repo.git('commit', '--quiet', '--message', file)
+  }
+  const { commits } = await repo.verify({ range: `HEAD~${record.length + code.length}..` })
+  const results = (result: string) =>
+    commits.flatMap((commit) => (commit.result === result ? commit.subject : [])).reverse()
+  t.strictSame(results('exempt'), record)
+  t.strictSame(results('no_claim'), code)
+  repo.git('rm', '--quiet', '-r', 'memory/cases/package.json', `${CASE}/case.md`)
+  repo.commit('Remove both')
+  t.match(await repo.verify({ range: LAST }), { commits: [{ result: 'no_claim' }] })
+})
