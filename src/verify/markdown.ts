@@ -69,14 +69,16 @@ function failureLines({ commit, claims, failures }: VerifiedCommit): string[] {
 
 /**
  * One line in which nothing is markup: a title is data, and must not close the table, mention people or link. Sites find
- * names, numbers of issues and addresses in the text that is shown, so a zero-width space splits those.
+ * names, issues, commits and addresses in the text that is shown, so a zero-width space splits those. They look for
+ * formulas there too, and no space is safe in those, so a dollar sign becomes its wide form.
  */
 function inline(text: string): string {
   const line = visibleText(text.replaceAll(/\s+/g, ' ')).trim()
   const shown = line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line
   return shown
+    .replaceAll('$', '\uff04')
+    .replaceAll(/[@#!~&%]|:(?=\/\/)|www(?=\.)|\bG[HL](?=-\d)|[0-9a-f]{6}(?=[0-9a-f])/gi, '$&\u200b')
     .replaceAll(/[\\`*_{}[\]<>()#|!~&]/g, (character) => `&#${character.charCodeAt(0)};`)
-    .replaceAll(/@|&#35;|:(?=\/\/)|www(?=\.)/gi, '$&\u200b')
 }
 
 function cut(text: string): string {
