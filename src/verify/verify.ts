@@ -17,7 +17,15 @@ import { readMergeChanges } from './merge-changes.ts'
 import { type CommitRange, chooseRange } from './range.ts'
 import { readRecordHistory } from './record-history.ts'
 import { isRecordPath } from './record-paths.ts'
-import type { Claim, CommitResult, Failure, Verification, VerifiedCommit } from './result.ts'
+import type {
+  Claim,
+  CommitResult,
+  Failure,
+  ResourceDescriptor,
+  Verification,
+  VerifiedCommit,
+} from './result.ts'
+import { describedProofs } from './session-statement.ts'
 import { nothingIn } from './text.ts'
 
 export interface VerifyOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
@@ -67,6 +75,7 @@ export async function verifyCommits(
       memory: relative(repository.top, memoryRoot),
       requireTrailer: options.requireTrailer ?? false,
       merges: await readMergeChanges(commits, git),
+      proofsOf: (caseId: string) => describedProofs(snapshot.catalog.folder(caseId)!, context),
     }
     const checked = createCheckedSessions(context)
     const results: VerifiedCommit[] = []
@@ -127,6 +136,7 @@ interface Place {
   requireTrailer: boolean
   /** By the id of a merge. */
   merges: ReadonlyMap<string, readonly string[]>
+  proofsOf: (caseId: string) => ResourceDescriptor[]
 }
 
 type CheckSession = (claim: NonNullable<Claim['trailer']>) => Promise<CheckedSession>
@@ -145,7 +155,7 @@ function createCheckedSessions(context: ClaimContext): CheckSession {
 async function verifyCommit(
   commit: LoggedCommit,
   check: CheckSession,
-  { memory, requireTrailer, merges }: Place,
+  { memory, requireTrailer, merges, proofsOf }: Place,
 ): Promise<VerifiedCommit> {
   const files = commit.changes.map(({ path }) => path)
   const isCode = (file: string) => !isRecord(file, memory)
@@ -159,11 +169,19 @@ async function verifyCommit(
     if (!trailer) {
       const message = `This is not exactly as Casefile writes it: "${text.slice(0, 120)}". Expected: Casefile-Session: <case id>/<number> plan=<12 digits>.`
       const failures = [{ code: 'bad_trailer' as const, message }]
-      claims.push({ text, trailer, session: null, failures, notes: [] })
+      claims.push({ text, trailer, session: null, proofs: [], failures, notes: [] })
       continue
     }
     const { session, failures, notes, files: changed } = await check(trailer)
-    const claim: Claim = { text, trailer, session, failures: [...failures], notes: [...notes] }
+    const proofs = session ? proofsOf(trailer.case_id) : []
+    const claim: Claim = {
+      text,
+      trailer,
+      session,
+      proofs,
+      failures: [...failures],
+      notes: [...notes],
+    }
     claims.push(claim)
     if (!session) continue
     if (changed === null) isAllKnown = false

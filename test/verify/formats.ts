@@ -57,6 +57,7 @@ function claim(title: string, message?: string): Claim {
     text: title,
     trailer: null,
     session: { ...session, case_title: title },
+    proofs: [],
     failures: message === undefined ? [] : [{ code: 'plan_changed', message }],
     notes: message === undefined ? [title] : [],
   }
@@ -209,6 +210,13 @@ const jsonSchema = z.strictObject({
             .nullable(),
           failures: z.array(z.strictObject({ code: z.enum(FAILURE_CODES), message: text })),
           notes: z.array(text),
+          proofs: z.array(
+            z.strictObject({
+              name: text,
+              digest: z.strictObject({ sha256: text.length(64) }),
+              annotations: z.record(z.string(), z.union([text, z.number(), z.boolean()])),
+            }),
+          ),
           session: z
             .strictObject({
               case_title: text,
