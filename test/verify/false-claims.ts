@@ -150,6 +150,12 @@ const FORGERIES: Record<string, Forgery> = {
     code: 'proof_changed',
     message: /has another content than in commit [0-9a-f]{10}/,
   },
+  'a report that no service has counted': {
+    forge: (repo, { ref, proofId }) =>
+      repo.edit(repo.file(ref.case_id, `proof/${proofId}.md`), /^tests: .*\n/m, ''),
+    code: 'proof_missing',
+    message: /not counted yet\. To continue, let a service count it \(casefile serve\) and commit/,
+  },
   'no proof at all': {
     forge: (repo, { ref, proofId }) => rmSync(repo.file(ref.case_id, `proof/${proofId}.md`)),
     code: 'proof_missing',
