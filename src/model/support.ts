@@ -65,7 +65,11 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
   if (proof.empty) add('empty', 'it is empty', 'attach a proof with content')
   if (proof.uncounted) {
     const text = 'its test report is not counted yet'
-    add('not_counted', text, 'wait until a running service has counted it, or verify it')
+    add(
+      'not_counted',
+      text,
+      'let a service count it (casefile serve) and commit its file, or verify it again',
+    )
   }
   if (tests && tests.failed > 0) {
     add('tests_failed', failedText(proof), `attach a passing report, ${OR_ACCEPT}`)

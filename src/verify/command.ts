@@ -13,7 +13,7 @@ export type Format = (typeof FORMATS)[number]
 /** The exit codes of `casefile verify`. */
 export const VERIFY_EXIT = { passed: 0, false: 1, failed: 2 } as const
 
-/** `casefile verify`: prints the result and returns the exit code. */
+/** `casefile verify`: prints the result and returns the exit code. Throws an AppError if it cannot check. */
 export async function verify(
   options: VerifyOptions & { format: Format },
   print: (text: string) => void,
@@ -23,8 +23,8 @@ export async function verify(
     print(PRINTERS[options.format](found))
     return found.ok ? VERIFY_EXIT.passed : VERIFY_EXIT.false
   } catch (error) {
-    const why = error instanceof AppError ? error.message : inspect(error)
-    process.stderr.write(`casefile: verify failed: ${why}\n`)
+    if (error instanceof AppError) throw error
+    process.stderr.write(`casefile: verify failed: ${inspect(error)}\n`)
     return VERIFY_EXIT.failed
   }
 }

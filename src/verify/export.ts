@@ -24,22 +24,31 @@ export interface ExportOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'>
   cases: readonly string[]
 }
 
+/** Sentences. */
+interface Exported {
+  /** What could not be exported. */
+  missing: string[]
+  /** Where there was nothing to export. */
+  empty: string[]
+}
+
 /**
  * Passes an in-toto statement for each sealed session to `print`, until that resolves to false: the oldest case first,
- * its sessions by number. Reads only files and git. Returns what is missing, as sentences. Throws an AppError for a name that fits
- * no case or several.
+ * its sessions by number. Reads only files and git. Throws an AppError for a name that fits no case or several.
  */
 export async function exportStatements(
   { cases, ...places }: ExportOptions,
   print: (statement: Statement) => Promise<boolean>,
-): Promise<string[]> {
+): Promise<Exported> {
   // a state folder that does not exist, and is not created
   const stateDir = join(tmpdir(), `casefile-export-${randomUUID()}`)
   return withSnapshot({ ...places, stateDir }, process.env, async (snapshot) => {
     const { catalog, layout } = snapshot
     const missing: string[] = []
+    const empty: string[] = []
     const folders = chooseCases(catalog, cases)
     const { top, commits, gap } = await readNamingCommits(layout.root)
+    const context = { snapshot, top: top ?? layout.root }
     if (gap !== null) missing.push(gap)
     for (const folder of folders) {
       const { id } = folder.case
@@ -51,17 +60,22 @@ export async function exportStatements(
       const broken = [...sessions].filter(([, { problems }]) => problems.some(isBreaking))
       for (const [number] of broken)
         missing.push(`Session ${number} of case ${id} cannot be read: run casefile check.`)
-      for (const session of folder.sessions.filter(isSealed)) {
+      const sealed = folder.sessions.filter(isSealed)
+      if (sealed.length === 0 && cases.length > 0)
+        empty.push(`"${folder.case.title}" has no sealed session: attach proof to one first.`)
+      for (const session of sealed) {
         if (broken.some(([number]) => number === session.number)) continue
         const naming = commits
           .filter(({ message }) => isNamed(session, folder, message))
           .map((commit) => commit.id)
-        const statement = await sessionStatement(folder, session, naming, { snapshot, top })
+        const statement = await sessionStatement(folder, session, naming, context)
         if (!statement) missing.push(`Session ${session.number} of case ${id} cannot be read.`)
-        else if (!(await print(statement))) return missing
+        else if (!(await print(statement))) return { missing, empty }
       }
     }
-    return missing
+    if (cases.length === 0 && !folders.some(({ sessions }) => sessions.some(isSealed)))
+      empty.push('No session is sealed: attach proof to one first.')
+    return { missing, empty }
   })
 }
 

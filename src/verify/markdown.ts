@@ -12,7 +12,7 @@ const MAX_SHOWN = 300
 export function verificationMarkdown({ range, commits, notes, ok }: Verification): string {
   const named = commits.filter(({ claims, failures }) => claims.length + failures.length > 0)
   const head = [
-    `### ${ok ? '✅' : '❌'} Casefile: ${ok ? 'what the commits claim is true' : 'a claim is false'}`,
+    `### ${headOf(commits, ok)}`,
     summaryOf(commits, inline(range)),
     ...notes.map((note) => `> ${inline(note)}`),
   ]
@@ -23,6 +23,11 @@ export function verificationMarkdown({ range, commits, notes, ok }: Verification
   const rows = named.flatMap(rowsOf)
   if (rows.length > 0) blocks.push([...table, ...rows].join('\n'))
   return cut(`${blocks.join('\n\n')}\n`)
+}
+
+function headOf(commits: readonly VerifiedCommit[], ok: boolean): string {
+  if (commits.length === 0) return '⚠️ Casefile: nothing was checked'
+  return ok ? '✅ Casefile: what the commits claim is true' : '❌ Casefile: a claim is false'
 }
 
 function rowsOf(commit: VerifiedCommit): string[] {
@@ -64,14 +69,16 @@ function failureLines({ commit, claims, failures }: VerifiedCommit): string[] {
 
 /**
  * One line in which nothing is markup: a title is data, and must not close the table, mention people or link. Sites find
- * names, numbers of issues and addresses in the text that is shown, so a zero-width space splits those.
+ * names, issues, commits and addresses in the text that is shown, so a zero-width space splits those. They look for
+ * formulas there too, and no space is safe in those, so a dollar sign becomes its wide form.
  */
 function inline(text: string): string {
   const line = visibleText(text.replaceAll(/\s+/g, ' ')).trim()
   const shown = line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line
   return shown
+    .replaceAll('$', '\uff04')
+    .replaceAll(/[@#!~&%]|:(?=\/\/)|www(?=\.)|\bG[HL](?=-\d)|[0-9a-f]{6}(?=[0-9a-f])/gi, '$&\u200b')
     .replaceAll(/[\\`*_{}[\]<>()#|!~&]/g, (character) => `&#${character.charCodeAt(0)};`)
-    .replaceAll(/@|&#35;|:(?=\/\/)|www(?=\.)/gi, '$&\u200b')
 }
 
 function cut(text: string): string {

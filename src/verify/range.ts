@@ -10,7 +10,7 @@ export interface CommitRange {
 
 /**
  * The commits to check: those that were asked for; else, in CI, those of the pull or merge request; else those that
- * `origin`'s default branch has not; else all.
+ * `origin`'s default branch has not; else all. Throws an AppError if they are not all here.
  */
 export async function chooseRange(
   asked: string | undefined,
@@ -28,27 +28,51 @@ export async function chooseRange(
 }
 
 async function rangeOf(range: string, git: GitCommandOptions): Promise<CommitRange> {
-  if (range.startsWith('-') || range.includes('\0')) throw unknownRange(range, 'not a range')
-  const { exit, stdout, stderr } = await runGit(
-    ['rev-parse', '--revs-only', '--end-of-options', range, '--'],
-    git,
-  )
-  const names = stdout
-    .toString()
-    .split('\n')
-    .filter((line) => /^\^?[0-9a-f]{40,64}$/.test(line))
-  if (exit !== 0 || names.length === 0) throw unknownRange(range, stderr.trim())
+  if (range.trim() === '') {
+    throw new AppError(
+      'bad_request',
+      'The range is empty. Name commits, such as main..HEAD, or leave it out.',
+    )
+  }
+  if (range.startsWith('-') || range.includes('\0')) throw await unknownRange(range, '', git)
+  const words = ['rev-parse', '--revs-only', '--end-of-options', range, '--']
+  const { exit, stdout, stderr } = await runGit(words, git)
+  const names = linesOf(stdout)
   const excluded = names.filter((name) => name.startsWith('^')).map((name) => name.slice(1))
   const tips = names.filter((name) => !name.startsWith('^'))
-  if (excluded.length === 0 || tips.length === 0) return { range, base: null }
+  const isNamed = exit === 0 && tips.length > 0
+  if (!isNamed || !(await areCommits([...tips, ...excluded], git)))
+    throw await unknownRange(range, stderr.trim(), git)
+  if (excluded.length === 0) return { range, base: null }
   const base = await runGit(['merge-base', excluded[0]!, tips[0]!], git)
   return { range, base: base.exit === 0 ? base.stdout.toString().trim() : excluded[0]! }
 }
 
-function unknownRange(range: string, why: string): AppError {
-  const said = why === '' ? '' : ` (git: ${why.split('\n')[0]!.replace(/^fatal: /, '')})`
-  return new AppError(
-    'bad_request',
-    `git has no commits ${range} here${said}. In CI, fetch the whole history first: fetch-depth: 0 for actions/checkout, GIT_DEPTH: 0 for GitLab.`,
-  )
+function linesOf(output: Buffer): string[] {
+  return output
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+}
+
+/** Whether they are commits, or tags of commits. A tree or a file has a name in git too. */
+async function areCommits(names: readonly string[], git: GitCommandOptions): Promise<boolean> {
+  const input = names.map((name) => `${name}^{commit}\n`).join('')
+  const { stdout } = await runGit(['cat-file', '--batch-check=%(objecttype)'], { ...git, input })
+  return linesOf(stdout).every((type) => type === 'commit')
+}
+
+async function unknownRange(
+  range: string,
+  said: string,
+  git: GitCommandOptions,
+): Promise<AppError> {
+  const because = said === '' ? '' : ` (git: ${said.split('\n')[0]!.replace(/^fatal: /, '')})`
+  const shallow = await runGit(['rev-parse', '--is-shallow-repository'], git)
+  const mayBeFetched =
+    shallow.stdout.toString().trim() === 'true' || /(?:^|\.\.)(?:origin\/|[0-9a-f]{40})/.test(range)
+  const advice = mayBeFetched
+    ? 'Fetch them first. In CI, fetch the whole history: fetch-depth: 0 for actions/checkout, GIT_DEPTH: 0 for GitLab.'
+    : 'Use names as git does, such as main..HEAD or v1.2..v1.3.'
+  return new AppError('bad_request', `"${range}" names no commits here${because}. ${advice}`)
 }

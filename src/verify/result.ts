@@ -52,11 +52,20 @@ export interface ClaimedSession {
   signature: CheckedSignature | null
 }
 
+/** https://github.com/in-toto/attestation/blob/main/spec/v1/resource_descriptor.md */
+export interface ResourceDescriptor {
+  name?: string
+  digest: Record<string, string>
+  annotations?: Record<string, string | number | boolean>
+}
+
 export interface Claim {
   /** The value of the trailer as written. */
   text: string
   trailer: CommitTrailer | null
   session: ClaimedSession | null
+  /** Those of its case. */
+  proofs: ResourceDescriptor[]
   failures: Failure[]
   /** What a reader should know, and what makes no claim false. */
   notes: string[]

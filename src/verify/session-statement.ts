@@ -6,19 +6,14 @@ import type { Session } from '../model/session.ts'
 import { acceptedDespite } from '../model/support.ts'
 import { type TrailStep, workStepsOf } from '../sessions/evidence.ts'
 import { approvedHash, isProved } from './claim.ts'
+import type { ResourceDescriptor } from './result.ts'
 import {
   fileName,
   type RecordContext,
   readSessionRecord,
   type SessionRecord,
 } from './session-record.ts'
-import {
-  describedSession,
-  gitDigest,
-  type ResourceDescriptor,
-  type Statement,
-  statementOf,
-} from './statement.ts'
+import { describedSession, gitDigest, type Statement, statementOf } from './statement.ts'
 
 /**
  * What a sealed session proved, about the commits that name it; without commits, about its own file. Null if its file
@@ -34,13 +29,12 @@ export async function sessionStatement(
   if (!record) return null
   const { described } = record
   const tests = await collectTests(folder, session, record)
-  const proofs = folder.proofs.map((proof) => describedProof(proof, folder, context))
   const ownFile = { name: described.file, digest: { sha256: described.file_sha256 } }
   const subject =
     commits.length > 0 ? commits.map((commit) => ({ digest: gitDigest(commit) })) : [ownFile]
   return statementOf(subject, {
     result: resultOf(folder, session, tests),
-    configuration: [...describedSession(described), ...proofs],
+    configuration: [...describedSession(described), ...describedProofs(folder, context)],
     passedTests: unique(tests.passed),
     warnedTests: unique(tests.warned),
     failedTests: unique(tests.failed),
@@ -109,7 +103,11 @@ function resultOf(
   return isNoted ? 'WARNED' : 'PASSED'
 }
 
-/** By the hash of its content, or of its picture. */
+/** The proofs of a case, each by the hash of its content, or of its picture. */
+export function describedProofs(folder: CaseFolder, context: RecordContext): ResourceDescriptor[] {
+  return folder.proofs.map((proof) => describedProof(proof, folder, context))
+}
+
 function describedProof(
   proof: Proof,
   { sessions }: CaseFolder,

@@ -3,14 +3,13 @@
  * https://in-toto.io/attestation/test-result/v0.1.
  */
 
-import type { ClaimedSession, Failure, FailureCode, Verification } from './result.ts'
-
-/** https://github.com/in-toto/attestation/blob/main/spec/v1/resource_descriptor.md */
-export interface ResourceDescriptor {
-  name?: string
-  digest: Record<string, string>
-  annotations?: Record<string, string | number | boolean>
-}
+import type {
+  ClaimedSession,
+  Failure,
+  FailureCode,
+  ResourceDescriptor,
+  Verification,
+} from './result.ts'
 
 export interface Statement {
   _type: 'https://in-toto.io/Statement/v1'
@@ -54,9 +53,9 @@ const CHECKS: Record<string, readonly FailureCode[]> = {
 /** One statement for each session that a commit names; a session that is not in the record has nothing to describe. */
 export function verificationStatements({ commits }: Verification): Statement[] {
   return commits.flatMap(({ commit, claims }) =>
-    claims.map(({ text, session, failures, notes }) => {
+    claims.map(({ text, session, proofs, failures, notes }) => {
       const subject = [{ digest: gitDigest(commit) }]
-      const configuration = session ? describedSession(session) : []
+      const configuration = session ? [...describedSession(session), ...proofs] : []
       const named = session ? '' : ` ${text}`
       const isFailed = (name: string) => isAmong(failures, CHECKS[name]!)
       const names = Object.keys(CHECKS)

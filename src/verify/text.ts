@@ -59,8 +59,14 @@ export function claimText({ text, session }: Claim): string {
   return `session ${number} of "${case_title}": ${facts.join(', ')}`
 }
 
+/** A range without commits proves nothing, and in CI may be the wrong one. */
+export function nothingIn(range: string): string {
+  return `no commits in ${range}: nothing was checked`
+}
+
 /** Such as "3 commits in origin/main..HEAD: 2 verified, 1 without a session". */
 export function summaryOf(commits: readonly VerifiedCommit[], range: string): string {
+  if (commits.length === 0) return nothingIn(range)
   const count = (wanted: CommitResult) => commits.filter(({ result }) => result === wanted).length
   const parts = [
     [count('passed'), 'verified'],
@@ -71,5 +77,5 @@ export function summaryOf(commits: readonly VerifiedCommit[], range: string): st
     .filter(([number]) => number !== 0)
     .map(([number, what]) => `${number} ${what}`)
   const all = `${counted(commits.length, 'commit')} in ${range}`
-  return parts.length === 0 ? all : `${all}: ${parts.join(', ')}`
+  return `${all}: ${parts.join(', ')}`
 }

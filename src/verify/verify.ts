@@ -2,22 +2,35 @@ import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { withSnapshot } from '../check/snapshot.ts'
-import { readRegular } from '../files/safe-read.ts'
+import { readRegular, stampOf } from '../files/safe-read.ts'
 import { AppError } from '../model/app-error.ts'
 import { ALLOWED_SIGNERS } from '../model/approval-statement.ts'
 import { readTrailers } from '../model/commit-trailer.ts'
+import { visibleText } from '../model/visible-text.ts'
 import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
 import { FIRST_PARENT, gitLog, type LoggedCommit } from '../workspace/git/git-log.ts'
 import { findRepository } from '../workspace/git/git-repository.ts'
+import type { Layout } from '../workspace/layout.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts'
+import { readMergeChanges } from './merge-changes.ts'
 import { type CommitRange, chooseRange } from './range.ts'
 import { readRecordHistory } from './record-history.ts'
-import type { Claim, CommitResult, Verification, VerifiedCommit } from './result.ts'
+import { isRecordPath } from './record-paths.ts'
+import type {
+  Claim,
+  CommitResult,
+  Failure,
+  ResourceDescriptor,
+  Verification,
+  VerifiedCommit,
+} from './result.ts'
+import { describedProofs } from './session-statement.ts'
+import { nothingIn } from './text.ts'
 
 export interface VerifyOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
   range?: string | undefined
-  /** A commit without a trailer fails, unless it changes the record alone or merges. */
+  /** A commit without a trailer fails, unless it changes nothing but the record. */
   requireTrailer?: boolean
   requireSignature?: boolean
   /** A file in the format of `allowed_signers`. Default: the one that the commit before the range has. */
@@ -46,6 +59,9 @@ export async function verifyCommits(
     const named = commits.flatMap(({ message }) =>
       readTrailers(message).flatMap(({ trailer }) => trailer?.case_id ?? []),
     )
+    if (named.length > 0) await mustHaveRecord(snapshot.layout)
+    if (options.requireTrailer && commits.length === 0)
+      throw new AppError('bad_request', `There are ${nothingIn(visibleText(range.range))}.`)
     const history = await readRecordHistory(memoryRoot, new Set(named))
     const signers = await readSigners(options, range, { git, prefix: repository.prefix, root })
     const context: ClaimContext = {
@@ -58,6 +74,8 @@ export async function verifyCommits(
     const place = {
       memory: relative(repository.top, memoryRoot),
       requireTrailer: options.requireTrailer ?? false,
+      merges: await readMergeChanges(commits, git),
+      proofsOf: (caseId: string) => describedProofs(snapshot.catalog.folder(caseId)!, context),
     }
     const checked = createCheckedSessions(context)
     const results: VerifiedCommit[] = []
@@ -65,12 +83,42 @@ export async function verifyCommits(
     return {
       range: range.range,
       commits: results,
-      notes: [history.gap, isSigned(results, options) ? signers.note : null].filter(
-        (note) => note !== null,
-      ),
+      notes: [
+        history.gap,
+        history.gap === null ? await uncommittedNote(memoryRoot, results) : null,
+        isSigned(results, options) ? signers.note : null,
+      ].filter((note) => note !== null),
       ok: results.every(({ result }) => result !== 'failed'),
     }
   })
+}
+
+/** Throws if the folder of the record is missing. Another repository or branch may have it. */
+async function mustHaveRecord({ root, memoryRoot }: Layout): Promise<void> {
+  if ((await stampOf(memoryRoot)) !== null) return
+  const folder = visibleText(`${relative(root, memoryRoot) || memoryRoot}/`)
+  throw new AppError(
+    'not_found',
+    `There is no record in ${folder}. Check it out first: its repository or branch, with all of its history. docs/verify.md has an example.`,
+  )
+}
+
+/** A record that only this disk has is not what others check. */
+async function uncommittedNote(
+  memoryRoot: string,
+  commits: readonly VerifiedCommit[],
+): Promise<string | null> {
+  const claims = commits.flatMap(({ claims }) => claims)
+  const paths = claims.flatMap(({ trailer, session }) =>
+    trailer && session ? [`cases/${trailer.case_id}/sessions/${session.number}.md`] : [],
+  )
+  if (paths.length === 0) return null
+  const words = ['ls-tree', '-z', '--name-only', 'HEAD', '--', ...new Set(paths)]
+  const { stdout } = await runGit(words, { cwd: memoryRoot })
+  const committed = new Set(stdout.toString().split('\0'))
+  const missing = [...new Set(paths)].filter((path) => !committed.has(path))
+  if (missing.length === 0) return null
+  return `${visibleText(listed(missing))} ${missing.length === 1 ? 'is' : 'are'} in no commit of HEAD: a clone cannot check this. Commit the record.`
 }
 
 /** Whether it matters which keys count. */
@@ -80,6 +128,15 @@ function isSigned(
 ): boolean {
   const isSignedClaim = ({ session }: Claim) => Boolean(session?.signature)
   return Boolean(requireSignature) || commits.some(({ claims }) => claims.some(isSignedClaim))
+}
+
+interface Place {
+  /** The record's folder, relative to the top of the repository. */
+  memory: string
+  requireTrailer: boolean
+  /** By the id of a merge. */
+  merges: ReadonlyMap<string, readonly string[]>
+  proofsOf: (caseId: string) => ResourceDescriptor[]
 }
 
 type CheckSession = (claim: NonNullable<Claim['trailer']>) => Promise<CheckedSession>
@@ -98,22 +155,33 @@ function createCheckedSessions(context: ClaimContext): CheckSession {
 async function verifyCommit(
   commit: LoggedCommit,
   check: CheckSession,
-  { memory, requireTrailer }: { memory: string; requireTrailer: boolean },
+  { memory, requireTrailer, merges, proofsOf }: Place,
 ): Promise<VerifiedCommit> {
   const files = commit.changes.map(({ path }) => path)
-  const code = files.filter((file) => !isBelow(file, memory))
+  const isCode = (file: string) => !isRecord(file, memory)
+  const code = files.filter(isCode)
+  // of a merge, what its parents did not bring
+  const own = merges.get(commit.id)?.filter(isCode)
   const claims: Claim[] = []
   const explained = new Set<string>()
   let isAllKnown = true
   for (const { text, trailer } of readTrailers(commit.message)) {
     if (!trailer) {
-      const message = `This is no trailer that Casefile writes: "${text.slice(0, 120)}". Expected: <case id>/<number> plan=<12 digits>.`
+      const message = `This is not exactly as Casefile writes it: "${text.slice(0, 120)}". Expected: Casefile-Session: <case id>/<number> plan=<12 digits>.`
       const failures = [{ code: 'bad_trailer' as const, message }]
-      claims.push({ text, trailer, session: null, failures, notes: [] })
+      claims.push({ text, trailer, session: null, proofs: [], failures, notes: [] })
       continue
     }
     const { session, failures, notes, files: changed } = await check(trailer)
-    const claim: Claim = { text, trailer, session, failures: [...failures], notes: [...notes] }
+    const proofs = session ? proofsOf(trailer.case_id) : []
+    const claim: Claim = {
+      text,
+      trailer,
+      session,
+      proofs,
+      failures: [...failures],
+      notes: [...notes],
+    }
     claims.push(claim)
     if (!session) continue
     if (changed === null) isAllKnown = false
@@ -129,16 +197,20 @@ async function verifyCommit(
       )
     }
   }
-  const isExempt = commit.parents.length > 1 || code.length === 0
+  const isExempt = (own ?? code).length === 0
   const others = code.filter((file) => !explained.has(file))
   const notes =
     claims.some(({ session }) => session) && isAllKnown && others.length > 0
       ? [`No session of this commit changed ${listed(others)}.`]
       : []
-  const failures =
-    claims.length === 0 && requireTrailer && !isExempt
-      ? [{ code: 'no_claim' as const, message: 'The commit names no session.' }]
-      : []
+  const failures: Failure[] = []
+  if (claims.length === 0 && !isExempt) {
+    const merged = own && `This merge changes ${listed(own)} itself`
+    if (requireTrailer) {
+      const message = merged ? `${merged}, and names no session.` : 'The commit names no session.'
+      failures.push({ code: 'no_claim', message })
+    } else if (merged) notes.push(`${merged}.`)
+  }
   const isFailed = failures.length > 0 || claims.some((claim) => claim.failures.length > 0)
   return {
     commit: commit.id,
@@ -157,8 +229,9 @@ function resultOf(claims: readonly Claim[], isExempt: boolean): CommitResult {
   return isExempt ? 'exempt' : 'no_claim'
 }
 
-function isBelow(file: string, folder: string): boolean {
-  return folder !== '' && !folder.startsWith('..') && file.startsWith(`${folder}/`)
+function isRecord(file: string, memory: string): boolean {
+  const isBelow = memory !== '' && !memory.startsWith('..') && file.startsWith(`${memory}/`)
+  return isBelow && isRecordPath(file.slice(memory.length + 1))
 }
 
 /** A session names files from its working folder, which may be a folder of the repository. */

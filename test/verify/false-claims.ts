@@ -56,6 +56,11 @@ const FORGERIES: Record<string, Forgery> = {
     code: 'bad_trailer',
     message: /"the first one"/,
   },
+  'a trailer that only looks like one': {
+    forge: (_repo, { trailer }) => trailer.replace('Casefile-S', 'Casefile\u2010\u0405'),
+    code: 'bad_trailer',
+    message: /not exactly.*Expected: Casefile-Session:/,
+  },
   'an approval line that was put in, and the seal left': {
     forge: (repo, work) =>
       repo.edit(
@@ -144,6 +149,12 @@ const FORGERIES: Record<string, Forgery> = {
     },
     code: 'proof_changed',
     message: /has another content than in commit [0-9a-f]{10}/,
+  },
+  'a report that no service has counted': {
+    forge: (repo, { ref, proofId }) =>
+      repo.edit(repo.file(ref.case_id, `proof/${proofId}.md`), /^tests: .*\n/m, ''),
+    code: 'proof_missing',
+    message: /not counted yet\. To continue, let a service count it \(casefile serve\) and commit/,
   },
   'no proof at all': {
     forge: (repo, { ref, proofId }) => rmSync(repo.file(ref.case_id, `proof/${proofId}.md`)),

@@ -15,6 +15,7 @@ import {
   type Verification,
   type VerifiedCommit,
 } from '../../src/verify/result.ts'
+import { verificationText } from '../../src/verify/text.ts'
 import { commandsOn } from '../fixtures/cli.ts'
 import { readPage } from '../fixtures/doc-code.ts'
 import { openRepository, provedWork } from '../fixtures/verify/claimed-work.ts'
@@ -26,6 +27,8 @@ const HOSTILE = [
   '[here](javascript:alert(1)) ![](https://evil.example/x.png) <https://evil.example>',
   'https://evil.example/path WWW.evil.example mail@evil.example',
   '@everyone @org/team #1 GH-1 org/repo#2',
+  `fix in ${'0123456789'.repeat(4)} and org/repo@abcdef0 and abcdef0123, gh-2 and GL-3 !4 ~bug %5 &6 $7`,
+  '$x^2$ $$x$$ $`x`$ \\(x\\)',
   '```sh run` ~~gone~~ **bold** _it_ $x$ \\',
   '&lt;b&gt; &#64;everyone &amp;',
   ']]> <!-- --> <![CDATA[ " \'',
@@ -54,6 +57,7 @@ function claim(title: string, message?: string): Claim {
     text: title,
     trailer: null,
     session: { ...session, case_title: title },
+    proofs: [],
     failures: message === undefined ? [] : [{ code: 'plan_changed', message }],
     notes: message === undefined ? [title] : [],
   }
@@ -132,7 +136,11 @@ t.test('--markdown', async (t) => {
       )
       t.equal(kinds.filter((kind) => kind === 'heading').length, 1)
       t.equal(kinds.filter((kind) => kind === 'listItem').length, 1)
-      t.notMatch(texts, /@\w|#\d|:\/\/|www\./i, 'nothing that a site makes a link or mention of')
+      t.notMatch(
+        texts,
+        /[@!~%&]\w|#\d|GH-\d|\b[0-9a-f]{7}|:\/\/|www\.|\$/i,
+        'nothing that a site makes a link, a mention or a formula of',
+      )
       t.notMatch(markdown, /[\0\x07\x1b\u202e]/)
     }
   })
@@ -153,6 +161,8 @@ t.test('--markdown', async (t) => {
   t.test('says what is verified', async (t) => {
     t.match(verificationMarkdown(mixed), /^### ❌ [\s\S]*3 commits in main\.\.HEAD/)
     t.match(verificationMarkdown(verification([nothing])), /^### ✅ /)
+    t.match(verificationMarkdown(verification([])), /^### ⚠️ .*nothing was checked/)
+    t.match(verificationText(verification([])), /^no commits in main\.\.HEAD: nothing was checked/)
   })
 })
 
@@ -174,7 +184,7 @@ function parse(markdown: string) {
   return {
     tables: tables.map(({ children = [] }) => children.map((row) => row.children?.length)),
     kinds: nodes.map(({ type }) => type),
-    texts: nodes.map(({ value = '' }) => value).join('\n'),
+    texts: nodes.map(({ type, value = '' }) => (type === 'text' ? value : '')).join('\n'),
   }
 }
 
@@ -200,6 +210,13 @@ const jsonSchema = z.strictObject({
             .nullable(),
           failures: z.array(z.strictObject({ code: z.enum(FAILURE_CODES), message: text })),
           notes: z.array(text),
+          proofs: z.array(
+            z.strictObject({
+              name: text,
+              digest: z.strictObject({ sha256: text.length(64) }),
+              annotations: z.record(z.string(), z.union([text, z.number(), z.boolean()])),
+            }),
+          ),
           session: z
             .strictObject({
               case_title: text,
@@ -261,7 +278,7 @@ t.test('the program', async (t) => {
     t.match(unknown, {
       code: 2,
       stdout: '',
-      stderr: /git has no commits v9\.\.HEAD.*fetch-depth: 0/s,
+      stderr: /^casefile: "v9\.\.HEAD" names no commits here/,
     })
     for (const range of ['--output=x', '-n1', 'HEAD;true', '$(touch x)']) {
       t.match(await cli.run('verify', '--', range), { code: 2, stdout: '' }, range)

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { renumberedSession } from '../../src/markdown/session-renumbering.ts'
 import { approvalStatement } from '../../src/model/approval-statement.ts'
+import { commandsOn } from '../fixtures/cli.ts'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 import {
   attachProof,
@@ -11,6 +12,10 @@ import {
   provedWork,
   repositoryAt,
 } from '../fixtures/verify/claimed-work.ts'
+
+function wrong(part: string) {
+  return { code: 'bad_request', message: part }
+}
 
 t.test('which commits are checked', async (t) => {
   const { service, repo } = await openRepository(t)
@@ -46,13 +51,29 @@ t.test('which commits are checked', async (t) => {
     const gitlab = await here.verify({}, { CI_MERGE_REQUEST_DIFF_BASE_SHA: base })
     t.match(gitlab, { range: `${base}..HEAD`, commits: [{ subject: 'Price' }] })
   })
-  await t.test('a range that is not here says what to do', async (t) => {
-    await t.rejects(here.verify({ range: 'v1..v2' }), {
-      message: /no commits v1\.\.v2.*fetch-depth: 0/,
-    })
-    await t.rejects(here.verify({ range: '--all' }), { message: /no commits --all/ })
-    await t.rejects(here.verify({ range: 'HEAD..nothing' }), { code: 'bad_request' })
+  await t.test('a range that names no commits says what is wrong', async (t) => {
+    for (const range of ['v1..v2', '--all', 'HEAD..nothing', '^HEAD', 'HEAD^{tree}', ':README.md'])
+      await t.rejects(here.verify({ range }), wrong(`"${range}" names no commits here`), range)
+    await t.rejects(here.verify({ range: '' }), wrong('range is empty'))
+    await t.rejects(here.verify({ range: 'nothing' }), { message: /^(?!.*fetch-depth)/ })
   })
+  await t.test('and where a fetch may help, how', async (t) => {
+    await t.rejects(here.verify({ range: 'origin/next..HEAD' }), wrong('fetch-depth: 0'))
+    await t.rejects(here.verify({}, { GITHUB_BASE_REF: 'next' }), wrong('fetch-depth: 0'))
+    const base = { CI_MERGE_REQUEST_DIFF_BASE_SHA: '1'.repeat(40) }
+    await t.rejects(here.verify({}, base), wrong('GIT_DEPTH: 0'))
+  })
+  await t.test(
+    'an empty range checks nothing, which is not enough for --require-trailer',
+    async (t) => {
+      const range = 'HEAD..HEAD'
+      t.match(await here.verify({ range }), { commits: [], ok: true })
+      await t.rejects(
+        here.verify({ range, requireTrailer: true }),
+        wrong('no commits in HEAD..HEAD'),
+      )
+    },
+  )
   await t.test('a shallow clone says that the history is not all there', async (t) => {
     const shallow = join(dirname(repo.root), 'shallow')
     repo.git(
@@ -69,12 +90,45 @@ t.test('which commits are checked', async (t) => {
       ok: true,
       notes: [/shallow/],
     })
+    await t.rejects(repositoryAt(shallow).verify({ range: 'HEAD~1..' }), wrong('fetch-depth: 0'))
   })
   await t.test('without a repository', async (t) => {
     const bare = join(dirname(repo.root), 'no-repository')
     mkdirSync(bare)
     renameSync(join(here.root, 'memory'), join(bare, 'memory'))
     await t.rejects(repositoryAt(bare).verify(), { code: 'bad_request' })
+  })
+})
+
+t.test('without the record, a commit that names a session cannot be checked', async (t) => {
+  const { service, repo } = await openRepository(t)
+  const work = await provedWork(service, 'price.js')
+  await service.close()
+  writeFileSync(join(repo.root, '.gitignore'), 'memory/\n')
+  repo.commit(`Price\n\n${work.trailer}`)
+  const named = { range: 'HEAD~1..' }
+  await t.test('but on this disk it can, and the result says that no clone can', async (t) => {
+    t.match(await repo.verify(named), { ok: true, notes: [/in no commit.*clone/] })
+  })
+  rmSync(join(repo.root, 'memory'), { recursive: true })
+  await t.test('the error says what to do', async (t) => {
+    await t.rejects(repo.verify(named), {
+      code: 'not_found',
+      message: /no record in memory\/.*out/,
+    })
+    const cli = commandsOn(t, {
+      root: repo.root,
+      env: { CASEFILE_STATE_DIR: '', NODE_OPTIONS: '' },
+    })
+    const text = await cli.run('verify', 'HEAD~1..')
+    t.match(text, { code: 2, stdout: '', stderr: /^casefile: There is no record in memory\/\./ })
+    t.notMatch(text.stderr, /\n {4}at /)
+    const json = await cli.run('verify', 'HEAD~1..', '--json')
+    t.match(json, { code: 2, json: { code: 'not_found', detail: /no record in memory/ } })
+  })
+  await t.test('nothing is missing if no commit names one', async (t) => {
+    repo.git('reset', '--quiet', '--hard', 'HEAD~1')
+    t.match(await repo.verify(), { ok: true, commits: [{ result: 'no_claim' }] })
   })
 })
 

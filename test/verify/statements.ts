@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { exportStatements } from '../../src/verify/export.ts'
@@ -41,7 +41,7 @@ async function worked(service: TestService, title: string, { runbook, proof, ver
 /** The sealed sessions' statements, strictly read. */
 async function exported(root: string, ...cases: string[]) {
   const lines: string[] = []
-  const missing = await exportStatements({ root, cases }, async (statement) => {
+  const { missing } = await exportStatements({ root, cases }, async (statement) => {
     lines.push(JSON.stringify(statement))
     return true
   })
@@ -192,6 +192,14 @@ t.test('export --in-toto has a statement for each sealed session', async (t) => 
     t.match(lines[0]!.subject, [{ name: `cases/${work.ref.case_id}/sessions/1.md` }])
   })
 
+  await t.test('files have the same names outside git', async (t) => {
+    const copy = repo.copy('no-git')
+    rmSync(join(copy.root, '.git'), { recursive: true })
+    const [statement] = (await exported(copy.root, 'price.js')).statements
+    const { configuration } = titled(statements, 'Change price.js').predicate
+    t.strictSame(statement!.predicate.configuration, configuration)
+  })
+
   await byTheProgram(t, repo, work.ref, statements)
 })
 
@@ -211,6 +219,9 @@ async function byTheProgram(
     t.strictSame(readStatements(all.stdout), statements)
     const one = await cli.run('export', '--in-toto', ref.case_id.slice(0, 13))
     t.strictSame(readStatements(one.stdout), statements.slice(0, 1))
+    const none = await cli.run('export', '--in-toto', 'Waits for proof', 'price.js')
+    t.match(none, { code: 0, stderr: /^casefile: "Waits for proof" .* no sealed session/ })
+    t.strictSame(readStatements(none.stdout), statements.slice(0, 1))
     t.match(await cli.run('export', '--in-toto', 'no such case'), { code: 3, stderr: /No case/ })
     t.match(await cli.run('export', '--in-toto', 'change'), { code: 3, stderr: /matches 2 cases/ })
     t.match(await cli.run('export', 'price.js'), { code: 2, stderr: /Only export --in-toto/ })
@@ -230,6 +241,15 @@ t.test('verify --in-toto has a statement for each claim', async (t) => {
   t.equal(code, 1)
   t.notMatch(stdout, '\u202e', 'nothing that a terminal acts on')
   const statements = readStatements(stdout)
+  const [exportedOne] = (await exported(repo.root)).statements
+  t.strictSame(
+    statements[2]!.predicate.configuration,
+    exportedOne!.predicate.configuration,
+    'as export --in-toto describes the session, its plan and its proofs',
+  )
+  t.match(statements[2]!.predicate.configuration[2], {
+    name: `memory/cases/${work.ref.case_id}/proof/${work.proofId}.md#content`,
+  })
   t.match(
     statements.map(({ subject, predicate }) => ({ subject, ...predicate })),
     [
@@ -242,7 +262,7 @@ t.test('verify --in-toto has a statement for each claim', async (t) => {
       {
         subject: [{ digest: { gitCommit: commit } }],
         result: 'PASSED',
-        configuration: [{ name: `memory/cases/${work.ref.case_id}/sessions/1.md` }, {}],
+        configuration: [{ name: `memory/cases/${work.ref.case_id}/sessions/1.md` }, {}, {}],
         passedTests: ['trailer', 'record', 'approved', 'plan', 'completed', 'sealed'],
         failedTests: [],
       },

@@ -3,6 +3,7 @@ import type { ApiReader } from '../../client/client.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
 import type { TriageRowJson } from '../../http/schemas/case.ts'
 import { AppError } from '../../model/app-error.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
 import { findWorkspace } from '../find-workspace.ts'
@@ -54,10 +55,10 @@ async function printStatements(cases: string[], options: ExportOptions): Promise
   const { exportStatements } = await import('../../verify/export.ts')
   const { root, memoryRoot } = await findWorkspace(options)
   const { warn } = ownTerminal()
-  const missing = await exportStatements({ root, memoryRoot, cases }, (statement) =>
+  const { missing, empty } = await exportStatements({ root, memoryRoot, cases }, (statement) =>
     writeLine(jsonText(statement, 0)),
   )
-  for (const why of missing) warn(why)
+  for (const why of [...missing, ...empty]) warn(visibleText(why))
   if (missing.length > 0) process.exitCode = EXIT.failed
 }
 

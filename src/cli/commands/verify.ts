@@ -1,8 +1,9 @@
 import { Argument, Command, Option } from 'commander'
+import { AppError } from '../../model/app-error.ts'
 import type { Format } from '../../verify/command.ts'
 import type { VerifyOptions } from '../../verify/verify.ts'
 import { explain, memoryRootOption, rootOption } from '../command.ts'
-import { usageError } from '../output/exit-codes.ts'
+import { exiting, usageError } from '../output/exit-codes.ts'
 import { escapeHidden } from '../output/json.ts'
 import { ownTerminal } from '../output/terminal.ts'
 import { wrapped } from '../output/wrapped.ts'
@@ -36,13 +37,17 @@ export function command(): Command {
     .option('--markdown', 'Print a summary for a comment.')
     .option('--in-toto', 'Print in-toto statements, one line of JSON each.')
     .action(async (range: string | undefined, options: Options) => {
-      const { verify } = await import('../../verify/command.ts')
+      const { verify, VERIFY_EXIT } = await import('../../verify/command.ts')
       const { print, width } = ownTerminal()
       const format = formatOf(options)
-      process.exitCode = await verify({ ...options, range, format }, (text) => {
-        if (format === 'text') print(wrapped(text, width(), '      '))
-        else print(format === 'json' || format === 'in-toto' ? escapeHidden(text) : text)
-      })
+      try {
+        process.exitCode = await verify({ ...options, range, format }, (text) => {
+          if (format === 'text') print(wrapped(text, width(), '      '))
+          else print(format === 'json' || format === 'in-toto' ? escapeHidden(text) : text)
+        })
+      } catch (error) {
+        throw error instanceof AppError ? exiting(VERIFY_EXIT.failed, error) : error
+      }
     })
   return explain(verify, {
     examples: [
