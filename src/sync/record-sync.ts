@@ -219,7 +219,8 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     mustTouchRecordAlone(git, incoming)
     const own = isForward ? [] : await treeChanges(git, [base, before])
     const paths = [...incoming, ...own].map(({ path }) => path)
-    await mustBeStoredPlainly(git, paths, theirs)
+    const setsAttributes = incoming.some(({ path }) => path.endsWith('.gitattributes'))
+    await mustBeStoredPlainly(git, paths, setsAttributes ? theirs : null)
     let to = theirs
     let report = emptyReport()
     if (!isForward) {
