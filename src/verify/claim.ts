@@ -1,3 +1,4 @@
+import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
@@ -110,7 +111,8 @@ async function checkFound(
   }
   for (const message of changed) fail('seal_broken', sentence(message))
   const lines = readTrail(text)?.lines.map(({ line }) => line) ?? []
-  const faults = faultsInTrail(lines, session.id)
+  const { steps } = await readPlan(plan)
+  const faults = faultsInTrail(lines, { ...session, steps, planSha256: sha256(plan) })
   if (faults.length > 0)
     fail('trail_gap', `The audit trail was not written like this: ${faults.join('; ')}.`)
   failures.push(...(await changedSession(session, text, versions)))
