@@ -46,7 +46,9 @@ export async function verifyCommits(
     const named = commits.flatMap(({ message }) =>
       readTrailers(message).flatMap(({ trailer }) => trailer?.case_id ?? []),
     )
-    const history = await readRecordHistory(memoryRoot, new Set(named))
+    const sessionsOf = (id: string) => snapshot.catalog.folder(id)?.sessions ?? []
+    const known = new Map(named.map((id) => [id, new Set(sessionsOf(id).map((each) => each.id))]))
+    const history = await readRecordHistory(memoryRoot, root, known)
     const signers = await readSigners(options, range, { git, prefix: repository.prefix, root })
     const context: ClaimContext = {
       snapshot,
