@@ -1,17 +1,24 @@
+import { faultsInRun, type RecordedRun } from './run-rules.ts'
 import { isSessionState, isStateChange, type SessionState } from './session-state.ts'
-import type { TrailLine } from './trail.ts'
+import { stateInTrail, type TrailLine } from './trail.ts'
 
 /**
  * Returns what in an audit trail cannot have been written by the service, as sentences: numbers that are missing or out
- * of order, a state that does not follow from the one before, an approval of another text. Takes the lines as they
- * stand in the file.
+ * of order, a state that does not follow from the one before, an approval of another text, a run that was not like its
+ * plan. Takes the lines as they stand in the file.
  */
-export function faultsInTrail(lines: readonly TrailLine[], sessionId: string): string[] {
+export function faultsInTrail(
+  lines: readonly TrailLine[],
+  session: RecordedRun & { id: string },
+  now = new Date(),
+): string[] {
   return [
     ...numberFaults(lines),
-    ...beginningFaults(lines, sessionId),
+    ...timeFaults(lines, now),
+    ...beginningFaults(lines, session.id),
     ...stateFaults(lines),
-    ...approvalFaults(lines),
+    ...approvalFaults(lines, session.planSha256),
+    ...(stateInTrail(lines) === 'complete' ? faultsInRun(lines, session) : []),
   ]
 }
 
@@ -28,6 +35,22 @@ function numberFaults(lines: readonly TrailLine[]): string[] {
       last === expected ? `line ${last} is missing` : `lines ${expected} to ${last} are missing`,
     ]
   })
+}
+
+/** How far the clocks of two machines may differ that write one trail. */
+const MAX_SKEW_MS = 10 * 60_000
+const DAY_MS = 24 * 60 * 60_000
+
+function timeFaults(lines: readonly TrailLine[], now: Date): string[] {
+  const faults: string[] = []
+  for (const [index, line] of lines.entries()) {
+    const before = lines[index - 1]
+    const time = Date.parse(line.time)
+    if (before && time < Date.parse(before.time) - MAX_SKEW_MS)
+      faults.push(`line ${line.number} is older than line ${before.number}`)
+    if (time > now.getTime() + DAY_MS) faults.push(`line ${line.number} is of the time to come`)
+  }
+  return faults
 }
 
 function beginningFaults([first]: readonly TrailLine[], sessionId: string): string[] {
@@ -60,13 +83,18 @@ function stateFaults(lines: readonly TrailLine[]): string[] {
   return faults
 }
 
-/** An approval is of the plan that was written or edited last. */
-function approvalFaults(lines: readonly TrailLine[]): string[] {
+/**
+ * An approval is of the plan that was written or edited last. An edit by hand right before the approval may have left no
+ * line; then the plan in the file is the approved one.
+ */
+function approvalFaults(lines: readonly TrailLine[], inFile: string): string[] {
   const faults: string[] = []
   let plan: unknown = null
   for (const line of lines) {
     if (line.event === 'plan_written' || line.event === 'plan_edited') plan = line.fields.sha256
-    if (line.event === 'plan_approved' && line.fields.plan_sha256 !== plan)
+    if (line.event !== 'plan_approved') continue
+    const { plan_sha256 } = line.fields
+    if (plan === null || (plan_sha256 !== plan && plan_sha256 !== inFile))
       faults.push(`line ${line.number} approves another text than the plan that was written last`)
   }
   return faults

@@ -1,3 +1,4 @@
+import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
@@ -9,7 +10,7 @@ import { isOver } from '../model/session-state.ts'
 import { objectionTo } from '../model/support.ts'
 import { lastOf } from '../model/trail.ts'
 import { faultsInTrail } from '../model/trail-rules.ts'
-import { changedProofs, changedSession } from './history-rules.ts'
+import { changedProofs, changedSession, goneSessions, goneSignature } from './history-rules.ts'
 import type { RecordHistory } from './record-history.ts'
 import type { Claim, ClaimedSession, Failure } from './result.ts'
 import { type RecordContext, readSessionRecord } from './session-record.ts'
@@ -79,12 +80,11 @@ async function checkFound(
   context: ClaimContext,
 ): Promise<CheckedSession> {
   const { history } = context
-  const { case_id, number, trail, state, diff, plan_sha256 } = session
+  const { number, trail, state, diff, plan_sha256 } = session
   const read = await readSessionRecord(folder, session, context)
   if (!read) return failed('unreadable', `Session ${number} cannot be read.`)
   const { text, plan, changed, described } = read
   const approved = lastOf(trail, 'plan_approved')
-  const versions = history.versions.get(case_id) ?? []
   const failures: Failure[] = []
   const fail = (code: Failure['code'], message: string) => failures.push({ code, message })
 
@@ -110,26 +110,42 @@ async function checkFound(
   }
   for (const message of changed) fail('seal_broken', sentence(message))
   const lines = readTrail(text)?.lines.map(({ line }) => line) ?? []
-  const faults = faultsInTrail(lines, session.id)
+  const { steps } = await readPlan(plan)
+  const faults = faultsInTrail(lines, { ...session, steps, planSha256: sha256(plan) })
   if (faults.length > 0)
     fail('trail_gap', `The audit trail was not written like this: ${faults.join('; ')}.`)
-  failures.push(...(await changedSession(session, text, versions)))
+  failures.push(...(await changedSession(session, text, history)))
+  failures.push(...goneSessions(folder, unreadableIn(folder, context), history))
 
   const gate = gateOf(folder)
   if (!gate.open)
     fail('proof_missing', `The case is not proved: missing ${gate.missing.join(', and ')}.`)
-  failures.push(...changedProofs(folder.proofs, versions))
+  const proofs = changedProofs(folder, session, history)
+  failures.push(...proofs.failures)
+  if (described.signature === null) failures.push(...goneSignature(session, history))
   failures.push(
     ...signatureFailures(described.signature, context.requireSignature && approved !== undefined),
   )
 
-  const notes: string[] = []
+  const { notes } = proofs
   if (gate.open && !isProved(session, folder)) {
-    notes.push(
-      `No proof that counts is of session ${number}; another session of the case is proved.`,
-    )
+    notes.push(`No proof that counts is of session ${number}; ${whatIsProved(folder)}.`)
   }
   return { session: described, failures, notes, files: filesOf(diff, trail) }
+}
+
+/** The numbers of the session files that are there and cannot be read. */
+function unreadableIn({ case: { id } }: CaseFolder, { snapshot }: ClaimContext): Set<number> {
+  const records = [...(snapshot.catalog.entry(id)?.sessions ?? [])]
+  return new Set(records.filter(([, { value }]) => !value).map(([number]) => number))
+}
+
+/** What the proofs that count are of, if not of the session. */
+function whatIsProved(folder: CaseFolder): string {
+  const isOther = folder.sessions.some((session) => isProved(session, folder))
+  return isOther
+    ? 'another session of the case is proved'
+    : 'the proof of the case names no session that it has'
 }
 
 function relativeFile({ number }: Session): string {

@@ -1,66 +1,69 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { readProof } from '../markdown/proof-file.ts'
-import { readSession } from '../markdown/session-file.ts'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
 import { readTrail, trailLineText } from '../markdown/trail.ts'
+import { readStatement } from '../model/approval-statement.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
-import { type LineWith, type TrailLine, trueLines } from '../model/trail.ts'
-import type { FileVersion } from './record-history.ts'
-import type { Failure } from './result.ts'
+import { type LineWith, lastOf, type TrailLine, trueLines } from '../model/trail.ts'
+import type { FileVersion, RecordHistory, SessionVersion } from './record-history.ts'
+import type { Claim, Failure } from './result.ts'
 
 /**
- * Compares a session with every version of it that git has: a line of its trail stays word for word, and a sealed file
- * stays byte for byte, except that a session may get another number.
+ * Compares a session with every version of it that git has, wherever that lay: a line of its trail stays word for word,
+ * and a sealed file stays byte for byte, except that a session may get another number.
  */
 export async function changedSession(
   session: Session,
   text: string,
-  versions: readonly FileVersion[],
+  { sessions }: RecordHistory,
 ): Promise<Failure[]> {
   const present = new Set(linesOf(text).map(trailLineText))
-  const gone = new Map<string, { line: TrailLine; commit: string }>()
-  for (const { path, commit, bytes } of versions) {
-    const earlier = sessionIn(path, bytes, session)
-    if (!earlier) continue
+  const gone = new Map<string, GoneLine>()
+  const failures: Failure[] = []
+  const fail = (code: Failure['code'], message: string) => failures.push({ code, message })
+  for (const earlier of sessions.filter(({ id }) => id === session.id)) {
+    const commit = shortId(earlier.commit)
+    const isMoved = earlier.caseId !== session.case_id
     const seal = earlier.lines.find(isSeal)
-    if (seal && earlier.text !== text && !(await isRenumbered(earlier, seal, text))) {
-      const message = `The session was sealed in commit ${shortId(commit)}, and its file is another one now.`
-      return [{ code: 'seal_broken', message }]
+    if (failures.length > 0 || earlier.text === text) {
+      // named already, or the same
+    } else if (isMoved) {
+      const was = `session ${earlier.number} of case ${earlier.caseId.slice(0, 8)}`
+      fail(
+        seal ? 'seal_broken' : 'trail_changed',
+        `In commit ${commit} this was ${was}${seal ? ', sealed' : ''}.`,
+      )
+    } else if (seal && !(await isRenumbered(earlier, seal, text))) {
+      fail(
+        'seal_broken',
+        `The session was sealed in commit ${commit}, and its file is another one now.`,
+      )
     }
     for (const line of earlier.lines) {
       const written = trailLineText(line)
       if (isReplaceable(line) || present.has(written) || gone.has(written)) continue
-      gone.set(written, { line, commit })
+      gone.set(written, { line, commit: earlier.commit })
     }
   }
-  return gone.size === 0 ? [] : [{ code: 'trail_changed', message: goneText([...gone.values()]) }]
+  if (gone.size > 0) fail('trail_changed', goneText(removedFrom(text, [...gone.values()])))
+  return failures
 }
 
-interface EarlierSession {
-  number: number
-  text: string
-  lines: TrailLine[]
-}
+type GoneLine = { line: TrailLine; commit: string }
 
-/** Null if the file was no session, or another one. */
-function sessionIn(
-  path: string,
-  bytes: Buffer,
-  { id, case_id, case_title }: Session,
-): EarlierSession | null {
-  const number = Number(/^sessions\/(\d+)\.md$/.exec(path)?.[1])
-  const decoded = decodeUtf8(bytes)
-  if (!Number.isInteger(number) || !decoded.ok) return null
-  const created_at = new Date(0).toISOString()
-  const { value } = readSession(decoded.text, { case_id, number, case_title, created_at })
-  if (value?.id !== id) return null
-  return { number, text: decoded.text, lines: linesOf(decoded.text) }
+/** Without the lines that only have another number now, as each after a removed one, unless that is all. */
+function removedFrom(text: string, gone: readonly GoneLine[]): readonly GoneLine[] {
+  const withoutNumber = (line: TrailLine) => trailLineText({ ...line, number: 0 })
+  const present = new Set(linesOf(text).map(withoutNumber))
+  const removed = gone.filter(({ line }) => !present.has(withoutNumber(line)))
+  return removed.length > 0 ? removed : gone
 }
 
 /** Whether the present text is what comes from giving the sealed one other numbers. */
 async function isRenumbered(
-  { number, text }: EarlierSession,
+  { number, text }: SessionVersion,
   { fields }: LineWith<'session_sealed'>,
   present: string,
 ): Promise<boolean> {
@@ -77,23 +80,87 @@ async function isRenumbered(
   return moved === present
 }
 
-/** The hash of a proof's content stays as it was when it was attached. */
-export function changedProofs(
-  proofs: readonly Proof[],
-  versions: readonly FileVersion[],
+/** The sealed sessions of a case that its record no longer has. `unreadable` are numbers of files that are there. */
+export function goneSessions(
+  { case: { id: caseId }, sessions: present }: CaseFolder,
+  unreadable: ReadonlySet<number>,
+  { sessions }: RecordHistory,
 ): Failure[] {
-  const byPath = new Map(proofs.map((proof) => [`proof/${proof.id}.md`, proof]))
-  const failures = new Map<string, Failure>()
-  for (const { path, commit, bytes } of versions) {
-    const proof = byPath.get(path)
-    const decoded = decodeUtf8(bytes)
-    if (!proof || !decoded.ok || failures.has(path)) continue
-    const { value } = readProof(decoded.text, proof)
-    if (!value?.stamped || value.sha256 === proof.sha256) continue
-    const message = `Proof ${proof.id.slice(0, 8)} has another content than in commit ${shortId(commit)}.`
-    failures.set(path, { code: 'proof_changed', message })
+  const known = new Set(present.map(({ id }) => id))
+  const failures: Failure[] = []
+  for (const { id, number, commit, lines, ...version } of sessions) {
+    if (version.caseId !== caseId || known.has(id) || !lines.some(isSeal)) continue
+    known.add(id)
+    if (unreadable.has(number)) continue
+    const message = `Session ${number} (${id.slice(0, 8)}) of this case was sealed in commit ${shortId(commit)} and is gone.`
+    failures.push({ code: 'seal_broken', message })
   }
-  return [...failures.values()]
+  return failures
+}
+
+/** The content of a proof stays as it was when it was attached, and a proof that is in the trail stays. */
+export function changedProofs(
+  { proofs, sessions }: CaseFolder,
+  { id, case_id, number, trail }: Session,
+  { files }: RecordHistory,
+): Pick<Claim, 'failures' | 'notes'> {
+  const failures: Failure[] = []
+  const notes: string[] = []
+  const fail = (code: Failure['code'], message: string) => failures.push({ code, message })
+  const versionsOf = (proofId: string) =>
+    files.filter(({ caseId, path }) => caseId === case_id && path === `proof/${proofId}.md`)
+  for (const proof of proofs) {
+    const name = `Proof ${proof.id.slice(0, 8)}`
+    const other = versionsOf(proof.id).find((version) => isOtherProof(version, proof))
+    if (other) {
+      fail('proof_changed', `${name} has another content than in commit ${shortId(other.commit)}.`)
+    } else if (!proof.intact && proof.session_id === id) {
+      fail('proof_changed', `${name} has another content than its sha256 says.`)
+    }
+  }
+  for (const proofId of attachedIn(trail)) {
+    const name = `Proof ${proofId.slice(0, 8)}, which was attached to session ${number},`
+    const proof = proofs.find((each) => each.id === proofId)
+    const version = versionsOf(proofId)[0]
+    const named = sessions.find((each) => each.id === proof?.session_id)
+    if (!proof && version)
+      fail('proof_missing', `${name} is gone; commit ${shortId(version.commit)} has it.`)
+    else if (!proof) notes.push(`${name} is not in the record.`)
+    if (named && named.id !== id)
+      fail('proof_changed', `${name} says now that it is of session ${named.number}.`)
+  }
+  return { failures, notes }
+}
+
+/** The ids of the proofs that the trail says were attached. */
+function attachedIn(trail: readonly TrailLine[]): string[] {
+  return trail.flatMap(({ event, fields }) =>
+    event === 'proof_attached' && typeof fields.proof_id === 'string' ? [fields.proof_id] : [],
+  )
+}
+
+function isOtherProof({ bytes }: FileVersion, proof: Proof): boolean {
+  const decoded = decodeUtf8(bytes)
+  if (!decoded.ok) return false
+  const { value } = readProof(decoded.text, proof)
+  if (!value?.stamped || !value.intact) return false
+  return value.sha256 !== proof.sha256 || !proof.intact
+}
+
+/** The signature of the session's approval, if git has one and the record does not. */
+export function goneSignature(
+  { id, case_id, trail }: Session,
+  { files }: RecordHistory,
+): Failure[] {
+  const approved = lastOf(trail, 'plan_approved')
+  const version = files.find(({ caseId, path, bytes }) => {
+    if (caseId !== case_id || path !== `sessions/${id}.approval`) return false
+    const signed = readStatement(bytes.toString('latin1'))
+    return signed?.session_id === id && signed.plan_sha256 === approved?.fields.plan_sha256
+  })
+  if (!version) return []
+  const message = `The signature of the approval is gone; commit ${shortId(version.commit)} has it.`
+  return [{ code: 'bad_signature', message }]
 }
 
 /** The lines of a trail that count. */
@@ -112,7 +179,7 @@ function isSeal(line: TrailLine): line is LineWith<'session_sealed'> {
 
 const MAX_NAMED = 3
 
-function goneText(gone: readonly { line: TrailLine; commit: string }[]): string {
+function goneText(gone: readonly GoneLine[]): string {
   const named = gone
     .slice(0, MAX_NAMED)
     .map(({ line, commit }) => `${line.number} (${line.event}, in commit ${shortId(commit)})`)

@@ -62,7 +62,9 @@ export async function verifyCommits(
     if (named.length > 0) await mustHaveRecord(snapshot.layout)
     if (options.requireTrailer && commits.length === 0)
       throw new AppError('bad_request', `There are ${nothingIn(visibleText(range.range))}.`)
-    const history = await readRecordHistory(memoryRoot, new Set(named))
+    const sessionsOf = (id: string) => snapshot.catalog.folder(id)?.sessions ?? []
+    const known = new Map(named.map((id) => [id, new Set(sessionsOf(id).map((each) => each.id))]))
+    const history = await readRecordHistory(memoryRoot, root, known)
     const signers = await readSigners(options, range, { git, prefix: repository.prefix, root })
     const context: ClaimContext = {
       snapshot,

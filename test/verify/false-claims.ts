@@ -6,6 +6,7 @@ import {
   type ClaimedRepository,
   openRepository,
   provedWork,
+  sealAgain,
 } from '../fixtures/verify/claimed-work.ts'
 
 /** What somebody may do to make a commit look approved and proved; each on a copy of a repository where all holds. */
@@ -15,14 +16,6 @@ interface Forgery {
   isCommitted?: boolean
   code: string
   message: RegExp
-}
-
-/** Writes the seal anew, as the forger can compute it too. */
-function seal(path: string): void {
-  const text = readFileSync(path, 'utf8')
-  const start = text.search(/^\d+\. \S+ session_sealed /m)
-  const hash = sha256(text.slice(0, start))
-  writeFileSync(path, text.replace(/(session_sealed sha256=)[0-9a-f]{64}/, `$1${hash}`))
 }
 
 function sessionFile(repo: ClaimedRepository, { ref }: Claimed): string {
@@ -74,7 +67,7 @@ const FORGERIES: Record<string, Forgery> = {
   'a line of the trail removed, and sealed again': {
     forge(repo, work) {
       repo.edit(sessionFile(repo, work), /^\d+\. \S+ guarded .*\n/m, '')
-      seal(sessionFile(repo, work))
+      sealAgain(sessionFile(repo, work))
     },
     code: 'trail_gap',
     message: /line \d+ is missing/,
@@ -84,7 +77,7 @@ const FORGERIES: Record<string, Forgery> = {
       const path = sessionFile(repo, work)
       repo.edit(path, /(plan_approved plan_sha256=)[0-9a-f]{64}/, `$1${'0'.repeat(64)}`)
       repo.edit(path, /^(plan_sha256: )[0-9a-f]{64}/m, `$1${'0'.repeat(64)}`)
-      seal(path)
+      sealAgain(path)
     },
     code: 'trail_gap',
     message: /approves another text/,
@@ -92,7 +85,7 @@ const FORGERIES: Record<string, Forgery> = {
   'the plan in the file replaced, and sealed again': {
     forge(repo, work) {
       repo.edit(sessionFile(repo, work), "echo 'changed by a session'", "echo 'something else'")
-      seal(sessionFile(repo, work))
+      sealAgain(sessionFile(repo, work))
     },
     code: 'plan_changed',
     message: /not the text that was approved/,
@@ -104,7 +97,7 @@ const FORGERIES: Record<string, Forgery> = {
         'old_state=plan_ready new_state=approved',
         'old_state=planning new_state=approved',
       )
-      seal(sessionFile(repo, work))
+      sealAgain(sessionFile(repo, work))
     },
     code: 'trail_gap',
     message: /goes from planning to approved, but the session was plan_ready/,
@@ -113,7 +106,7 @@ const FORGERIES: Record<string, Forgery> = {
     isCommitted: true,
     forge(repo, work) {
       repo.edit(sessionFile(repo, work), 'approved_via=api', 'approved_via=console')
-      seal(sessionFile(repo, work))
+      sealAgain(sessionFile(repo, work))
     },
     code: 'seal_broken',
     message: /was sealed in commit [0-9a-f]{10}, and its file is another one now/,

@@ -16,7 +16,12 @@ export interface LoggedChange {
   path: string
   /** The object that the file has after the commit; null if the commit removes it. */
   object: string | null
+  /** Whether the file was not there before. */
+  isNew: boolean
 }
+
+/** The id that git gives for a file that is not there. */
+const NOTHING = /^0+$/
 
 const BEGIN = '\x1e'
 const FORMAT = '--format=%x1e%H%x00%P%x00%aN <%aE>%x00%at%x00%B%x00'
@@ -57,8 +62,9 @@ function readLog(text: string): LoggedCommit[] {
       })
       at += 4
     } else if (part.startsWith(':') && last) {
-      const object = part.split(' ')[3] ?? ''
-      last.changes.push({ path: parts[++at]!, object: /^0+$/.test(object) ? null : object })
+      const [, , before = '', after = ''] = part.split(' ')
+      const object = NOTHING.test(after) ? null : after
+      last.changes.push({ path: parts[++at]!, object, isNew: NOTHING.test(before) })
     }
   }
   return commits
