@@ -102,9 +102,9 @@ export async function mergeUnits(
     const name = unit.slice(git.prefix.length)
     const merged = await mergeFile(name, versionsAt(versions, blobs, unit), { caseId: '' })
     edits.set(unit, merged && (await stored(blobs, merged.file)))
-    if (!merged?.lost) continue
+    if (!merged?.unmerged) continue
     const copy = conflictName(unit, options.time)
-    edits.set(copy, await stored(blobs, merged.lost))
+    edits.set(copy, await stored(blobs, merged.unmerged))
     report.copies.push({ case_id: null, file: unit, copy })
   }
   return { edits, ...report }

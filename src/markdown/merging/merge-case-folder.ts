@@ -34,7 +34,7 @@ export interface FolderMerge {
   isRestored: boolean
 }
 
-interface Lost {
+interface Unmerged {
   path: string
   file: MergedFile
 }
@@ -64,7 +64,7 @@ export async function mergeCaseFolder(
   }
   const sessions = await mergeSessions(folders, { caseId, lastNumber })
   const files = new Map<string, MergedFile>(sessions.files)
-  const lost: Lost[] = [...sessions.lost]
+  const unmerged: Unmerged[] = [...sessions.unmerged]
   const moved = withMovedArtifacts(folders, sessions.moves)
   for (const path of pathsIn(moved)) {
     if (isSessionPath(path) && !sessions.unread.has(path)) continue
@@ -73,12 +73,12 @@ export async function mergeCaseFolder(
     const isTheirs = owner !== undefined && sessions.winners.get(owner) === 'theirs'
     const merged = await mergeFile(path, versions, { caseId, isTheirs })
     if (!merged) continue
-    if (merged.lost) lost.push({ path, file: merged.lost })
-    if (files.has(path)) lost.push({ path, file: merged.file })
+    if (merged.unmerged) unmerged.push({ path, file: merged.unmerged })
+    if (files.has(path)) unmerged.push({ path, file: merged.file })
     else files.set(path, merged.file)
   }
-  lost.push(...takeCollisions(files, ours))
-  const copies = await keepCopies(files, lost, [ours, theirs], time)
+  unmerged.push(...removeCollisions(files, ours))
+  const copies = await keepCopies(files, unmerged, [ours, theirs], time)
   return { files, copies, renumbered: sessions.renumbered, isRestored: false }
 }
 
@@ -100,7 +100,7 @@ export function isSameFolder(a: Folder, b: Folder): boolean {
 export interface FileMerge {
   file: MergedFile
   /** The version that could not be merged. */
-  lost: MergedFile | null
+  unmerged: MergedFile | null
 }
 
 /**
@@ -115,15 +115,15 @@ export async function mergeFile(
   const { base, ours, theirs } = versions
   const left = ours ?? theirs
   if (!left) return null
-  if (!ours || !theirs) return base && sameFile(left, base) ? null : { file: left, lost: null }
-  if (sameFile(ours, theirs) || sameFile(theirs, base)) return { file: ours, lost: null }
-  if (sameFile(ours, base)) return { file: theirs, lost: null }
+  if (!ours || !theirs) return base && sameFile(left, base) ? null : { file: left, unmerged: null }
+  if (sameFile(ours, theirs) || sameFile(theirs, base)) return { file: ours, unmerged: null }
+  if (sameFile(ours, base)) return { file: theirs, unmerged: null }
   const mode = modeOf(versions)
   const [one, other] = isTheirs ? [theirs, ours] : [ours, theirs]
-  if (one.id === other.id) return { file: { ...one, mode }, lost: null }
-  const isLossless = DERIVED.includes(path)
-  const whole: FileMerge = { file: one, lost: isLossless ? null : other }
-  if (isLossless || isTheirs) return whole
+  if (one.id === other.id) return { file: { ...one, mode }, unmerged: null }
+  const isDerived = DERIVED.includes(path)
+  const whole: FileMerge = { file: one, unmerged: isDerived ? null : other }
+  if (isDerived || isTheirs) return whole
   const texts = await Promise.all([textOf(base), textOf(ours), textOf(theirs)])
   const [before, own, theirText] = texts
   if (own == null || theirText == null || (base && before == null)) return whole
@@ -134,7 +134,7 @@ export async function mergeFile(
   const isOurs = merged.text === own && mode === ours.mode
   return {
     file: isOurs ? ours : textFile(merged.text, mode),
-    lost: merged.isLossy ? theirs : null,
+    unmerged: merged.isLossy ? theirs : null,
   }
 }
 
@@ -186,8 +186,8 @@ function withMovedArtifacts(
  * Removes files that cannot be on a disk beside another one: a file whose name is a folder's, or that differs from a
  * name of ours only in case.
  */
-function takeCollisions(files: Map<string, MergedFile>, ours: Folder): Lost[] {
-  const taken: Lost[] = []
+function removeCollisions(files: Map<string, MergedFile>, ours: Folder): Unmerged[] {
+  const removed: Unmerged[] = []
   const folders = new Set([...files.keys()].flatMap(foldersOf))
   const names = new Map<string, string>()
   const oursFirst = [...files.keys()].sort((a, b) => Number(ours.has(b)) - Number(ours.has(a)))
@@ -197,10 +197,10 @@ function takeCollisions(files: Map<string, MergedFile>, ours: Folder): Lost[] {
     names.set(folded, other ?? path)
     const isBoth = other !== undefined && ours.has(other) && ours.has(path)
     if (!folders.has(path) && (other === undefined || isBoth)) continue
-    taken.push({ path: other ?? path, file: files.get(path)! })
+    removed.push({ path: other ?? path, file: files.get(path)! })
     files.delete(path)
   }
-  return taken
+  return removed
 }
 
 function foldersOf(path: string): string[] {
@@ -209,18 +209,18 @@ function foldersOf(path: string): string[] {
 }
 
 /** The folders in which `casefile check` names conflict copies. */
-const CHECKED_FOLDERS = /^(?:sessions\/|proof\/)?[^/]+$/
+const IN_CHECKED_FOLDER = /^(?:sessions\/|proof\/)?[^/]+$/
 
 /** Adds each version as a conflict copy, unless there is one with the same content. */
 async function keepCopies(
   files: Map<string, MergedFile>,
-  lost: readonly Lost[],
+  unmerged: readonly Unmerged[],
   sides: readonly Folder[],
   time: string,
 ): Promise<FolderMerge['copies']> {
   const copies: FolderMerge['copies'] = []
-  for (const { path, file } of lost) {
-    const place = CHECKED_FOLDERS.test(path) ? path : path.slice(path.lastIndexOf('/') + 1)
+  for (const { path, file } of unmerged) {
+    const place = IN_CHECKED_FOLDER.test(path) ? path : path.slice(path.lastIndexOf('/') + 1)
     const folder = place.slice(0, place.lastIndexOf('/') + 1)
     const name = place.slice(folder.length)
     const bytes = await bytesOf(file)

@@ -16,7 +16,7 @@ import { mergeSessionVersions, numberedAs, type SessionVersion } from './session
 export interface SessionsMerge {
   files: Map<string, MergedFile>
   /** Versions with text that is not in the result. */
-  lost: { path: string; file: MergedFile }[]
+  unmerged: { path: string; file: MergedFile }[]
   renumbered: { id: string; from: number; to: number }[]
   /** The new number of a session, by the number that it has on a side. */
   moves: Record<Side, Map<number, number>>
@@ -44,7 +44,7 @@ export async function mergeSessions(
 ): Promise<SessionsMerge> {
   const merge: SessionsMerge = {
     files: new Map(),
-    lost: [],
+    unmerged: [],
     renumbered: [],
     moves: {
       base: new Map(),
@@ -82,11 +82,14 @@ export async function mergeSessions(
   for (const [id, { base, ours, theirs }] of byId) {
     const result = await mergeSessionVersions({ base, ours, theirs })
     if (!result) continue
-    const { version, from, lost } = result
+    const { version, from, unmerged } = result
     placed.push({ id, version })
     merge.winners.set(id, from)
-    if (lost)
-      merge.lost.push({ path: pathOf(version.number), file: textFile(lost.text, lost.mode) })
+    if (unmerged)
+      merge.unmerged.push({
+        path: pathOf(version.number),
+        file: textFile(unmerged.text, unmerged.mode),
+      })
   }
   let last = Math.max(lastNumber, ...SIDES.flatMap((side) => numbersIn(folders[side].keys())))
   for (const each of placed.sort(byClaim)) {

@@ -26,7 +26,7 @@ export interface MergedSession {
   /** Whose trail it has. */
   from: 'ours' | 'theirs'
   /** A version with text that is not in the result. */
-  lost: SessionVersion | null
+  unmerged: SessionVersion | null
 }
 
 /** Merges the versions of one session; null if it is deleted. Its number may differ between them. */
@@ -38,11 +38,13 @@ export async function mergeSessionVersions(all: SessionVersions): Promise<Merged
     return base && isSame(left, base) ? null : whole(left, ours ? 'ours' : 'theirs')
   if (isSame(ours, theirs) || isSame(theirs, base)) return whole(ours, 'ours')
   if (isSame(ours, base)) return whole(theirs, 'theirs')
-  return (await mergeChanged({ base, ours, theirs })) ?? { ...whole(ours, 'ours'), lost: theirs }
+  return (
+    (await mergeChanged({ base, ours, theirs })) ?? { ...whole(ours, 'ours'), unmerged: theirs }
+  )
 }
 
 function whole(version: SessionVersion, from: 'ours' | 'theirs'): MergedSession {
-  return { version, from, lost: null }
+  return { version, from, unmerged: null }
 }
 
 function isSame(a: SessionVersion | undefined, b: SessionVersion | undefined): boolean {
@@ -65,24 +67,25 @@ async function mergeChanged(all: Changed): Promise<MergedSession | null> {
   const from = isEqual ? preferred(all, number) : isTheirs ? 'theirs' : 'ours'
   const version = await numberedAs(all[from], number)
   const other = all[from === 'ours' ? 'theirs' : 'ours']
-  const lost: MergedSession = { version, from, lost: other }
+  const unmerged: MergedSession = { version, from, unmerged: other }
   const head = headOf(version.text)
   const heads = {
     ours: head,
     theirs: headOf((await numberedAs(other, number)).text),
   }
-  if (heads.ours === heads.theirs) return { version, from, lost: null }
+  if (heads.ours === heads.theirs) return { version, from, unmerged: null }
   const known = all.base && actsIn(all.base)
   const isBase = known?.length === shorter.length && known.every((act, at) => act === shorter[at])
   if (!all.base || !isBase) {
     // the other is an earlier version: what it says must still be here
-    return saysAll(version.text, other.text) ? { version, from, lost: null } : lost
+    return saysAll(version.text, other.text) ? { version, from, unmerged: null } : unmerged
   }
   const versions = { base: headOf((await numberedAs(all.base, number)).text), ...heads }
-  if (versions.theirs === versions.base || hasChange(versions)) return { version, from, lost: null }
+  if (versions.theirs === versions.base || hasChange(versions))
+    return { version, from, unmerged: null }
   const merged = isSealed(version.session) ? null : mergeRecord(versions)
   const valid = merged === null ? null : await validVersion(version, merged)
-  return valid ? { version: valid, from, lost: null } : lost
+  return valid ? { version: valid, from, unmerged: null } : unmerged
 }
 
 /** A run that is complete and sealed did happen, so it stays where the other side has only abandoned the session. */
@@ -92,7 +95,7 @@ async function runOverAbandon(all: Changed, number: number): Promise<MergedSessi
   const from = isRun(ours) ? 'ours' : 'theirs'
   const other = all[from === 'ours' ? 'theirs' : 'ours']
   if (!isRun(all[from]) || other.session.state !== 'abandoned') return null
-  return { version: await numberedAs(all[from], number), from, lost: other }
+  return { version: await numberedAs(all[from], number), from, unmerged: other }
 }
 
 /**
