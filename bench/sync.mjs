@@ -12,7 +12,7 @@ const ROUNDS = 9
 /** Cases that each side changes in a round. */
 const CHANGED = 10
 const CLONES = 4
-const PUSHING_MS = 60_000
+const PUSHING_MS = 30_000
 
 /** What a careful person types instead; a push that is rejected begins anew. */
 const BY_HAND = [

@@ -35,7 +35,7 @@ function folders(t: Test) {
 
 const KILLS = isFull ? 100 : 10
 
-/** A start takes half a second, on a busy machine some times that; what it could wait for takes 10 s and more. */
+/** How much longer than the first start another may take: what it could wait for takes 10 s and more. */
 const SOON_MS = 5_000
 
 /** What has to hold of every session after a restart: ended, whole, sealed, nothing left over. */
@@ -66,9 +66,10 @@ t.test('kill -9 while it executes', linuxOnly, async (t) => {
   await must(service, 'POST', `${ref.path}/approve`)
   await says(events, 'begun')
   t.ok(processesOf(ref.id).length >= 2)
+  const { startMs: firstMs } = service
   await service.stop('SIGKILL')
   await service.restart()
-  t.ok(service.startMs < SOON_MS, `answers after ${Math.round(service.startMs)} ms`)
+  t.ok(service.startMs < firstMs + SOON_MS, `answers after ${Math.round(service.startMs)} ms`)
   const session = await must(service, 'GET', ref.path)
   t.match(session, {
     state: 'failed',
@@ -132,6 +133,7 @@ const strangeId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 
 t.test('kill -9 at any moment', { ...linuxOnly, ...notBrief }, async (t) => {
   const service = await startBuilt(t, folders(t))
+  const { startMs: firstMs } = service
   const seen = new Set<string>()
   const seed = seedOf(process.env.CASEFILE_TEST_SEED)
   t.comment(`CASEFILE_TEST_SEED=${seed}`)
@@ -148,7 +150,7 @@ t.test('kill -9 at any moment', { ...linuxOnly, ...notBrief }, async (t) => {
     await killed
     await service.restart()
     t.ok(
-      service.startMs < SOON_MS,
+      service.startMs < firstMs + SOON_MS,
       `after ${Math.round(after)} ms: answers after ${Math.round(service.startMs)} ms`,
     )
     for (const { id, state } of await must(service, 'GET', `/cases/${made.id}/sessions`)) {
