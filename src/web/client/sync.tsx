@@ -14,7 +14,7 @@ import { showTimes } from './times.ts'
 /** `GET /sync` starts git several times, so a page that stays open asks again only this often. */
 const ASK_MS = 60_000
 const NAME = 'sync'
-/** What the service finds out anew: the last sync may have stopped for it, but it is no longer so. */
+/** The service checks these each time it is asked: the last sync may have stopped for one that is mended since. */
 const CHECKED = ['no_repository', 'no_remote', 'detached_head', 'unfinished_merge']
 const TRY_AGAIN = 'Sync again if something is left to send.'
 const PRESSED = 'pressed'
@@ -86,7 +86,7 @@ function isShared({ kind, upstream, last }: BriefStatus): boolean {
   return kind !== null && (upstream !== null || last !== null)
 }
 
-/** What a person still has to know, whoever started the last sync. */
+/** What a person still has to know of the last sync, also of one that was started in a terminal. */
 function standing(status: SyncStatus): HTMLElement | null {
   const { reason, last } = status
   if (!isShared(status)) return null

@@ -1,7 +1,7 @@
 import type { SetupStatus } from '../../init/setup.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 
-/** Which hooks to take out. They stay unless that is chosen, whoever plans. */
+/** Which hooks to take out. They stay unless that is chosen, also if another agent plans now. */
 export function InstalledHooks({ found }: { found: SetupStatus }) {
   const hooks = found.hooks.filter(({ installed }) => installed !== 'unreadable')
   const names = [...new Set(hooks.map(({ agent }) => agent))]
