@@ -14,7 +14,7 @@ const CHANGED = 10
 const CLONES = 4
 const PUSHING_MS = 30_000
 
-/** What a careful person types instead; a push that is rejected begins anew. */
+/** What a careful person types instead; after a rejected push all of it is done again. */
 const BY_HAND = [
   'git add -A',
   'if ! git diff --cached --quiet; then git commit --quiet --message Cases; fi',

@@ -27,7 +27,7 @@ import { git } from '../fixtures/session-client.ts'
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 interface Project {
   root: string
-  /** Runs it with nobody to ask, and gives what it said. */
+  /** Runs it without a terminal, and returns what it said. */
   init(options?: Partial<InitOptions>): Promise<string[]>
   git(...args: string[]): string
   /** Whether git takes a commit of all that there is in this folder of it. */
@@ -35,7 +35,7 @@ interface Project {
   file(...names: string[]): string
 }
 
-/** Runs it with nobody to ask, and gives what it said. */
+/** Runs it without a terminal, and returns what it said. */
 async function init(options: InitOptions, program = cli): Promise<string[]> {
   const deps = { operator: null, program, environment: process.env, warn() {} }
   const { notes, write } = await planInit(options, deps)

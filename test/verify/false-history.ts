@@ -104,7 +104,7 @@ const CHANGES: Record<string, Change> = {
       LINE,
     ],
   },
-  'the session is made anew with another id': {
+  'the session is made again with another id': {
     make: (repo, work) => {
       const path = inSession(repo, work)
       edit(path, (text) => sealedAgain(text.replaceAll(work.ref.id, NEW_ID)))
@@ -118,7 +118,7 @@ const CHANGES: Record<string, Change> = {
       },
     ],
   },
-  'the proof is made anew with another id': {
+  'the proof is made again with another id': {
     make(repo, work) {
       const path = inProof(repo, work)
       edit(path, (text) => text.replace(work.proofId, NEW_ID))
