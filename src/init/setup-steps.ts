@@ -20,7 +20,9 @@ import { type Step, shownPath } from './steps.ts'
 
 /** Adds the operator's key to `allowed_signers`; null if it is there. Throws without a key that may sign. */
 export async function signerStep(root: string): Promise<Step | null> {
-  const edit = await planSigner(root, await ownSignerLine(root)).catch(nameOption)
+  const edit = await ownSignerLine(root)
+    .then((line) => planSigner(root, line))
+    .catch(nameOption)
   if (edit.after === null) return null
   return {
     planned: [`Add your key to ${ALLOWED_SIGNERS}`],

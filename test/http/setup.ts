@@ -222,7 +222,7 @@ t.test('signed approvals', async (t) => {
   git('config', 'user.signingkey', join(app.root, 'missing'))
   t.match(await app.request('PUT', '/setup', { sign_approvals: true }), {
     status: 400,
-    json: { detail: /no SSH key to sign with/ },
+    json: { detail: /no SSH key to sign with/, errors: [{ path: 'sign_approvals' }] },
   })
   git('config', 'user.signingkey', 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada')
   t.match(await must(app, 'GET', '/setup'), {
