@@ -56,6 +56,14 @@ export function openFilePath(descriptor: number): string | null {
   return SHOWS_OPEN_FILES ? `${PROC}/self/fd/${descriptor}` : null
 }
 
+/** A path that leads to a namespace of a process: `user`, or `pid_for_children`. */
+export function namespacePath(pid: number, kind: 'user' | 'pid_for_children'): string {
+  return `${PROC}/${pid}/ns/${kind}`
+}
+
+/** Where the system shows its processes. */
+export const PROC_FOLDER = PROC
+
 /** Where an open file or folder is now, whatever links led to it; null where the system does not say. */
 export function locateOpenFile(descriptor: number): string | null {
   return SHOWS_OPEN_FILES ? readProcLink(`self/fd/${descriptor}`) : null

@@ -75,7 +75,7 @@ async function sandboxFor(
   const around = home && readOnly.find((folder) => isWithin(folder, home))
   // the agent stores its login and conversations in the home folder and could not start
   if (around) return { kind: 'none', reason: `the home folder lies within ${around}` }
-  const hidden = deps.state.root
+  const hidden = [deps.state.root]
   return openSandbox({ readOnly, hidden, open: [scene.runFolder] }, scene.signal, prefer)
 }
 

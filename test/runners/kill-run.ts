@@ -39,7 +39,7 @@ async function guardWith(id: string) {
   const [state, records] = [join(base, 'state'), join(base, 'records')]
   const run = join(state, 'scratch', `work-${id}`)
   for (const folder of [run, records]) mkdirSync(folder, { recursive: true })
-  const sandbox = await openSandbox({ readOnly: [records], hidden: state, open: [run] })
+  const sandbox = await openSandbox({ readOnly: [records], hidden: [state], open: [run] })
   return { sandbox, run, remove: () => rmSync(base, { recursive: true, force: true }) }
 }
 

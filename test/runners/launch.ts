@@ -26,6 +26,8 @@ async function held(script: string, options: Partial<LaunchOptions>): Promise<La
 function sandboxOf(script: string, onStart = () => {}): Sandbox {
   return {
     kind: 'mount',
+    ownProcesses: false,
+    async end() {},
     async wrap() {
       onStart()
       return { words: ['/bin/sh', '-c', script], table: null }

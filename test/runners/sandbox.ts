@@ -14,7 +14,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { openSandbox, planMounts } from '../../src/runners/process/sandbox.ts'
+import { openSandbox } from '../../src/runners/process/sandbox.ts'
+import { planMounts } from '../../src/runners/process/sandbox-plan.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { built } from '../fixtures/built.ts'
 import type { Findings, Orders } from '../fixtures/guarded-process.ts'
@@ -24,7 +25,7 @@ const NOBODY = 65534
 const ODD = `-o'd "d"\n $(touch x) \\n`
 const AUTHOR = '-c user.name=a -c user.email=a@example.org'
 const isRoot = process.geteuid?.() === 0
-const probe = await openSandbox({ readOnly: [tmpdir()], hidden: null, open: [] })
+const probe = await openSandbox({ readOnly: [tmpdir()], hidden: [], open: [] })
 const here = probe.kind === 'none' ? { skip: `no sandbox on this machine: ${probe.reason}` } : {}
 const rootOnly = isRoot ? here : { skip: 'only root can become another' }
 
@@ -65,7 +66,7 @@ function makeScene(t: Test, user: number | null) {
     }
   }
   const env = { OUTER: outer, BASE: base, W: work, H: state, O: run }
-  const folders = { readOnly: [work, join(base, 'no such')], hidden: state, open: [run] }
+  const folders = { readOnly: [work, join(base, 'no such')], hidden: [state], open: [run] }
   return { ...env, env, folders }
 }
 
@@ -168,7 +169,7 @@ t.test('files are moved and linked as ever around a closed folder', here, async 
   for (const [who, before, user, options] of people) {
     t.test(`for ${who}`, options, async (t) => {
       const { W, env } = makeScene(t, user)
-      const folders = { readOnly: [join(W, 'sub')], hidden: null, open: [] }
+      const folders = { readOnly: [join(W, 'sub')], hidden: [], open: [] }
       const git = `git init -q && touch a && git add a && git ${AUTHOR} commit -qm a`
       // unlike mv, they do not make do with a copy
       const node = (call: string) => `'${process.execPath}' -e 'fs.${call}'`
@@ -283,12 +284,12 @@ t.test('a program does not start if its folders are no longer protected', here, 
 
 t.test('a sandbox that does not hold is none', here, async (t) => {
   const { W } = makeScene(t, null)
-  const sandbox = await openSandbox({ readOnly: [W], hidden: null, open: [W] })
+  const sandbox = await openSandbox({ readOnly: [W], hidden: [], open: [W] })
   t.match(sandbox, {
     kind: 'none',
     reason: /^the mounts do not hold here: .* is no longer writable/,
   })
-  const stopped = await openSandbox({ readOnly: [W], hidden: null, open: [] }, AbortSignal.abort())
+  const stopped = await openSandbox({ readOnly: [W], hidden: [], open: [] }, AbortSignal.abort())
   t.match(stopped, { kind: 'none', reason: /stopped/ })
 })
 
@@ -301,7 +302,7 @@ t.test('the mounts of folders that lie in one another', async (t) => {
       ['/a/o/b'],
       '/a',
       ['/a/o'],
-      'bind /a/o hide /a show ./o set - bind /a/o/b set /a/o/b',
+      'hide /a show ./o set - bind /a/o/b set /a/o/b',
     ],
     [
       'folders around',
@@ -330,11 +331,13 @@ t.test('the mounts of folders that lie in one another', async (t) => {
   ] as const
   const mounts = ['/', '/m/x', '/m/o/x', '/mx'].map((path) => ({ path, options: ['rw', 'nodev'] }))
   for (const [name, readOnly, hidden, open, expected] of cases) {
-    const { table } = planMounts({ readOnly, hidden, open }, mounts)
+    const covered = hidden === null ? [] : [hidden]
+    const { table } = planMounts({ readOnly, hidden: covered, open }, { mounts })
     const short = table.split('\n').map((line) => {
       const [source = '', path, type, options = ''] = line.split(' ')
       if (type === 'tmpfs') return `hide ${path}`
-      if (source.startsWith('./')) return `show ${source}`
+      const shown = /^\/proc\/self\/fd\/6\/(.*)/.exec(source)
+      if (shown) return `show ./${shown[1]}`
       if (!options.startsWith('remount')) return `bind ${path}`
       return options.endsWith(',nosuid,nodev,ro') ? 'set -' : `set ${path}`
     })

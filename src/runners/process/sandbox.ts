@@ -2,13 +2,23 @@
 
 import { spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { isPassable, isWritable } from '../../files/access.ts'
+import { isFolder } from '../../files/folder-names.ts'
 import { existingPaths, isWithin } from '../../files/real-path.ts'
-import { type MountPoint, mountPoints } from '../../platform/mounts.ts'
+import { mountPoints } from '../../platform/mounts.ts'
 import { openFilePath } from '../../platform/proc.ts'
 import { type InputFile, openInputFile } from '../output/input-file.ts'
 import { findProgram } from './find-program.ts'
+import { joinWords, openProcessKeeper, type ProcessKeeper } from './process-keeper.ts'
+import {
+  FIRST_DESCRIPTOR,
+  MOST_OPENED,
+  planMounts,
+  type SandboxFolders,
+  type SandboxView,
+} from './sandbox-plan.ts'
 
 export type Sandbox =
   | {
@@ -23,6 +33,10 @@ export type Sandbox =
         args: readonly string[],
         program: readonly string[],
       ): Promise<SandboxCommand>
+      /** Whether its processes have a process namespace: they see no others, and `end` ends all of them. */
+      ownProcesses: boolean
+      /** Ends every process that was started in it, at once, where it has a process namespace. */
+      end(): Promise<void>
     }
   | { kind: 'none'; reason: string }
 
@@ -32,58 +46,43 @@ export interface SandboxCommand {
   table: InputFile | null
 }
 
-/** Folders to mount. For nested folders, the innermost setting applies. */
-export interface SandboxFolders {
-  /** Readable, not writable. */
-  readOnly: readonly string[]
-  /** Shown as empty, except for open folders inside it. */
-  hidden: string | null
-  /** Stay writable. */
-  open: readonly string[]
-}
-
 /**
  * Only matters for a real root user. `isolation`: programs cannot reach the folders through other
  * processes, which may see them as writable; but they can no longer change file owners. `powers`: they keep that capability.
  */
 export type Preference = 'isolation' | 'powers'
 
+/** `own`: its processes are in a process namespace where that works, which the caller must `end`. */
+export type Processes = 'shared' | 'own'
+
 export const NO_SANDBOX: Sandbox = { kind: 'none', reason: 'no sandbox was requested' }
 
 /**
- * Finds a way to make mounts for the processes of a run, and tries it out on these very folders. Folders that do not
+ * Finds a way to make mounts for the processes of a run, and tries it out on these very folders. Paths that do not
  * exist are left out.
  */
 export async function openSandbox(
   folders: SandboxFolders,
   signal?: AbortSignal,
   prefer: Preference = 'isolation',
+  processes: Processes = 'shared',
 ): Promise<Sandbox> {
   if (mountPoints() === null) return none('private mounts exist only on Linux')
   const tools = await findTools()
   if ('missing' in tools) return none(`the program ${tools.missing} is not installed`)
-  const [hidden = null] = await existingPaths(folders.hidden === null ? [] : [folders.hidden])
-  const found: SandboxFolders = {
-    readOnly: await existingPaths(folders.readOnly),
-    hidden,
-    open: await existingPaths(folders.open),
+  const found = await existing(folders)
+  const { opened } = planMounts(found, { mounts: [], files: found.files })
+  if (opened.length > MOST_OPENED) {
+    return none(`more than ${MOST_OPENED} hidden folders have open ones inside`)
   }
   let reason = ''
-  for (const { outer, inner } of waysOf(tools, prefer)) {
-    const wrap = async (script: string, args: readonly string[], program: readonly string[]) => {
-      const { table, checks } = planMounts(found, mountPoints() ?? [])
-      const mounts = [tools.mount, hidden ?? '/', ...checks, 'run']
-      const end = [...args, ...inner, ...program]
-      const shell = ['/bin/sh', '-c', `${MOUNT_SCRIPT}${script}`, 'sandbox']
-      return {
-        words: [...outer, ...shell, ...mounts, ...end],
-        // mount reads no table from a pipe
-        table: await openInputFile(tmpdir(), `${table}\n`),
-      }
-    }
-    const wrong = await tryOut(await wrap('exec "$@"', [], ['/bin/sh', '-c', ':']), signal)
-    if (wrong === null) return { kind: 'mount', wrap }
+  for (const way of waysOf(tools, prefer, processes)) {
+    const sandbox = sandboxBy(way, tools, found)
+    const wrong = await tryOut(await sandbox.wrap('exec "$@"', [], ['/bin/sh', '-c', ':']), signal)
+    if (wrong === null) return sandbox
+    await sandbox.end()
     reason = wrong
+    if (signal?.aborted) break
   }
   return none(reason)
 }
@@ -92,22 +91,130 @@ function none(reason: string): Sandbox {
   return { kind: 'none', reason }
 }
 
+interface FoundFolders extends Required<SandboxFolders> {
+  /** Hidden paths that are no folders. */
+  files: string[]
+  /** Open paths that can be written to. */
+  writable: ReadonlySet<string>
+}
+
+async function existing({
+  readOnly,
+  hidden,
+  open,
+  views = [],
+}: SandboxFolders): Promise<FoundFolders> {
+  const [closed, covered, opened] = await Promise.all(
+    [readOnly, hidden, open].map((paths) => standing(paths, views)),
+  )
+  const folders = await Promise.all(covered!.map(isFolder))
+  const writable = await Promise.all(opened!.map(isWritable))
+  return {
+    readOnly: closed!,
+    hidden: covered!,
+    open: opened!,
+    views,
+    files: covered!.filter((_, index) => !folders[index]),
+    writable: new Set(opened!.filter((_, index) => writable[index])),
+  }
+}
+
+/** The real paths of existing ones, as they are once the views are made. */
+async function standing(
+  paths: readonly string[],
+  views: readonly SandboxView[],
+): Promise<string[]> {
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      const view = views.find(({ at }) => at !== path && isWithin(at, path))
+      if (view === undefined) return existingPaths([path])
+      const shown = join(view.shows, relative(view.at, path))
+      return (await existingPaths([shown])).length === 0 ? [] : [path]
+    }),
+  )
+  return [...new Set(found.flat())]
+}
+
+function sandboxBy(way: Way, tools: Tools, folders: FoundFolders) {
+  let keeper: ProcessKeeper | null = null
+  const reachable = new Map<string, boolean>()
+
+  async function wordsBefore(): Promise<string[]> {
+    if (way.keeper === null || tools.nsenter === null) return way.outer
+    if (!keeper?.isAlive()) keeper = await openProcessKeeper(way.keeper)
+    // without it the program must not run: its mounts would show the processes of the system
+    if (keeper === null)
+      return ['/bin/sh', '-c', 'echo no process namespace can be made >&2; exit 1']
+    return [...joinWords(tools.nsenter, keeper, way.isUser), ...way.outer]
+  }
+
+  return {
+    kind: 'mount' as const,
+    ownProcesses: way.keeper !== null,
+    async wrap(script: string, args: readonly string[], program: readonly string[]) {
+      const mounts = mountPoints() ?? []
+      await learnReachable(
+        mounts.map(({ path }) => path),
+        reachable,
+      )
+      const { table, checks, opened } = planMounts(folders, {
+        mounts,
+        files: folders.files,
+        isChecked: (path) => folders.writable.has(path),
+        isReachable: (path) => reachable.get(path) ?? true,
+        ownProcesses: way.keeper !== null,
+      })
+      const words = [tools.mount, ...opened, 'in', ...checks, 'run']
+      const end = [...args, ...way.inner, ...program]
+      const shell = ['/bin/sh', '-c', `${MOUNT_SCRIPT}${script}`, 'sandbox']
+      return {
+        words: [...(await wordsBefore()), ...shell, ...words, ...end],
+        // mount reads no table from a pipe
+        table: await openInputFile(tmpdir(), `${table}\n`),
+      }
+    },
+    async end() {
+      await keeper?.end()
+      keeper = null
+    },
+  }
+}
+
+/** What an ordinary user cannot reach needs no mount, and could get none. */
+async function learnReachable(paths: readonly string[], known: Map<string, boolean>) {
+  if (process.geteuid?.() === 0) return
+  const unknown = paths.filter((path) => !known.has(path))
+  const found = await Promise.all(unknown.map((path) => isPassable(dirname(path))))
+  for (const [index, path] of unknown.entries()) known.set(path, found[index]!)
+}
+
+const DESCRIPTORS = Array.from({ length: MOST_OPENED }, (_, index) => FIRST_DESCRIPTOR + index)
+
 /**
- * Makes the mounts of the table at descriptor 5 in one call of `mount`, then checks pairs of a word (or a number of entries) and a path, up
- * to `run`. Open folders inside the hidden one are mounted from the current folder, the only place from which folders
- * below the new mount can still be named. Its variables cannot clash with the program's.
+ * Opens the hidden folders up to `in`, makes the mounts of the table at descriptor 5 in one call of `mount`, then checks
+ * pairs of a word (or a number of entries) and a path, up to `run`. Its variables cannot clash with the program's.
  */
 const MOUNT_SCRIPT = `
 wrong() { printf '%s %s\\n' "$2" "$1" >&2; exit 1; }
-cd -P -- "$2" || exit
-"$1" -n -c -a -T ${openFilePath(5)} || exit
-exec 5<&-
+casefile_mount=$1
+shift
+for casefile_number in ${DESCRIPTORS.join(' ')}; do
+  [ "$1" != in ] || break
+  eval "exec $casefile_number<\\"\\$1\\"" || exit
+  shift
+done
+shift
+"$casefile_mount" -n -c -a -T ${openFilePath(5)} || exit
+exec 5<&- ${DESCRIPTORS.map((number) => `${number}<&-`).join(' ')}
 cd /
-shift 2
 while [ "$1" != run ]; do
   case $1 in
-    closed) [ ! -w "$2" ] || wrong 'is still writable' "$2" ;;
+    closed)
+      if [ -d "$2" ] || [ -f "$2" ]; then
+        [ ! -w "$2" ] || wrong 'is still writable' "$2"
+      fi ;;
     open) [ -w "$2" ] || wrong 'is no longer writable' "$2" ;;
+    blank) [ ! -f "$2" ] || wrong 'still shows its content' "$2" ;;
     *)
       casefile_count=0
       for casefile_entry in "$2"/* "$2"/.[!.]* "$2"/..?*; do
@@ -126,18 +233,19 @@ unset OLDPWD
 interface Tools {
   unshare: string
   mount: string
+  nsenter: string | null
   setpriv: string | null
 }
 
 async function findTools(): Promise<Tools | { missing: string }> {
   const path = `${process.env.PATH ?? ''}:/usr/bin:/bin:/usr/sbin:/sbin`
   const find = (name: string) => findProgram(name, { path, cwd: '/' })
-  const [unshare, mount, setpriv = null] = await Promise.all(
-    ['unshare', 'mount', 'setpriv'].map(find),
+  const [unshare, mount, nsenter = null, setpriv = null] = await Promise.all(
+    ['unshare', 'mount', 'nsenter', 'setpriv'].map(find),
   )
   if (!unshare) return { missing: 'unshare' }
   if (!mount) return { missing: 'mount' }
-  return { unshare, mount, setpriv }
+  return { unshare, mount, nsenter, setpriv }
 }
 
 /** A root user inside the namespace could use these capabilities to undo the mounts or to bypass them. */
@@ -150,24 +258,43 @@ interface Way {
   outer: string[]
   /** Words before the program that drop the capabilities to undo the mounts. */
   inner: string[]
+  /** Words before the options that make a process namespace; null for none. */
+  keeper: string[] | null
+  /** Whether the keeper also has the user namespace. */
+  isUser: boolean
 }
 
 /**
  * The methods to try. An ordinary user can mount as root of a user namespace; a second namespace inside it restores
  * the user's id and removes the power over the mounts. A real root user can also mount directly.
  */
-function waysOf({ unshare, setpriv }: Tools, prefer: Preference): Way[] {
-  const namespace = ['--mount', '--propagation', 'private']
+function waysOf(
+  { unshare, nsenter, setpriv }: Tools,
+  prefer: Preference,
+  processes: Processes,
+): Way[] {
+  const mounts = ['--mount', '--propagation', 'private']
   const user = process.geteuid?.() ?? 0
   const group = process.getegid?.() ?? 0
+  const namespace = [unshare, '--user', '--map-root-user']
   const asUser = {
-    outer: [unshare, '--user', '--map-root-user', ...namespace],
+    outer: [...namespace, ...mounts],
     inner: [unshare, '--user', `--map-user=${user}`, `--map-group=${group}`],
+    isUser: true,
   }
-  if (user !== 0 || !setpriv) return [asUser]
-  const inner = [setpriv, '--bounding-set', POWERS, '--inh-caps', POWERS]
-  const asRoot = { outer: [unshare, ...namespace], inner }
-  return prefer === 'isolation' ? [asUser, asRoot] : [asRoot, asUser]
+  const asRoot = {
+    outer: [unshare, ...mounts],
+    inner: [setpriv ?? '', '--bounding-set', POWERS, '--inh-caps', POWERS],
+    isUser: false,
+  }
+  const both = prefer === 'isolation' ? [asUser, asRoot] : [asRoot, asUser]
+  return (user === 0 && setpriv ? both : [asUser]).flatMap((way) => {
+    const shared = { ...way, keeper: null }
+    if (processes === 'shared' || nsenter === null) return [shared]
+    // the user namespace is the keeper's
+    const own = { ...way, outer: [unshare, ...mounts], keeper: way.isUser ? namespace : [unshare] }
+    return [own, shared]
+  })
 }
 
 const PROBE_MS = 10_000
@@ -201,151 +328,4 @@ async function tryOut(
   } finally {
     table.close()
   }
-}
-
-/** Mounts as lines of fstab(5), and checks for `MOUNT_SCRIPT` that must hold once they are made. */
-export interface MountPlan {
-  table: string
-  checks: string[]
-}
-
-/** Plans the mounts for existing real paths. Folders inside a hidden one are left out unless they are open. */
-export function planMounts(folders: SandboxFolders, mounts: readonly MountPoint[]): MountPlan {
-  const places = placesOf(folders)
-  const plans = [
-    ...places.filter(({ kind }) => kind === 'hidden').map((place) => hide(place, places)),
-    ...places.filter(({ kind }) => kind === 'closed').map((place) => close(place, places, mounts)),
-  ]
-  const open = places.filter(({ kind }) => kind === 'open')
-  return {
-    table: [...foldersAround(places).map(bind), ...plans.flatMap(({ lines }) => lines)].join('\n'),
-    checks: [
-      ...plans.flatMap(({ checks }) => checks),
-      ...open.flatMap(({ path }) => ['open', path]),
-    ],
-  }
-}
-
-interface Place {
-  kind: 'closed' | 'hidden' | 'open'
-  path: string
-}
-
-/** Sorted with outer folders first. */
-function placesOf({ readOnly, hidden, open }: SandboxFolders): Place[] {
-  const all: Place[] = [
-    ...readOnly.map((path) => ({ kind: 'closed', path }) as const),
-    ...(hidden === null ? [] : [{ kind: 'hidden', path: hidden } as const]),
-    ...open.map((path) => ({ kind: 'open', path }) as const),
-  ]
-  all.sort((a, b) => a.path.length - b.path.length)
-  const kept: Place[] = []
-  for (const place of all) {
-    const around = innermost(place.path, kept)
-    const isSwallowed = around?.kind === 'hidden' && place.kind !== 'open'
-    if (!isSwallowed && around?.kind !== place.kind) kept.push(place)
-  }
-  return kept
-}
-
-/**
- * The parent folders of read-only and hidden folders, outermost first. Each is mounted on itself, because a mount
- * point cannot be renamed: no program can replace a guarded folder by moving a parent.
- */
-function foldersAround(places: readonly Place[]): string[] {
-  const guarded = places.filter(({ kind }) => kind !== 'open')
-  const around = [...new Set(guarded.flatMap(({ path }) => parentsOf(path)))]
-  const isWritable = (path: string) => (innermost(path, places)?.kind ?? 'open') === 'open'
-  return around.filter(isWritable).sort((a, b) => a.length - b.length)
-}
-
-/** All parent folders except the root. */
-function parentsOf(path: string): string[] {
-  const parent = dirname(path)
-  return parent === dirname(parent) ? [] : [...parentsOf(parent), parent]
-}
-
-/** The innermost place that contains a path. */
-function innermost(path: string, places: readonly Place[]): Place | undefined {
-  return places.findLast((place) => isWithin(place.path, path))
-}
-
-/** The open folders directly inside a place. */
-function openIn(place: Place, places: readonly Place[]): string[] {
-  const inner = places.filter(({ kind, path }) => kind === 'open' && path !== place.path)
-  return inner
-    .filter((open) => innermost(open.path, places.slice(0, places.indexOf(open))) === place)
-    .map(({ path }) => path)
-}
-
-interface PlacePlan {
-  lines: string[]
-  checks: string[]
-}
-
-function hide(place: Place, places: readonly Place[]): PlacePlan {
-  const ways = openIn(place, places).map((path) => relative(place.path, path))
-  const entries = new Map<string, Set<string>>([[place.path, new Set()]])
-  for (const way of ways) {
-    let folder = place.path
-    for (const name of way.split(sep)) {
-      entries.set(folder, (entries.get(folder) ?? new Set()).add(name))
-      folder = join(folder, name)
-    }
-  }
-  return {
-    lines: [
-      line('casefile', place.path, 'tmpfs', 'mode=0755,size=1m,nosuid,nodev'),
-      ...ways.map((way) => line(`./${way}`, join(place.path, way), 'none', 'rbind,X-mount.mkdir')),
-      remount(place.path, 'nosuid,nodev,ro'),
-    ],
-    checks: [...entries].flatMap(([folder, { size }]) => ['closed', folder, String(size), folder]),
-  }
-}
-
-/** Mounts below a folder belong to the same bind, but stay writable until each is made read-only itself. */
-function close(place: Place, places: readonly Place[], mounts: readonly MountPoint[]): PlacePlan {
-  const below = mounts.filter(
-    ({ path }) => path !== place.path && innermost(path, places) === place,
-  )
-  const closed = [{ path: place.path, options: optionsAt(place.path, mounts) }, ...below]
-  return {
-    lines: [
-      bind(place.path),
-      ...openIn(place, places).map(bind),
-      ...closed.map(({ path, options }) => remount(path, readOnly(options))),
-    ],
-    checks: closed.flatMap(({ path }) => ['closed', path]),
-  }
-}
-
-function bind(path: string): string {
-  return line(path, path, 'none', 'rbind')
-}
-
-/** The source is a word that no mount has: `mount` skips what seems to be mounted already. */
-function remount(path: string, options: string): string {
-  return line('casefile-remount', path, 'none', `remount,bind,${options}`)
-}
-
-function line(source: string, path: string, type: string, options: string): string {
-  return [escaped(source), escaped(path), type, escaped(options), '0', '0'].join(' ')
-}
-
-function escaped(word: string): string {
-  return word.replace(/[\s\\#]/g, (found) =>
-    Buffer.from(found).reduce((text, byte) => `${text}\\${byte.toString(8).padStart(3, '0')}`, ''),
-  )
-}
-
-/** The options of the mount that contains a path. */
-function optionsAt(path: string, mounts: readonly MountPoint[]): string[] {
-  const around = mounts.filter((mount) => isWithin(mount.path, path))
-  around.sort((a, b) => a.path.length - b.path.length)
-  return around.at(-1)?.options ?? []
-}
-
-/** Keeps the other options by name: without real root privileges, dropping an existing `nosuid` is not allowed. */
-function readOnly(options: readonly string[]): string {
-  return [...options.filter((option) => option !== 'rw' && option !== 'ro'), 'ro'].join(',')
 }

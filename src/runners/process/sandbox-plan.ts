@@ -1,0 +1,245 @@
+/** Plans the private mounts of a sandbox, as a table for `mount` and checks that must hold afterwards. */
+
+import { dirname, join, relative, sep } from 'node:path'
+import { isWithin } from '../../files/real-path.ts'
+import type { MountPoint } from '../../platform/mounts.ts'
+import { openFilePath, PROC_FOLDER } from '../../platform/proc.ts'
+
+/** Paths to mount. For nested ones, the innermost setting applies. */
+export interface SandboxFolders {
+  /** Readable, not writable. `/` means everything, with all that is mounted there. */
+  readOnly: readonly string[]
+  /** Folders shown as empty, except for open folders inside them; and files shown as empty. */
+  hidden: readonly string[]
+  /** Stay writable. */
+  open: readonly string[]
+  /** At the path `at`, what is at `shows` is seen and can be written; made in this order, before all else. */
+  views?: readonly SandboxView[]
+}
+
+export interface SandboxView {
+  at: string
+  shows: string
+}
+
+/** Mounts as lines of fstab(5), and checks for `MOUNT_SCRIPT` that must hold once they are made. */
+export interface MountPlan {
+  table: string
+  checks: string[]
+  /** Hidden folders with open ones inside: the script opens them, from `FIRST_DESCRIPTOR` on, before they are covered. */
+  opened: string[]
+}
+
+export interface PlanFacts {
+  /** The mounts of this process. */
+  mounts: readonly MountPoint[]
+  /** Hidden paths that are no folders. */
+  files?: readonly string[]
+  /** Whether an open path is to be checked; it may not have been writable before. */
+  isChecked?: (path: string) => boolean
+  /** Whether a mount can be reached by its path. */
+  isReachable?: (path: string) => boolean
+  /** Whether the processes have a process namespace, whose processes alone are to be shown. */
+  ownProcesses?: boolean
+}
+
+/** A shell has one digit for a descriptor. */
+export const FIRST_DESCRIPTOR = 6
+export const MOST_OPENED = 4
+
+/** Plans the mounts for existing real paths. Paths inside a hidden folder are left out unless they are open. */
+export function planMounts(folders: SandboxFolders, facts: PlanFacts): MountPlan {
+  const { isChecked = () => true } = facts
+  const { views = [] } = folders
+  const places = placesOf(folders, facts)
+  const opened = places
+    .filter((place) => place.kind === 'hidden' && openIn(place, places).length > 0)
+    .map(({ path }) => path)
+  const plans = [
+    ...places
+      .filter(({ kind }) => kind === 'hidden')
+      .map((place) => (place.isFile ? blank(place) : hide(place, places, opened))),
+    ...places.filter(({ kind }) => kind === 'closed').map((place) => close(place, places, facts)),
+  ]
+  const open = places.filter(({ kind, path }) => kind === 'open' && isChecked(path))
+  const closed = folders.readOnly.filter((path) => innermost(path, places)?.kind === 'closed')
+  return {
+    table: [
+      ...(facts.ownProcesses
+        ? [line('casefile-processes', PROC_FOLDER, 'proc', 'nosuid,nodev,noexec')]
+        : []),
+      ...views.map(({ at, shows }) => line(shows, at, 'none', 'rbind')),
+      ...foldersAround(places, facts).map(bind),
+      ...plans.flatMap(({ lines }) => lines),
+    ].join('\n'),
+    checks: [
+      ...plans.flatMap(({ checks }) => checks),
+      ...closed.flatMap((path) => ['closed', path]),
+      ...open.flatMap(({ path }) => ['open', path]),
+    ],
+    opened,
+  }
+}
+
+interface Place {
+  kind: 'closed' | 'hidden' | 'open'
+  path: string
+  /** What an open place shows, if it is not what was there. */
+  shows?: string
+  isFile?: boolean
+}
+
+/** Sorted with outer folders first. */
+function placesOf(
+  { readOnly, hidden, open, views = [] }: SandboxFolders,
+  facts: PlanFacts,
+): Place[] {
+  const files = new Set(facts.files)
+  const all: Place[] = [
+    ...readOnly.map((path) => ({ kind: 'closed', path }) as const),
+    ...hidden.map((path) => ({ kind: 'hidden', path, isFile: files.has(path) }) as const),
+    ...open.map((path) => ({ kind: 'open', path }) as const),
+    ...views.map(({ at, shows }) => ({ kind: 'open', path: at, shows }) as const),
+  ]
+  all.sort((a, b) => a.path.length - b.path.length)
+  const kept: Place[] = []
+  for (const place of all) {
+    const around = innermost(place.path, kept)
+    const isSwallowed = around?.kind === 'hidden' && (around.isFile || place.kind !== 'open')
+    const isNew = around?.kind !== place.kind || place.shows !== undefined
+    if (!isSwallowed && isNew) kept.push(place)
+  }
+  return kept
+}
+
+/**
+ * The parent folders of read-only and hidden folders, outermost first. Each is mounted on itself, because a mount
+ * point cannot be renamed: no program can replace a guarded folder by moving a parent.
+ */
+function foldersAround(places: readonly Place[], { mounts }: PlanFacts): string[] {
+  const guarded = places.filter(({ kind, isFile }) => kind !== 'open' && !isFile)
+  const around = [...new Set(guarded.flatMap(({ path }) => parentsOf(path)))]
+  const isWritable = (path: string) => (innermost(path, places)?.kind ?? 'open') === 'open'
+  const own = places.filter((place) => place.kind === 'open' && isBound(place, places))
+  const points = new Set([...mounts, ...own].map(({ path }) => path))
+  return around
+    .filter((path) => isWritable(path) && !points.has(path))
+    .sort((a, b) => a.length - b.length)
+}
+
+/** Whether an open place gets a mount of its own. */
+function isBound(place: Place, places: readonly Place[]): boolean {
+  return place.shows !== undefined || innermost(place.path, before(place, places)) !== undefined
+}
+
+/** All parent folders except the root. */
+function parentsOf(path: string): string[] {
+  const parent = dirname(path)
+  return parent === dirname(parent) ? [] : [...parentsOf(parent), parent]
+}
+
+/** The innermost place that contains a path. */
+function innermost(path: string, places: readonly Place[]): Place | undefined {
+  return places.findLast((place) => isWithin(place.path, path))
+}
+
+function before(place: Place, places: readonly Place[]): readonly Place[] {
+  return places.slice(0, places.indexOf(place))
+}
+
+/** The open places directly inside a place. */
+function openIn(place: Place, places: readonly Place[]): Place[] {
+  const inner = places.filter(({ kind, path }) => kind === 'open' && path !== place.path)
+  return inner.filter((open) => innermost(open.path, before(open, places)) === place)
+}
+
+interface PlacePlan {
+  lines: string[]
+  checks: string[]
+}
+
+function hide(place: Place, places: readonly Place[], opened: readonly string[]): PlacePlan {
+  const ways = openIn(place, places).map(({ path }) => relative(place.path, path))
+  const entries = new Map<string, Set<string>>([[place.path, new Set()]])
+  for (const way of ways) {
+    let folder = place.path
+    for (const name of way.split(sep)) {
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(name))
+      folder = join(folder, name)
+    }
+  }
+  // below the new mount, its folders can only be named from a descriptor
+  const from = openFilePath(FIRST_DESCRIPTOR + opened.indexOf(place.path))
+  return {
+    lines: [
+      line('casefile', place.path, 'tmpfs', 'mode=0755,size=1m,nosuid,nodev'),
+      ...ways.map((way) =>
+        line(`${from}/${way}`, join(place.path, way), 'none', 'rbind,X-mount.mkdir'),
+      ),
+      remount(place.path, 'nosuid,nodev,ro'),
+    ],
+    checks: [...entries].flatMap(([folder, { size }]) => ['closed', folder, String(size), folder]),
+  }
+}
+
+/** A file without content, also for those that may read it. */
+function blank({ path }: Place): PlacePlan {
+  return { lines: [line('/dev/null', path, 'none', 'bind')], checks: ['blank', path] }
+}
+
+/** Mounts below a folder belong to the same bind, but stay writable until each is made read-only itself. */
+function close(
+  place: Place,
+  places: readonly Place[],
+  { mounts, isReachable = () => true }: PlanFacts,
+): PlacePlan {
+  const isMount = (path: string) => mounts.some((mount) => mount.path === path)
+  const below = mounts.filter(
+    ({ path }) => path !== place.path && innermost(path, places) === place && isReachable(path),
+  )
+  const closed = [{ path: place.path, options: optionsAt(place.path, mounts) }, ...below]
+  const open = openIn(place, places).filter(
+    ({ path, shows }) => shows === undefined && !isMount(path),
+  )
+  return {
+    lines: [
+      // the root is a mount already, and nothing can be mounted over it for those who have it
+      ...(place.path === '/' ? [] : [bind(place.path)]),
+      ...open.map(({ path }) => bind(path)),
+      // `mount` leaves out a line for the root by its usual name
+      ...closed.map(({ path, options }) => remount(path === '/' ? '/.' : path, readOnly(options))),
+    ],
+    checks: closed.flatMap(({ path }) => ['closed', path]),
+  }
+}
+
+function bind(path: string): string {
+  return line(path, path, 'none', 'rbind')
+}
+
+/** The source is a word that no mount has: `mount` skips what seems to be mounted already. */
+function remount(path: string, options: string): string {
+  return line('casefile-remount', path, 'none', `remount,bind,${options}`)
+}
+
+function line(source: string, path: string, type: string, options: string): string {
+  return [escaped(source), escaped(path), type, escaped(options), '0', '0'].join(' ')
+}
+
+function escaped(word: string): string {
+  return word.replace(/[\s\\#]/g, (found) =>
+    Buffer.from(found).reduce((text, byte) => `${text}\\${byte.toString(8).padStart(3, '0')}`, ''),
+  )
+}
+
+/** The options of the mount that contains a path. */
+function optionsAt(path: string, mounts: readonly MountPoint[]): string[] {
+  const around = mounts.filter((mount) => isWithin(mount.path, path))
+  around.sort((a, b) => a.path.length - b.path.length)
+  return around.at(-1)?.options ?? []
+}
+
+/** Keeps the other options by name: without real root privileges, dropping an existing `nosuid` is not allowed. */
+function readOnly(options: readonly string[]): string {
+  return [...options.filter((option) => option !== 'rw' && option !== 'ro'), 'ro'].join(',')
+}
