@@ -63,6 +63,18 @@ const YES_NO = z
   .enum(['true', 'false'], { error: 'true or false' })
   .transform((word) => word === 'true')
 const FOLDER = text('a folder', isFilled)
+const PLACE = text(
+  'a file or folder on one line, relative to the workspace, absolute or from ~/',
+  isLine,
+)
+const HIDE = list("a list of files and folders, such as [.env, '~/.netrc']", PLACE)
+const CACHE = list("a list of folders, such as ['~/.cache', /opt/cache]", PLACE)
+const HOST = text('the name of a host, such as registry.npmjs.org or *.example.com', (host) =>
+  /^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(host),
+)
+const SANDBOX_RULE = 'mounts, none or { hosts: [registry.npmjs.org] }'
+const SANDBOX = z.enum(['mounts', 'none'], { error: SANDBOX_RULE })
+const HOSTS = z.strictObject({ hosts: list('a list of hosts, such as [registry.npmjs.org]', HOST) })
 const PROVIDER_NAME = text(`it under a name that is ${SLUG_RULE}`, (name) =>
   SLUG.test(name),
 ).refine((name) => name !== OWN_PROVIDER, {
@@ -138,6 +150,12 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
   },
   sign_approvals: (checker, path, value) =>
     given('signApprovals', checker.check(YES_NO, path, value)),
+  hide: (checker, path, value) => given('hide', checker.check(HIDE, path, value)),
+  cache: (checker, path, value) => given('cache', checker.check(CACHE, path, value)),
+  sandbox(checker, path, value) {
+    if (!isMapping(value)) return given('sandbox', checker.check(SANDBOX, path, value))
+    return given('sandbox', checker.check(HOSTS, path, value))
+  },
   memory_root: (checker, path, value) => given('memoryRoot', checker.check(FOLDER, path, value)),
 }
 

@@ -5,6 +5,7 @@ import { entry, optional, text } from './event-row.ts'
 import { count, hash, runMode as mode } from './schemas.ts'
 import { callText } from './tool-call.ts'
 import { readUsage, usageText } from './usage.ts'
+import { wallsText } from './walls.ts'
 
 const planEntry = z.looseObject({ content: text, status: text }).meta({ id: 'AgentPlanEntry' })
 const amount = optional(z.number().nullable())
@@ -12,11 +13,25 @@ const amount = optional(z.number().nullable())
 /** The rows of the table of events about what agents do and are not allowed to do. */
 export const AGENT_EVENTS = {
   guarded: entry(
-    { mode, guard: z.enum(['mount', 'comparison']), reason: optional(text) },
     {
-      line: ({ guard, reason }) =>
-        guard === 'mount' ? null : lineOf('quiet', `no read-only mounts: ${say(reason)}`),
-      example: { mode: 'plan', guard: 'mount' },
+      mode,
+      guard: z.enum(['mount', 'comparison']),
+      reason: optional(text),
+      /** Where the programs may write, and what they do not see, if everything else is read-only. */
+      writes: optional(z.array(text)),
+      hides: optional(z.array(text)),
+    },
+    {
+      line: (fields) => {
+        const walls = wallsText(fields)
+        return walls === null ? null : lineOf(fields.guard === 'mount' ? 'quiet' : 'warn', walls)
+      },
+      example: {
+        mode: 'work',
+        guard: 'mount',
+        writes: ['the working folder', 'temporary folders', '~/.npm'],
+        hides: ['the memory root', '~/.ssh'],
+      },
     },
   ),
   agent_started: entry(

@@ -25,6 +25,12 @@ export interface Settings {
   notify: readonly NotifyTarget[]
   /** Whether plans can be approved only with a signature; see `approval-statement.ts`. */
   signApprovals: boolean
+  /** Files and folders that the programs of a run do not see. */
+  hide: readonly string[]
+  /** Folders that they may also write to; null for the usual caches. Ignored until trusted. */
+  cache: readonly string[] | null
+  /** Whether runs are held back from the rest of the machine. Anything but `mounts` is ignored until trusted. */
+  sandbox: SandboxSetting
   memoryRoot: string | null
   /** The body of the file: instructions for agents. */
   instructions: string
@@ -32,6 +38,9 @@ export interface Settings {
   /** The line number of each key. */
   lines: ReadonlyMap<string, number>
 }
+
+/** With `hosts`, a run reaches these on the network, and no others. */
+export type SandboxSetting = 'mounts' | 'none' | { hosts: readonly string[] }
 
 /** A command without `work` only plans, and its plan must be a runbook. */
 export type ProviderSettings =
@@ -65,6 +74,9 @@ export const DEFAULT_SETTINGS: Settings = {
   faulty: [],
   notify: [],
   signApprovals: false,
+  hide: [],
+  cache: null,
+  sandbox: 'mounts',
   memoryRoot: null,
   instructions: '',
   problems: [],

@@ -1,12 +1,12 @@
 import type { NotifyTarget, ProviderSettings, Settings } from './settings.ts'
 
 /**
- * Whether the operator trusts `providers`, `env` and `notify` in casefile.md. The file comes with git, and planning starts
+ * Whether the operator trusts `providers`, `env`, `notify`, `cache` and `sandbox` in casefile.md. The file comes with git, and planning starts
  * automatically, so it needs trust first. `changed`: it was trusted with different content.
  */
 export type TrustState = 'trusted' | 'untrusted' | 'changed'
 
-type Trustable = Pick<Settings, 'providers' | 'env' | 'notify'>
+type Trustable = Pick<Settings, 'providers' | 'env' | 'notify' | 'cache' | 'sandbox'>
 
 /** Whether a provider needs trust. A preset without arguments does not: it is a built-in command under another name. */
 export function needsTrust(provider: ProviderSettings): boolean {
@@ -26,11 +26,32 @@ export function foreignProviders({ providers }: Pick<Trustable, 'providers'>): s
 export function trustedText(settings: Trustable): string | null {
   const { providers, env } = settings
   const notify = remoteTargets(settings)
-  if (env.length + notify.length === 0 && foreignProviders(settings).length === 0) return null
+  const wider = widerRuns(settings)
+  const hasMore = notify.length > 0 || wider.cache !== undefined || wider.sandbox !== undefined
+  if (env.length === 0 && !hasMore && foreignProviders(settings).length === 0) return null
   const names = [...new Set(env)].sort()
-  // without `notify` the text is that of earlier versions, so what was trusted stays so
+  // without the newer settings the text is that of earlier versions, so what was trusted stays so
   const sent = notify.length === 0 ? {} : { notify: notify.map(({ kind, url }) => [kind, url]) }
-  return canonicalJson({ env: names, providers: Object.fromEntries(providers), ...sent })
+  return canonicalJson({ env: names, providers: Object.fromEntries(providers), ...sent, ...wider })
+}
+
+/** The settings that let runs do more than without them. */
+export function widerRuns({ cache, sandbox }: Pick<Settings, 'cache' | 'sandbox'>) {
+  return { ...(cache?.length ? { cache } : {}), ...(sandbox === 'mounts' ? {} : { sandbox }) }
+}
+
+/** How runs are held back: what is not trusted does not count. */
+export function heldBy(
+  settings: Pick<Settings, 'hide' | 'cache' | 'sandbox'> & { trust: TrustState },
+) {
+  const { hide, cache, sandbox, trust } = settings
+  // an empty list takes away only
+  const isCounted = trust === 'trusted' || cache?.length === 0
+  return {
+    hide,
+    cache: isCounted ? cache : null,
+    sandbox: trust === 'trusted' ? sandbox : ('mounts' as const),
+  }
 }
 
 /** The addresses outside of this machine that get notifications. */

@@ -1,9 +1,23 @@
 import { isWithin } from '../files/real-path.ts'
 import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
+import { SETTINGS_FILE } from '../model/settings.ts'
 import type { NewTrailLine } from '../model/trail.ts'
-import { openSandbox, type Preference, type Sandbox } from '../runners/process/sandbox.ts'
+import { heldBy } from '../model/trust.ts'
+import type { AgentSpec } from '../runners/agents/agent.ts'
+import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
+import { makeDeviceFolder } from '../runners/output/device-folder.ts'
+import type { RunFolder } from '../runners/output/run-folder.ts'
+import {
+  openSandbox,
+  type Preference,
+  type Processes,
+  type Sandbox,
+} from '../runners/process/sandbox.ts'
+import type { SandboxView } from '../runners/process/sandbox-plan.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
+import { makePlaces, workFolders } from './work-folders.ts'
 
 type SandboxDeps = Pick<SessionDeps, 'layout' | 'state' | 'environment' | 'mount'>
 
@@ -26,13 +40,74 @@ export async function planSandbox(deps: SandboxDeps, scene: Scene): Promise<Sand
   )
 }
 
-/** The sandbox for work: the case files are read-only. */
-export async function workSandbox(deps: SandboxDeps, scene: Scene): Promise<Sandbox> {
+export interface WorkScene {
+  workdir: string
+  run: RunFolder
+  settings: Pick<TrustedSettings, 'hide' | 'cache' | 'sandbox' | 'trust'>
+  /** The agent that is started; null for steps. */
+  agent: AgentSpec | null
+  /** Folders that are shown in place of others. */
+  views?: readonly SandboxView[]
+  signal: AbortSignal
+}
+
+/** What holds the programs of a run. */
+export interface Walls {
+  sandbox: Sandbox
+  /** What they may write to, and do not see; null if only the case files are protected, or nothing is. */
+  places: { writes: string[]; hides: string[] } | null
+}
+
+/**
+ * The sandbox for work: only the working folder and what is needed beside it can be written to. Where that does not
+ * work, the case files are read-only.
+ */
+export async function workSandbox(deps: SandboxDeps, scene: WorkScene): Promise<Walls> {
   const { memoryRoot } = deps.layout
-  if (isWithin(memoryRoot, scene.workdir)) {
-    return { kind: 'none', reason: 'the working folder lies within the memory root' }
+  const { workdir, run, signal } = scene
+  const none = (reason: string): Walls => ({ sandbox: { kind: 'none', reason }, places: null })
+  const held = heldBy(scene.settings)
+  if (held.sandbox === 'none') return none(`${SETTINGS_FILE} says so (sandbox: none)`)
+  if (isWithin(memoryRoot, workdir)) return none('the working folder lies within the memory root')
+  const around = { workdir, runFolder: run.path, signal }
+  const why = whyNot(deps, around, [memoryRoot])
+  if (why !== null) return none(why)
+  const { folders, writes, hides } = await foldersFor(deps, scene, held)
+  const sandbox = await openSandbox(folders, signal, 'powers', 'own')
+  if (sandbox.kind === 'mount') return { sandbox, places: { writes, hides } }
+  // it is about all mounts of this machine; one of its own may work
+  const narrow = scene.views?.length
+    ? sandbox
+    : await sandboxFor(deps, around, [memoryRoot], 'powers', 'own')
+  return { sandbox: narrow, places: null }
+}
+
+async function foldersFor(
+  { layout, state, environment }: SandboxDeps,
+  { workdir, run, agent, views = [] }: WorkScene,
+  { cache, hide }: ReturnType<typeof heldBy>,
+) {
+  const own = agent?.ownPlaces ?? null
+  const all = new Set(KNOWN_AGENTS.map(({ ownPlaces }) => ownPlaces))
+  const others = [...all].filter((find) => find !== null && find !== own)
+  const places = {
+    root: layout.root,
+    memoryRoot: layout.memoryRoot,
+    stateRoot: state.root,
+    workdir,
+    runFolder: run.path,
+    environment,
+    cache,
+    hide,
+    agent: own?.(environment) ?? null,
+    others: others.map((find) => find!(environment)),
   }
-  return sandboxFor(deps, scene, [memoryRoot], 'powers')
+  await makePlaces(places)
+  const devices =
+    process.geteuid?.() === 0
+      ? await makeDeviceFolder(await run.inner(agent ? 'agent-dev' : 'dev'))
+      : []
+  return workFolders({ ...places, views: [...views, ...devices] })
 }
 
 /** Folders that a run must not move or replace, because records would then be written elsewhere. */
@@ -56,8 +131,14 @@ export function replacedReason(replaced: readonly string[]): string | null {
 }
 
 /** The audit trail's line that says which protection a run has. */
-export function sandboxLine(mode: 'plan' | 'work', sandbox: Sandbox): NewTrailLine {
-  if (sandbox.kind === 'mount') return { event: 'guarded', fields: { mode, guard: 'mount' } }
+export function sandboxLine(
+  mode: 'plan' | 'work',
+  sandbox: Sandbox,
+  places: Walls['places'] = null,
+): NewTrailLine {
+  if (sandbox.kind === 'mount') {
+    return { event: 'guarded', fields: { mode, guard: 'mount', ...places } }
+  }
   return { event: 'guarded', fields: { mode, guard: 'comparison', reason: sandbox.reason } }
 }
 
@@ -66,17 +147,25 @@ async function sandboxFor(
   scene: Scene,
   readOnly: string[],
   prefer: Preference,
+  processes: Processes = 'shared',
 ): Promise<Sandbox> {
-  if (!deps.mount) return { kind: 'none', reason: 'mounts are turned off (--no-mount)' }
+  const reason = whyNot(deps, scene, readOnly)
+  if (reason !== null) return { kind: 'none', reason }
+  const hidden = [deps.state.root]
+  const folders = { readOnly, hidden, open: [scene.runFolder] }
+  return openSandbox(folders, scene.signal, prefer, processes)
+}
+
+/** Why nothing can be mounted; null if it can be tried. */
+function whyNot(deps: SandboxDeps, scene: Scene, readOnly: readonly string[]): string | null {
+  if (!deps.mount) return 'mounts are turned off (--no-mount)'
   if (isWithin(deps.state.root, scene.workdir)) {
-    return { kind: 'none', reason: 'the working folder lies within the state folder' }
+    return 'the working folder lies within the state folder'
   }
   const home = deps.environment.HOME
   const around = home && readOnly.find((folder) => isWithin(folder, home))
   // the agent stores its login and conversations in the home folder and could not start
-  if (around) return { kind: 'none', reason: `the home folder lies within ${around}` }
-  const hidden = [deps.state.root]
-  return openSandbox({ readOnly, hidden, open: [scene.runFolder] }, scene.signal, prefer)
+  return around ? `the home folder lies within ${around}` : null
 }
 
 /** Only the folders that are not inside another one. */

@@ -11,9 +11,11 @@ import type { Actor } from '../model/history.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import type { NewTrailLine } from '../model/trail.ts'
+import type { AgentSpec } from '../runners/agents/agent.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
+import type { Sandbox } from '../runners/process/sandbox.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
@@ -127,11 +129,17 @@ async function work(
   const signal = worker.is === 'terminal' ? job.signal : AbortSignal.any([job.signal, limit])
   const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
   const report = openRunReport(deps, job)
+  const opened: Sandbox[] = []
   try {
     const workdir = job.folder!
-    const sandbox = await workSandbox(deps, { workdir, runFolder: run.path, signal })
-    await appendLine(deps, job, sandboxLine('work', sandbox))
-    if (sandbox.kind === 'none') await deps.runGuard.begin(job)
+    const wallsFor = async (agent: AgentSpec | null) => {
+      const walls = await workSandbox(deps, { workdir, run, settings, signal, agent })
+      opened.push(walls.sandbox)
+      if (walls.sandbox.kind === 'none') await deps.runGuard.begin(job)
+      return walls
+    }
+    const { sandbox, places } = await wallsFor(agents?.spec ?? null)
+    await appendLine(deps, job, sandboxLine('work', sandbox, places))
     const request: WorkRequest = {
       plan,
       workdir,
@@ -150,10 +158,14 @@ async function work(
       settings,
       run,
       agents,
+      // what the agent needs is not shown to steps
+      forSteps: async () => (await wallsFor(null)).sandbox,
     })
     if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(deps, result)), missing }
   } finally {
+    await killLeftovers(deps, job)
+    for (const each of opened) if (each.kind === 'mount') await each.end()
     await report.close()
     await run.close()
   }
@@ -192,6 +204,7 @@ interface AgentWork {
   notes: string
   settings: TrustedSettings
   run: RunFolder
+  forSteps: () => Promise<Sandbox>
 }
 
 /** Runs the agent with the plan, then the plan's proof steps. */
@@ -199,7 +212,7 @@ async function runAgentWork(
   deps: SessionDeps,
   job: Job,
   provider: Provider,
-  { request, notes, settings, run }: AgentWork,
+  { request, notes, settings, run, forSteps }: AgentWork,
 ): Promise<WorkResult> {
   const { env, sandbox, report, plan, workdir } = request
   const folder = await deps.store.read(job.case_id)
@@ -235,7 +248,11 @@ async function runAgentWork(
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
   const result = await provider.runner.execute({ ...request, agent })
   await killLeftovers(deps, job)
-  return result.ok ? runProofSteps(request) : result
+  if (sandbox.kind === 'mount') await sandbox.end()
+  if (!result.ok) return result
+  const { steps } = await readPlan(plan)
+  if (!steps.some(({ proof }) => proof !== null)) return result
+  return runProofSteps({ ...request, sandbox: await forSteps() })
 }
 
 /** The outcome of a run. `plan` is the text that ran, `missing` the variables its steps did not get. */

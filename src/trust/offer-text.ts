@@ -1,12 +1,20 @@
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
-import type { ProviderSettings } from '../model/settings.ts'
+import type { ProviderSettings, SandboxSetting } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { ReadFile } from '../sessions/start-checks.ts'
 import type { Offer } from './offer.ts'
 
 /** Everything that would be trusted, in full, as lines for a terminal. */
-export function offerText({ providers, env, notify, folders, files }: Offer): string {
+export function offerText({
+  providers,
+  env,
+  notify,
+  cache = [],
+  sandbox,
+  folders,
+  files,
+}: Offer): string {
   const parts = [
     section(
       'Providers: programs that sessions run as you, to plan without asking first',
@@ -24,6 +32,11 @@ export function offerText({ providers, env, notify, folders, files }: Offer): st
       notify.map(({ kind, url }) => `  ${kind}: ${word(url)}`),
     ),
     section(
+      'Folders that runs may write to, in place of the usual caches',
+      cache.map((path) => `  ${word(path)}`),
+    ),
+    section('What runs can reach', sandbox === undefined ? [] : sandboxLines(sandbox)),
+    section(
       'Folders outside of the workspace that sessions work in',
       folders.flatMap(({ folder, cases }) => [
         `  ${word(folder)}`,
@@ -38,6 +51,15 @@ export function offerText({ providers, env, notify, folders, files }: Offer): st
     ),
   ]
   return parts.filter((part) => part !== '').join('\n')
+}
+
+function sandboxLines(sandbox: Exclude<SandboxSetting, 'mounts'>): string[] {
+  if (sandbox === 'none') {
+    return [
+      '  sandbox: none: what you approve runs as you, and can write and read whatever you can',
+    ]
+  }
+  return [`  on the network only: ${sandbox.hosts.map(word).join(', ')}`]
 }
 
 /** Longer files are cut here; the operator should open them in an editor. */

@@ -1,5 +1,5 @@
-import type { NotifyTarget, ProviderSettings, Settings } from '../model/settings.ts'
-import { remoteTargets } from '../model/trust.ts'
+import type { NotifyTarget, ProviderSettings, SandboxSetting, Settings } from '../model/settings.ts'
+import { remoteTargets, widerRuns } from '../model/trust.ts'
 import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { isTrustedFile } from '../workspace/settings/agent-files.ts'
@@ -13,10 +13,14 @@ export interface Offer {
   env: readonly string[]
   /** Where notifications are sent. */
   notify: readonly NotifyTarget[]
+  /** Folders that runs may write to; undefined for the usual ones. */
+  cache?: readonly string[]
+  /** Undefined if runs are held back by mounts alone. */
+  sandbox?: Exclude<SandboxSetting, 'mounts'>
   folders: OutsideFolder[]
   /** Agent files in the working folders. An unreadable file cannot be trusted. */
   files: ReadFile[]
-  /** The hash of providers, env and notify; null if they need no trust. */
+  /** The hash of the settings that need trust; null if none does. */
   hash: string | null
   /** Whether everything is trusted already. */
   isTrusted: boolean
@@ -40,6 +44,7 @@ export async function offerOf(places: OfferPlaces, settings: Settings): Promise<
     providers: hash === null ? new Map() : providers,
     env: hash === null ? [] : env,
     notify: remoteTargets(settings),
+    ...widerRuns(settings),
     folders: outside,
     files,
     hash,

@@ -2,6 +2,7 @@ import type { AgentRetry } from '../../model/agent-retry.ts'
 import type { PromptBy, StreamName } from '../../model/settings.ts'
 import type { EnvRule } from './environment.ts'
 import type { LoginCheck } from './login.ts'
+import type { FindOwnPlaces } from './own-places.ts'
 import type { CreateParser, OutputParser, ReadOwnRecord } from './parser-kit.ts'
 import type { UnknownRecord } from './unknown-record.ts'
 import type { AllowsUserPlaces } from './user-places.ts'
@@ -28,6 +29,8 @@ export interface AgentSpec {
   install: string
   /** Variables of the service that it gets in addition to those of every step. */
   env: readonly EnvRule[]
+  /** What it needs of the home folder to work; null for a program that is not known. */
+  ownPlaces: FindOwnPlaces | null
   /** Arguments that print its version. */
   version: readonly string[]
   /** How to find out whether its user is logged in; null for a program that is not known. */
@@ -184,6 +187,7 @@ export function commandSpec(
     env: [],
     version: ['--version'],
     login: null,
+    ownPlaces: null,
     bad: [],
     projectFiles: [],
     instructions: [],
@@ -202,6 +206,7 @@ export function acpSpec(
     env: [],
     version: ['--version'],
     login: null,
+    ownPlaces: null,
     bad: [],
     projectFiles: [],
     instructions: [],

@@ -16,6 +16,7 @@ import {
 import { createBoundedMap } from './bounded-map.ts'
 import { ANTHROPIC_ENV, type EnvRule, NETWORK_ENV } from './environment.ts'
 import { CLAUDE_LOGIN } from './logins.ts'
+import { claudePlaces } from './own-places.ts'
 import {
   agentPlan,
   createMessages,
@@ -80,8 +81,7 @@ function line(...argv: string[]): CommandLine {
 const OWN_SETTINGS = ['--setting-sources', 'user']
 const STREAM = ['--output-format', 'stream-json', '--verbose', ...OWN_SETTINGS]
 const START = ['claude', '-p', '{args}', ...STREAM]
-// MCP servers would give it tools that nobody has checked;
-// its own plan mode would tell it to write the plan to a file, ask questions, and begin
+// tools of MCP servers are unchecked; its own plan mode would make it write a file, ask, and begin
 const READS = READING_TOOLS.join(',')
 const PLANNING = ['--permission-mode', 'default', '--tools', READS, '--strict-mcp-config']
 // it can write only in its folder; a program that can run commands has network access anyway
@@ -113,6 +113,7 @@ export const claude: Agent = {
     program: 'claude',
     install: 'npm install -g @anthropic-ai/claude-code',
     login: CLAUDE_LOGIN,
+    ownPlaces: claudePlaces,
     env: ENV,
     instructions: INSTRUCTIONS,
     stream: 'claude',
@@ -143,6 +144,7 @@ export const claude: Agent = {
     args: [],
     install: ACP_INSTALL,
     login: CLAUDE_LOGIN,
+    ownPlaces: claudePlaces,
     env: ENV,
     instructions: INSTRUCTIONS,
     bad: [

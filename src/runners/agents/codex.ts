@@ -7,6 +7,7 @@ import { clauseOf } from './agent-text.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from './agent-usage.ts'
 import { NETWORK_ENV, OPENAI_ENV } from './environment.ts'
 import { CODEX_LOGIN } from './logins.ts'
+import { ownFolder } from './own-places.ts'
 import {
   agentPlan,
   createMessages,
@@ -48,6 +49,7 @@ export const codex: Agent = {
     program: 'codex',
     install: 'npm install -g @openai/codex',
     login: CODEX_LOGIN,
+    ownPlaces: ownFolder('CODEX_HOME', '.codex'),
     env: ENV,
     instructions: [['AGENTS.override.md', 'AGENTS.md']],
     stream: 'codex',
@@ -68,6 +70,7 @@ export const codex: Agent = {
     args: [],
     install: 'npm install -g @agentclientprotocol/codex-acp',
     login: CODEX_LOGIN,
+    ownPlaces: ownFolder('CODEX_HOME', '.codex'),
     env: ENV,
     // it marks the folder as trusted for Codex
     projectFiles: ['.codex/'],

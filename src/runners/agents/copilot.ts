@@ -7,6 +7,7 @@ import { NO_USAGE } from './agent-usage.ts'
 import { createBoundedMap } from './bounded-map.ts'
 import { NETWORK_ENV } from './environment.ts'
 import { COPILOT_LOGIN } from './logins.ts'
+import { copilotPlaces } from './own-places.ts'
 import {
   createMessages,
   denied,
@@ -71,6 +72,7 @@ export const copilot: Agent = {
     program: 'copilot',
     install: INSTALL,
     login: COPILOT_LOGIN,
+    ownPlaces: copilotPlaces,
     env: ENV,
     projectFiles: PROJECT_FILES,
     stream: 'copilot',
@@ -87,6 +89,7 @@ export const copilot: Agent = {
     args: ['--acp'],
     install: INSTALL,
     login: COPILOT_LOGIN,
+    ownPlaces: copilotPlaces,
     env: ENV,
     projectFiles: PROJECT_FILES,
     planMode: PLAN_MODE,

@@ -5,6 +5,7 @@ import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from './agen
 import { createBoundedMap } from './bounded-map.ts'
 import { GOOGLE_ENV, NETWORK_ENV } from './environment.ts'
 import { GEMINI_LOGIN } from './logins.ts'
+import { geminiPlaces } from './own-places.ts'
 import {
   agentPlan,
   createMessages,
@@ -89,6 +90,7 @@ export const gemini: Agent = {
     program: 'gemini',
     install: INSTALL,
     login: GEMINI_LOGIN,
+    ownPlaces: geminiPlaces,
     env: ENV,
     projectFiles: PROJECT_FILES,
     stream: 'gemini',
@@ -108,6 +110,7 @@ export const gemini: Agent = {
     args: ['--acp'],
     install: INSTALL,
     login: GEMINI_LOGIN,
+    ownPlaces: geminiPlaces,
     env: ENV,
     instructions: [['GEMINI.md']],
     planMode: PLAN_MODE,

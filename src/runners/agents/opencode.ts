@@ -3,6 +3,7 @@ import { type Agent, acpSpec, type CommandLine, commandSpec, type Denial } from 
 import { costOf, NO_USAGE, summed, sumOf } from './agent-usage.ts'
 import { ANTHROPIC_ENV, GOOGLE_ENV, NETWORK_ENV, OPENAI_ENV } from './environment.ts'
 import { OPENCODE_LOGIN } from './logins.ts'
+import { opencodePlaces } from './own-places.ts'
 import {
   agentPlan,
   createMessages,
@@ -112,6 +113,7 @@ export const opencode: Agent = {
     program: 'opencode',
     install: INSTALL,
     login: OPENCODE_LOGIN,
+    ownPlaces: opencodePlaces,
     env: ENV,
     projectFiles: PROJECT_FILES,
     instructions: INSTRUCTIONS,
@@ -141,6 +143,7 @@ export const opencode: Agent = {
     args: ['acp'],
     install: INSTALL,
     login: OPENCODE_LOGIN,
+    ownPlaces: opencodePlaces,
     env: ENV,
     projectFiles: PROJECT_FILES,
     instructions: INSTRUCTIONS,

@@ -1,6 +1,8 @@
+import { basename } from 'node:path'
 import type { ProviderSettings } from '../../model/settings.ts'
 import { type CommandLine, type CommandSpec, commandSpec } from '../agents/agent.ts'
 import { noPlan, planAmong, planOf } from '../agents/plan-text.ts'
+import { COMMAND_AGENTS } from '../agents/registry.ts'
 import {
   agentOf,
   type PlanRequest,
@@ -112,11 +114,14 @@ export function customCommandSpec(
 ): CommandSpec {
   const { plan, work, prompt, stream = 'plain' } = settings
   const line = (argv: readonly string[]): CommandLine => ({ argv, prompt, isLiteral: true })
+  const program = basename((work ?? plan)[0] ?? '')
+  const known = COMMAND_AGENTS.find((each) => each.stream === stream || each.program === program)
   return commandSpec({
     id,
     title: id,
     program: plan[0] ?? '',
     version: [],
+    ownPlaces: known?.ownPlaces ?? null,
     stream,
     planMode: {
       holds: 'none',

@@ -248,10 +248,26 @@ async function findTools(): Promise<Tools | { missing: string }> {
   return { unshare, mount, nsenter, setpriv }
 }
 
-/** A root user inside the namespace could use these capabilities to undo the mounts or to bypass them. */
-const POWERS = ['sys_admin', 'sys_ptrace', 'sys_module', 'sys_rawio', 'mknod', 'dac_read_search']
-  .map((power) => `-${power}`)
-  .join(',')
+/**
+ * What root keeps: as in a container, and no devices. With the other capabilities it could undo the mounts or bypass them,
+ * set the clock, or change the network.
+ */
+const POWERS = [
+  'chown',
+  'dac_override',
+  'fowner',
+  'fsetid',
+  'kill',
+  'setgid',
+  'setuid',
+  'setpcap',
+  'setfcap',
+  'net_bind_service',
+  'net_raw',
+  'sys_chroot',
+  'audit_write',
+]
+const BOUNDS = ['-all', ...POWERS.map((power) => `+${power}`)].join(',')
 
 interface Way {
   /** Words before the mount script. */
@@ -284,7 +300,7 @@ function waysOf(
   }
   const asRoot = {
     outer: [unshare, ...mounts],
-    inner: [setpriv ?? '', '--bounding-set', POWERS, '--inh-caps', POWERS],
+    inner: [setpriv ?? '', '--bounding-set', BOUNDS, '--inh-caps', '-all'],
     isUser: false,
   }
   const both = prefer === 'isolation' ? [asUser, asRoot] : [asRoot, asUser]

@@ -2,6 +2,7 @@ import { providerText } from '../../model/session.ts'
 import { durationsText, runPartsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
+import { wallsText } from '../../model/walls.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
@@ -235,7 +236,6 @@ function StatusBanner({ data }: { data: SessionPageData }) {
 
 /** How the programs of the run were kept away from the records. */
 function guardText({ fields }: LineWith<'guarded'>): string {
-  const reason = typeof fields.reason === 'string' ? ` (${fields.reason})` : ''
-  if (fields.guard === 'mount') return 'Records protected by read-only mounts'
-  return `Records compared before and after the run${reason}`
+  const text = wallsText(fields) ?? 'your files are read-only (mounts)'
+  return `${text[0]?.toUpperCase()}${text.slice(1)}`
 }

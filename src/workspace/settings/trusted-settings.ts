@@ -3,14 +3,20 @@
 import { resolve } from 'node:path'
 import type { Problem } from '../../model/problem.ts'
 import { SETTINGS_FILE, type Settings } from '../../model/settings.ts'
-import { foreignProviders, remoteTargets, type TrustState, trustedText } from '../../model/trust.ts'
+import {
+  foreignProviders,
+  remoteTargets,
+  type TrustState,
+  trustedText,
+  widerRuns,
+} from '../../model/trust.ts'
 import { hashOf } from '../record.ts'
 import type { TrustedFiles } from './agent-files.ts'
 import type { TrustFile } from './trust-file.ts'
 
 /** The settings that apply after trust, with the problems of both. */
 export interface TrustedSettings extends Settings {
-  /** Trust in providers, env and notify together. */
+  /** Trust in providers, env, notify, cache and sandbox together. */
   trust: TrustState
   /** Real paths outside the workspace in which sessions may work. */
   folders: ReadonlySet<string>
@@ -52,11 +58,18 @@ function trustOf(settings: Settings, trusted: string | null): TrustState {
 
 function untrusted(settings: Settings, trust: TrustState): Problem[] {
   if (trust === 'trusted') return []
+  const wider = widerRuns(settings)
   const since = trust === 'changed' ? 'changed since it was trusted' : 'not trusted'
   const reasons: [key: string, names: readonly string[], meanwhile: string][] = [
     ['providers', foreignProviders(settings), 'sessions cannot use'],
     ['env', settings.env, 'steps do not get'],
     ['notify', [...new Set(remoteTargets(settings).map(({ kind }) => kind))], 'nothing is sent to'],
+    ['cache', wider.cache ?? [], 'runs do not write to'],
+    [
+      'sandbox',
+      wider.sandbox === undefined ? [] : ['all of the machine'],
+      'runs are held back from',
+    ],
   ]
   return reasons
     .filter(([, names]) => names.length > 0)

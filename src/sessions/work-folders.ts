@@ -1,0 +1,176 @@
+/** Which paths the programs of a run may write to, and which they do not see: Work mode in mounts (docs/agents.md). */
+
+import { homedir } from 'node:os'
+import { isAbsolute, resolve } from 'node:path'
+import { createDurable, makeFolder } from '../files/durable-write.ts'
+import { codeOf } from '../files/errno.ts'
+import { existingPaths, isWithin } from '../files/real-path.ts'
+import { PROC_FOLDER } from '../platform/proc.ts'
+import type { OwnPlaces } from '../runners/agents/own-places.ts'
+import type { SandboxFolders, SandboxView } from '../runners/process/sandbox-plan.ts'
+import { findRepositoryFolders } from '../snapshots/repository-state.ts'
+import { runGit } from '../workspace/git/git-command.ts'
+
+export interface WorkPlaces {
+  root: string
+  memoryRoot: string
+  stateRoot: string
+  workdir: string
+  runFolder: string
+  environment: NodeJS.ProcessEnv
+  /** As in casefile.md; null for the usual caches. */
+  cache: readonly string[] | null
+  hide: readonly string[]
+  /** What the agent that is started needs of the home folder; null for steps. */
+  agent: OwnPlaces | null
+  /** What other agents need, which is not shown. */
+  others: readonly OwnPlaces[]
+  views?: readonly SandboxView[]
+}
+
+export interface WorkFolders {
+  folders: SandboxFolders
+  /** For people: what the programs may write to, and what they do not see. Without paths of this machine. */
+  writes: string[]
+  hides: string[]
+}
+
+/** Download caches of the usual tools, without which they would fail or fetch everything again. */
+const CACHES = [
+  '.cache',
+  '.npm',
+  '.cargo/registry',
+  '.cargo/git',
+  'go/pkg',
+  '.m2/repository',
+  '.gradle/caches',
+  '.local/share/pnpm',
+]
+const SECRETS = ['.ssh', '.aws', '.config/gh', '.gnupg']
+const TEMPORARY = ['/tmp', '/var/tmp', '/dev/shm']
+/** Not files of the disk: processes, terminals, message queues. */
+const OF_THE_SYSTEM = [PROC_FOLDER, '/dev/pts', '/dev/mqueue']
+/** What root could change the system by. */
+const OF_ROOT = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi'].map(
+  (name) => `${PROC_FOLDER}/${name}`,
+)
+
+/** What the programs expect to make themselves: the agent's places, and caches that casefile.md names. */
+export async function makePlaces({ agent, cache, root, environment }: MadePlaces): Promise<void> {
+  const home = homeOf(environment)
+  const files = new Set(agent?.files)
+  for (const path of [...(agent?.paths ?? []), ...(cache ?? [])]) {
+    const whole = wholePath(path, { home, base: root })
+    const made = files.has(path)
+      ? createDurable(whole, Buffer.from('{}\n'), { mode: 0o600 })
+      : makeFolder(whole, 0o700)
+    await made.catch(unreachable) // it exists, or the program is to say why it cannot
+  }
+}
+
+type MadePlaces = Pick<WorkPlaces, 'agent' | 'cache' | 'root' | 'environment'>
+
+/** Everything is read-only but what is named here. */
+export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
+  const { workdir, runFolder, stateRoot, memoryRoot, environment, agent, views = [] } = places
+  const home = homeOf(environment)
+  const named = (paths: readonly string[]) => namedPaths(paths, { home, base: places.root })
+
+  const caches =
+    places.cache === null
+      ? await named(CACHES.map((path) => `~/${path}`))
+      : await named(places.cache)
+  const own = agent === null ? [] : await named(agent.paths)
+  const kept = new Set([...caches, ...own, ...(await named(agent?.seen ?? []))])
+  const hide = (await named(places.hide)).filter((path) => path !== workdir)
+  const secrets = await named(SECRETS.map((path) => `~/${path}`))
+  const runtime = environment.XDG_RUNTIME_DIR
+  const services = runtime && isAbsolute(runtime) ? await named([runtime]) : []
+  const others = await named(places.others.flatMap(({ paths }) => paths))
+  const repository = await repositoryOf(workdir)
+  const isRecordHidden = !(await tracksFiles(workdir, memoryRoot))
+  const temporary = await named([...TEMPORARY, ...(environment.TMPDIR ? [environment.TMPDIR] : [])])
+  const withheld = [...secrets, ...services, ...others].filter((path) => !kept.has(path))
+  const isRoot = process.geteuid?.() === 0
+  const record = isRecordHidden ? [memoryRoot] : []
+
+  return {
+    folders: {
+      readOnly: ['/', home, memoryRoot, ...(isRoot ? OF_ROOT : [])].filter(
+        (path) => !record.includes(path),
+      ),
+      hidden: [stateRoot, ...record, ...withheld, ...hide],
+      open: [workdir, ...repository, ...temporary, ...OF_THE_SYSTEM, ...caches, ...own, runFolder],
+      views,
+    },
+    writes: [
+      'the working folder',
+      ...(repository.length > 0 ? ['its repository'] : []),
+      'temporary folders',
+      ...namesOf([...caches, ...own], home),
+    ],
+    hides: [
+      ...(isRecordHidden ? ['the memory root'] : []),
+      ...namesOf(
+        withheld.filter((path) => !services.includes(path)),
+        home,
+      ),
+      ...(withheld.some((path) => services.includes(path)) ? ['services of your login'] : []),
+      ...places.hide,
+    ],
+  }
+}
+
+function homeOf({ HOME }: NodeJS.ProcessEnv): string {
+  return HOME && isAbsolute(HOME) ? HOME : homedir()
+}
+
+function wholePath(path: string, { home, base }: { home: string; base: string }): string {
+  return resolve(base, path.replace(/^~(?=\/|$)/, home))
+}
+
+/** The real paths of those that exist. `~` is the home folder; other relative ones are in the workspace. */
+async function namedPaths(
+  paths: readonly string[],
+  { home, base }: { home: string; base: string },
+): Promise<string[]> {
+  const whole = paths.map((path) => wholePath(path, { home, base }))
+  const found = await Promise.all(whole.map((path) => existingPaths([path]).catch(unreachable)))
+  return [...new Set(found.flat())]
+}
+
+/** What this user cannot reach needs no protection from this user. */
+function unreachable(error: unknown): string[] {
+  if (codeOf(error) === '') throw error
+  return []
+}
+
+/** Without the path of this home folder. */
+function namesOf(paths: readonly string[], home: string): string[] {
+  return paths.map((path) => (isWithin(home, path) ? `~/${path.slice(home.length + 1)}` : path))
+}
+
+/** The git folders of a working folder that lie outside of it. */
+async function repositoryOf(workdir: string): Promise<string[]> {
+  const found = await findRepositoryFolders(workdir)
+  if (found === null) return []
+  const folders = await existingPaths([found.gitDir, found.common])
+  return folders.filter((path) => !isWithin(workdir, path))
+}
+
+/** Whether the repository of the folder tracks files below a path; then git must see them. */
+async function tracksFiles(workdir: string, path: string): Promise<boolean> {
+  const found = await findRepositoryFolders(workdir)
+  if (found === null || !isWithin(found.top, path)) return false
+  try {
+    const { exit, stdout } = await runGit(['ls-files', '-z', '--', path], {
+      cwd: found.top,
+      maxBytes: 1,
+      timeoutMs: 10_000,
+    })
+    return exit !== 0 || stdout.length > 0
+  } catch (error) {
+    if (codeOf(error) === '') throw error
+    return true
+  }
+}

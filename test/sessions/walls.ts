@@ -1,0 +1,225 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { openSandbox } from '../../src/runners/process/sandbox.ts'
+import { ran, step } from '../fixtures/session-client.ts'
+import { type WalledPlace, walledPlace } from '../fixtures/walled-place.ts'
+
+const isRoot = process.geteuid?.() === 0
+const probe = await openSandbox({ readOnly: ['/'], hidden: [], open: [tmpdir(), '/proc'] })
+const here = probe.kind === 'none' ? { skip: `no sandbox here: ${probe.reason}` } : {}
+const rootOnly = isRoot ? here : { skip: 'only root can become another' }
+const NOBODY = 65534
+
+const people: [who: string, user: number | undefined, options: object][] = [
+  ['whoever runs the tests', undefined, here],
+  ['an ordinary user', NOBODY, rootOnly],
+]
+
+/** Each tries to get out; exit code 0 means that it did. `$N` runs as root of a user namespace. */
+const ESCAPES = {
+  'a file in the home folder': 'echo x > "$HOME/new"',
+  'a line in .bashrc': 'echo x >> "$HOME/.bashrc"',
+  'another .bashrc': 'cp "$HOME/.bashrc" "$TMPDIR/rc" && mv -f "$TMPDIR/rc" "$HOME/.bashrc"',
+  'a removal in the home folder': 'rm -f "$HOME/.profile"',
+  'a file in /etc': 'echo x > /etc/casefile-escape',
+  'a file in /usr/local/bin': 'echo x > /usr/local/bin/casefile-escape',
+  'another repository': 'echo x >> "$OTHER/file"',
+  'a commit in another repository':
+    'cd "$OTHER" && git -c user.name=a -c user.email=a@b.c commit -q --allow-empty -m x',
+  'a hook of another repository': 'echo x > "$OTHER/.git/hooks/post-commit"',
+  'a project beside': 'echo x > "$HOME/projects/new"',
+  'the state folder': 'echo x > "$STATE/new"',
+  'what is in the state folder': 'ls "$STATE" | grep -v scratch | grep .',
+  'the memory root': 'echo x > "$RECORDS/new"',
+  'the memory root by a link': 'ln -s "$RECORDS" link && echo x > link/new',
+  'the memory root moved': 'mv "$RECORDS" "$RECORDS.moved"',
+  'the memory root from below': 'cd sub && echo x > ../memory/new',
+  'the working folder moved': 'cd / && mv "$WORK" "$WORK.moved"',
+  'a folder around moved': 'cd / && mv "$(dirname "$WORK")" "$(dirname "$WORK").moved"',
+  'a hard link into the working folder': 'ln "$HOME/.bashrc" linked && echo x >> linked',
+  'a hard link of the case files': 'ln "$RECORDS/note.md" linked2 && echo x >> linked2',
+  'a remount': 'mount -o remount,rw / ; mount -o remount,bind,rw "$HOME" ; echo x > "$HOME/new"',
+  'a bind over the root': 'mount --bind "$WORK" "$HOME" && echo x > "$HOME/new"',
+  'an unmount': 'umount "$RECORDS"; umount -l "$RECORDS"; echo x > "$RECORDS/new"',
+  'a lazy unmount of all': 'umount -l -a; echo x > "$HOME/new"',
+  'a nested user namespace':
+    'unshare -Urm sh -c \'mount -o remount,bind,rw / ; echo x > "$HOME/new"\'',
+  'a nested unmount': 'unshare -Urm sh -c \'umount -l "$RECORDS"; echo x > "$RECORDS/new"\'',
+  'a nested bind':
+    'unshare -Urm sh -c \'mount --rbind / "$TMPDIR" && echo x > "$TMPDIR$HOME/new"\'',
+  'a nested root of its own':
+    'unshare -Urm sh -c \'mkdir -p "$TMPDIR/r" && mount --rbind / "$TMPDIR/r" && chroot "$TMPDIR/r" sh -c "echo x > $HOME/new"\'',
+  'the root of the service': 'echo x > "/proc/$SERVICE/root$HOME/new"',
+  'the folder of the service': 'echo x > "/proc/$SERVICE/cwd/../casefile-escape"',
+  'the root of its parent': 'echo x > "/proc/$PPID/root$HOME/new"',
+  'the root of the first process': 'echo x > "/proc/1/root$HOME/new"',
+  'the root of any process':
+    'for p in /proc/[0-9]*; do (echo x > "$p/root$HOME/new") && exit 0; done; exit 1',
+  'an open folder of any process': `
+    for f in /proc/[0-9]*/fd/*; do [ -d "$f" ] && (echo x > "$f/casefile-escape") && exit 0; done; exit 1`,
+  'the mounts of the service': 'nsenter -t "$SERVICE" -m sh -c \'echo x > "$HOME/new"\'',
+  'the mounts of the first process': 'nsenter -t 1 -m sh -c \'echo x > "$HOME/new"\'',
+  'the memory of the service': 'head -c1 "/proc/$SERVICE/mem" > /dev/null',
+  'a signal to the service': 'kill -0 "$SERVICE"',
+  'the names of other processes': 'ps -e -o args= | grep -q "[s]erve --root"',
+  'a chroot': 'chroot "/proc/1/root" sh -c \'echo x > "$HOME/new"\'',
+  'a raw device': `
+    for d in $(ls /dev | grep -E '^(vd|sd|nvme|xvd|dm-|loop)'); do
+      [ -b "/dev/$d" ] && dd if="/dev/$d" of=/dev/null bs=1 count=1 && exit 0
+    done; exit 1`,
+  'a device of its own':
+    'mknod "$TMPDIR/disk" b 254 0 && dd if="$TMPDIR/disk" of=/dev/null bs=1 count=1',
+  'a setting of the kernel': 'echo x > /proc/sys/kernel/core_pattern',
+  'a magic request': '[ -e /proc/sysrq-trigger ] && echo h > /proc/sysrq-trigger',
+  'a file below /sys': 'echo 1 > /sys/kernel/uevent_seqnum || echo x > /sys/new',
+  'a release agent': `
+    mkdir -p "$TMPDIR/cg" && mount -t cgroup -o rdma cgroup "$TMPDIR/cg" && echo x > "$TMPDIR/cg/release_agent"`,
+  'a release agent in place':
+    'for f in /sys/fs/cgroup/*/release_agent; do (echo x > "$f") && exit 0; done; exit 1',
+  'a nested release agent': `
+    unshare -UrmC sh -c 'mkdir -p "$TMPDIR/cg2" && mount -t cgroup -o memory c "$TMPDIR/cg2" && echo x > "$TMPDIR/cg2/release_agent"'`,
+  'a module': 'modprobe dummy || insmod /dev/null',
+  'the clock': 'date -s "$(date "+%F %T.%N")"',
+  'the key of ssh': 'grep -r "top secret" "$HOME/.ssh"',
+  'the keys of aws': 'grep -r "top secret" "$HOME/.aws"',
+  'the login of gh': 'grep -r "top secret" "$HOME/.config/gh"',
+  'the keys of gpg': 'grep -r "top secret" "$HOME/.gnupg"',
+  "an agent's login":
+    'grep -r "top secret" "$HOME/.claude" || grep "as it was" "$HOME/.claude.json"',
+  'a hidden file': 'grep "top secret" .env.local',
+  'a hidden folder': 'grep -r "top secret" keys',
+  'a hidden file by its copy': 'cp -a .env.local copied && grep "top secret" copied',
+  'a hidden file moved': 'mv .env.local moved && grep "top secret" moved',
+  'a hidden folder moved with a link': 'mv keys keys2; grep -r "top secret" keys2',
+  'a hidden file by the folder around': 'cd .. && grep "top secret" work/.env.local',
+  'a new shell profile': 'echo x > "$HOME/.bash_profile" || echo x > "$HOME/.zshenv"',
+  'a timer': '[ -d /var/spool/cron ] && echo "* * * * * true" > /var/spool/cron/casefile-escape',
+  'a late process': `
+    setsid env -i PATH="$PATH" sh -c 'sleep 0.3; echo x > "'"$HOME"'/late"; echo x > "'"$RECORDS"'/late"' >/dev/null 2>&1 &
+    exit 1`,
+}
+
+for (const [who, user, options] of people) {
+  t.test(`nothing gets out of a run of ${who}`, options, async (t) => {
+    const place = await walledPlace(t, { user })
+    const { HOME, OTHER, RECORDS } = place.places
+    // some would harm this machine if nothing held them
+    const { guarded } = await runAll(place, { first: 'true' })
+    t.match(guarded, { mode: 'work', guard: 'mount', writes: ['the working folder'] })
+    if (guarded?.writes === undefined) return
+    const { ended } = await runAll(place, ESCAPES)
+    for (const [name, { exit, said }] of Object.entries(ended)) {
+      t.test(`holds against ${name}`, async (t) => {
+        t.ok(exit, said)
+        t.notMatch(said, 'top secret')
+      })
+    }
+    const found = readdirSync(HOME).filter((name) => /new|late|bash_profile|zshenv/.test(name))
+    t.strictSame(found, [])
+    t.equal(readFileSync(join(HOME, '.bashrc'), 'utf8'), 'as it was')
+    t.equal(readFileSync(join(OTHER, 'file'), 'utf8'), 'as it was')
+    t.equal(readFileSync(join(RECORDS, 'note.md'), 'utf8'), 'as it was')
+    for (const path of [`${RECORDS}/late`, '/etc/casefile-escape', `${HOME}/.ssh/new`]) {
+      t.notOk(existsSync(path), path)
+    }
+  })
+}
+
+/** What steps do every day. */
+const WORK = {
+  'a file': 'echo x > src/new && cat src/new',
+  'a file in a temporary folder':
+    'f=$(mktemp) && echo x > "$f" && mv "$f" moved-here && rm moved-here',
+  '/tmp': 'f=$(TMPDIR=/tmp mktemp) && rm "$f"',
+  'shared memory': 'echo x > /dev/shm/casefile-$$ && rm /dev/shm/casefile-$$',
+  'the usual devices':
+    'head -c1 /dev/zero /dev/urandom > /dev/null && : < /dev/null && [ -c /dev/full ] && [ -c /dev/tty ]',
+  'a terminal of its own':
+    'python3 -c "import pty, os; os._exit(os.waitstatus_to_exitcode(pty.spawn([\'tty\'])))" | grep -q /dev/pts',
+  'standard streams by name':
+    'echo out > /dev/stdout && echo err > /dev/stderr && cat /dev/stdin < src/a.js',
+  'its own processes':
+    '[ "$(ps -o pid= -p $$)" -eq $$ ] && [ -d /proc/$$ ] && readlink /proc/self/exe',
+  'a commit':
+    'echo 2 >> src/a.js && git add -A && git -c user.name=a -c user.email=a@b.c commit -qm second',
+  'a branch and a stash':
+    'git checkout -qb new && echo 3 >> src/a.js && git -c user.name=a -c user.email=a@b.c stash -q && git stash pop -q && git checkout -q -- .',
+  'the state of git': '[ -z "$(git status --porcelain)" ]',
+  'npm test': `
+    printf '{"name":"a","version":"1.0.0","scripts":{"test":"node --test"}}' > package.json
+    echo "require('node:test')('it works', () => {})" > a.test.js
+    npm test --silent`,
+  'npm install':
+    'mkdir -p sub/dep && echo \'{"name":"dep","version":"1.0.0"}\' > sub/dep/package.json && npm install --no-audit --no-fund ./sub/dep && ls node_modules/dep',
+  'a cache': 'mkdir -p "$HOME/.cache/tool" && echo x > "$HOME/.cache/tool/x"',
+  'a setting of the user': 'git config --global --list && cat "$HOME/.bashrc"',
+  'a server in the background':
+    "node -e \"require('http').createServer((_, r) => r.end('served')).listen(0, '127.0.0.1', function () { fs.writeFileSync('port', String(this.address().port)) })\" > /dev/null 2>&1 &\nuntil [ -s port ]; do sleep 0.05; done",
+  'a request to it':
+    "node -e \"require('http').get('http://127.0.0.1:' + fs.readFileSync('port'), (r) => r.pipe(process.stdout))\" | grep served && rm port",
+  'a request to the service':
+    "node -e \"require('http').get('$URL/health', (r) => process.exit(r.statusCode === 200 ? 0 : 1))\"",
+  'a nested sandbox, as browsers have':
+    'unshare -Ur true && unshare -Urm sh -c "mount -t tmpfs none /tmp && touch /tmp/x"',
+  'a nested process namespace': 'unshare -Urpf true',
+  'its id': 'id -u | grep -qx "$USER_ID"',
+  'a moved folder': "mkdir -p m1/x && node -e \"fs.renameSync('m1', 'm2')\" && rm -r m2",
+} as const
+
+for (const [who, user, options] of people) {
+  t.test(`usual work goes on in a run of ${who}`, options, async (t) => {
+    const place = await walledPlace(t, { user })
+    const id = user ?? process.geteuid?.() ?? 0
+    const before = `export USER_ID=${id} URL=${place.service.url}`
+    const { ended, session } = await runAll(place, WORK, before)
+    for (const name of Object.keys(WORK)) t.match(ended[name], { exit: 0 }, name)
+    t.equal(session.state, 'complete')
+    const ends = {
+      'a code': 'exit 137',
+      'a signal': 'kill -KILL $$',
+      'another one': 'kill -SEGV $$',
+    }
+    const { events } = await runAll(place, ends)
+    const found = events
+      .filter(({ event_type }) => event_type === 'step_finished')
+      .map(({ payload: { exit, signal = null } }) => [exit, signal])
+    t.strictSame(found, [
+      [137, null],
+      [null, 'SIGKILL'],
+      [null, 'SIGSEGV'],
+    ])
+  })
+}
+
+interface End {
+  exit: number | null
+  said: string
+}
+
+/** Runs each script as a step of one plan. */
+async function runAll(
+  { service, places }: WalledPlace,
+  scripts: Record<string, string>,
+  before = '',
+) {
+  const names = Object.keys(scripts)
+  const values = { ...places, SERVICE: String(service.pid) }
+  const known = Object.entries(values).map(([name, value]) => `export ${name}='${value}'`)
+  const runbook = names
+    .map((name, index) => {
+      const script = `set +eu\n${known.join('\n')}\n${before}\n${scripts[name]}`
+      return step(script, `sh run id=s${index} continue=true timeout=30s`)
+    })
+    .join('\n')
+  const { ref, session, events } = await ran(service, runbook)
+  const ended: Record<string, End> = {}
+  for (const { event_type, payload } of events) {
+    if (event_type !== 'step_finished') continue
+    const said = `${payload.start_error ?? ''}${payload.signal ?? ''} ${payload.tail ?? ''}`
+    ended[names[Number(payload.step.slice(1))]!] = { exit: payload.exit, said }
+  }
+  const guarded = events.find(({ event_type }) => event_type === 'guarded')?.payload
+  return { ref, session, events, ended, guarded }
+}
