@@ -16,6 +16,7 @@ import { createSearch, type Search } from './search/search.ts'
 import { type Baselines, readBaselines } from './state/baselines.ts'
 import { createCaseLists } from './state/case-lists.ts'
 import { readCaseRows } from './state/cases.ts'
+import { readConversations } from './state/conversations.ts'
 import {
   type Database,
   emptyDatabase,
@@ -144,6 +145,10 @@ export async function openReadingApp(
     running: new Set<string>(),
     sessions: only<HttpDeps['sessions']>({}),
     comments: only<HttpDeps['comments']>({}),
+    conversations: only<HttpDeps['conversations']>({
+      ofSession: (id) =>
+        readConversations(database, log).find(({ session_id }) => session_id === id) ?? null,
+    }),
     webhooks: only<HttpDeps['webhooks']>(readWebhooks(createWebhookStore(readOnly(database)))),
     sync: only<HttpDeps['sync']>({ status: () => readSyncStatus(layout, stateDir) }),
     now: () => new Date().toISOString(),

@@ -146,12 +146,7 @@ async function open(
   const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
   undo.add(() => stored.close())
   const lists = createCaseLists(database, stored.unsaved)
-  const catalog = createCatalog({
-    isRunningHere,
-    baseline: baselines.of,
-    stored,
-    lists,
-  })
+  const catalog = createCatalog({ isRunningHere, baseline: baselines.of, stored, lists })
   const { scan, synchronizer, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
     layout,
     catalog,
@@ -239,6 +234,7 @@ async function open(
     newId,
     log,
     catalog,
+    lists,
     store: records,
     outputs,
     changes,

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { isWithin } from '../files/real-path.ts'
 import { sha256 } from '../markdown/session-file.ts'
+import { baseOf, testsBefore } from '../model/before.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { caseJson as buildCaseJson, type CaseJson } from '../model/case-json.ts'
 import { countComments } from '../model/comment.ts'
@@ -84,6 +85,8 @@ export async function serializeSession(
     diff: session.diff,
     tests: session.tests,
     failed_tests: session.failed_tests,
+    base: baseOf(session.trail),
+    tests_before: testsBefore(session.trail),
     refused: refusedActions(session.trail),
     out_of_scope: outOfScopeFiles(session.trail),
     proof_attached: hasProof(session, folder.proofs),

@@ -1,4 +1,5 @@
 import {
+  baselineId,
   type PlanStep,
   STEP_LANGUAGES,
   STEP_PROOFS,
@@ -6,6 +7,7 @@ import {
   type StepLanguage,
   type StepProof,
 } from '../model/plan-step.ts'
+import { REPORT_NAMES, reportFacts } from '../model/report-formats.ts'
 import type { PlanScope } from '../model/scope.ts'
 import { DURATION_RULE, parseDuration } from '../model/words.ts'
 import type { Parsed, ParsedFence } from './parse.ts'
@@ -126,6 +128,10 @@ const OPTIONS: Record<string, OptionReader> = {
     (STEP_PROOFS as readonly string[]).includes(value)
       ? { proof: value as StepProof }
       : STEP_PROOFS.join(', '),
+  baseline: (value) =>
+    ['', 'true', 'false'].includes(value)
+      ? { baseline: value !== 'false' }
+      : 'nothing after it, or true or false',
 }
 
 function readStep(
@@ -152,6 +158,9 @@ function readStep(
     else Object.assign(options, option)
     seen.add(key)
   }
+  if (options.baseline && !reportFacts(options.proof ?? null)) {
+    wrong(`baseline compares tests, so it needs a report: proof=${REPORT_NAMES.join(', ')}`)
+  }
   if (errors.length > 0) return { step: null, errors }
   const defaults = {
     id: `step-${position}`,
@@ -160,6 +169,7 @@ function readStep(
     expect: [0],
     continue: false,
     proof: null,
+    baseline: false,
   }
   const script = fence.value.replace(/\r\n?/g, '\n') // a shell reads the CR as part of a word
   const step = {
@@ -174,6 +184,17 @@ function readStep(
 
 /** Reports steps whose names differ only in case, as artifacts are named by step. */
 function doubles(steps: readonly PlanStep[]): StepError[] {
+  const baselines = steps.filter(({ baseline }) => baseline).map(baselineId)
+  const taken = steps
+    .filter(({ id }) => baselines.some((other) => other.toLowerCase() === id.toLowerCase()))
+    .map(({ id, line }) => ({
+      line,
+      message: `the id "${id}" is that of a run before the work, because a step has the key baseline`,
+    }))
+  return [...taken, ...doubleIds(steps)]
+}
+
+function doubleIds(steps: readonly PlanStep[]): StepError[] {
   return steps
     .filter((step, index) =>
       steps.slice(0, index).some((other) => other.id.toLowerCase() === step.id.toLowerCase()),

@@ -110,16 +110,21 @@ export async function readSessionTexts(text: string, session: Session): Promise<
 }
 
 /**
- * Returns the SHA-256 over plan, output, diff, tests and failed tests, for `evidence_recorded`. Failed tests count
- * only if there are some, so that older sessions keep their hash.
+ * Returns the SHA-256 over plan, output, diff, tests and failed tests, for `evidence_recorded`. Failed tests, and the
+ * lines of the trail about tests before the run, count only if there are some, so that older sessions keep their hash.
  */
 export function evidenceHash(
-  session: Pick<Session, 'diff' | 'tests' | 'failed_tests'>,
+  session: Pick<Session, 'diff' | 'tests' | 'failed_tests'> & {
+    trail?: readonly { event: string; fields: object }[]
+  },
   texts: Pick<SessionTexts, 'plan' | 'output'>,
 ): string {
   const { diff, tests, failed_tests } = evidenceYaml(session)
   const named = failed_tests === null ? [] : [failed_tests]
-  const evidence = JSON.stringify([texts.plan, texts.output, diff, tests, ...named])
+  const before = (session.trail ?? [])
+    .filter(({ event }) => event === 'tests_before' || event === 'tests_compared')
+    .map(({ event, fields }) => [event, fields])
+  const evidence = JSON.stringify([texts.plan, texts.output, diff, tests, ...named, ...before])
   return hash('sha256', evidence)
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { AGENT_EVENTS } from './agent-events.ts'
+import { BEFORE_EVENTS } from './before-events.ts'
 import { COMMENT_EVENTS } from './comment-events.ts'
 import {
   diffLine,
@@ -70,7 +71,7 @@ const aProblem = {
 
 /**
  * The table of events: the one place to add or change one. What agents do is in agent-events.ts, comments are
- * in comment-events.ts. From it come the types
+ * in comment-events.ts, what was there before a run in before-events.ts. From it come the types
  * of the code that writes and reads events, what a webhook can name, the API description with its examples, the line in
  * the terminal and the colour on the page. docs/sessions.md and docs/webhooks.md list the events for people.
  */
@@ -174,6 +175,8 @@ export const EVENTS = {
       cwd: text,
       timeout_ms: count,
       proof: optional(text),
+      /** It runs once before the work, to see which tests fail already. */
+      baseline: optional(yes),
       log: optional(given),
       report: optional(given),
     },
@@ -278,6 +281,7 @@ export const EVENTS = {
   ),
   ...COMMENT_EVENTS,
   ...AGENT_EVENTS,
+  ...BEFORE_EVENTS,
   working_folder_changed: entry(
     { files: z.array(text) },
     { tone: 'warn', example: { files: ['src/token.js'] } },
@@ -326,16 +330,6 @@ export const EVENTS = {
     {
       line: ({ files, more }) => outOfScopeLine(files, more),
       example: { files: ['package.json'] },
-    },
-  ),
-  tests_read: entry(
-    { run: count, passed: count, failed: count },
-    {
-      line: ({ run, passed, failed }) =>
-        failed === 0
-          ? lineOf('good', `${say(passed)} of ${say(run)} tests pass`)
-          : lineOf('bad', `${say(failed)} of ${say(run)} tests failed`),
-      example: { run: 23, passed: 23, failed: 0 },
     },
   ),
   evidence_recorded: entry(

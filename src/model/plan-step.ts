@@ -20,6 +20,8 @@ export interface PlanStep {
   /** Whether to continue after an unexpected exit code. */
   continue: boolean
   proof: StepProof | null
+  /** Whether it also runs once before the work, so that the tests can be compared. Only with a report as proof. */
+  baseline: boolean
   /** 1-based line of the block in the plan. */
   line: number
 }
@@ -27,4 +29,9 @@ export interface PlanStep {
 export interface StepError {
   line: number
   message: string
+}
+
+/** The id of the run of a step before the work, which names its artifacts. */
+export function baselineId({ id }: Pick<PlanStep, 'id'>): string {
+  return `${id}-before`
 }

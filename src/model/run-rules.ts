@@ -1,4 +1,4 @@
-import type { PlanStep } from './plan-step.ts'
+import { baselineId, type PlanStep } from './plan-step.ts'
 import type { Session } from './session.ts'
 import { evidenceHashIn, type LineWith, lastOf, type TrailLine } from './trail.ts'
 
@@ -12,10 +12,12 @@ export interface RecordedRun extends Pick<Session, 'tests' | 'diff'> {
 /** What every run that completed leaves, in this order; `null` stands for its steps. */
 const ORDER = [
   'session_started',
+  'base_recorded',
   'guarded',
   null,
   'diff_taken',
   'tests_read',
+  'tests_compared',
   'evidence_recorded',
   'agent_completed',
   'session_completed',
@@ -25,9 +27,11 @@ const ORDER = [
 
 type Ordered = NonNullable<(typeof ORDER)[number]>
 
-/** The service leaves these out: without a test report, in old files, and until there is proof. */
+/** The service leaves these out: in old files, without a test report or one from before, and until there is proof. */
 const OPTIONAL: readonly Ordered[] = [
+  'base_recorded',
   'tests_read',
+  'tests_compared',
   'evidence_recorded',
   'proof_attached',
   'session_sealed',
@@ -46,6 +50,7 @@ export function faultsInRun(lines: readonly TrailLine[], recorded: RecordedRun):
     ...fieldFaults(run, recorded),
     ...stepFaults(run),
     ...planFaults(run, recorded.steps),
+    ...baselineFaults(run, recorded.steps),
   ]
 }
 
@@ -68,7 +73,7 @@ function orderFaults(run: readonly TrailLine[]): string[] {
     const isStep = event === 'step_started' || event === 'step_finished'
     const place = (ORDER as readonly (string | null)[]).indexOf(isStep ? null : event)
     if (place < 0) continue
-    const mayRepeat = isStep || event === 'proof_attached'
+    const mayRepeat = isStep || event === 'proof_attached' || event === 'tests_compared'
     if (place < last || (place === last && !mayRepeat))
       faults.push(`line ${number} (${event}) is out of place`)
     else last = place
@@ -110,6 +115,29 @@ function stepFaults(run: readonly TrailLine[]): string[] {
     open = null
   }
   return open === null ? faults : [...faults, `step ${open} never ended`]
+}
+
+/** What the plan wants to run before the work ran once, before all else, and its tests were recorded. */
+function baselineFaults(run: readonly TrailLine[], steps: readonly PlanStep[]): string[] {
+  const wanted = steps.filter(({ baseline }) => baseline)
+  const started = run.filter((line) => line.event === 'step_started')
+  const before = started.filter(({ fields }) => fields.baseline === true)
+  const first = started.findIndex(({ fields }) => fields.baseline !== true)
+  const faults = wanted
+    .filter(
+      ({ id }) => !run.some((line) => line.event === 'tests_before' && line.fields.step === id),
+    )
+    .map(({ id }) => `the tests of step ${id} before the work are not recorded`)
+  for (const { number, fields } of before) {
+    if (!wanted.some((step) => baselineId(step) === fields.step))
+      faults.push(
+        `line ${number} runs ${String(fields.step)} before the work, which is not in the plan`,
+      )
+  }
+  if (first >= 0 && started.slice(first).some(({ fields }) => fields.baseline === true))
+    faults.push(`line ${started[first]!.number} starts a step before the tests before the work`)
+  if (before.length > wanted.length) faults.push('tests before the work ran more than once')
+  return faults
 }
 
 /**

@@ -57,6 +57,12 @@ export interface SessionTexts {
   comments: Comment[]
 }
 
+/** Whether it runs in a worktree that the service makes for it, as the line that created it says. */
+export function isIsolated({ trail }: Pick<Session, 'trail'>): boolean {
+  const fields: Readonly<Record<string, unknown>> = trail[0]?.fields ?? {}
+  return trail[0]?.event === 'session_created' && fields.isolation === 'worktree'
+}
+
 /** Who works in a session, such as `claude in a terminal`. */
 export function providerText({
   provider,

@@ -1,6 +1,8 @@
 /** The phrases that both forms of a report share. */
 
 import { counted, spanText } from '../model/amounts.ts'
+import { baseOf, testsBefore } from '../model/before.ts'
+import { baseText, comparedText, testsBeforeText } from '../model/before-text.ts'
 import { shownState } from '../model/case-folder.ts'
 import { outcomeLabel } from '../model/outcomes.ts'
 import { pictureText } from '../model/picture.ts'
@@ -34,6 +36,8 @@ export function sessionTitle({ session }: SessionReport): string {
 
 export function sessionFacts({ session, approved }: SessionReport): Fact[] {
   const { tests, trail, started_at } = session
+  const [base, before] = [baseOf(trail), testsBefore(trail)]
+  const changes = before?.compared ? comparedText(before.compared) : ''
   const spent = durationsText({ ...sessionDurations(trail), steps_ms: stepsTime(session) })
   const by = approved?.who ? ` by ${approved.who}` : ''
   return [
@@ -47,7 +51,10 @@ export function sessionFacts({ session, approved }: SessionReport): Fact[] {
         : 'no',
     ],
     ...(session.state === 'failed' ? [['Failed', failureText(session)] as Fact] : []),
+    ...(base ? [['Before the first step', baseText(base)] as Fact] : []),
     ...(tests ? [['Tests', testsText(tests)] as Fact] : []),
+    ...(before ? [['Tests before and after', testsBeforeText(before)] as Fact] : []),
+    ...(changes === '' ? [] : [['Changed tests', changes] as Fact]),
   ]
 }
 

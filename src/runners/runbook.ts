@@ -1,5 +1,5 @@
 import { readPlan } from '../markdown/plan-steps.ts'
-import type { PlanStep } from '../model/plan-step.ts'
+import { baselineId, type PlanStep } from '../model/plan-step.ts'
 import type { Runner, StepOutcome, WorkRequest, WorkResult } from './contract.ts'
 import { runStepProcess } from './process/step-process.ts'
 import { planRunbook } from './runbook-plan.ts'
@@ -17,6 +17,25 @@ export function runProofSteps(request: WorkRequest): Promise<WorkResult> {
   return executeSteps(request, ({ proof }) => proof !== null)
 }
 
+/**
+ * Runs each step with the key `baseline` once, before the work. What it exits with stops nothing; `onRun` gets it, and
+ * is awaited before the next one runs. Ends early if the request is aborted.
+ */
+export async function runBaselineSteps(
+  request: WorkRequest,
+  onRun: (step: PlanStep, outcome: StepOutcome) => Promise<void>,
+): Promise<void> {
+  const { steps, errors } = await readPlan(request.plan)
+  if (errors.length > 0) return
+  for (const step of steps.filter(({ baseline }) => baseline)) {
+    if (request.signal.aborted) return
+    const outcome = await runStep({ ...step, id: baselineId(step) }, request, Promise.resolve())
+    await request.report.stepFinished(outcome)
+    if (request.signal.aborted) return
+    await onRun(step, outcome)
+  }
+}
+
 function execute(request: WorkRequest): Promise<WorkResult> {
   return executeSteps(request, () => true)
 }
@@ -29,7 +48,12 @@ async function executeSteps(
   const [error] = errors
   if (error)
     return { ok: false, reason: `the plan is invalid at line ${error.line}: ${error.message}` }
-  return executeAll(steps.filter(isWanted), request)
+  return executeAll(steps.filter(isWanted).map(asWork), request)
+}
+
+/** Only its run before the work is marked as such. */
+function asWork(step: PlanStep): PlanStep {
+  return { ...step, baseline: false }
 }
 
 async function executeAll(steps: readonly PlanStep[], request: WorkRequest): Promise<WorkResult> {

@@ -3,6 +3,7 @@ import type { SessionOutput } from '../events/envelope.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { TimeLimits } from '../runners/time-limits.ts'
 import type { Search } from '../search/search.ts'
+import type { CaseLists } from '../state/case-lists.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { RunRecords } from '../state/runs.ts'
 import type { StateFolder } from '../state/state-folder.ts'
@@ -20,6 +21,7 @@ export interface SessionDeps {
   state: StateFolder
   store: Store
   catalog: Catalog
+  lists: Pick<CaseLists, 'triage'>
   runs: RunRecords
   /** Ids of the sessions that plan or execute in this process, until their end is recorded. */
   running: Set<string>

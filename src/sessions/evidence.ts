@@ -19,7 +19,7 @@ import type { Layout } from '../workspace/layout.ts'
 
 /** The size limit of `## Execution output`; the full output is in artifacts/. */
 const MAX_OUTPUT_BYTES = 64 * 1024
-const MAX_REPORT_BYTES = 21 * 1024 * 1024
+export const MAX_REPORT_BYTES = 21 * 1024 * 1024
 
 interface StepEvidence {
   output: string
@@ -41,7 +41,8 @@ export async function stepEvidence(
   trail: readonly TrailLine[],
   workdir: string,
 ): Promise<StepEvidence> {
-  const steps = workStepsOf(number, trail)
+  const before = baselineStepsOf(number, trail)
+  const steps = [...before, ...workStepsOf(number, trail)]
   const share = Math.max(
     2048,
     Math.floor((MAX_OUTPUT_BYTES - 1024) / Math.max(1, steps.length)) - 256,
@@ -57,12 +58,13 @@ export async function stepEvidence(
       const output = log === null ? MISSING : await excerptOf(layout, case_id, log, share)
       const reported = report === null ? MISSING : await excerptOf(layout, case_id, report, 1)
       parts.push(stepText(step, output, reported))
+      if (step.isBaseline) continue
       // a step that should print a report but wrote only to standard error still leaves its log
       const artifact = isThere(reported) ? report : isThere(output) ? log : null
       if (artifact === null) continue
       const reading = await resultsOf(reader, layout, case_id, step, artifact)
       if (reading.results) {
-        tests = sum(tests, reading.results)
+        tests = sumOfTests(tests, reading.results)
         failed.push(...failuresOf(step, reading.results))
       }
       candidates.push({ artifact, note: noteOf(step, reading) })
@@ -106,7 +108,7 @@ function stepText(step: TrailStep, output: Excerpt, reported: Excerpt): string {
   return `$ step ${step.id}\n${body}${notes.join('')}[${endOf(step)}]`
 }
 
-function noteOf(step: TrailStep, reading: ReportReading): string {
+export function noteOf(step: TrailStep, reading: ReportReading): string {
   if (reading.results) return testNote(reading.results)
   if (reading.reason !== undefined) return `${reading.reason}, ${endOf(step)}`
   const missing = reportFacts(step.proof)?.content
@@ -151,7 +153,10 @@ function withoutFolder({ name, message, file, line }: FailedTest, workdir: strin
 }
 
 /** An incomplete report, or a bail-out, counts as one more failed test, since tests may be missing from it. */
-function sum(total: TestCounts | null, { run, passed, failed, ok }: TestResults): TestCounts {
+export function sumOfTests(
+  total: TestCounts | null,
+  { run, passed, failed, ok }: Omit<TestResults, 'failures' | 'skipped'>,
+): TestCounts {
   const before = total ?? { run: 0, passed: 0, failed: 0 }
   const broken = ok || failed > 0 ? 0 : 1
   return {
@@ -193,6 +198,7 @@ export function evidenceLines(
     | { diff: Diff; warnings: string[]; outside: { files: string[]; more: number } }
     | { reason: string },
   tests: TestCounts | null,
+  compared: readonly NewTrailLine<'tests_compared'>[] = [],
 ): NewTrailLine[] {
   const lines: NewTrailLine[] = []
   if ('diff' in diff) {
@@ -217,6 +223,7 @@ export function evidenceLines(
     lines.push({ event: 'diff_taken', fields: { diff: null, reason: diff.reason } })
   }
   if (tests) lines.push({ event: 'tests_read', fields: { ...tests } })
+  lines.push(...compared)
   return lines
 }
 
@@ -229,6 +236,8 @@ export interface TrailStep {
   id: string
   proof: StepProof | null
   artifacts: StepArtifacts
+  /** It ran before the work, so that tests can be compared; it proves nothing. */
+  isBaseline: boolean
   finished: LineWith<'step_finished'> | null
 }
 
@@ -246,16 +255,25 @@ export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[
  * terminal: the last run of each counts.
  */
 export function workStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
-  const approved = trail.findLastIndex((line) => line.event === 'plan_approved')
-  const steps = stepsOf(number, trail.slice(approved + 1))
+  const steps = runStepsOf(number, trail).filter(({ isBaseline }) => !isBaseline)
   return [...new Map(steps.map((step) => [step.id, step])).values()]
+}
+
+/** The steps that ran before the work, so that tests can be compared. */
+export function baselineStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
+  return runStepsOf(number, trail).filter(({ isBaseline }) => isBaseline)
+}
+
+function runStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
+  const approved = trail.findLastIndex((line) => line.event === 'plan_approved')
+  return stepsOf(number, trail.slice(approved + 1))
 }
 
 function startedStep(number: number, { fields }: LineWith<'step_started'>): TrailStep {
   const id = String(fields.step)
   const proof = (fields.proof as TrailStep['proof'] | undefined) ?? null
   const artifacts = { ...stepArtifacts(number, { id, proof }), ...named(number, fields) }
-  return { id, proof, artifacts, finished: null }
+  return { id, proof, artifacts, isBaseline: fields.baseline === true, finished: null }
 }
 
 function finish(steps: readonly TrailStep[], line: LineWith<'step_finished'>): void {

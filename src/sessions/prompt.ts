@@ -261,7 +261,7 @@ Prefer a plan that runs exactly as written, without an agent: every step is a fe
 
 ${STEP_EXAMPLE}
 
-The languages are sh, bash and js (a module for node). The keys, all optional: id (a word), timeout (such as 90s or 10m), cwd (a folder inside the working folder), expect (exit codes, such as 0,1), continue=true (go on after another exit), proof (${REPORT_WORDS}; log for other evidence). Steps run in order, each in a separate process without input; the first unexpected exit stops the run. To write a file, use a step as well, for example with a here-document. Such a plan must have no list and no other fenced block outside of the steps.
+The languages are sh, bash and js (a module for node). The keys, all optional: id (a word), timeout (such as 90s or 10m), cwd (a folder inside the working folder), expect (exit codes, such as 0,1), continue=true (go on after another exit), proof (${REPORT_WORDS}; log for other evidence), baseline (a word without a value, for a step with such a report: it also runs once before the work, and the tests that fail before and after are compared; use it where tests may fail already). Steps run in order, each in a separate process without input; the first unexpected exit stops the run. To write a file, use a step as well, for example with a here-document. Such a plan must have no list and no other fenced block outside of the steps.
 
 If the work needs decisions that a script cannot make, write a numbered list of what an agent should do. Then add each command that proves the work as a \`run\` block with \`proof=\`: the service runs those itself after the agent has ended.`
 

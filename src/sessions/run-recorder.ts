@@ -174,7 +174,7 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
   return {
     async stepStarted(step, timeoutMs) {
       const names = stepArtifacts(number, step)
-      const { id, language, cwd, proof } = step
+      const { id, language, cwd, proof, baseline } = step
       // an empty log of that name is about to be deleted
       if (endingId === id) await Promise.allSettled([ending])
       const [log] = await Promise.all([
@@ -200,6 +200,7 @@ export function createStepRecorder(deps: RecorderDeps): StepRecorder {
         cwd,
         timeout_ms: timeoutMs,
         proof: proof ?? undefined,
+        baseline: baseline || undefined,
         log: log.name === names.log ? undefined : log.name,
         report: report?.name === names.report ? undefined : report?.name,
       })

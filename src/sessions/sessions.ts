@@ -274,9 +274,11 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       const approved = expected ?? sha256(text)
       if (approved === sha256(text)) await mustBeRunnable(text)
       const { number } = session
+      let notes = ''
       const { folder: workdir, worker } = await workerFor(present, session, {
         text,
         isChecked: approved === sha256(text),
+        letWork: () => conversations.letWork(session, { plan: text, notes }),
       })
       const views = await sessionComments(deps, session)
       const signing = { layout, number, now: now(), ...(await deps.settings()) }
@@ -286,7 +288,6 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         signing,
       )
       const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
-      let notes = ''
       const folder = await begin(job, async (decided) => {
         // no other approval can come from here on, but one may have been recorded meanwhile
         nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
@@ -306,7 +307,6 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         )
       })
       jobs.run(job, () => execute(deps, job, worker, { plan: text, notes }))
-      if (session.origin === 'terminal') conversations.letWork(session, { plan: text, notes })
       return folder
     },
 
@@ -360,12 +360,15 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
   async function workerFor(
     { case: { workdir } }: CaseFolder,
     session: Session,
-    { text, isChecked }: { text: string; isChecked: boolean },
+    { text, isChecked, letWork }: { text: string; isChecked: boolean; letWork: () => void },
   ): Promise<{ folder: string; worker: Worker }> {
     if (session.origin === 'terminal') {
       const talk = conversations.talkOf(session)
-      talk.scope = (await readPlan(text)).scope
-      return { folder: folderInTerminal(session), worker: { is: 'terminal', talk } }
+      const { scope, steps } = await readPlan(text)
+      talk.scope = scope
+      if (steps.some(({ baseline }) => baseline)) talk.prepare()
+      else talk.endPreparation()
+      return { folder: folderInTerminal(session), worker: { is: 'terminal', talk, letWork } }
     }
     const settings = await deps.settings()
     const folder = await workingFolder(layout.root, workdir, settings.folders)

@@ -117,7 +117,8 @@ export function executionSummary(
   settings: TrustedSettings,
 ): ExecutionSummary {
   const proving = steps.filter(({ proof }) => proof !== null)
-  if (origin === 'terminal') return summaryInTerminal(proving)
+  const first = firstText(steps)
+  if (origin === 'terminal') return summaryInTerminal(proving, first)
   const found = known(provider, settings)
   if (found instanceof AppError) {
     return { text: '', willRun: () => true, objection: found.message }
@@ -127,7 +128,7 @@ export function executionSummary(
     const text =
       steps.length === 0
         ? 'This plan has no steps to run. Approving it completes the session without running anything.'
-        : `Casefile runs ${steps.length === 1 ? 'this one step' : `these ${steps.length} steps in order`}; no agent is involved.`
+        : `Casefile runs ${steps.length === 1 ? 'this one step' : `these ${steps.length} steps in order`}; no agent is involved.${first}`
     return { text, willRun: () => true, objection: null }
   }
   if (!executesAny) {
@@ -139,19 +140,27 @@ export function executionSummary(
       ? 'Casefile itself runs nothing.'
       : `Casefile then runs ${checksText(proving)}.`
   return {
-    text: `${provider} will carry out this plan. ${after}`,
+    text: `${provider} will carry out this plan. ${after}${first}`,
     willRun: ({ proof }) => proof !== null,
     objection: null,
   }
 }
 
-function summaryInTerminal(proving: readonly PlanStep[]): ExecutionSummary {
+/** What runs before the work, as a sentence after a space; empty if nothing does. */
+function firstText(steps: readonly PlanStep[]): string {
+  const first = steps.filter(({ baseline }) => baseline).map(({ id }) => id)
+  if (first.length === 0) return ''
+  const many = first.length === 1 ? 'it fails' : 'they fail'
+  return ` Before that, Casefile runs ${first.join(', ')} once to see which tests fail already; if ${many}, the run goes on.`
+}
+
+function summaryInTerminal(proving: readonly PlanStep[], first: string): ExecutionSummary {
   const after =
     proving.length === 0
       ? 'No step proves it, so Casefile runs nothing, and the session is complete once it stops.'
       : `Each time it stops, Casefile runs ${checksText(proving)}.`
   return {
-    text: `The agent will carry out this plan in its terminal. ${after}`,
+    text: `The agent will carry out this plan in its terminal. ${after}${first}`,
     willRun: ({ proof }) => proof !== null,
     objection: null,
   }

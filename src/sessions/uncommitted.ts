@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
-import type { Session } from '../model/session.ts'
+import { isIsolated, type Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { findUncommitted, type UncommittedChange } from '../snapshots/uncommitted.ts'
 import type { CaseLists } from '../state/case-lists.ts'
@@ -23,13 +23,15 @@ export interface LeftBy {
 export interface FolderState {
   /** Null for a detached HEAD. */
   branch: string | null
+  /** The commit; null if there is none yet. */
+  head: string | null
   changes: FolderChange[]
   /** Whether there are more changes than `changes` has. */
   isCut: boolean
 }
 
-interface FolderStateDeps {
-  layout: Layout
+export interface FolderStateDeps {
+  layout: Pick<Layout, 'root' | 'memoryRoot'>
   catalog: Pick<Catalog, 'folder'>
   lists: Pick<CaseLists, 'triage'>
 }
@@ -81,6 +83,8 @@ function lastAuthors({ catalog, lists }: FolderStateDeps, root: string) {
     for (const session of folder.sessions) {
       const { diff, completed_at } = session
       if (!diff || completed_at === null || !isOver(session.state)) continue
+      // what it changed is in a worktree, or was committed when it was applied
+      if (isIsolated(session)) continue
       const by = { case_id: id, title: folder.case.title, session }
       for (const { file } of diff.files ?? [diff]) {
         const path = resolve(workdir, file)
@@ -90,4 +94,17 @@ function lastAuthors({ catalog, lists }: FolderStateDeps, root: string) {
     }
   }
   return authors
+}
+
+/** What sessions left in a folder, the most files first. */
+export function authorsOf(
+  changes: readonly Pick<FolderChange, 'left_by'>[],
+): { by: LeftBy; files: number }[] {
+  const authors = new Map<string, { by: LeftBy; files: number }>()
+  for (const { left_by } of changes) {
+    if (!left_by) continue
+    const known = authors.get(left_by.session.id)
+    authors.set(left_by.session.id, { by: left_by, files: (known?.files ?? 0) + 1 })
+  }
+  return [...authors.values()].sort((a, b) => b.files - a.files)
 }

@@ -20,6 +20,7 @@ import { runbook, runProofSteps } from '../runners/runbook.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import { recordBase } from './base.ts'
 import { memoryOf, promptContext } from './context.ts'
 import type { Talk } from './conversations/talk.ts'
 import { noteChanges } from './conversations/terminal-plan.ts'
@@ -33,9 +34,17 @@ import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
 import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
 import { notStarted, whyUntrusted } from './start-checks.ts'
+import { comparedTests, runBaseline, type TestsByStep } from './tests-before.ts'
 
 /** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */
-export type Worker = { is: 'provider'; provider: Provider } | { is: 'terminal'; talk: Talk }
+export type Worker =
+  | { is: 'provider'; provider: Provider }
+  | {
+      is: 'terminal'
+      talk: Talk
+      /** Answers the agent that its plan is approved. */
+      letWork(): void
+    }
 
 /** An approved plan, with the operator's notes on it; empty without any. */
 export interface ApprovedPlan {
@@ -57,6 +66,9 @@ export async function execute(
   const session = await begin(deps, job, {
     runsSteps: worker.is === 'provider' && agentOf(worker, reading) === null,
   })
+  const isFirstTested = reading.steps.some(({ baseline }) => baseline)
+  if (worker.is === 'terminal' && !isFirstTested) worker.letWork()
+  await recordBase(deps, job)
   if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
   const diffRun = await startDiff(job.folder!, {
@@ -118,7 +130,7 @@ async function work(
   job: Job,
   worker: Worker,
   { plan, notes }: ApprovedPlan,
-): Promise<WorkResult & { missing: MissingEnvironment }> {
+): Promise<WorkResult & { missing: MissingEnvironment; before: TestsByStep }> {
   const { state } = deps
   const settings = await deps.settings()
   const agents = agentOf(worker, await readPlan(plan))
@@ -152,6 +164,8 @@ async function work(
       limits: deps.limits,
       scratch: state.scratch,
     }
+    const before = await runBaseline(deps, job, request)
+    if (worker.is === 'terminal' && worker.talk.endPreparation()) worker.letWork()
     const result = await carryOut(deps, job, worker, {
       request,
       notes,
@@ -162,7 +176,7 @@ async function work(
       forSteps: async () => (await wallsFor(null)).sandbox,
     })
     if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
-    return { ...(result.ok ? result : clean(deps, result)), missing }
+    return { ...(result.ok ? result : clean(deps, result)), missing, before }
   } finally {
     await killLeftovers(deps, job)
     for (const each of opened) if (each.kind === 'mount') await each.end()
@@ -259,6 +273,8 @@ async function runAgentWork(
 type WorkOutcome = WorkResult & {
   plan: string
   missing: MissingEnvironment
+  /** The tests before the work. */
+  before: TestsByStep
   folderDiff: FolderDiff
   workdir: string
 }
@@ -319,9 +335,12 @@ async function endOf(
   outcome: WorkOutcome,
 ) {
   const { case_id, session_id, number } = job
-  const { plan, folderDiff, workdir } = outcome
+  const { plan, folderDiff, workdir, before } = outcome
   const present = sessionOf(await store.read(case_id), session_id)
   const steps = await stepEvidence(layout, case_id, number, present.trail, workdir)
+  const compared = redactor.value(
+    await comparedTests(layout, case_id, present, { before, workdir }),
+  )
   const why = failure(job, outcome)
   const hint = why !== null && job.ending === null ? missingEnvironmentNote(outcome.missing) : ''
   // redact before hashing: the evidence hash covers the text in the record
@@ -339,14 +358,15 @@ async function endOf(
     const session = sessionOf(folder, session_id)
     if (session.state !== 'executing') throw overtaken(session)
     const texts = { output: output || 'The plan has no steps to run.', candidates }
-    const evidence_sha256 = evidenceHash(evidence, { plan, output: texts.output })
+    const trail = [...session.trail, ...compared]
+    const evidence_sha256 = evidenceHash({ ...evidence, trail }, { plan, output: texts.output })
     const recorded: NewTrailLine = { event: 'evidence_recorded', fields: { evidence_sha256 } }
     const end: RunEnd = {
       mode: 'work',
       state,
       reason,
       results: [
-        ...evidenceLines(folderDiff, steps.tests),
+        ...evidenceLines(folderDiff, steps.tests, compared),
         ...(state === 'complete' ? [recorded] : []),
       ],
       evidence,

@@ -29,6 +29,8 @@ export type Uncommitted =
   | {
       /** Null for a detached HEAD. */
       branch: string | null
+      /** The commit; null if there is none yet. */
+      head: string | null
       changes: UncommittedChange[]
       /** Whether there are more changes than `changes` has. */
       isCut: boolean
@@ -59,13 +61,14 @@ export async function findUncommitted(folder: string, exclude: string[]): Promis
     const { exit, stdout } = result
     const isCut = exit === -1
     if (exit !== 0 && !isCut) return { reason: 'git cannot tell' }
-    const { branch, changes } = parseStatus(stdout.toString())
+    const { branch, head, changes } = parseStatus(stdout.toString())
     const shown = changes.slice(0, MAX_CHANGES).map(async ({ file, kind }) => {
       const stamp = await stampOf(join(top, file)).catch(() => null)
       return { file: relative(prefix, file) || file, kind, mtimeMs: stamp?.mtimeMs ?? null }
     })
     return {
       branch,
+      head,
       changes: await Promise.all(shown),
       isCut: isCut || changes.length > MAX_CHANGES,
     }
@@ -78,23 +81,27 @@ export async function findUncommitted(folder: string, exclude: string[]): Promis
 /** Parses `git status --porcelain=v2 --branch -z`; the last record may be cut. Paths are relative to the top. */
 export function parseStatus(output: string): {
   branch: string | null
+  head: string | null
   changes: Omit<UncommittedChange, 'mtimeMs'>[]
 } {
   const records = output.split('\0')
   records.pop()
   const changes: Omit<UncommittedChange, 'mtimeMs'>[] = []
   let branch: string | null = null
+  let commit: string | null = null
   for (let at = 0; at < records.length; at++) {
     const record = records[at]!
     const head = /^# branch\.head (.*)$/s.exec(record)
     if (head) branch = head[1] === '(detached)' ? null : head[1]!
+    const oid = /^# branch\.oid ([0-9a-f]+)$/.exec(record)
+    if (oid) commit = oid[1]!
     const found = PATTERNS.find(({ pattern }) => pattern.test(record))
     if (!found) continue
     const [, states = '', file = ''] = found.pattern.exec(record)!
     changes.push({ file, kind: found.kind ?? kindOf(states) })
     if (record.startsWith('2 ')) at++ // the former name is a separate record
   }
-  return { branch, changes }
+  return { branch, head: commit, changes }
 }
 
 const PATTERNS: { pattern: RegExp; kind?: ChangeKind }[] = [

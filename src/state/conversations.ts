@@ -47,7 +47,7 @@ export function createConversationRecords(
 }
 
 /** The valid records; others are skipped and not deleted. */
-function readConversations(
+export function readConversations(
   database: Pick<Database, 'all'>,
   log: (line: string) => void,
 ): Conversation[] {

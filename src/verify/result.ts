@@ -1,4 +1,5 @@
 import type { CheckedSignature } from '../model/approval-statement.ts'
+import type { TestsBefore } from '../model/before-text.ts'
 import type { CommitTrailer } from '../model/commit-trailer.ts'
 import type { TestCounts } from '../model/session.ts'
 
@@ -49,6 +50,8 @@ export interface ClaimedSession {
   approved_via: string | null
   completed_at: string | null
   tests: TestCounts | null
+  /** Before the run, if the plan asked for that. */
+  tests_before: TestsBefore | null
   signature: CheckedSignature | null
 }
 

@@ -2,6 +2,7 @@ import { relative, sep } from 'node:path'
 import type { Snapshot } from '../check/snapshot.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_SESSION_BYTES, sha256 } from '../markdown/session-file.ts'
+import { testsBefore } from '../model/before.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import type { Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
@@ -62,6 +63,7 @@ export async function readSessionRecord(
       approved_via: typeof approved_via === 'string' ? approved_via : null,
       completed_at: session.completed_at,
       tests: session.tests,
+      tests_before: testsBefore(trail),
       signature: await signatureOf(layout, session, signers),
     },
   }

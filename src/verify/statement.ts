@@ -3,6 +3,7 @@
  * https://in-toto.io/attestation/test-result/v0.1.
  */
 
+import type { TestsBefore } from '../model/before-text.ts'
 import type {
   ClaimedSession,
   Failure,
@@ -81,6 +82,18 @@ export function gitDigest(commit: string): Record<string, string> {
   return { gitCommit: commit }
 }
 
+function beforeAnnotations(before: TestsBefore | null): Record<string, number> {
+  if (before === null) return {}
+  const { run, failed, compared } = before
+  return {
+    tests_run_before: run,
+    tests_failed_before: failed,
+    ...(compared
+      ? { tests_fixed: compared.fixed, tests_broken: compared.broken, tests_gone: compared.gone }
+      : {}),
+  }
+}
+
 /** The session file and the approved plan, by their hashes. */
 export function describedSession(session: ClaimedSession): ResourceDescriptor[] {
   const { file, file_sha256, plan_sha256, signature } = session
@@ -102,6 +115,7 @@ export function describedSession(session: ClaimedSession): ResourceDescriptor[] 
               tests_failed: session.tests.failed,
             }
           : {}),
+        ...beforeAnnotations(session.tests_before),
       },
     },
   ]

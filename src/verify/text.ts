@@ -1,4 +1,5 @@
 import { counted } from '../model/amounts.ts'
+import { comparedText, type TestsBefore, testsBeforeText } from '../model/before-text.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { shortId } from './history-rules.ts'
 import type { Claim, CommitResult, Verification, VerifiedCommit } from './result.ts'
@@ -48,15 +49,23 @@ function claimLines(claim: Claim): string[] {
 /** What the record says of the session. */
 export function claimText({ text, session }: Claim): string {
   if (!session) return text
-  const { case_title, number, approved_at, tests, signature } = session
+  const { case_title, number, approved_at, tests, tests_before, signature } = session
   const facts = [
     approved_at === null
       ? 'not approved'
       : `approved ${approved_at.slice(0, 16).replace('T', ' ')} UTC`,
     ...(signature?.state === 'valid' ? [`signed by ${signature.signer}`] : []),
     ...(tests ? [`${tests.passed} of ${counted(tests.run, 'test')} passed`] : []),
+    ...beforeFacts(tests_before),
   ]
   return `session ${number} of "${case_title}": ${facts.join(', ')}`
+}
+
+/** The tests before the run, and how they changed. */
+export function beforeFacts(before: TestsBefore | null): string[] {
+  if (before === null) return []
+  const changes = before.compared ? comparedText(before.compared) : ''
+  return [testsBeforeText(before), ...(changes === '' ? [] : [changes])]
 }
 
 /** A range without commits proves nothing, and in CI may be the wrong one. */

@@ -229,17 +229,25 @@ t.test('what is not committed is one line before an approval', (t) => {
   } as const
   const change = (file: string, left_by: typeof left | null = null) =>
     ({ file, kind: 'modified', left_by }) as const
-  const text = (changes: ReturnType<typeof change>[], is_cut = false, caseId = 'a') =>
-    uncommittedText({ changes, is_cut }, caseId)
+  const text = (
+    changes: ReturnType<typeof change>[],
+    is_cut = false,
+    caseId = 'a',
+    isApart = false,
+  ) => uncommittedText({ changes, is_cut, branch: 'main', head: 'a'.repeat(40) }, caseId, isApart)
   t.equal(text([]), null)
-  t.equal(text([change('a.ts')]), '1 file in the working folder is not committed: a.ts')
+  t.equal(
+    text([change('a.ts')]),
+    '1 file in the working folder (branch main at aaaaaaaa) is not committed: a.ts.',
+  )
   t.equal(
     text([change('a.ts', left), change('b.ts', left), change('c'), change('d')]),
-    '4 files in the working folder are not committed: a.ts, b.ts, c and 1 more; session 2 left 2',
+    '4 files in the working folder (branch main at aaaaaaaa) are not committed: a.ts, b.ts, c and 1 more; session 2 (failed) left 2; 2 changed by you or another program.',
   )
   t.match(
     text([change('a\u001b', left)], true, 'b'),
     /more than 1 files.*a\\u\{1b\}.*2 of “Red door”/,
   )
+  t.match(text([change('a.ts')], false, 'a', true), /it will not have these changes\.$/)
   t.end()
 })

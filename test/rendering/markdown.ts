@@ -233,7 +233,7 @@ t.test('of a plan, everything is in sight', async (t) => {
   t.test('a step says in its own words what stands behind its language', async (t) => {
     const plan = 'Look.\n\n```sh run id=look timeout=90s\nls\n```\n'
     const step = { id: 'look', language: 'sh' as const, cwd: '.', expect: [0], continue: false }
-    const steps = [{ ...step, timeoutMs: 90_000, proof: null, line: 3 }]
+    const steps = [{ ...step, timeoutMs: 90_000, proof: null, baseline: false, line: 3 }]
     const { html, hidden } = (await renderEverything(plan, { steps }))!
     t.strictSame(hidden, [])
     t.notMatch(html, 'fence-info')

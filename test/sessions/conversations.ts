@@ -103,6 +103,39 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.match(done.usage_total, { output_tokens: 7 }, 'counted once')
 })
 
+t.test('an agent in a terminal begins after the tests before its work', async (t) => {
+  const { app, case_id } = await opened(t)
+  const go = join(app.root, 'go')
+  const script = `echo 1..1
+while [ ! -e '${go}' ]; do sleep 0.1; done
+if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit 1; fi`
+  const plan = `1. Raise it.\n\n\`\`\`sh run id=test proof=tap baseline\n${script}\n\`\`\`\n`
+  const agent = hookedAgent(app, { case_id })
+  let isAnswered = false
+  const asked = agent.present(plan).finally(() => {
+    isAnswered = true
+  })
+  const session = await inState(app, case_id, 'plan_ready')
+  await must(app, 'POST', `${session.path}/approve`)
+  await reaches(app, session, 'executing')
+  const write = ['Write', { file_path: join(app.root, 'limit.js'), content: 'x' }] as const
+  t.match(await agent.call(...write), /runs the tests of the approved plan once before the first/)
+  t.equal(await agent.call('Read', { file_path: join(app.root, 'limit.js') }), null)
+  t.notOk(isAnswered, 'it is not let go yet')
+  writeFileSync(go, '')
+  t.match(await asked, { behavior: 'allow' })
+  t.equal(await agent.call(...write), null)
+  writeFileSync(join(app.root, 'limit.js'), 'limit = 10\n')
+  t.equal(await agent.tell('Stop', { stop_hook_active: false }), null)
+  const done = await must(app, 'GET', session.path)
+  t.match(done, {
+    state: 'complete',
+    tests: { run: 1, failed: 0 },
+    tests_before: { run: 1, failed: 1, compared: { fixed: 1, names: { fixed: ['limit'] } } },
+    base: { uncommitted: 0, branch: /./ },
+  })
+})
+
 t.test('an answer in the dialog of the agent counts', async (t) => {
   const { app, case_id } = await opened(t)
 

@@ -55,6 +55,30 @@ async function mustBeWhole(t: Test, service: Client & { root: string }, ref: Ref
   t.strictSame(await leftovers(service.root), [], 'no temporary file is left')
 }
 
+t.test('kill -9 in the run of the tests before the work', linuxOnly, async (t) => {
+  const service = await startBuilt(t, folders(t))
+  const script = 'echo 1..2; echo not ok 1 - old; echo begun; sleep 60'
+  const ref = await planned(service, {
+    runbook:
+      step(script, 'sh run id=test proof=tap baseline') + step('touch ran', 'sh run id=work'),
+  })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await says(events, 'begun')
+  await service.stop('SIGKILL')
+  await service.restart()
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, {
+    state: 'failed',
+    output: /step test-before\n1\.\.2\nnot ok 1 - old\nbegun\n\[not finished\]/,
+    tests: null,
+    tests_before: null,
+    candidates: [],
+  })
+  t.notOk(existsSync(join(service.root, 'ran')))
+  await mustBeWhole(t, service, ref)
+})
+
 t.test('kill -9 while it executes', linuxOnly, async (t) => {
   const service = await startBuilt(t, folders(t))
   const script =

@@ -30,8 +30,10 @@ t.test(
     for (const name of ['b.txt', 'c.txt']) utimesSync(join(service.root, name), later, later)
 
     const next = await planned(service, { runbook: step('true') })
-    const { branch, changes } = await must(service, 'GET', `/cases/${next.case_id}/uncommitted`)
+    const uncommitted = `/cases/${next.case_id}/uncommitted`
+    const { branch, head, changes } = await must(service, 'GET', uncommitted)
     t.equal(typeof branch, 'string')
+    t.match(head, /^[0-9a-f]{40}$/)
     const by = { case_id: failing.case_id, number: 1, title: 'A plan that fails', state: 'failed' }
     t.match(
       changes,
@@ -50,7 +52,7 @@ t.test(
     const notice = /<details class="folder-state".*?<\/details>/s.exec(page.text)![0]
     t.match(
       notice.replace(/<[^>]+>/g, '').replace(/\s+/g, ' '),
-      /^5 uncommitted changes in the working folder \(branch \w+\), 3 files from 1 session ?3 files from session 1 of A plan that fails \(failed: /,
+      /^5 uncommitted changes in the working folder \(branch \w+ at \w{8}\), 3 files from 1 session ?The run starts from these files\..*away first\. ?3 files from session 1 of A plan that fails \(failed: /,
     )
   },
 )
@@ -65,7 +67,7 @@ t.test('a folder without a repository has a reason instead', async (t) => {
 
 t.test('the status of git', (t) => {
   const output = [
-    '# branch.oid 0',
+    '# branch.oid 0f1e',
     '# branch.head (detached)',
     '1 .M N... 100644 100644 100644 aa bb a b.txt',
     '1 A. N... 000000 100644 100644 aa bb added',
@@ -78,6 +80,7 @@ t.test('the status of git', (t) => {
   ].join('\0')
   t.strictSame(parseStatus(output), {
     branch: null,
+    head: '0f1e',
     changes: [
       { file: 'a b.txt', kind: 'modified' },
       { file: 'added', kind: 'added' },

@@ -49,6 +49,7 @@ const session: NonNullable<Claim['session']> = {
   approved_via: 'console',
   completed_at: '2026-11-20T10:05:00.000Z',
   tests: { run: 3, passed: 3, failed: 0 },
+  tests_before: null,
   signature: null,
 }
 

@@ -105,9 +105,9 @@ async function countSteps(plan: unknown, { provider, origin }: SessionJson): Pro
   if (typeof plan !== 'string') return 0
   const { steps, isRunbook } = await readPlan(plan)
   // after an agent, the service runs only the steps that give proof
-  return (isRunbook && origin !== 'terminal') || provider === OWN_PROVIDER
-    ? steps.length
-    : steps.filter(({ proof }) => proof !== null).length
+  const isEach = (isRunbook && origin !== 'terminal') || provider === OWN_PROVIDER
+  const wanted = steps.filter(({ proof }) => isEach || proof !== null)
+  return wanted.length + steps.filter(({ baseline }) => baseline).length
 }
 
 /** The event as the API sends it. */

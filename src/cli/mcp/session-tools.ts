@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import type { Client } from '../../client/client.ts'
+import type { ApiReader, Client } from '../../client/client.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
+import type { UncommittedJson } from '../../http/schemas/uncommitted.ts'
 import { AppError } from '../../model/app-error.ts'
 import { type ConversationAgent, HOOK_AGENTS } from '../../model/conversation.ts'
 import { resolveSession, sessionPath, sessionsOf } from '../resolve/session.ts'
@@ -13,6 +14,23 @@ import { sessionRow, sessionView } from './views.ts'
 
 const NEXT =
   'The plan waits for approval by the operator (casefile approve). Nothing runs before that, and no tool here can approve.'
+
+/** At most so many files are listed. */
+const MAX_FILES = 50
+
+const uncommittedShape = z
+  .looseObject({ branch: z.string().nullable(), head: z.string().nullable(), count: z.number() })
+  .nullable()
+  .describe(
+    'What is not committed in the working folder and which session left it (left_by); null unless the plan waits',
+  )
+
+async function uncommittedFor(client: ApiReader, { case_id, id, state }: SessionJson) {
+  if (state !== 'plan_ready') return null
+  const answer = await client.request('GET', `/cases/${case_id}/uncommitted?session=${id}`)
+  const { changes, ...rest }: UncommittedJson = answer.body
+  return { ...rest, count: changes.length, changes: changes.slice(0, MAX_FILES) }
+}
 
 export const sessionTools: readonly Tool[] = [
   tool({
@@ -37,7 +55,7 @@ export const sessionTools: readonly Tool[] = [
     title: 'Read a session',
     does: 'reads',
     description:
-      'Reads a session: its state, hypothesis, plan, output, diff, test counts, the first failed tests with message and place (failed_tests), the usage of each run of the agent (usage: model, tokens, cost), and the files that could be attached as proof (candidates). The whole record with the audit trail is the memory file <number>.md of the case.',
+      'Reads a session: its state, hypothesis, plan, output, diff, test counts, the first failed tests with message and place (failed_tests), the usage of each run of the agent (usage: model, tokens, cost), what was in the working folder before the first step (base), the tests before and after (tests_before), and the files that could be attached as proof (candidates). While its plan waits for approval, uncommitted says what is not committed where it would run. The whole record with the audit trail is the memory file <number>.md of the case.',
     input: { ...caseArgument, ...sessionArgument('the newest') },
     output: {
       id: z.string(),
@@ -52,12 +70,14 @@ export const sessionTools: readonly Tool[] = [
 
       plan_sha256: z.string().nullable(),
       uri: z.string(),
+      uncommitted: uncommittedShape,
       cut: z.array(z.string()).describe('Texts that were shortened, and where to read the rest'),
     },
     run: (access, { case: name, session }) =>
       access.read(async (client) => {
         const found = await resolveSession(client, await caseIn(client, name), wordOf(session))
-        return { structured: sessionView(found) }
+        const uncommitted = await uncommittedFor(client, found)
+        return { structured: { ...sessionView(found), uncommitted } }
       }),
   }),
   tool({

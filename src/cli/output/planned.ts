@@ -9,6 +9,7 @@ import type { ReadContext } from '../context.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { commentsOf } from '../resolve/comment.ts'
+import { printUncommitted } from './uncommitted-text.ts'
 import { wrapped } from './wrapped.ts'
 
 type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
@@ -18,6 +19,7 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
   const { terminal } = console
   const objection = await printPlan(console, session)
   const { case_id, number, state, problems } = session
+  if (state === 'plan_ready') await printUncommitted(console, session)
   const place = `${case_id.slice(0, 8)} ${number}`
   for (const { message } of problems)
     terminal.print(`${terminal.color.red('!')} ${shownLine(message)}\n`)

@@ -1,5 +1,6 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
+import { baseText, comparedParts, testsBeforeText } from '../../model/before-text.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { runName } from '../../model/session-usage.ts'
 import { usageText } from '../../model/usage.ts'
@@ -12,6 +13,7 @@ import { table } from '../output/table.ts'
 import { ago } from '../output/times.ts'
 import { commentCountsText } from './comment-text.ts'
 import { printPlanned } from './planned.ts'
+import { wrapped } from './wrapped.ts'
 
 /** Prints a session: its plan, output and result. */
 export async function printSession(
@@ -23,6 +25,7 @@ export async function printSession(
   const { state, output, tests, diff, candidates } = session
   print(`${state}, ${when(session, terminal.isTerminal)}\n`)
   await printPlanned(console, session)
+  printBase(terminal, session)
   printOutOfScope(terminal, session)
   if (output.trim() !== '') {
     print(`\n${color.bold('Output')}\n`)
@@ -35,6 +38,7 @@ export async function printSession(
     print(`\n${color.bold('Tests')}  ${result}\n`)
     printFailedTests(terminal, session)
   }
+  printTestsBefore(terminal, session)
   if (diff) {
     print(`\n${color.bold('Changed')}  +${diff.additions} -${diff.deletions}\n`)
     const outside = new Set(session.out_of_scope)
@@ -58,6 +62,31 @@ export async function printSession(
     ])
     print(table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
   }
+}
+
+/** What was in the working folder before the first step. */
+function printBase({ color, print, width }: ReadContext['terminal'], { base }: SessionJson): void {
+  if (base === null || (base.uncommitted ?? 0) === 0) return
+  print(`\n${color.bold('Before the first step')}\n${wrapped(`  ${baseText(base)}`, width())}\n`)
+}
+
+/** The tests before the work, and what changed. */
+function printTestsBefore(
+  { color, print, width }: ReadContext['terminal'],
+  { tests_before: before }: SessionJson,
+): void {
+  if (before === null) return
+  print(`\n${color.bold('Tests before and after')}  ${testsBeforeText(before)}\n`)
+  if (before.compared === null) return
+  for (const { kind, words, count, names } of comparedParts(before.compared)) {
+    const sign = kind === 'fixed' ? color.green('✓') : color.red(kind === 'still' ? '•' : '✗')
+    const shown = names.map((name) => visibleText(name))
+    const more = count - shown.length
+    print(`  ${sign} ${count} ${words}\n`)
+    for (const name of shown) print(`${wrapped(`      ${name}`, width())}\n`)
+    if (more > 0) print(`      and ${more} more\n`)
+  }
+  if (before.compared.is_cut) print('  Not all tests could be compared by name.\n')
 }
 
 /** The changes that the plan did not allow. */

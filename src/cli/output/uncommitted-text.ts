@@ -2,6 +2,7 @@ import type { SessionJson } from '../../http/schemas/session.ts'
 import type { UncommittedJson } from '../../http/schemas/uncommitted.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
+import { placeText } from '../../model/before-text.ts'
 import type { ReadContext } from '../context.ts'
 import { oneLineText } from './shown-line.ts'
 import { wrapped } from './wrapped.ts'
@@ -12,10 +13,11 @@ const NAMED = 3
 /** Prints what is not committed in the working folder of a case, because a run starts from these files. */
 export async function printUncommitted(
   { client, terminal }: Pick<ReadContext, 'client' | 'terminal'>,
-  { case_id }: Pick<SessionJson, 'case_id'>,
+  session: Pick<SessionJson, 'case_id' | 'id'>,
 ): Promise<void> {
-  const text = await client.request('GET', `/cases/${case_id}/uncommitted`).then(
-    ({ body }) => uncommittedText(body, case_id),
+  const { case_id, id } = session
+  const text = await client.request('GET', `/cases/${case_id}/uncommitted?session=${id}`).then(
+    ({ body }) => uncommittedText(body, case_id, isApart(session)),
     (error: unknown) => {
       if (!(error instanceof AppError) || error.code === 'stopping') throw error
       return `What is not committed is not known: ${oneLineText(error.message)}`
@@ -25,10 +27,16 @@ export async function printUncommitted(
   terminal.print(`\n${terminal.color.yellow('!')} ${wrapped(text, terminal.width() - 2)}\n`)
 }
 
-/** One line for the approval; null if everything is committed, or if git does not know. */
+/** Whether the session runs in a worktree that the service makes for it. */
+function isApart(session: object): boolean {
+  return 'isolation' in session && session.isolation === 'worktree'
+}
+
+/** A paragraph for the approval; null if everything is committed, or if git does not know. */
 export function uncommittedText(
-  { changes, is_cut }: Pick<UncommittedJson, 'changes' | 'is_cut'>,
+  { changes, is_cut, branch, head }: Omit<UncommittedJson, 'reason'>,
   caseId: string,
+  isApart: boolean,
 ): string | null {
   if (changes.length === 0) return null
   const count = is_cut ? `more than ${changes.length} files` : counted(changes.length, 'file')
@@ -37,12 +45,23 @@ export function uncommittedText(
   for (const { left_by } of changes) {
     if (left_by === null) continue
     const own = left_by.case_id === caseId
-    const name = `session ${left_by.number}${own ? '' : ` of “${oneLineText(left_by.title)}”`}`
+    const of = own ? '' : ` of “${oneLineText(left_by.title)}”`
+    const name = `session ${left_by.number}${of} (${left_by.state})`
     sessions.set(name, (sessions.get(name) ?? 0) + 1)
   }
   const left = named([...sessions].map(([name, files]) => `${name} left ${files}`))
+  const others = changes.filter(({ left_by }) => left_by === null).length
+  const authors = [
+    ...(left === '' ? [] : [left]),
+    ...(others === 0 || left === '' ? [] : [`${others} changed by you or another program`]),
+  ]
   const verb = changes.length === 1 && !is_cut ? 'is' : 'are'
-  return `${count} in the working folder ${verb} not committed: ${files}${left === '' ? '' : `; ${left}`}`
+  const by = authors.length === 0 ? '' : `; ${authors.join('; ')}`
+  const place = placeText({ branch, commit: head })
+  const so = isApart
+    ? ' This session runs in a worktree made from the commit: it will not have these changes.'
+    : ''
+  return `${count} in the working folder (${place}) ${verb} not committed: ${files}${by}.${so}`
 }
 
 function named(all: readonly string[]): string {

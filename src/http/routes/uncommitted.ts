@@ -1,4 +1,6 @@
-import { caseFolderState } from '../../sessions/uncommitted.ts'
+import { sessionOf } from '../../model/case-folder.ts'
+import { id as uuid } from '../../model/schemas.ts'
+import { caseFolderState, folderState } from '../../sessions/uncommitted.ts'
 import { endpoint, ok } from '../endpoint.ts'
 import { jsonWithETag } from '../etag.ts'
 import { caseIdParam } from '../schemas/params.ts'
@@ -11,16 +13,28 @@ export const uncommittedEndpoints = [
     tag: 'Sessions',
     summary: 'List uncommitted changes in the working folder',
     description:
-      'Returns what git reports for the working folder of the case, and which session left each change. A run starts from these files, so they explain unexpected results. Without a git repository, `reason` says so.',
+      'Returns what git reports for the working folder of the case, and which session left each change. A run starts from these files, so they explain unexpected results; only a session with `isolation` does not have them. Without a git repository, `reason` says so.',
     params: { id: caseIdParam },
+    query: {
+      session: uuid
+        .optional()
+        .describe(
+          'The id of a session. If a person runs its agent, the folder is the one that it works in.',
+        ),
+    },
     responses: ok(uncommitted, 'The uncommitted changes.'),
-    async handle({ c, service, params: { id } }) {
+    async handle({ c, service, params: { id }, query }) {
       const folder = await service.store.read(id)
       const { folders } = await service.settings()
-      const found = await caseFolderState(service, folder.case.workdir, folders)
+      const session = query.session === undefined ? null : sessionOf(folder, query.session)
+      const conversation = session && service.conversations.ofSession(session.id)
+      const found = conversation
+        ? await folderState(service, conversation.folder)
+        : await caseFolderState(service, folder.case.workdir, folders)
       if ('reason' in found) {
         const unknown = {
           branch: null,
+          head: null,
           changes: [],
           is_cut: false,
           reason: found.reason,
@@ -29,6 +43,7 @@ export const uncommittedEndpoints = [
       }
       return jsonWithETag<UncommittedJson>(c, {
         branch: found.branch,
+        head: found.head,
         changes: found.changes.map(({ file, kind, left_by }) => ({
           file,
           kind,

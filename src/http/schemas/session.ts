@@ -4,11 +4,13 @@ import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
 import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
 import { approvalSignature } from './approval.ts'
+import { base, testsBefore } from './before.ts'
 import { problem } from './case.ts'
 import { commentCounts } from './comment.ts'
 import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
+import { runUsage, usageTotal } from './usage.ts'
 
 const changed = {
   file: z.string(),
@@ -47,39 +49,6 @@ export const failedTest = z
     line: z.int().nullable(),
   })
   .meta({ id: 'FailedTest' })
-
-const usageCounts = {
-  input_tokens: count.nullable().describe('Includes cached tokens.'),
-  output_tokens: count.nullable().describe('Includes reasoning tokens.'),
-  cached_tokens: count.nullable().describe('The part of `input_tokens` that came from the cache.'),
-  cost_usd: z
-    .number()
-    .min(0)
-    .nullable()
-    .describe("The agent's own estimate; null if it gives none."),
-}
-
-const runUsage = z
-  .object({
-    mode: runMode,
-    started_at: time,
-    model: z
-      .string()
-      .nullable()
-      .describe('Several models are separated by commas, the one with most tokens first.'),
-    ...usageCounts,
-  })
-  .meta({ id: 'RunUsage' })
-
-const usageTotal = z
-  .object({
-    runs: count,
-    ...usageCounts,
-    incomplete: z
-      .boolean()
-      .describe('True if a run lacks a number that others have: the sums are then lower bounds.'),
-  })
-  .meta({ id: 'UsageTotal' })
 
 const refusedAction = z
   .object({
@@ -145,6 +114,12 @@ export const session = z
     failed_tests: z
       .array(failedTest)
       .describe(`The first ${MAX_FAILED_TESTS} at most; \`tests\` counts all.`),
+    base: base
+      .nullable()
+      .describe('What was in the working folder before the first step; null before that.'),
+    tests_before: testsBefore
+      .nullable()
+      .describe('The tests before the run, if a step of the plan has the key `baseline`.'),
     refused: refusedActions.describe(
       'What its agent tried to do but was not allowed to. The session can complete all the same.',
     ),
@@ -199,6 +174,8 @@ export const session = z
         diff: null,
         tests: null,
         failed_tests: [],
+        base: null,
+        tests_before: null,
         refused: {
           plan: 0,
           work: 0,
@@ -248,6 +225,16 @@ export const session = z
           failed: 0,
         },
         failed_tests: [],
+        base: {
+          commit: '4f2c1d9e7a5b3c8d6e0f1a2b3c4d5e6f7a8b9c0d',
+          branch: 'main',
+          uncommitted: 1,
+          is_cut: false,
+          files: ['notes.txt'],
+          left_by: [],
+          reason: null,
+        },
+        tests_before: null,
         refused: {
           plan: 0,
           work: 0,

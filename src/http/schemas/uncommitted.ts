@@ -25,6 +25,7 @@ const change = z.object({
 export const uncommitted = z
   .object({
     branch: z.string().nullable().describe('Null for a detached HEAD, or without a repository.'),
+    head: z.string().nullable().describe('The commit; null without one.'),
     changes: z.array(change).describe('At most 500.'),
     is_cut: z.boolean().describe('Whether there are more changes than these.'),
     reason: z.string().nullable().describe('Why the changes are not known; null if they are.'),
@@ -34,6 +35,7 @@ export const uncommitted = z
     examples: [
       {
         branch: 'main',
+        head: '4f2c1d9e7a5b3c8d6e0f1a2b3c4d5e6f7a8b9c0d',
         changes: [
           {
             file: 'src/token.js',

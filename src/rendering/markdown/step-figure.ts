@@ -27,6 +27,7 @@ export function stepFacts(step: MarkedStep): string[] {
   if (step.expect.join() !== '0') facts.push(`expects exit ${step.expect.join(' or ')}`)
   if (step.continue) facts.push('continues if it fails')
   if (step.proof !== null) facts.push(proofFact(step.proof))
+  if (step.baseline) facts.push('also runs before the work')
   return facts
 }
 

@@ -37,6 +37,7 @@ import {
   type KnownConversations,
 } from './known-conversations.ts'
 import { createPlanQuestions } from './plan-questions.ts'
+import { answerWhilePreparing } from './preparation.ts'
 import type { Talk } from './talk.ts'
 import { createTalks } from './talks.ts'
 import { planInTerminal } from './terminal-plan.ts'
@@ -223,7 +224,10 @@ export function createConversations(deps: ConversationDeps): Conversations {
         if (conversation.session_id === null && !known.isDone(conversation)) {
           await mutex.run(conversation.id, () => ensureSession(conversation))
         }
-        return hearCall(conversation, event)
+        return (
+          (await answerWhilePreparing(liveSession(conversation), talks, event.tool)) ??
+          hearCall(conversation, event)
+        )
       case 'called': {
         const session = liveSession(conversation)
         if (session) {

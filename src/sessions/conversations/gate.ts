@@ -24,15 +24,19 @@ export function objectionBeforeApproval({
   caseTitle,
   howToPlan,
 }: GatedCall): string | null {
+  if (!mayChange(tool, isPlanMode)) return null
   const isWriting = tool.kind === 'write'
-  const isCommand = tool.kind === 'execute' && !isPlanMode && !isReading(tool)
-  if (!isWriting && !isCommand) return null
   const what = isWriting ? 'nothing may be changed' : 'only commands that read may run'
   const why =
     state === 'plan_ready'
       ? 'Its plan waits for the operator to approve it in Casefile.'
       : `It has no approved plan. ${howToPlan}`
   return `Casefile records this work as the case "${caseTitle}", and ${what} yet. ${why}`
+}
+
+/** Whether a call may change something. */
+export function mayChange(tool: HookTool, isPlanMode: boolean): boolean {
+  return tool.kind === 'write' || (tool.kind === 'execute' && !isPlanMode && !isReading(tool))
 }
 
 /** PowerShell quotes in another way, so its commands cannot be judged. */

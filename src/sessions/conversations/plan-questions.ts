@@ -146,7 +146,8 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
   async function answeredElsewhere(conversation: Conversation): Promise<void> {
     const session = liveSession(conversation)
     const talk = session && talks.known(session.id)
-    if (!talk?.isAsking()) return
+    // an approved plan is answered once the tests before the work have run
+    if (!talk?.isAsking() || (session && isWorking(session))) return
     talk.decide(() => PASS)
     await withdraw(conversation, 'The person asked for changes in the dialog of the agent.')
   }

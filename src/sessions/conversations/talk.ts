@@ -33,6 +33,13 @@ export interface Talk {
   start: { snapshots: TreeSnapshots; tree: string; recorded: Set<string> } | null
   /** What the approved plan limits the work to; null before. */
   scope: PlanScope | null
+  /** The agent must not change anything yet: tests run that say how it was before. */
+  prepare(): void
+  /** Whether the agent waited for this. */
+  endPreparation(): boolean
+  /** Resolves when the preparation has ended, at once without one. */
+  prepared(): Promise<void>
+  isPreparing(): boolean
   /** Resolves once `start` is known. */
   readonly begun: Promise<void>
   setBegun(): void
@@ -71,6 +78,14 @@ export function createTalk(number: number, note: Talk['note']): Talk {
     setBegun = resolve
   })
 
+  let preparation: { ended: Promise<void>; end(): void } | null = null
+  function endPreparation(): boolean {
+    const was = preparation
+    preparation = null
+    was?.end()
+    return was !== null
+  }
+
   function add(turn: Turn): void {
     turns.push(turn)
     wake()
@@ -93,6 +108,17 @@ export function createTalk(number: number, note: Talk['note']): Talk {
     scope: null,
     begun,
     setBegun,
+    prepare() {
+      if (preparation) return
+      let end = () => {}
+      const ended = new Promise<void>((resolve) => {
+        end = resolve
+      })
+      preparation = { ended, end }
+    },
+    endPreparation,
+    prepared: () => preparation?.ended ?? Promise.resolve(),
+    isPreparing: () => preparation !== null,
     note,
     async nextPlan(signal) {
       for (;;) {
@@ -156,6 +182,7 @@ export function createTalk(number: number, note: Talk['note']): Talk {
     },
     letGo() {
       isClosed = true
+      endPreparation()
       held?.(PASS)
       held = null
       for (const turn of turns.splice(0)) if (turn.is === 'stop') turn.answer(PASS)

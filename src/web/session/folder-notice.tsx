@@ -1,7 +1,9 @@
 import { counted } from '../../model/amounts.ts'
+import { placeText } from '../../model/before-text.ts'
+import { isIsolated } from '../../model/session.ts'
 import { failureText } from '../../model/session-failure.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import type { FolderChange, LeftBy } from '../../sessions/uncommitted.ts'
+import { authorsOf, type FolderChange } from '../../sessions/uncommitted.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import type { SessionPageData } from './session-data.ts'
 
@@ -9,24 +11,29 @@ const MAX_FILES = 50
 const MAX_AUTHORS = 10
 
 /** What is not committed where the plan would run, and which session left it: a run starts from these files. */
-export function FolderNotice({ data: { folderState } }: { data: SessionPageData }) {
-  if (folderState === null || 'reason' in folderState || folderState.changes.length === 0)
-    return null
-  const { changes, isCut, branch } = folderState
-  const authors = new Map<string, { by: LeftBy; files: number }>()
-  for (const { left_by } of changes) {
-    if (!left_by) continue
-    const known = authors.get(left_by.session.id)
-    authors.set(left_by.session.id, { by: left_by, files: (known?.files ?? 0) + 1 })
+export function FolderNotice({ data: { folderState, session } }: { data: SessionPageData }) {
+  if (folderState === null || 'reason' in folderState) return null
+  const { changes, isCut, branch, head } = folderState
+  const place = placeText({ branch, commit: head })
+  const isApart = isIsolated(session)
+  if (changes.length === 0) {
+    return (
+      <p class="muted small" id="folder-place">
+        {isApart ? 'Runs in a worktree made from the working folder' : 'Runs in the working folder'}
+        : {place}, everything is committed.
+      </p>
+    )
   }
+  const authors = authorsOf(changes)
   const leftCount = changes.filter(({ left_by }) => left_by !== null).length
-  const hasFailed = [...authors.values()].some(({ by }) => by.session.state !== 'complete')
+  const others = changes.length - leftCount
+  const hasFailed = authors.some(({ by }) => by.session.state !== 'complete')
   return (
     <details
       class="folder-state"
       id="folder-state"
-      open={hasFailed}
-      data-tone={hasFailed ? 'warn' : 'plain'}
+      open={hasFailed || isApart}
+      data-tone={hasFailed || isApart ? 'warn' : 'plain'}
     >
       <summary>
         <strong>
@@ -34,17 +41,16 @@ export function FolderNotice({ data: { folderState } }: { data: SessionPageData 
             ? `More than ${changes.length} uncommitted changes`
             : counted(changes.length, 'uncommitted change')}
         </strong>{' '}
-        in the working folder
-        {branch !== null && (
-          <>
-            {' '}
-            (branch <code>{visibleText(branch)}</code>)
-          </>
-        )}
-        {authors.size > 0 &&
-          `, ${counted(leftCount, 'file')} from ${counted(authors.size, 'session')}`}
+        in the working folder ({place})
+        {authors.length > 0 &&
+          `, ${counted(leftCount, 'file')} from ${counted(authors.length, 'session')}`}
       </summary>
-      {[...authors.values()].slice(0, MAX_AUTHORS).map(({ by, files }) => (
+      <p>
+        {isApart
+          ? 'This session runs in a worktree made from the commit: it will not have these changes. If the plan needs them, commit them first.'
+          : 'The run starts from these files. If it should not, commit them or put them away first.'}
+      </p>
+      {authors.slice(0, MAX_AUTHORS).map(({ by, files }) => (
         <p>
           {counted(files, 'file')} from{' '}
           <a href={sessionPage(by.case_id, by.session.number)}>
@@ -54,6 +60,10 @@ export function FolderNotice({ data: { folderState } }: { data: SessionPageData 
           )
         </p>
       ))}
+      {authors.length > MAX_AUTHORS && (
+        <p class="muted small">and {counted(authors.length - MAX_AUTHORS, 'more session')}</p>
+      )}
+      {others > 0 && <p>{counted(others, 'file')} changed by you or another program</p>}
       <ul class="file-names">
         {changes.slice(0, MAX_FILES).map((change) => (
           <Change change={change} />

@@ -1,4 +1,5 @@
 import { counted } from '../../model/amounts.ts'
+import { baseText, comparedParts, placeText, testsBeforeText } from '../../model/before-text.ts'
 import { countsAsVerified } from '../../model/proof.ts'
 import {
   foldRefused,
@@ -14,14 +15,14 @@ import { usageText } from '../../model/usage.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Candidates } from '../proof/candidate-list.tsx'
 import { Verdict } from '../proof/proof-parts.tsx'
-import { logPage, proofPage } from '../shell/addresses.ts'
+import { logPage, proofPage, sessionPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
 import type { SessionPageData } from './session-data.ts'
 
 /** The counts of the test reports, in words and as a bar. */
 export function TestResults({ data }: { data: SessionPageData }) {
   const { tests } = data.session
-  if (!tests) return null
+  if (!tests) return <TestsBefore data={data} />
   const { run, passed, failed } = tests
   const share = run === 0 ? 0 : (passed / run) * 100
   return (
@@ -44,6 +45,95 @@ export function TestResults({ data }: { data: SessionPageData }) {
         <rect class="bar-passed" x="0" y="0" width={share} height="4" />
         <rect class="bar-failed" x={share} y="0" width={run === 0 ? 0 : 100 - share} height="4" />
       </svg>
+      <BeforeAndAfter before={data.json.tests_before} />
+    </section>
+  )
+}
+
+/** For a run that has no test report yet, or left none. */
+function TestsBefore({ data }: { data: SessionPageData }) {
+  if (data.json.tests_before === null) return null
+  return (
+    <section class="card" id="tests" aria-labelledby="tests-title">
+      <h2 id="tests-title">Tests</h2>
+      <BeforeAndAfter before={data.json.tests_before} />
+    </section>
+  )
+}
+
+/** Which tests failed before the work, and what changed. */
+function BeforeAndAfter({ before }: { before: SessionPageData['json']['tests_before'] }) {
+  if (before === null) return null
+  const { compared } = before
+  return (
+    <div id="tests-before">
+      <p class="small">{capital(testsBeforeText(before))}</p>
+      {compared &&
+        comparedParts(compared).map(({ kind, words, count, names }) => (
+          <details open={kind !== 'fixed' && kind !== 'still'}>
+            <summary class={kind === 'fixed' ? 'good-text' : kind === 'still' ? '' : 'bad-text'}>
+              {count} {words}
+            </summary>
+            <ul class="file-names">
+              {names.map((name) => (
+                <li>{visibleText(name)}</li>
+              ))}
+            </ul>
+            {count > names.length && <p class="muted small">and {count - names.length} more</p>}
+          </details>
+        ))}
+      {compared?.is_cut && <p class="muted small">Not all tests could be compared by name.</p>}
+    </div>
+  )
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+/** What was in the working folder before the first step. */
+export function BaseCard({ data }: { data: SessionPageData }) {
+  const { base } = data.json
+  if (base === null) return null
+  const { uncommitted, files, left_by, is_cut } = base
+  if (uncommitted === null || uncommitted === 0) {
+    return (
+      <section class="card" id="base" aria-labelledby="base-title">
+        <h2 id="base-title">Before the first step</h2>
+        <p class="small">{capital(baseText(base))}.</p>
+      </section>
+    )
+  }
+  return (
+    <section class="card" id="base" aria-labelledby="base-title">
+      <h2 id="base-title">Before the first step</h2>
+      <p class="small">
+        {capital(placeText(base))}. {is_cut ? 'More than ' : ''}
+        {counted(uncommitted, 'file')} in the folder {uncommitted === 1 ? 'was' : 'were'} not
+        committed. What they contain is not in the diff of this session.
+      </p>
+      {left_by.map(({ case_id, number, title, state, files: left }) => (
+        <p class="small">
+          {counted(left, 'file')} from{' '}
+          <a href={sessionPage(case_id, number)}>
+            session {number} of <bdi>{visibleText(title)}</bdi>
+          </a>{' '}
+          ({visibleText(state)})
+        </p>
+      ))}
+      <details>
+        <summary>{counted(files.length, 'file')}</summary>
+        <ul class="file-names">
+          {files.map((file) => (
+            <li>
+              <code>{visibleText(file)}</code>
+            </li>
+          ))}
+        </ul>
+        {uncommitted > files.length && (
+          <p class="muted small">and {uncommitted - files.length} more</p>
+        )}
+      </details>
     </section>
   )
 }

@@ -30,7 +30,14 @@ import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
 import { AbandonForm, StopForm } from './plan-forms.tsx'
 import { PlanSection, RevisionList } from './plan-section.tsx'
-import { Evidence, OutOfScope, RefusedActions, TestResults, UsageCard } from './results.tsx'
+import {
+  BaseCard,
+  Evidence,
+  OutOfScope,
+  RefusedActions,
+  TestResults,
+  UsageCard,
+} from './results.tsx'
 import type { SessionPageData } from './session-data.ts'
 import { mayContinue } from './status-banner.ts'
 import { StepList } from './step-list.tsx'
@@ -59,6 +66,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       {waits && <CaseContext data={data} />}
       {!waits && <StepList data={data} />}
       <TestResults data={data} />
+      <BaseCard data={data} />
       <Evidence data={data} />
       <UsageCard data={data} />
       <RevisionList data={data} />

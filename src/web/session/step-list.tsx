@@ -87,7 +87,16 @@ function HeadingItem({ heading: { id, text, level } }: { heading: Heading }) {
   )
 }
 
-function countText({ session }: SessionPageData, work: readonly StepRow[]): string {
+function factsOf({ plan, isBaseline }: StepRow): string[] {
+  if (!plan) return ['agent']
+  const facts = stepFacts({ ...plan, baseline: false })
+  return isBaseline ? [...facts.filter((fact) => !fact.startsWith('proves')), BASELINE] : facts
+}
+
+const BASELINE = 'before the work, proves nothing'
+
+function countText({ session }: SessionPageData, rows: readonly StepRow[]): string {
+  const work = rows.filter(({ isBaseline }) => !isBaseline)
   if (session.state === 'plan_ready') return `${work.length} to run`
   const count = (wantedState: StepState) => work.filter(({ state }) => state === wantedState).length
   const failed = count('failed')
@@ -104,8 +113,9 @@ interface StepItemProps {
 
 function StepItem({ row, id, hasPlan, isShort = false }: StepItemProps) {
   const { state, plan } = row
-  const { word, sign } = STEP_STATES[state]
-  const facts = plan ? stepFacts(plan).slice(isShort ? 1 : 0) : ['agent']
+  const { word: usual, sign } = STEP_STATES[state]
+  const word = row.isBaseline && state === 'ok' ? 'recorded' : usual
+  const facts = factsOf(row).slice(plan && isShort ? 1 : 0)
   const more = [row.end, ...facts].filter((text) => text !== '').join(' · ')
   return (
     <li class={`step-row ${state}`} id={id}>
@@ -114,7 +124,7 @@ function StepItem({ row, id, hasPlan, isShort = false }: StepItemProps) {
       </span>
       <div>
         <div class="step-line">
-          {plan && hasPlan ? <a href={`#step-${row.id}`}>{row.id}</a> : <strong>{row.id}</strong>}
+          {plan && hasPlan ? <a href={`#step-${plan.id}`}>{row.id}</a> : <strong>{row.id}</strong>}
           <span class="step-state">
             {word}
             {row.wentOn ? ' (continued)' : ''}

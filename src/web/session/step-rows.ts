@@ -1,5 +1,5 @@
 import type { PlanReading } from '../../markdown/plan-steps.ts'
-import type { PlanStep } from '../../model/plan-step.ts'
+import { baselineId, type PlanStep } from '../../model/plan-step.ts'
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { lastOf } from '../../model/trail.ts'
@@ -15,6 +15,8 @@ export interface StepRow {
   isPlanning: boolean
   /** Null for the run of an agent, which is not a step of the plan. */
   plan: PlanStep | null
+  /** It is a run of the step before the work, to see which tests fail already. */
+  isBaseline: boolean
   /** When it started. */
   began: string | null
   durationMs: number | null
@@ -43,7 +45,7 @@ export function stepRows(
   const before = trail.slice(0, approvedAt + 1).filter(({ event }) => event === 'step_started')
   const rows = done.map((step, index) => {
     const isWork = index >= before.length && approvedAt >= 0
-    const plan = isWork ? (steps.find(({ id }) => id === step.id) ?? null) : null
+    const plan = isWork ? (steps.find((each) => idOf(each, step) === step.id) ?? null) : null
     const isLast = index === done.length - 1
     const place = { isPlanning: !isWork, wasStopped: isWork && isLast && wasStopped(session) }
     return begunRow(step, plan, began[index]!, isOver(state), place)
@@ -53,9 +55,21 @@ export function stepRows(
       plan === null || !rows.slice(at + 1).some((later) => later.plan !== null && later.id === id)
     )
   })
-  const ran = new Set(rows.flatMap(({ plan }) => plan?.id ?? []))
+  const ran = new Set(rows.flatMap(({ plan, id }) => (plan ? id : [])))
+  const early = steps.filter((step) => step.baseline && !ran.has(baselineId(step)))
   const rest = steps.filter((step) => !ran.has(step.id) && willRun(step))
-  return [...newest, ...rest.map((step) => waitingRow(step, isOver(state)))]
+  const planning = newest.filter(({ isPlanning }) => isPlanning)
+  return [
+    ...planning,
+    ...early.map((step) => waitingRow(step, isOver(state), true)),
+    ...newest.filter(({ isPlanning }) => !isPlanning),
+    ...rest.map((step) => waitingRow(step, isOver(state), false)),
+  ]
+}
+
+/** The id under which a step of the plan runs in the place of `ran`. */
+function idOf(step: PlanStep, ran: TrailStep): string {
+  return ran.isBaseline && step.baseline ? baselineId(step) : step.id
 }
 
 /** Whether the run was ended from outside: by the operator, a stop of the service, or the time limit. */
@@ -77,6 +91,7 @@ function begunRow(
     id: step.id,
     isPlanning,
     plan,
+    isBaseline: step.isBaseline,
     began,
     log: step.artifacts.log,
   }
@@ -86,7 +101,8 @@ function begunRow(
   }
   const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
   const expected: unknown[] = plan?.expect ?? [0]
-  const isOk = !timed_out && !start_error && exit !== null && expected.includes(exit)
+  const isExpected = step.isBaseline || expected.includes(exit)
+  const isOk = !timed_out && !start_error && exit !== null && isExpected
   const isInterrupted =
     !isOk && !timed_out && !start_error && (wasStopped || (exit === null && !signal))
   const end = start_error
@@ -109,12 +125,13 @@ function begunRow(
   }
 }
 
-function waitingRow(step: PlanStep, isOver: boolean): StepRow {
+function waitingRow(step: PlanStep, isOver: boolean, isBaseline: boolean): StepRow {
   return {
-    id: step.id,
+    id: isBaseline ? baselineId(step) : step.id,
     state: isOver ? 'not_run' : 'will_run',
     isPlanning: false,
     plan: step,
+    isBaseline,
     began: null,
     durationMs: null,
     end: '',

@@ -1,0 +1,29 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Session } from '../../model/session.ts'
+import type { HookAnswer, HookTool } from '../../runners/hooks/hook-event.ts'
+import { mayChange } from './gate.ts'
+import type { Talks } from './talks.ts'
+
+/** A hook that decides on a call must be answered within 5 s. */
+const WITHIN_MS = 3_000
+
+const DENIED: HookAnswer = {
+  is: 'denied',
+  reason:
+    'Casefile runs the tests of the approved plan once before the first change, to see which fail already. Try again in a few seconds.',
+}
+
+/**
+ * Holds a call that may change something back while the tests before the work run, for as long as a hook may wait.
+ * Null if it may go on.
+ */
+export async function answerWhilePreparing(
+  session: Session | null,
+  talks: Pick<Talks, 'known'>,
+  tool: HookTool,
+): Promise<HookAnswer | null> {
+  const talk = session && talks.known(session.id)
+  if (!talk?.isPreparing() || !mayChange(tool, false)) return null
+  await Promise.race([talk.prepared(), delay(WITHIN_MS, undefined, { ref: false })])
+  return talk.isPreparing() ? DENIED : null
+}

@@ -1,0 +1,230 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readPlan } from '../../src/markdown/plan-steps.ts'
+import { sha256 } from '../../src/markdown/session-file.ts'
+import { readTrail } from '../../src/markdown/trail.ts'
+import { faultsInTrail } from '../../src/model/trail-rules.ts'
+import { agentFiles, committed, plannedBy, says } from '../fixtures/plain-agents.ts'
+import { finished, says as heard, must, planned, step, stream } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const SECRET = 'sk-0123456789abcdef'
+
+const BEFORE = `1..6
+ok 1 - stays
+not ok 2 - is fixed ${SECRET}
+not ok 3 - fails still
+ok 4 - breaks
+not ok 5 - is removed
+ok 6 - is dropped
+`
+const AFTER = `1..5
+ok 1 - stays
+ok 2 - is fixed ${SECRET}
+not ok 3 - fails still
+not ok 4 - breaks
+not ok 5 - is new
+`
+
+/** Its tests are what `tests.tap` says; `fix` changes that. */
+const PLAN = [
+  step('cp after.tap tests.tap', 'sh run id=fix'),
+  step(
+    'cat tests.tap\ngrep -q "^not ok" tests.tap && exit 1\n:',
+    'sh run id=test proof=tap baseline expect=0,1',
+  ),
+].join('\n\nThen\n\n')
+
+const FILES = { 'tests.tap': BEFORE, 'after.tap': AFTER }
+
+t.test('the tests before the first step are compared with those after the last', async (t) => {
+  process.env.SHOP_API_KEY = SECRET
+  t.teardown(() => delete process.env.SHOP_API_KEY)
+  const service = await openTestService(t, { files: FILES })
+  const ref = await planned(service, { runbook: PLAN })
+  const page = () => service.request('GET', `/case/${ref.case_id}/session/1`)
+  t.match((await page()).text, /Before that, Casefile runs test once/, 'said before the approval')
+  t.match((await page()).text, /test-before<\/a>.*will run.*before the work, proves nothing/s)
+  const { session, events } = await finished(service, ref)
+
+  const fixed = ['is fixed [redacted SHOP_API_KEY]']
+  t.match(session, {
+    state: 'complete',
+    tests: { run: 5, passed: 2, failed: 3 },
+    tests_before: {
+      run: 6,
+      passed: 3,
+      failed: 3,
+      failing: [...fixed, 'fails still', 'is removed'],
+      steps: [{ step: 'test', tests: { run: 6, passed: 3, failed: 3 }, reason: null }],
+      compared: {
+        run: 5,
+        failed: 3,
+        fixed: 1,
+        still: 1,
+        broken: 1,
+        added: 1,
+        gone: 1,
+        names: {
+          fixed,
+          still: ['fails still'],
+          broken: ['breaks'],
+          added: ['is new'],
+          gone: ['is removed'],
+        },
+        is_cut: false,
+      },
+    },
+    problems: [],
+  })
+  t.strictSame(
+    events.map(({ event_type }) => event_type).filter((type) => /^(base_|step_|tests_)/.test(type)),
+    [
+      'base_recorded',
+      'step_started',
+      'step_finished',
+      'tests_before',
+      ...Array(2).fill(['step_started', 'step_finished']).flat(),
+      'tests_read',
+      'tests_compared',
+    ],
+  )
+  t.strictSame(
+    session.candidates.map(({ artifact }: { artifact: string }) => artifact),
+    [
+      '1-test.tap',
+      ...session.candidates.slice(1).map((each: { artifact: string }) => each.artifact),
+    ],
+    'the run before the work is no candidate',
+  )
+  t.notMatch(JSON.stringify(session.candidates), 'before')
+  const kept = readFileSync(service.file(ref.case_id, 'artifacts', '1-test-before.tap'), 'utf8')
+  t.match(kept, 'not ok 3 - fails still')
+  const attach = await service.request('POST', `/cases/${ref.case_id}/proof`, {
+    type: 'test-log',
+    session_id: ref.id,
+    artifact: '1-test-before.tap',
+  })
+  t.match(attach, { status: 400, json: { code: 'bad_request' } }, 'and no proof')
+  t.match((await page()).text, /Before: 3 of 6 failed .*after: 3 of 5 failed/s)
+  t.match((await page()).text, /1 newly failing.*breaks/s)
+
+  const report = await service.request('GET', `/cases/${ref.case_id}/report?format=md`)
+  t.match(report.text, /Tests before and after: before: 3 of 6 failed/)
+  t.match(report.text, /Changed tests: 1 fixed/)
+
+  const path = service.file(ref.case_id, 'sessions', '1.md')
+  const text = readFileSync(path, 'utf8')
+  const { steps } = await readPlan(session.plan)
+  const recorded = { ...session, steps, planSha256: sha256(session.plan) }
+  const lines = readTrail(text)!.lines.map(({ line }) => line)
+  t.strictSame(faultsInTrail(lines, recorded), [], 'as the service writes it')
+  const without = lines.filter(({ event }) => event !== 'tests_before')
+  t.match(faultsInTrail(without, recorded).join(), /tests of step test before the work are not/)
+
+  await service.restart()
+  t.strictSame((await must(service, 'GET', ref.path)).tests_before, session.tests_before)
+})
+
+t.test('a run before the work that fails in any way stops nothing', async (t) => {
+  const service = await openTestService(t, { files: FILES })
+  const plan = [
+    step('echo no report; sleep 30 & exit 3', 'sh run id=plain proof=tap baseline expect=3'),
+    step('echo 1..1; sleep 30', 'sh run id=slow proof=tap baseline timeout=300ms continue=true'),
+    step(
+      '[ -e there ] || { touch there; exit 9; }\necho "ok 1 - a"; echo 1..1',
+      'sh run id=late proof=tap baseline',
+    ),
+  ].join('\n\n')
+  const { session } = await finished(service, await planned(service, { runbook: plan }))
+  t.equal(session.state, 'complete')
+  t.match(session.tests_before, {
+    run: 1,
+    failed: 1,
+    steps: [
+      { step: 'plain', tests: null, reason: /^no TAP in the output, exit 3 after/ },
+      { step: 'slow', tests: { run: 1, failed: 1 }, reason: /the report is incomplete/ },
+      { step: 'late', tests: null, reason: /exit 9/ },
+    ],
+  })
+})
+
+t.test('an agent works after the tests before it, and is compared with them', async (t) => {
+  const fence = step('cat tests.tap', 'sh run id=test proof=tap baseline')
+  const plan = `## Hypothesis\n\nIt is.\n\n## Plan\n\n1. Fix it\n\n${fence}`
+  const files = {
+    ...FILES,
+    ...agentFiles({ mine: { plan: says(plan), work: 'cp after.tap tests.tap; echo done' } }),
+  }
+  const service = await openTestService(t, { files, trust: true })
+  const { ref } = await plannedBy(service, 'mine')
+  const { session, events } = await finished(service, ref)
+  t.match(session, { state: 'complete', tests: { run: 5 }, tests_before: { run: 6, failed: 3 } })
+  t.match(session.tests_before.compared, { fixed: 1, still: 1, broken: 1, added: 1, gone: 1 })
+  const steps = events.filter(({ event_type }) => event_type === 'step_started')
+  t.strictSame(
+    steps.map(({ payload }) => payload.step).slice(-3),
+    ['test-before', 'agent', 'test'],
+    'before the agent',
+  )
+})
+
+t.test('abandoned in the run before the work, nothing else runs', async (t) => {
+  const service = await openTestService(t, { files: FILES })
+  const plan = [
+    step('echo 1..1; echo here; sleep 60', 'sh run id=test proof=tap baseline'),
+    step('touch ran', 'sh run id=work'),
+  ].join('\n\n')
+  const ref = await planned(service, { runbook: plan })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await heard(events, 'here')
+  await must(service, 'POST', `${ref.path}/abandon`, { reason: 'Enough' })
+  await events.closed
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, { state: 'abandoned', tests: null, tests_before: null, candidates: [] })
+  t.match(session.output, /\$ step test-before\n1\.\.1\nhere/)
+  t.notOk(existsSync(join(service.root, 'ran')))
+  t.strictSame(session.problems, [])
+})
+
+t.test('what lies in the folder is recorded before the first step', async (t) => {
+  const service = await openTestService(t, { files: { 'a.txt': 'a\n', 'b.txt': 'b\n' } })
+  committed(service.root)
+  const failing = await planned(service, {
+    fields: { title: 'Left something' },
+    runbook: step('echo x >> a.txt; exit 3'),
+  })
+  const first = await finished(service, failing)
+  t.match(first.session.base, { uncommitted: 0, files: [], left_by: [], reason: null })
+  t.match(first.session.base.commit, /^[0-9a-f]{40}$/)
+  appendFileSync(join(service.root, 'b.txt'), 'by hand\n')
+  writeFileSync(join(service.root, 'new.txt'), 'new\n')
+  const { session } = await finished(service, await planned(service, { runbook: step('true') }))
+  const by = { case_id: failing.case_id, number: 1, title: 'Left something', state: 'failed' }
+  t.match(session.base, {
+    uncommitted: 3,
+    files: ['a.txt', 'b.txt', 'new.txt'],
+    left_by: [{ ...by, files: 1 }],
+  })
+  t.equal(session.diff.file, '', 'none of it is in the diff')
+  const page = await service.request('GET', `/case/${session.case_id}/session/1`)
+  t.match(page.text, /Before the first step.*3 files in the folder were not committed/s)
+})
+
+t.test('the key needs a test report, and its id must be free', async (t) => {
+  const errorsOf = async (...fences: string[]) =>
+    (await readPlan(fences.map((fence) => step('true', fence)).join('\n\n'))).errors
+  t.strictSame(await errorsOf('sh run id=a proof=tap baseline'), [])
+  t.strictSame(await errorsOf('sh run id=a proof=log baseline=false'), [])
+  for (const fence of ['sh run baseline', 'sh run proof=log baseline']) {
+    t.match(await errorsOf(fence), [{ message: /it needs a report: proof=tap, junit, go/ }])
+  }
+  t.match(await errorsOf('sh run proof=tap baseline=2'), [
+    { message: /baseline=2: expected nothing/ },
+  ])
+  t.match(await errorsOf('sh run id=a proof=tap baseline', 'sh run id=A-before'), [
+    { message: /the id "A-before" is that of a run before the work/ },
+  ])
+})
