@@ -56,6 +56,7 @@ t.test('every change of the workspace is on GET /events, with one id each', asyn
       'case_state_changed',
       'session_state_changed',
       'session_started',
+      'base_recorded',
       'guarded',
       'step_started',
       'step_finished',

@@ -232,6 +232,7 @@ const jsonSchema = z.strictObject({
               approved_via: text.nullable(),
               completed_at: z.iso.datetime().nullable(),
               tests: z.strictObject({ run: z.int(), passed: z.int(), failed: z.int() }).nullable(),
+              tests_before: z.null(),
               signature: z.null(),
             })
             .nullable(),
