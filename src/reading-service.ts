@@ -142,7 +142,7 @@ export async function openReadingApp(
     changes: createBus(ignore),
     outputs: createBus(ignore),
     running: new Set<string>(),
-    sessions: only<HttpDeps['sessions']>({}),
+    sessions: only<HttpDeps['sessions']>({ standing: () => null, line: () => [] }),
     comments: only<HttpDeps['comments']>({}),
     webhooks: only<HttpDeps['webhooks']>(readWebhooks(createWebhookStore(readOnly(database)))),
     sync: only<HttpDeps['sync']>({ status: () => readSyncStatus(layout, stateDir) }),

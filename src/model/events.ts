@@ -24,6 +24,7 @@ import {
   yes,
 } from './event-row.ts'
 import { CLIENTS } from './history.ts'
+import { QUEUE_EVENTS } from './queue-events.ts'
 import {
   caseState,
   count,
@@ -277,6 +278,7 @@ export const EVENTS = {
     },
   ),
   ...COMMENT_EVENTS,
+  ...QUEUE_EVENTS,
   ...AGENT_EVENTS,
   working_folder_changed: entry(
     { files: z.array(text) },

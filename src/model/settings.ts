@@ -1,6 +1,8 @@
 import type { Problem } from './problem.ts'
 
 export const SETTINGS_FILE = 'casefile.md'
+/** Of `parallel`. */
+export const MAX_PARALLEL = 16
 export const MAX_SETTINGS_BYTES = 256 * 1024
 
 /** The settings in `casefile.md`. Every key is optional. */
@@ -25,6 +27,8 @@ export interface Settings {
   notify: readonly NotifyTarget[]
   /** Whether plans can be approved only with a signature; see `approval-statement.ts`. */
   signApprovals: boolean
+  /** How many isolated sessions may work at the same time. */
+  parallel: number
   memoryRoot: string | null
   /** The body of the file: instructions for agents. */
   instructions: string
@@ -65,6 +69,7 @@ export const DEFAULT_SETTINGS: Settings = {
   faulty: [],
   notify: [],
   signApprovals: false,
+  parallel: 2,
   memoryRoot: null,
   instructions: '',
   problems: [],
