@@ -3,7 +3,7 @@
 import { isWithin } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
-import type { Job } from './jobs.ts'
+import type { Job } from './job.ts'
 
 /** Where a session works or wants to work. */
 export interface Place {

@@ -313,6 +313,19 @@ t.test('what else brings a plan back', async (t) => {
   }
 })
 
+t.test('state: abandoned in the file of a session in line', async (t) => {
+  const service = await openRepository(t)
+  const place = await occupied(service)
+  const ref = await place.waiting()
+  const file = await sessionFile(service, ref)
+  writeFileSync(file, readFileSync(file, 'utf8').replace('state: approved', 'state: abandoned'))
+  await reaches(service, ref, 'abandoned')
+  place.end()
+  await reaches(service, place.first, 'complete')
+  t.match(await must(service, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
+  t.notOk(place.hasRun(ref))
+})
+
 t.test('a commit of the record alone changes nothing', async (t) => {
   const service = await openRepository(t)
   const place = await occupied(service)

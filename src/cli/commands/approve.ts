@@ -43,7 +43,7 @@ export function command(): Command {
     .option('-m, --note <text>', 'A note for the agent. Your comments are sent too.')
     .option('--sign', 'Sign the approval with your SSH key.')
     .option('--key <file>', 'The key to sign with. Default: the one of git, else of ~/.ssh.')
-    .option('--queue', 'Wait in line if another session works in the folder.')
+    .option('--queue', 'Wait in line if the folder is not free.')
     .option('--detach', 'Do not follow the run. Needs a running service.')
     .option('--next', 'Wait for plans of all cases and ask about each, until Ctrl-C.')
     .option('--bell', 'With --next: also ring the bell when something needs you.')
@@ -62,7 +62,7 @@ export function command(): Command {
         'Approve in a script.',
       ],
     ],
-    more: 'If the plan changes while you read it, you see the new one and are asked again. Without a running service, Ctrl-C stops the run. --next begins with the plan that has waited longest, asks again about one that you did not approve only when it changes, and needs a terminal.',
+    more: 'If the plan changes meanwhile, you see the new one and are asked again. Without a running service, Ctrl-C stops the run. --next begins with the oldest plan, asks again only about one that changed, and needs a terminal.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.notApproved, EXIT.interrupted],
   })
 }

@@ -30,13 +30,12 @@ function list(): Command {
     .action((options: CommandOptions) => withReader(options, printQueue))
   return explain(command, {
     examples: [['casefile queue', 'See who waits, and for whom.']],
-    more: 'A session starts when its turn comes, if its plan and the folder are as they were at the approval. Else, and when the service stops, its plan waits for approval again.',
   })
 }
 
 function cancel(): Command {
   const command = new Command('cancel')
-    .description('Take a session out of the line; its plan waits for approval again.')
+    .description('Take a session out of the line.')
     .addArgument(caseArgument())
     .addArgument(sessionArgument('the one in line'))
     .action((name: string, word: string | undefined, options: CommandOptions) =>

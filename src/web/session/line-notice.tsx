@@ -1,10 +1,11 @@
 import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
+import type { Session } from '../../model/session.ts'
+import type { FolderState } from '../../sessions/uncommitted.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import { workingFolder } from '../../workspace/workdir.ts'
 import type { PageDeps } from '../deps.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
-import type { SessionPageData } from './session-data.ts'
 
 /** The session that keeps another from starting now. */
 export interface Occupant {
@@ -47,14 +48,18 @@ async function folderOf(
 }
 
 /** Whether an approval can wait until the folder is free: Casefile compares the folder then, which needs git. */
-export function canWaitInLine({ occupant, folderState }: SessionPageData): boolean {
+export function canWaitInLine({
+  occupant,
+  folderState,
+}: {
+  occupant: Occupant | null
+  folderState: FolderState | { reason: string } | null
+}): boolean {
   return occupant !== null && folderState !== null && !('reason' in folderState)
 }
 
 /** Above the button: what an approval would wait for. */
-export function BusyNotice({ data }: { data: SessionPageData }) {
-  const { occupant } = data
-  if (occupant === null) return null
+export function BusyNotice({ occupant, canWait }: { occupant: Occupant; canWait: boolean }) {
   const { case_id, number, title, isWaiting } = occupant
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
@@ -62,7 +67,7 @@ export function BusyNotice({ data }: { data: SessionPageData }) {
         Session {number} of <bdi>{title}</bdi>
       </a>{' '}
       {isWaiting ? 'waits for this working folder' : 'works in this working folder'}.{' '}
-      {canWaitInLine(data)
+      {canWait
         ? 'Your approval can wait in line. The plan then starts by itself, but only if no file and no commit has changed in the folder. If one has, it needs your approval again.'
         : 'Approve when it has ended. Without git, an approval cannot wait in line.'}
     </p>
@@ -70,7 +75,7 @@ export function BusyNotice({ data }: { data: SessionPageData }) {
 }
 
 /** Takes an approved session out of the line. */
-export function LeaveLineForm({ data: { session } }: { data: SessionPageData }) {
+export function LeaveLineForm({ session }: { session: Session }) {
   return (
     <form
       class="needs-script"

@@ -28,7 +28,7 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
       >
         <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
         {canWaitInLine(data) && <input type="hidden" name="queue" value="true" data-list="json" />}
-        <BusyNotice data={data} />
+        {data.occupant && <BusyNotice occupant={data.occupant} canWait={canWaitInLine(data)} />}
         <div class="actions">
           {query.view === 'diff' ? (
             <a

@@ -226,7 +226,7 @@ function StatusBanner({ data }: { data: SessionPageData }) {
           Go to Approve
         </a>
       )}
-      {data.json.queue !== null && <LeaveLineForm data={data} />}
+      {data.json.queue !== null && <LeaveLineForm session={session} />}
       {status.kind === 'running' && <StopForm data={data} />}
       {mayPlanAgain(data) && (
         <div class="actions">
