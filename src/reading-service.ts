@@ -143,7 +143,7 @@ export async function openReadingApp(
     changes: createBus(ignore),
     outputs: createBus(ignore),
     running: new Set<string>(),
-    sessions: only<HttpDeps['sessions']>({}),
+    sessions: only<HttpDeps['sessions']>({ standing: () => null, line: () => [] }),
     comments: only<HttpDeps['comments']>({}),
     conversations: only<HttpDeps['conversations']>({
       ofSession: (id) =>

@@ -23,6 +23,7 @@ export const PARTS = {
       'test/faults/replace-seen.ts',
       'test/faults/short-of-means.ts',
       'test/sessions/restart.ts',
+      'test/sessions/queue-restart.ts',
       'test/workspace/ownership.ts',
     ],
     long: [

@@ -26,6 +26,7 @@ import { command as notifyCommand } from './commands/notify.ts'
 import { command as openCommand } from './commands/open.ts'
 import { command as planCommand } from './commands/plan.ts'
 import { command as proofCommand } from './commands/proof.ts'
+import { command as queueCommand } from './commands/queue.ts'
 import { command as reportCommand } from './commands/report.ts'
 import { command as resolveCommand } from './commands/resolve.ts'
 import { command as reviseCommand } from './commands/revise.ts'
@@ -72,6 +73,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
     comment: commentCommand,
     revise: reviseCommand,
     abandon: abandonCommand,
+    queue: queueCommand,
     tail: tailCommand,
   },
   'Your own agents': {

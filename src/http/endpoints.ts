@@ -8,6 +8,7 @@ import { hookEndpoints } from './routes/hooks.ts'
 import { memoryEndpoints } from './routes/memory.ts'
 import { proofEndpoints } from './routes/proof.ts'
 import { providerEndpoints } from './routes/providers.ts'
+import { queueEndpoints } from './routes/queue.ts'
 import { reportEndpoints } from './routes/report.ts'
 import { searchEndpoints } from './routes/search.ts'
 import { sessionStreamEndpoints } from './routes/session-stream.ts'
@@ -28,6 +29,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...statsEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,
+  ...queueEndpoints,
   ...commentEndpoints,
   ...sessionStreamEndpoints,
   ...syncEndpoints,

@@ -11,6 +11,7 @@ interface ErrorSpec {
 const CASE = 'c12d54ae-1933-4631-a05f-aecf75428827'
 const SESSION = '1a6976d2-9465-43b0-aeaa-34814a49b922'
 const RUNNING = { case_id: CASE, session_id: SESSION }
+const TITLE = 'Sign-in fails with a fresh token'
 const PLAN_SHA256 = 'ca1d710f23161d516e97d70e012ad7fe549f1c615b1595055cfe46d588aee5cd'
 const ETAG = '"e0d163d98f6cae85600b0e5c533e2fc4"'
 const NOT_YAML = 'Flow sequence in block collection must be sufficiently indented and end with a ]'
@@ -145,8 +146,16 @@ export const ERRORS = {
     status: 409,
     title: 'Folder in use',
     example: {
-      detail: `Session 1 of case ${CASE} is executing in this working folder. Wait until it finishes, or abandon it.`,
-      running: RUNNING,
+      detail: `Session 1 of “${TITLE}” works in this working folder. Wait until it ends, abandon it, or wait in line behind it (queue: true, casefile approve --queue, "Approve, and wait in line").`,
+      running: { ...RUNNING, number: 1, title: TITLE },
+    },
+  },
+  too_many_sessions: {
+    status: 409,
+    title: 'Too many sessions at work',
+    example: {
+      detail: `Session 1 of “${TITLE}” works already, and 1 at the same time is the limit (parallel in casefile.md). Wait until one ends, abandon it, or wait in line behind it (queue: true, casefile approve --queue, "Approve, and wait in line").`,
+      running: { ...RUNNING, number: 1, title: TITLE },
     },
   },
   session_running: {

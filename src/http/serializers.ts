@@ -1,5 +1,3 @@
-import { relative } from 'node:path'
-import { isWithin } from '../files/real-path.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { baseOf, testsBefore } from '../model/before.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
@@ -23,9 +21,11 @@ import { signatureBeside, signatureOf } from '../signing/approval-signature.ts'
 import type { HttpDeps } from './deps.ts'
 import { etagOf } from './etag.ts'
 import { endLine, jsonBody } from './json-body.ts'
+import { queuePlace } from './queue-json.ts'
 import type { ConversationJson } from './schemas/conversation.ts'
 import type { ProofHeadJson, ProofJson } from './schemas/proof.ts'
 import type { SessionJson } from './schemas/session.ts'
+import { shownFolder } from './shown-folder.ts'
 
 const caseJsons = new WeakMap<CaseFolder, CaseJson>()
 
@@ -63,7 +63,7 @@ export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder)
 
 /** The API's JSON of a session. Reads its sections from the file if they have changed. */
 export async function serializeSession(
-  service: Pick<HttpDeps, 'catalog' | 'layout' | 'texts' | 'plans'>,
+  service: Pick<HttpDeps, 'catalog' | 'layout' | 'texts' | 'plans' | 'sessions'>,
   folder: CaseFolder,
   session: Session,
 ): Promise<SessionJson> {
@@ -101,6 +101,7 @@ export async function serializeSession(
     usage_total: usageTotal(usage),
     plan_sha256: plan === '' ? null : planSha256,
     plan_unchanged: isPlanUnchanged(session.trail),
+    queue: queuePlace(service, session.id),
     signature: signatureBeside(planSha256, await signatureOf(service.layout, session), session),
     candidates,
     comments: countComments(await commentsOfSession(service, session)),
@@ -176,9 +177,4 @@ export function serializeConversation(
   const isGone = pid !== null && process_start !== null && !goesOn(pid, process_start)
   const is_running = found.agent_session !== null && found.ended_at === null && !isGone
   return { ...shown, folder: shownFolder(root, found.folder), is_running }
-}
-
-/** Relative to the workspace where it lies in it: an answer does not tell where that is. */
-export function shownFolder(root: string, folder: string): string {
-  return isWithin(root, folder) ? relative(root, folder) || '.' : folder
 }

@@ -65,7 +65,10 @@ function withMarks(
   { sent, resolved }: Extract<CommentChange, { is: 'marked' }>,
 ): string {
   // the word first, so that the offset of the box stays right
-  const word = sent ? region.slice(0, mark.from) + 'sent' + region.slice(mark.to) : region
+  const word =
+    sent === undefined
+      ? region
+      : region.slice(0, mark.from) + (sent ? 'sent' : 'draft') + region.slice(mark.to)
   const isTicked = word[box] !== ' '
   if (resolved === undefined || resolved === isTicked) return word
   return word.slice(0, box) + (resolved ? 'x' : ' ') + word.slice(box + 1)

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Problem } from '../model/problem.ts'
 import {
   DEFAULT_SETTINGS,
+  MAX_PARALLEL,
   type NotifyTarget,
   OWN_PROVIDER,
   PROMPT_BY,
@@ -62,6 +63,11 @@ const CHECKLIST = list(CHECKLIST_RULE, ITEM)
 const YES_NO = z
   .enum(['true', 'false'], { error: 'true or false' })
   .transform((word) => word === 'true')
+const PARALLEL_RULE = `a number from 1 to ${MAX_PARALLEL}`
+const PARALLEL = text(
+  PARALLEL_RULE,
+  (text) => /^[1-9]\d?$/.test(text) && Number(text) <= MAX_PARALLEL,
+).transform(Number)
 const FOLDER = text('a folder', isFilled)
 const PLACE = text(
   'a file or folder on one line, relative to the workspace, absolute or from ~/',
@@ -156,6 +162,7 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
     if (!isMapping(value)) return given('sandbox', checker.check(SANDBOX, path, value))
     return given('sandbox', checker.check(HOSTS, path, value))
   },
+  parallel: (checker, path, value) => given('parallel', checker.check(PARALLEL, path, value)),
   memory_root: (checker, path, value) => given('memoryRoot', checker.check(FOLDER, path, value)),
 }
 

@@ -18,6 +18,7 @@ export const ERROR_CODES = [
   'already_active',
   'plan_changed',
   'folder_busy',
+  'too_many_sessions',
   'session_running',
   'unreadable_file',
   'changed_meanwhile',

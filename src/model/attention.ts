@@ -7,6 +7,7 @@ import { hasEnded, type Session } from './session.ts'
 import { cutLine, failureText, unansweredFailure } from './session-failure.ts'
 import { isRunning } from './session-state.ts'
 import { objectionTo } from './support.ts'
+import { lineInQueue } from './trail.ts'
 
 /** What a case can need, the most urgent first. `running` alone does not wait for the operator. */
 export const ATTENTION_KINDS = [
@@ -80,8 +81,10 @@ export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): At
   if (failed)
     return attentionTo('failed', `session ${failed.number} failed: ${failureText(failed)}`, failed)
   const running = runningSession(folder)
-  if (running)
-    return attentionTo('running', `session ${running.number} is ${running.state}`, running)
+  if (running) {
+    const what = lineInQueue(running.trail) ? 'waits in line' : `is ${running.state}`
+    return attentionTo('running', `session ${running.number} ${what}`, running)
+  }
   const complete = folder.sessions.findLast(
     (session) => session.state === 'complete' && !hasEnded(session, folder.proofs),
   )

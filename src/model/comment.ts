@@ -62,7 +62,7 @@ export interface CommentCounts {
 export type CommentChange =
   | { is: 'added'; comment: Comment }
   | { is: 'edited'; id: string; text: string }
-  | { is: 'marked'; id: string; sent?: true; resolved?: boolean }
+  | { is: 'marked'; id: string; sent?: boolean; resolved?: boolean }
   | { is: 'answered'; id: string; reply: CommentReply }
   | { is: 'deleted'; id: string }
 

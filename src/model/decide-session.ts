@@ -2,10 +2,18 @@ import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
 import type { SentNote } from './decide-comments.ts'
+import type { EventFields } from './events.ts'
 import type { Place } from './history.ts'
 import { hasEnded, type Session, sessionMove, type WrittenTexts } from './session.ts'
 import { nextState } from './session-state.ts'
-import { type LineWith, lastOf, type NewTrailLine, newLine, numbered } from './trail.ts'
+import {
+  type LineWith,
+  lastOf,
+  lineInQueue,
+  type NewTrailLine,
+  newLine,
+  numbered,
+} from './trail.ts'
 
 /** Returns the edit that moves the case after a session's milestone; empty if the case keeps its state. */
 export function caseMove(
@@ -84,7 +92,9 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
   if (session.state !== 'plan_ready') {
     throw new AppError(
       'wrong_state',
-      `The plan can be edited while it awaits approval; the session is ${session.state}.`,
+      lineInQueue(session.trail)
+        ? 'The plan is approved, and waits in line. Take it out of the line before you edit it (DELETE …/queue, casefile queue cancel).'
+        : `The plan can be edited while it awaits approval; the session is ${session.state}.`,
     )
   }
   const { sha256, hypothesis_sha256 } = edit
@@ -104,13 +114,15 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
 
 /**
  * Approves the plan. Throws `plan_changed` if the approved hash is not that of the current plan. The audit trail
- * stores the plan's text, as the section may be edited later.
+ * stores the plan's text, as the section may be edited later. With `queued`, the session waits for its folder, and its
+ * case moves when it starts.
  */
 export function approve(
   folder: CaseFolder,
   id: string,
   plan: { sha256: string; approved: string; text: string; via: Place; sent: SentNote },
   now: string,
+  queued?: QueueFields,
 ): Edit[] {
   const session = liveSession(folder, id)
   nextState(session.state, 'approve')
@@ -135,11 +147,50 @@ export function approve(
     ],
     fields: { plan_sha256: plan.sha256 },
     comments: plan.sent.changes,
+    ...(queued ? { after: [queuedLine(queued, plan.sent)] } : {}),
   })
   return [
     { file: 'session', number: session.number, edit },
-    ...caseMove(folder, 'approved', session.type),
+    ...(queued ? [] : caseMove(folder, 'approved', session.type)),
   ]
+}
+
+type QueueFields = Omit<EventFields<'queued'>, 'comments'>
+
+function queuedLine(fields: QueueFields, { changes }: SentNote): NewTrailLine {
+  const comments = changes.flatMap((change) => (change.is === 'marked' ? [change.id] : []))
+  return newLine('queued', { ...fields, comments: comments.length > 0 ? comments : undefined })
+}
+
+/**
+ * Takes the approval of a session back that waits in line and has not started: its plan waits again, and so do the
+ * comments that were sent with it. `edited` is the plan in the file, if it is another than the approved one.
+ */
+export function leaveLine(
+  folder: CaseFolder,
+  id: string,
+  { reason, edited }: { reason: string; edited?: { sha256: string; inRun: boolean } | undefined },
+  now: string,
+): Edit[] {
+  const session = liveSession(folder, id)
+  const sent = lineInQueue(session.trail)?.fields.comments
+  const comments = Array.isArray(sent) ? sent.map(String) : []
+  const line = edited && {
+    by: 'hand' as const,
+    sha256: edited.sha256,
+    in_run: edited.inRun || undefined,
+  }
+  const edit = sessionMove(session, {
+    trigger: 'leave_line',
+    now,
+    reason,
+    fields: { plan_sha256: null },
+    before: line ? [newLine('plan_edited', line)] : [],
+    comments: (folder.texts?.comments ?? [])
+      .filter((comment) => comments.includes(comment.id) && !comment.resolved)
+      .map(({ id }) => ({ is: 'marked', id, sent: false })),
+  })
+  return [{ file: 'session', number: session.number, edit }]
 }
 
 /**

@@ -25,6 +25,7 @@ import {
   yes,
 } from './event-row.ts'
 import { CLIENTS } from './history.ts'
+import { QUEUE_EVENTS } from './queue-events.ts'
 import {
   caseState,
   count,
@@ -280,6 +281,7 @@ export const EVENTS = {
     },
   ),
   ...COMMENT_EVENTS,
+  ...QUEUE_EVENTS,
   ...AGENT_EVENTS,
   ...BEFORE_EVENTS,
   working_folder_changed: entry(

@@ -8,7 +8,7 @@ import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session, SessionEdit } from './session.ts'
 import { objectionTo } from './support.ts'
-import type { TrailLine } from './trail.ts'
+import { lastOf, type TrailLine } from './trail.ts'
 
 /** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
 export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
@@ -141,6 +141,17 @@ export function sessionActs(
             text: textOf(values.note),
           },
         ]
+      case 'queued': {
+        const first = values.waits_for as Record<string, unknown> | null
+        const text = first && `after session ${String(first.number)} of “${String(first.title)}”`
+        return [{ at, what: `${name} waits in line`, text: textOf(text) }]
+      }
+      case 'session_started': {
+        const before = lastOf(until, 'queued')
+        const approved = lastOf(until, 'plan_approved')
+        if (!before || before.number < (approved?.number ?? 0)) return []
+        return [{ at, what: `${name} begins to work after waiting in line` }]
+      }
       case 'session_state_changed': {
         const sent = lines.find((line) => line.event === 'comments_sent')?.fields
         return movedActs(name, values, { ...session, ...fields }, sent).map((act) => ({
@@ -178,6 +189,8 @@ function movedActs(
     const comments = counted(Number(sent.count), 'comment')
     return [{ what: `${name} plan sent back (${comments})`, text: textOf(sent.note) }]
   }
+  if (old_state === 'approved' && new_state === 'plan_ready')
+    return [{ what: `${name} left the line`, text: reason }]
   if (new_state !== 'complete' && new_state !== 'failed' && new_state !== 'abandoned') return []
   const text = [reason?.replace(/[.\s]+$/, ''), testText(session), diffText(session)]
   const known = text.filter((part) => part !== undefined)

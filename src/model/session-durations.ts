@@ -3,7 +3,7 @@ import type { Session } from './session.ts'
 import { isSessionState, type SessionState } from './session-state.ts'
 import type { TrailLine } from './trail.ts'
 
-/** How long a session planned, waited for the operator, and ran; null for phases it has not had. */
+/** How long a session planned, waited for the operator or in line, and ran; null for phases it has not had. */
 export interface SessionDurations {
   planned_ms: number | null
   waited_ms: number | null
@@ -26,13 +26,16 @@ export function sessionDurations(trail: readonly TrailLine[]): SessionDurations 
   const durations: SessionDurations = { planned_ms: null, waited_ms: null, ran_ms: null }
   let state: SessionState | null = null
   let since = 0
+  let isInLine = false
   for (const { event, time, fields } of trail) {
+    if (event === 'queued') isInLine = true
     if (event !== 'session_created' && event !== 'session_state_changed') continue
     const next = event === 'session_created' ? 'created' : fields.new_state
     if (!isSessionState(next)) continue
     const now = Date.parse(time)
-    const kind = state === null ? undefined : SPENT[state]
+    const kind = isInLine ? 'waited_ms' : state === null ? undefined : SPENT[state]
     if (kind) durations[kind] = (durations[kind] ?? 0) + Math.max(0, now - since)
+    isInLine = false
     state = next
     since = now
   }

@@ -23,6 +23,7 @@ export type Trigger =
   | 'approve'
   | 'revise'
   | 'start'
+  | 'leave_line'
   | 'finish'
   | 'fail'
   | 'abandon'
@@ -34,6 +35,8 @@ const MOVES: Record<Trigger, { from: readonly SessionState[]; to: SessionState }
   approve: { from: ['plan_ready'], to: 'approved' },
   revise: { from: ['plan_ready'], to: 'planning' },
   start: { from: ['approved'], to: 'executing' },
+  /** It waited in line, and did not start. */
+  leave_line: { from: ['approved'], to: 'plan_ready' },
   finish: { from: ['executing'], to: 'complete' },
   fail: { from: ['created', 'planning', 'approved', 'executing'], to: 'failed' },
   abandon: {

@@ -1,6 +1,8 @@
 import type { Problem } from './problem.ts'
 
 export const SETTINGS_FILE = 'casefile.md'
+/** Of `parallel`. */
+export const MAX_PARALLEL = 16
 export const MAX_SETTINGS_BYTES = 256 * 1024
 
 /** The settings in `casefile.md`. Every key is optional. */
@@ -31,6 +33,8 @@ export interface Settings {
   cache: readonly string[] | null
   /** Whether runs are held back from the rest of the machine. Anything but `mounts` is ignored until trusted. */
   sandbox: SandboxSetting
+  /** How many isolated sessions may work at the same time. */
+  parallel: number
   memoryRoot: string | null
   /** The body of the file: instructions for agents. */
   instructions: string
@@ -77,6 +81,7 @@ export const DEFAULT_SETTINGS: Settings = {
   hide: [],
   cache: null,
   sandbox: 'mounts',
+  parallel: 2,
   memoryRoot: null,
   instructions: '',
   problems: [],

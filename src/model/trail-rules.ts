@@ -76,6 +76,7 @@ function stateFaults(lines: readonly TrailLine[]): string[] {
       faults.push(
         `line ${line.number} goes from ${String(old_state)} to ${new_state}, but the session was ${state}`,
       )
+    if (new_state === 'plan_ready') isApproved = false // an approval that was taken back does not count
     if (new_state === 'approved' && !isApproved)
       faults.push(`line ${line.number} says approved, and no line before it says what was approved`)
     state = new_state

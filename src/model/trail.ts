@@ -99,3 +99,25 @@ export function stateInTrail(trail: readonly TrailLine[]): SessionState | null {
   }
   return null
 }
+
+/** The approval that counts: the last one, unless the session left the line without a start. */
+export function standingApproval(
+  trail: readonly TrailLine[],
+): LineWith<'plan_approved'> | undefined {
+  const approved = lastOf(trail, 'plan_approved')
+  const isWithdrawn = trail.some(
+    ({ event, fields, number }) =>
+      event === 'session_state_changed' &&
+      fields.new_state === 'plan_ready' &&
+      number > (approved?.number ?? 0),
+  )
+  return isWithdrawn ? undefined : approved
+}
+
+/** The line that says since when an approved session waits for its working folder; undefined if it does not wait. */
+export function lineInQueue(trail: readonly TrailLine[]): LineWith<'queued'> | undefined {
+  if (stateInTrail(trail) !== 'approved') return undefined
+  const queued = lastOf(trail, 'queued')
+  const approved = lastOf(trail, 'plan_approved')
+  return queued && queued.number > (approved?.number ?? 0) ? queued : undefined
+}

@@ -7,6 +7,7 @@ import { MAX_PICTURE_BYTES } from '../model/picture.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import { acceptedDespite, objectionTo } from '../model/support.ts'
+import { standingApproval } from '../model/trail.ts'
 import { ansiLines } from '../rendering/ansi/lines.ts'
 import { type Patch, readPatch } from '../rendering/diff/patch.ts'
 import { isArtifactOf, readArtifact } from '../runners/output/artifacts.ts'
@@ -103,7 +104,7 @@ export async function loadSession(
   const record = catalog.entry(case_id)?.sessions.get(number)
   const reading = record?.value ? await texts.session(case_id, record) : null
   const sections: Partial<SessionTexts> = reading?.value ?? {}
-  const approval = trail.findLast(({ event }) => event === 'plan_approved')
+  const approval = standingApproval(trail)
   const entry = history.findLast((each) => each.kind === 'approved' && each.session === number)
   return {
     session,

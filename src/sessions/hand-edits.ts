@@ -58,7 +58,10 @@ export function createHandEdits(deps: HandEditDeps): HandEdits {
       })
     }
     if (deps.runGuard.isWatching()) {
-      for (const { id, state } of folder.sessions) if (state === 'plan_ready') touchedInRun.add(id)
+      for (const { id, state } of folder.sessions) {
+        // an approved plan that waits in line may have to be approved again
+        if (state === 'plan_ready' || state === 'approved') touchedInRun.add(id)
+      }
     }
     if (isConcerned(caseId, folder)) arm(caseId, quietMs)
   }

@@ -3,63 +3,62 @@ import { diskError } from '../files/storage-error.ts'
 import { AppError, stoppingError } from '../model/app-error.ts'
 import type { CaseFolder, Decide } from '../model/case-folder.ts'
 import type { Actor } from '../model/history.ts'
-import type { IdentifiedRun, RunProcess } from '../runners/process/run-processes.ts'
 import type { Store, UpdateOptions } from '../workspace/store.ts'
+import {
+  busyError,
+  type Claim,
+  findObstacle,
+  isSamePlace,
+  type Obstacle,
+  type Place,
+} from './folder-lock.ts'
+import type { Ending, EndingWhy, Job, NewJob } from './job.ts'
 
-/** Why a job was stopped. */
-type Ending = 'abandon' | 'stop' | 'time_out'
+export type { Job, NewJob, SessionRun } from './job.ts'
 
-/** A session under way in this process: planning, or at work in a folder. */
-export interface Job {
-  session_id: string
-  case_id: string
-  number: number
-  kind: 'plan' | 'work'
-  runId: string
-  /** The processes started for it so far. */
-  processes: RunProcess[]
-  /**
-   * The run folder's name. It stays the same per session, because an agent finds its conversation by the folder it
-   * ran in.
-   */
-  folderId: string
-  /** The working folder it occupies; null while it plans. */
-  folder: string | null
-  signal: AbortSignal
-  ending: Ending | null
-  /** The operator's reason for abandoning. */
-  reason: string | undefined
-  /** Who abandoned it. */
-  endedBy: Actor | undefined
-  /** Planning has ended and its end is recorded; only cleanup remains. */
-  planned: boolean
+export interface Queueing {
+  /** Waits in line where the folder is not free. */
+  queue: boolean
+  /** Whether it could: an error says so. */
+  canWait: boolean
 }
 
-/** A running session, as needed to recognize requests that its own processes send to this service. */
-export interface SessionRun extends IdentifiedRun {
-  session_id: string
-  case_id: string
-  kind: Job['kind']
-  /** A person started its agent, not the service. */
-  isTerminal?: boolean
+/** The place in line of a session. */
+export interface Standing {
+  job: Job
+  /** The folder that it waits for. */
+  folder: string
+  /** What it waits for; null if it is about to start. */
+  obstacle: Obstacle | null
+  /** 1 is the next one. */
+  position: number
 }
 
-interface EndingWhy {
-  reason?: string | undefined
-  by?: Actor
+/** A session that worked in the folder while another waited for it. */
+export interface Predecessor {
+  job: Job
+  folder: string
+  /** Its end is recorded. */
+  closed: Promise<void>
 }
-
-type NewJob = Omit<
-  Job,
-  'signal' | 'ending' | 'reason' | 'endedBy' | 'planned' | 'processes' | 'folderId'
->
 
 export interface Jobs {
   /**
-   * Registers a job before anything is written for it. At most one job executes in a folder. Waits for a
-   * conflicting job whose end is already recorded: a client that saw that end may start the next one at once.
+   * Registers a job before anything is written for it. At most one job executes in a folder: with `queue`, the job
+   * waits for it in line. Waits for a conflicting job whose end is already recorded: a client that saw that end may
+   * start the next one at once.
    */
-  open(job: NewJob): Promise<Job>
+  open(job: NewJob, how?: Queueing): Promise<Job>
+  /** Resolves when the job has its folder, or was stopped. */
+  turn(job: Job): Promise<void>
+  /** The job in line, and what it waits for; null if it does not wait. */
+  standing(sessionId: string): Standing | null
+  /** Those that worked in the job's folder while it waited. */
+  predecessors(job: Job): readonly Predecessor[]
+  /** Why a session could not start there now; null if it could. */
+  obstacle(place: Place): Obstacle | null
+  /** The jobs in line, the first one first. */
+  line(): Standing[]
   /** Runs the job's work; the job closes with it. */
   run(job: Job, work: () => Promise<void>): void
   close(job: Job): void
@@ -76,6 +75,9 @@ interface JobDeps {
   running: Set<string>
   /** Whether the job's end is already recorded. */
   isOver(job: Job): boolean
+  /** How many isolated sessions may work at the same time. */
+  parallel(): Promise<number>
+  titleOf(caseId: string): string
   /** Called when a job opens or closes. */
   onChange(caseId: string): void
   /** Called if a job could not record its own end; must not reject. */
@@ -88,11 +90,18 @@ interface Entry {
   controller: AbortController
   closed: Promise<void>
   onClosed(): void
+  /** The folder that the job waits for. */
+  wanted: string | null
+  turn: Promise<void>
+  onTurn(): void
+  predecessors: Predecessor[]
 }
 
-export function createJobs({ running, isOver, onChange, onFailure, log }: JobDeps): Jobs {
+export function createJobs(deps: JobDeps): Jobs {
+  const { running, isOver, parallel, titleOf, onChange, onFailure, log } = deps
   const jobs = new Map<string, Entry>()
   let closing = false
+  let limit = 1
 
   async function end(
     sessionId: string,
@@ -105,53 +114,155 @@ export function createJobs({ running, isOver, onChange, onFailure, log }: JobDep
     entry.job.reason ??= reason
     entry.job.endedBy ??= by
     entry.controller.abort()
+    if (entry.job.inLine) entry.onTurn()
     await entry.closed
     return true
+  }
+
+  /** The folders that are taken, and those that others wait for; the line is in the order of the map. */
+  function claims(until?: Entry): Claim[] {
+    const all = [...jobs.values()]
+    const waiting = all.slice(0, until ? all.indexOf(until) : all.length)
+    return [
+      ...all.filter((each) => each !== until).map((each) => claimOf(each, each.job.folder, false)),
+      ...waiting.map((each) => claimOf(each, each.wanted, true)),
+    ].filter((claim) => claim !== null)
+  }
+
+  function claimOf({ job }: Entry, folder: string | null, isWaiting: boolean): Claim | null {
+    return folder === null ? null : { job, folder, isolated: job.isolated, isWaiting }
+  }
+
+  const obstacleOf = (entry: Entry, folder: string) =>
+    findObstacle({ folder, isolated: entry.job.isolated }, claims(entry), limit)
+
+  /** Gives free folders to those that wait for them. */
+  function advance(): void {
+    for (const entry of jobs.values()) {
+      const { job, wanted } = entry
+      if (wanted === null || job.ending !== null || obstacleOf(entry, wanted)) continue
+      entry.wanted = null
+      job.folder = wanted
+      entry.onTurn()
+    }
+  }
+
+  function onFree(): void {
+    const waiting = [...jobs.values()].filter(({ job }) => job.inLine)
+    if (waiting.length === 0) return
+    advance()
+    for (const { job } of waiting) onChange(job.case_id)
+    if (!waiting.some(({ job }) => job.isolated)) return
+    parallel()
+      .then((present) => {
+        limit = present
+        advance()
+      })
+      .catch((error: unknown) => log(`the line of isolated sessions waits: ${String(error)}`))
+  }
+
+  function release(job: Job): void {
+    const entry = jobs.get(job.session_id)
+    if (entry?.job !== job) return
+    const { folder, isolated } = job
+    for (const other of jobs.values()) {
+      const wanted = other.wanted ?? other.job.folder
+      const isBehind = other.job.inLine && other !== entry && folder !== null && wanted !== null
+      if (
+        isBehind &&
+        isSamePlace({ folder, isolated }, { folder: wanted, isolated: other.job.isolated })
+      )
+        other.predecessors.push({ job, folder, closed: entry.closed })
+    }
+    job.folder = null
+    entry.wanted = null
+    onFree()
   }
 
   function close(job: Job): void {
     const entry = jobs.get(job.session_id)
     if (entry?.job !== job) return
+    release(job)
     jobs.delete(job.session_id)
     running.delete(job.session_id)
     onChange(job.case_id)
     entry.onClosed()
   }
 
-  const conflicting = ({ session_id, folder }: NewJob) =>
-    [...jobs.values()].filter(
-      ({ job }) => job.session_id === session_id || (folder !== null && job.folder === folder),
-    )
+  function placeOf({ folder, isolated }: NewJob): Place | null {
+    return folder === null ? null : { folder, isolated }
+  }
+
+  const conflicting = (newJob: NewJob) => {
+    const place = placeOf(newJob)
+    return [...jobs.values()].filter(({ job }) => {
+      const theirs = placeOf(job)
+      const isSame = place !== null && theirs !== null && isSamePlace(place, theirs)
+      return job.session_id === newJob.session_id || isSame
+    })
+  }
+
+  function standingOf(entry: Entry): Standing | null {
+    const { job, wanted } = entry
+    const folder = wanted ?? job.folder
+    if (!job.inLine || folder === null) return null
+    const obstacle = wanted === null ? null : obstacleOf(entry, wanted)
+    const before = obstacle?.by.filter(({ isWaiting }) => isWaiting) ?? []
+    return { job, folder, obstacle, position: before.length + 1 }
+  }
 
   return {
-    async open(newJob) {
+    async open(newJob, { queue, canWait } = { queue: false, canWait: true }) {
+      if (newJob.isolated) limit = await parallel()
       const ending = conflicting(newJob).filter(({ job }) => isOver(job))
       await Promise.all(ending.map((entry) => entry.closed))
       if (closing) throw stoppingError()
       if (jobs.has(newJob.session_id)) {
         throw new AppError('already_active', 'This session is already running.')
       }
-      const [busy] = conflicting(newJob)
-      if (busy) throw folderBusy(busy.job)
+      const place = placeOf(newJob)
+      const obstacle = place && findObstacle(place, claims(), limit)
+      if (obstacle && !(queue && canWait)) throw busyError(obstacle, place!, { titleOf, canWait })
       const controller = new AbortController()
-      const state = {
+      const job: Job = {
+        ...newJob,
+        signal: controller.signal,
+        folder: obstacle ? null : newJob.folder,
+        inLine: obstacle !== null,
         ending: null,
         reason: undefined,
         endedBy: undefined,
+        release: () => release(job),
         planned: false,
         processes: [],
         folderId: newJob.session_id,
       }
-      const job: Job = { ...newJob, signal: controller.signal, ...state }
-      let onClosed = () => {}
-      const closed = new Promise<void>((resolve) => {
-        onClosed = resolve
+      const [closed, onClosed] = signal()
+      const [turn, onTurn] = signal()
+      jobs.set(job.session_id, {
+        job,
+        controller,
+        closed,
+        onClosed,
+        turn,
+        onTurn,
+        wanted: obstacle ? newJob.folder : null,
+        predecessors: [],
       })
-      jobs.set(job.session_id, { job, controller, closed, onClosed })
       running.add(job.session_id)
       onChange(job.case_id)
       return job
     },
+    turn: async (job) => {
+      if (job.inLine) await jobs.get(job.session_id)?.turn
+    },
+    standing(sessionId) {
+      const entry = jobs.get(sessionId)
+      return entry ? standingOf(entry) : null
+    },
+    obstacle: (place) => findObstacle(place, claims(), limit),
+    predecessors: (job) => jobs.get(job.session_id)?.predecessors ?? [],
+    line: () => [...jobs.values()].map(standingOf).filter((standing) => standing !== null),
     run(job, work) {
       void work()
         .catch((error: unknown) => onFailure(job, error))
@@ -173,12 +284,12 @@ function lostLine({ number, case_id }: Job, error: unknown): string {
   return `session ${number} of case ${case_id} did not end cleanly: ${String((error as Error)?.stack ?? error)}`
 }
 
-function folderBusy(job: Job): AppError {
-  return new AppError(
-    'folder_busy',
-    `Session ${job.number} of case ${job.case_id} is executing in this working folder. Wait until it finishes, or abandon it.`,
-    { extra: { running: { case_id: job.case_id, session_id: job.session_id } } },
-  )
+function signal(): [Promise<void>, () => void] {
+  let onSignal = () => {}
+  const come = new Promise<void>((resolve) => {
+    onSignal = resolve
+  })
+  return [come, onSignal]
 }
 
 /** Who ended a job, for the history: the operator if they abandoned it, else the provider. */

@@ -4,8 +4,8 @@ import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Session } from '../model/session.ts'
-import { isOver as isOverState, isRunning, type SessionState } from '../model/session-state.ts'
-import { lastOf } from '../model/trail.ts'
+import { isOver as isOverState, isRunning } from '../model/session-state.ts'
+import { lastOf, lineInQueue } from '../model/trail.ts'
 import { bootId, processStart } from '../platform/processes.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import { endProcessGroup } from '../runners/process/process-group.ts'
@@ -13,14 +13,22 @@ import { runProcess } from '../runners/process/run-processes.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
-import { createJobs, type Job, type Jobs, retryWhileUnwritable } from './jobs.ts'
+import {
+  createJobs,
+  type Job,
+  type Jobs,
+  type NewJob,
+  type Queueing,
+  retryWhileUnwritable,
+} from './jobs.ts'
+import { backFromLine } from './queue.ts'
 import { moveCase } from './work-mode.ts'
 
 /** Starts and cleans up the job of a session, whatever the job does. */
-interface SessionJobs {
+export interface SessionJobs {
   jobs: Jobs
   /** Registers a job and writes its run record before anything else. */
-  start(newJob: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>): Promise<Job>
+  start(newJob: Omit<NewJob, 'runId'>, how?: Queueing): Promise<Job>
   begin(job: Job, change: Change): Promise<CaseFolder>
 }
 
@@ -36,6 +44,8 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     running: deps.running,
     onChange: (caseId) => deps.catalog.invalidate(caseId),
     isOver,
+    parallel: async () => (await deps.settings()).parallel,
+    titleOf: (caseId) => deps.catalog.row(caseId)?.title ?? caseId,
     onFailure: failed,
     log: deps.log,
   })
@@ -45,8 +55,8 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     if (isOverState(change.after.state)) deps.running.delete(change.after.id)
   })
 
-  async function start(newJob: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
-    const job = await jobs.open({ ...newJob, runId: newId() })
+  async function start(newJob: Omit<NewJob, 'runId'>, how?: Queueing) {
+    const job = await jobs.open({ ...newJob, runId: newId() }, how)
     const { session_id, case_id, number, runId } = job
     try {
       await runs.write({
@@ -173,13 +183,16 @@ async function endProcesses(
 async function failSession(
   deps: SessionDeps,
   { case_id, session_id, number }: Pick<RunRecord, 'case_id' | 'session_id' | 'number'>,
-  why: (state: SessionState) => string,
+  why: (state: string) => string,
 ): Promise<void> {
   const { store, layout, now } = deps
   const folder = await store.read(case_id)
   const present = sessionOf(folder, session_id)
   if (present.state === 'complete') await moveCase(deps, case_id, present.type)
   if (!isRunning(present.state)) return
+  if (lineInQueue(present.trail)) {
+    return backFromLine(deps, present, { reason: why('waiting in line') })
+  }
   const worked = present.state === 'executing'
   const steps = worked
     ? await stepEvidence(layout, case_id, number, present.trail, layout.root)

@@ -1,35 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
-import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
-import { recordSent, type SentNote, sendComments } from '../model/decide-comments.ts'
+import { recordSent, type SentNote } from '../model/decide-comments.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
-import { nextState } from '../model/session-state.ts'
-import { type SentSignature, takeSignature } from '../signing/approval-signature.ts'
+import { isRunning, nextState } from '../model/session-state.ts'
+import { lineInQueue } from '../model/trail.ts'
 import { type ConversationRecords, createConversationRecords } from '../state/conversations.ts'
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
 import { createRunRecords } from '../state/runs.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
+import { type Approve, createApproval, folderInTerminal } from './approval.ts'
 import { type CommentActions, createCommentActions, mustBePlan } from './comment-actions.ts'
 import { type Conversations, createConversations } from './conversations/conversations.ts'
 import { planInTerminal } from './conversations/terminal-plan.ts'
 import { type DeniedRequest, noteDenied } from './denied-request.ts'
 import type { SessionDeps } from './deps.ts'
+import type { Obstacle, Place } from './folder-lock.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
-import type { Job, SessionRun } from './jobs.ts'
+import type { Job, SessionRun, Standing } from './jobs.ts'
 import { plan } from './plan-mode.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
 import { mustBeInstalled, providerOf } from './providers.ts'
-import { changeRequest, type NewSession, requestedSession, sessionComments } from './sent-notes.ts'
+import { changeRequest, type NewSession, requestedSession } from './sent-notes.ts'
 import { createSessionJobs, recover } from './session-jobs.ts'
-import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
-import { execute, type Worker } from './work-mode.ts'
+import { mustBeRunnable, mustTrustFiles } from './start-checks.ts'
 
 interface SessionParts {
   sessions: Sessions
@@ -82,16 +82,15 @@ export interface Sessions {
     /** `expected` is the hash of the plan that was edited. */
     asked: { allow: Allow; by: Actor; expected?: string | undefined },
   ): Promise<CaseFolder>
-  approve(
-    caseId: string,
-    id: string,
-    asked: {
-      plan_sha256?: string | undefined
-      note?: string | undefined
-      signature?: SentSignature | undefined
-      by: Actor
-    },
-  ): Promise<CaseFolder>
+  approve: Approve
+  /** Takes an approved session out of the line; its plan waits for approval again. */
+  leaveLine(caseId: string, id: string, asked: { by: Actor }): Promise<CaseFolder>
+  /** Why a session could not start in that place now; null if it could. */
+  obstacle(place: Place): Obstacle | null
+  /** The sessions in line, the first one first. */
+  line(): Standing[]
+  /** The place in line of a session; null if it does not wait. */
+  standing(id: string): Standing | null
   /** Throws `bad_request` if there is neither a note nor a comment to send. */
   revise(
     caseId: string,
@@ -149,7 +148,12 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
   ): Promise<{ folder: CaseFolder; session: Session }> {
     const number = await newNumber(caseId)
     const id = newId()
-    const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
+    const job = await start({
+      ...named(caseId, id, number),
+      kind: 'plan',
+      folder: null,
+      isolated: false,
+    })
     const folder = await begin(job, (decided) =>
       store.update(
         caseId,
@@ -173,7 +177,12 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     by: Actor,
     work: (job: Job, note: string) => Promise<void>,
   ): Promise<CaseFolder> {
-    const job = await start({ ...named(case_id, id, number), kind: 'plan', folder: null })
+    const job = await start({
+      ...named(case_id, id, number),
+      kind: 'plan',
+      folder: null,
+      isolated: false,
+    })
     let before = ''
     let note = ''
     const decided = (folder: CaseFolder) => {
@@ -210,18 +219,15 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     },
   })
 
-  /** The folder that the agent of a session in a terminal works in. Throws `wrong_state` if that is not known here. */
-  function folderInTerminal({ id, number }: Session): string {
-    const conversation = conversations.ofSession(id)
-    if (conversation) return conversation.folder
-    throw new AppError(
-      'wrong_state',
-      `The conversation of session ${number} with its agent is not known on this machine, so its plan cannot be carried out. Abandon the session.`,
-    )
-  }
-
   const planWithTalk = (session: Session, job: Job) =>
-    planInTerminal(deps, job, conversations.talkOf(session), folderInTerminal(session))
+    planInTerminal(
+      deps,
+      job,
+      conversations.talkOf(session),
+      folderInTerminal(conversations, session),
+    )
+
+  const approve = createApproval({ deps, jobs, start, begin, conversations })
 
   const sessions: Sessions = {
     async create(caseId, wanted, by) {
@@ -264,51 +270,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       return folder
     },
 
-    async approve(caseId, id, { plan_sha256: expected, note, signature, by }) {
-      const present = await store.read(caseId)
-      const session = decide.liveSession(present, id)
-      nextState(session.state, 'approve')
-      const { plan: text } = await deps.sessionTexts(caseId, session)
-      if (expected === undefined)
-        decide.requireReadPlan(session, sha256(text), deps.touchedInRun.has(id))
-      const approved = expected ?? sha256(text)
-      if (approved === sha256(text)) await mustBeRunnable(text)
-      const { number } = session
-      let notes = ''
-      const { folder: workdir, worker } = await workerFor(present, session, {
-        text,
-        isChecked: approved === sha256(text),
-        letWork: () => conversations.letWork(session, { plan: text, notes }),
-      })
-      const views = await sessionComments(deps, session)
-      const signing = { layout, number, now: now(), ...(await deps.settings()) }
-      const storeSignature = await takeSignature(
-        { case_id: caseId, session_id: id, plan_sha256: approved },
-        signature,
-        signing,
-      )
-      const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
-      const folder = await begin(job, async (decided) => {
-        // no other approval can come from here on, but one may have been recorded meanwhile
-        nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
-        if (approved === sha256(text)) await storeSignature()
-        return store.update(
-          caseId,
-          (folder) => {
-            const onDisk = sha256(folder.texts!.plan)
-            // the text that runs was read and checked above, so the file must still have it
-            const shown = onDisk === approved ? sha256(text) : onDisk
-            const sent = sendComments(folder.texts!.comments, views, { note, to: 'approve' })
-            notes = sent.text
-            const approval = { sha256: shown, approved, text, via: by.from, sent }
-            return decided(decide.approve(folder, id, approval, now()))
-          },
-          { texts: id, by },
-        )
-      })
-      jobs.run(job, () => execute(deps, job, worker, { plan: text, notes }))
-      return folder
-    },
+    approve,
 
     async revise(caseId, id, { note, by }) {
       const present = await store.read(caseId)
@@ -334,15 +296,22 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     async abandon(caseId, id, { reason, by }) {
       const session = decide.liveSession(await store.read(caseId), id)
       nextState(session.state, 'abandon')
-      const late = delay(limits.recordEnd, 'late' as const, { ref: false })
-      if ((await Promise.race([jobs.end(id, 'abandon', { reason, by }), late])) === 'late') {
-        throw stillOpen(session, limits.recordEnd)
-      }
+      await endInTime(session, jobs.end(id, 'abandon', { reason, by }))
       const folder = await store.read(caseId)
       if (sessionOf(folder, id).state === 'abandoned') return folder
       return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()), { by })
     },
 
+    async leaveLine(caseId, id, { by }) {
+      const session = decide.liveSession(await store.read(caseId), id)
+      if (!jobs.find(id)?.inLine || !lineInQueue(session.trail)) throw notInLine(session)
+      await endInTime(session, jobs.end(id, 'leave_line', { by }))
+      return store.read(caseId)
+    },
+
+    obstacle: jobs.obstacle,
+    line: jobs.line,
+    standing: jobs.standing,
     runs: () => [...jobs.active(), ...conversations.runs()],
     async noteDenied(id, denied) {
       const job = jobs.find(id)
@@ -356,31 +325,17 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     },
   }
 
-  /** Who carries out the plan of a session, and in which folder. Throws if that cannot be. */
-  async function workerFor(
-    { case: { workdir } }: CaseFolder,
-    session: Session,
-    { text, isChecked, letWork }: { text: string; isChecked: boolean; letWork: () => void },
-  ): Promise<{ folder: string; worker: Worker }> {
-    if (session.origin === 'terminal') {
-      const talk = conversations.talkOf(session)
-      const { scope, steps } = await readPlan(text)
-      talk.scope = scope
-      if (steps.some(({ baseline }) => baseline)) talk.prepare()
-      else talk.endPreparation()
-      return { folder: folderInTerminal(session), worker: { is: 'terminal', talk, letWork } }
-    }
-    const settings = await deps.settings()
-    const folder = await workingFolder(layout.root, workdir, settings.folders)
-    const provider = providerOf(session.provider, settings)
-    if (isChecked) await mustBeExecutable(text, provider)
-    if (!(await readPlan(text)).isRunbook) {
-      await mustTrustFiles(provider, { root: layout.root, folder }, settings.files)
-    }
-    return { folder, worker: { is: 'provider', provider } }
+  async function endInTime(session: Session, ended: Promise<boolean>): Promise<void> {
+    const late = delay(limits.recordEnd, 'late' as const, { ref: false })
+    if ((await Promise.race([ended, late])) === 'late') throw stillOpen(session, limits.recordEnd)
   }
 
   return { sessions, conversations }
+}
+
+function notInLine({ number, state }: Session): AppError {
+  const next = isRunning(state) ? ' To stop it, abandon it.' : ''
+  return new AppError('wrong_state', `Session ${number} is ${state}, and not in line.${next}`)
 }
 
 function stillOpen({ number }: Session, ms: number): AppError {

@@ -4,7 +4,7 @@ import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
+import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { caseMove, endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
@@ -50,6 +50,11 @@ export type Worker =
 export interface ApprovedPlan {
   plan: string
   notes: string
+  /**
+   * Records that the session starts; null retries until that is possible. If it rejects, nothing has started, and nothing
+   * will.
+   */
+  start: ((decide: Decide) => Promise<CaseFolder>) | null
 }
 
 /** Work mode: runs the approved plan, collects the evidence, and moves the session and its case. */
@@ -65,6 +70,7 @@ export async function execute(
   const reading = await readPlan(plan)
   const session = await begin(deps, job, {
     runsSteps: worker.is === 'provider' && agentOf(worker, reading) === null,
+    start: approved.start,
   })
   const isFirstTested = reading.steps.some(({ baseline }) => baseline)
   if (worker.is === 'terminal' && !isFirstTested) worker.letWork()
@@ -88,7 +94,7 @@ export async function execute(
     const replaced = replacedReason(await places.replaced())
     const folderDiff = await diffRun.finish()
     const workdir = job.folder!
-    job.folder = null // no process of the run works there now; only the result remains to be recorded
+    job.release() // no process of the run works there now; only the result remains to be recorded
     const ended = failIfReplaced(outcome, replaced)
     await finish(deps, job, session, { ...ended, plan, folderDiff, workdir })
   } finally {
@@ -112,16 +118,17 @@ function agentOf(worker: Worker, { isRunbook }: Pick<PlanReading, 'isRunbook'>):
 async function begin(
   { store, now }: SessionDeps,
   job: Job,
-  { runsSteps }: { runsSteps: boolean },
+  { runsSteps, start }: { runsSteps: boolean } & Pick<ApprovedPlan, 'start'>,
 ): Promise<Session> {
-  const folder = await updateWithRetry(store, job, (folder) => {
+  const decide: Decide = (folder) => {
     const session = sessionOf(folder, job.session_id)
     const { provider } = session
     const runs = runsSteps && provider !== OWN_PROVIDER ? { runs: 'steps' as const } : {}
     const started: NewTrailLine = { event: 'session_started', fields: { provider, ...runs } }
     const edit = sessionMove(session, { trigger: 'start', now: now(), after: [started] })
     return [{ file: 'session', number: session.number, edit }]
-  })
+  }
+  const folder = await (start ? start(decide) : updateWithRetry(store, job, decide))
   return sessionOf(folder, job.session_id)
 }
 
@@ -129,7 +136,7 @@ async function work(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  { plan, notes }: ApprovedPlan,
+  { plan, notes }: Omit<ApprovedPlan, 'start'>,
 ): Promise<WorkResult & { missing: MissingEnvironment; before: TestsByStep }> {
   const { state } = deps
   const settings = await deps.settings()

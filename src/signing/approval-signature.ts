@@ -18,7 +18,7 @@ import {
 } from '../model/approval-statement.ts'
 import type { Session } from '../model/session.ts'
 import { SETTINGS_FILE, type Settings } from '../model/settings.ts'
-import { lastOf } from '../model/trail.ts'
+import { standingApproval } from '../model/trail.ts'
 import type { Layout } from '../workspace/layout.ts'
 
 const MAX_BYTES = 64 * 1024
@@ -106,7 +106,7 @@ export async function signatureOf(
   { case_id, id, trail }: Pick<Session, 'case_id' | 'id' | 'trail'>,
   signers?: string,
 ): Promise<CheckedSignature | null> {
-  const approved = lastOf(trail, 'plan_approved')
+  const approved = standingApproval(trail)
   if (!approved) return null
   const path = layout.approvalFile(case_id, id)
   const [text, ssh] = await Promise.all([path, `${path}.sig`].map(textAt))
@@ -140,7 +140,7 @@ export function signatureBeside(
   signature: CheckedSignature | null,
   { trail }: Pick<Session, 'trail'>,
 ): CheckedSignature | null {
-  const approved = lastOf(trail, 'plan_approved')
+  const approved = standingApproval(trail)
   const isSigned = approved?.fields.plan_sha256 === planSha256
   if (signature === null || signature.state === 'invalid' || isSigned) return signature
   const { signed_at } = signature

@@ -8,7 +8,7 @@ import { countsAsVerified } from '../model/proof.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { objectionTo } from '../model/support.ts'
-import { lastOf } from '../model/trail.ts'
+import { lastOf, standingApproval } from '../model/trail.ts'
 import { faultsInTrail } from '../model/trail-rules.ts'
 import { changedProofs, changedSession, goneSessions, goneSignature } from './history-rules.ts'
 import type { RecordHistory } from './record-history.ts'
@@ -69,7 +69,7 @@ export function sessionFor(
 }
 
 export function approvedHash({ trail }: Session): string | null {
-  const hash = lastOf(trail, 'plan_approved')?.fields.plan_sha256
+  const hash = standingApproval(trail)?.fields.plan_sha256
   return typeof hash === 'string' ? hash : null
 }
 
@@ -84,12 +84,17 @@ async function checkFound(
   const read = await readSessionRecord(folder, session, context)
   if (!read) return failed('unreadable', `Session ${number} cannot be read.`)
   const { text, plan, changed, described } = read
-  const approved = lastOf(trail, 'plan_approved')
+  const approved = standingApproval(trail)
   const failures: Failure[] = []
   const fail = (code: Failure['code'], message: string) => failures.push({ code, message })
 
-  if (!approved) fail('not_approved', `Session ${number} was never approved.`)
-  else if (!String(approved.fields.plan_sha256).startsWith(trailer.plan)) {
+  if (!approved) {
+    const wasApproved = trail.some(({ event }) => event === 'plan_approved')
+    const why = wasApproved
+      ? `The approval of session ${number} was taken back before it started.`
+      : `Session ${number} was never approved.`
+    fail('not_approved', why)
+  } else if (!String(approved.fields.plan_sha256).startsWith(trailer.plan)) {
     const was = String(approved.fields.plan_sha256).slice(0, 12)
     fail(
       'other_plan',

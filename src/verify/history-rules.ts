@@ -6,7 +6,7 @@ import { readStatement } from '../model/approval-statement.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
-import { type LineWith, lastOf, type TrailLine, trueLines } from '../model/trail.ts'
+import { type LineWith, standingApproval, type TrailLine, trueLines } from '../model/trail.ts'
 import type { FileVersion, RecordHistory, SessionVersion } from './record-history.ts'
 import type { Claim, Failure } from './result.ts'
 
@@ -152,11 +152,19 @@ export function goneSignature(
   { id, case_id, trail }: Session,
   { files }: RecordHistory,
 ): Failure[] {
-  const approved = lastOf(trail, 'plan_approved')
+  const approved = standingApproval(trail)
+  // an earlier approval of the same plan may have been taken back
+  const takenBack = trail.findLast(
+    ({ event, fields }) =>
+      event === 'session_state_changed' &&
+      fields.old_state === 'approved' &&
+      fields.new_state === 'plan_ready',
+  )
   const version = files.find(({ caseId, path, bytes }) => {
     if (caseId !== case_id || path !== `sessions/${id}.approval`) return false
     const signed = readStatement(bytes.toString('latin1'))
-    return signed?.session_id === id && signed.plan_sha256 === approved?.fields.plan_sha256
+    const isOfThis = signed?.session_id === id && signed.signed_at > (takenBack?.time ?? '')
+    return isOfThis && signed.plan_sha256 === approved?.fields.plan_sha256
   })
   if (!version) return []
   const message = `The signature of the approval is gone; commit ${shortId(version.commit)} has it.`

@@ -8,7 +8,7 @@ import { decodeUtf8, readRegular, stampOf } from '../files/safe-read.ts'
 import { MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import type { Session } from '../model/session.ts'
-import { lastOf } from '../model/trail.ts'
+import { standingApproval } from '../model/trail.ts'
 import { UUID } from '../model/words.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -42,7 +42,7 @@ export async function namedSessions(
   const taken = new Set<string>()
   const named: NamedSession[] = []
   for (const { session, title, folder } of sessions.sort(newestFirst)) {
-    const plan = lastOf(session.trail, 'plan_approved')
+    const plan = standingApproval(session.trail)
     const plan_sha256 = plan?.fields.plan_sha256
     if (!plan || typeof plan_sha256 !== 'string') continue
     const files =

@@ -5,7 +5,7 @@ import { MAX_SESSION_BYTES, sha256 } from '../markdown/session-file.ts'
 import { testsBefore } from '../model/before.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import type { Session } from '../model/session.ts'
-import { lastOf } from '../model/trail.ts'
+import { standingApproval } from '../model/trail.ts'
 import { signatureOf } from '../signing/approval-signature.ts'
 import type { ClaimedSession } from './result.ts'
 
@@ -42,7 +42,7 @@ export async function readSessionRecord(
   if (!decoded?.ok || !record) return null
   const { text } = decoded
   const reading = await texts.session(case_id, record)
-  const approved = lastOf(trail, 'plan_approved')
+  const approved = standingApproval(trail)
   const { approved_via } = approved?.fields ?? {}
   return {
     text,

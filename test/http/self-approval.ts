@@ -182,6 +182,7 @@ t.test('what is refused to a session, and what is not', { ...linuxOnly }, async 
     ['PUT', `${path}/plan`, { plan: 'another' }, 403],
     ['POST', `${path}/revise`, { note: 'another' }, 403],
     ['POST', `${path}/abandon`, null, 403],
+    ['DELETE', `${path}/queue`, null, 403],
     ['POST', `${of}/sessions`, { type: 'verifying' }, 403],
     ['PUT', `${of}/proof/${proof}/verify`, null, 403],
     ['PUT', `${of}/state`, { state: 'WONT_FIX' }, 403],

@@ -639,12 +639,14 @@ t.test('a job whose failure cannot be handled closes all the same, and is logged
   const jobs = createJobs({
     running: new Set(),
     isOver: () => false,
+    parallel: () => Promise.resolve(2),
+    titleOf: (id) => id,
     onChange: () => {},
     onFailure: () => Promise.reject(new Error('again')),
     log: (line) => log.push(line),
   })
   const ids = { session_id: 's', case_id: 'c', number: 1, runId: 'm' }
-  const job = await jobs.open({ ...ids, kind: 'plan', folder: null })
+  const job = await jobs.open({ ...ids, kind: 'plan', folder: null, isolated: false })
   jobs.run(job, () => Promise.reject(new Error('first')))
   await jobs.end('s', 'stop')
   t.equal(jobs.find('s'), undefined)
@@ -655,12 +657,22 @@ t.test('once the service stops no job opens, nor one that waited', async (t) => 
   const jobs = createJobs({
     running: new Set(),
     isOver: () => true,
+    parallel: () => Promise.resolve(2),
+    titleOf: (id) => id,
     onChange: () => {},
     onFailure: () => Promise.resolve(),
     log: (line) => t.fail(line),
   })
   const wanted = (session_id: string) =>
-    ({ session_id, case_id: 'c', number: 1, runId: 'm', kind: 'work', folder: '/f' }) as const
+    ({
+      session_id,
+      case_id: 'c',
+      number: 1,
+      runId: 'm',
+      kind: 'work',
+      folder: '/f',
+      isolated: false,
+    }) as const
   jobs.run(await jobs.open(wanted('first')), () => Promise.resolve())
   const waiting = jobs.open(wanted('second'))
   const stopped = jobs.endAll('stop')
@@ -706,6 +718,9 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
         runId: 'm',
 
         folder: null,
+        isolated: false,
+        inLine: false,
+        release: () => {},
         signal: controller.signal,
         reason: undefined,
         endedBy: undefined,

@@ -38,6 +38,19 @@ const doubled =
     return lines.toSpliced(at, 0, lines[at]!)
   }
 
+const APPROVED = /old_state=plan_ready new_state=approved/
+
+/** The session waited in line and its plan went back; `again` is what comes before it is approved once more. */
+const takenBack =
+  (again: readonly string[]): Forge =>
+  (lines) => {
+    const at = lines.findIndex((line) => APPROVED.test(line))
+    const approved = lines[at]!
+    const back = approved.replace(APPROVED, 'old_state=approved new_state=plan_ready reason=x')
+    const repeated = lines.filter((line) => again.some((event) => isLineOf(line, event)))
+    return lines.toSpliced(at + 1, 0, back, ...repeated, approved)
+  }
+
 /** The trails are numbered and sealed again, and no history shows what they were. */
 const FORGERIES: [name: string, forge: Forge, message: RegExp][] = [
   ['no start', without('session_started'), /it has no session_started/],
@@ -95,6 +108,11 @@ const FORGERIES: [name: string, forge: Forge, message: RegExp][] = [
     /no line before it says what was approved/,
   ],
   [
+    'an approval that was taken back',
+    takenBack([]),
+    /says approved, and no line before it says what was approved/,
+  ],
+  [
     'a step that failed',
     changed('step_finished', 'step=change exit=0', 'step=change exit=3'),
     /line \d+ says that step change failed \(exit 3\)/,
@@ -129,6 +147,7 @@ t.test('a trail that the service cannot have written is found without a history'
   t.strictSame(await faultsIn(text), [])
   // a plan that is edited by hand and approved at once leaves no line of its edit
   t.strictSame(await faultsIn(text.replace(/(plan_written sha256=)\w+/, `$1${'0'.repeat(64)}`)), [])
+  t.strictSame(await faultsIn(withForgedTrail(text, takenBack(['plan_approved']))), [])
   for (const [name, forge, message] of FORGERIES) {
     const forged = withForgedTrail(text, forge)
     t.not(forged, text, name)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
   finished,
+  git,
   must,
   newSession,
   planned,
@@ -358,4 +359,42 @@ t.test('what is hostile stays text', async (t) => {
   const { html } = await page(service, pageOf(ref))
   t.match(html, '&lt;/pre&gt;&lt;script&gt;pwned()')
   t.notMatch(html, /\u001b|\u202e(?=gnp\.exe<\/)/)
+})
+
+t.test('a plan whose folder is not free can wait in line', async (t) => {
+  const service = await openTestService(t, { files: { '.gitignore': 'go\n' } })
+  git(service.root, 'init', '-q')
+  const wait = step('until test -e go; do sleep 0.02; done')
+  const first = await planned(service, { runbook: wait, fields: { title: 'The <first>' } })
+  const ref = await planned(service, { runbook: step('true') })
+  t.match((await page(service, pageOf(ref))).html, /Approve and run 1 step/)
+  await must(service, 'POST', `${first.path}/approve`)
+  await reaches(service, first, 'executing')
+
+  const busy = await page(service, pageOf(ref))
+  t.match(
+    words(busy.html),
+    /Session 1 of The <first> works in this working folder\. Your approval can wait in line\. The plan then starts by itself, but only if .* Approve, and wait in line/,
+  )
+  t.match(busy.html, /<input type="hidden" name="queue" value="true" data-list="json"/)
+  t.match(busy.html, /data-live="\/events\?after=now&amp;output=no"/, 'events of all cases')
+
+  await must(service, 'POST', `${ref.path}/approve`, { queue: true })
+  const waiting = await page(service, pageOf(ref))
+  t.match(
+    words(waiting.html),
+    /Waits in line \(next\), after session 1 of “The <first>”\. It starts by itself if nothing has changed .* Take it out of the line/,
+  )
+  t.match(waiting.html, /data-send="DELETE"[^>]*action="[^"]*\/queue"/)
+  t.notMatch(waiting.html, /stop-form/)
+  const list = await page(service, '/')
+  t.match(words(list.html), /session 1 waits in line · next, after session 1 of “The <first>”/)
+
+  await must(service, 'DELETE', `${ref.path}/queue`)
+  t.match(
+    words((await page(service, pageOf(ref))).html),
+    /This plan needs your approval again\. Nothing has run\. Taken out of the line\./,
+  )
+  writeFileSync(join(service.root, 'go'), '')
+  await reaches(service, first, 'complete')
 })

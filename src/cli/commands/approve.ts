@@ -14,6 +14,7 @@ import { jsonText } from '../output/json.ts'
 import { attachCommands, nextText } from '../output/next-proof.ts'
 import { changeText } from '../output/plan-change.ts'
 import { printPlan, sayFailed } from '../output/planned.ts'
+import { waitsForText } from '../output/queue-text.ts'
 import { printUncommitted } from '../output/uncommitted-text.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
@@ -27,6 +28,7 @@ interface Options extends CommandOptions {
   detach?: boolean
   next?: boolean
   bell?: boolean
+  queue?: boolean
   sign?: boolean
   key?: string
 }
@@ -41,6 +43,7 @@ export function command(): Command {
     .option('-m, --note <text>', 'A note for the agent. Your comments are sent too.')
     .option('--sign', 'Sign the approval with your SSH key.')
     .option('--key <file>', 'The key to sign with. Default: the one of git, else of ~/.ssh.')
+    .option('--queue', 'Wait in line if the folder is not free.')
     .option('--detach', 'Do not follow the run. Needs a running service.')
     .option('--next', 'Wait for plans of all cases and ask about each, until Ctrl-C.')
     .option('--bell', 'With --next: also ring the bell when something needs you.')
@@ -52,13 +55,14 @@ export function command(): Command {
       ['casefile approve', 'Choose among the plans that wait.'],
       ['casefile approve "sign-in"', 'Read the plan, answer y, watch the run.'],
       ['casefile approve "sign-in" -m "Keep the clock"', 'Approve with a note.'],
+      ['casefile approve "sign-in" --queue', 'Also if another session works in the folder.'],
       ['casefile approve --next --detach', 'Answer plan after plan while the runs go on.'],
       [
         'casefile approve c12d 2 --sha "$(casefile plan c12d 2 --json | jq -r .plan_sha256)"',
         'Approve in a script.',
       ],
     ],
-    more: 'If the plan changes while you read it, you see the new one and are asked again. Without a running service, Ctrl-C stops the run. --next begins with the plan that has waited longest, asks again about one that you did not approve only when it changes, and needs a terminal.',
+    more: 'If the plan changes meanwhile, you see the new one and are asked again. Without a running service, Ctrl-C stops the run. --next begins with the oldest plan, asks again only about one that changed, and needs a terminal.',
     exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.notApproved, EXIT.interrupted],
   })
 }
@@ -108,28 +112,35 @@ async function approve(
     if (json) terminal.print(jsonText(approved))
     else {
       const next = `casefile tail ${session.case_id.slice(0, 8)}`
-      terminal.print(`session ${session.number} is running. Follow it with: ${next}\n`)
+      const { queue } = approved
+      const does = queue ? `waits in line, ${waitsForText(queue)}` : 'is running'
+      terminal.print(`session ${session.number} ${does}. Follow it with: ${next}\n`)
     }
     return EXIT.done
   }
-  const done = await follow(context, approved, { from: 'plan_approved', silent: json })
+  const done = await follow(context, approved, {
+    from: 'plan_approved',
+    silent: json,
+    ...(approved.queue ? { until: ['plan_ready', 'complete', 'failed', 'abandoned'] } : {}),
+  })
   if (json) terminal.print(jsonText(done))
+  else if (done.state === 'plan_ready') terminal.warn('nothing was run: read the plan again')
   else if (done.state === 'complete') sayNext(context, done)
   else if (done.state === 'failed') sayFailed(terminal, done)
-  return sessionExitCode(done)
+  return done.state === 'plan_ready' ? EXIT.notApproved : sessionExitCode(done)
 }
 
 /** The approved session; null if the answer was no. */
 async function decide(
   context: CommandContext,
   first: SessionJson,
-  { yes, sha, note, sign, key }: Options,
+  { yes, sha, note, sign, key, queue }: Options,
 ): Promise<SessionJson | null> {
   const { client, terminal, json, signal } = context
   const approveText = async (session: SessionJson, plan_sha256: string | null) => {
     const send = (signature?: SentSignature) =>
       client.request('POST', `${sessionPath(session)}/approve`, {
-        body: { plan_sha256, note, signature },
+        body: { plan_sha256, note, signature, queue },
       })
     const sendSigned = () => signAndSend(context, session, { plan_sha256, key }, send)
     let answer: Awaited<ReturnType<typeof send>>

@@ -59,7 +59,7 @@ export function command(): Command {
         'Import the tasks of Backlog.md, beads or Task Master in this project.',
       ],
     ],
-    more: 'Tasks that already have a case are skipped, so repeating an import creates only new cases. docs/exchange.md says what becomes of each field.',
+    more: 'Tasks that have a case are skipped. docs/exchange.md says what becomes of each field.',
   })
 }
 

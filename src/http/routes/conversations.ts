@@ -11,7 +11,8 @@ import {
 } from '../schemas/conversation.ts'
 import { caseIdParam, conversationIdParam } from '../schemas/params.ts'
 import { session } from '../schemas/session.ts'
-import { serializeConversation, serializeSession, shownFolder } from '../serializers.ts'
+import { serializeConversation, serializeSession } from '../serializers.ts'
+import { shownFolder } from '../shown-folder.ts'
 
 /** Conversations of people with agents that they run themselves. */
 export const conversationEndpoints = [

@@ -181,7 +181,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Approve the plan and run it',
     description:
-      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run. With `signature`, the approval is signed with an SSH key of `allowed_signers`. The agent also gets the note and the comments that were not sent yet.',
+      'Starts the run. With `plan_sha256`, it fails if the present plan has another hash, so that only a plan that you have read can run. With `signature`, the approval is signed with an SSH key of `allowed_signers`. The agent also gets the note and the comments that were not sent yet. With `queue`, a session whose working folder is not free waits in line: it starts when its turn comes, if its plan, the files of the folder and the commit are as they were; else its plan waits for approval again, and `session_state_changed` has the reason.',
     params: ofSession,
     body: approvalSchema,
     isBodyOptional: true,
@@ -193,6 +193,7 @@ export const sessionEndpoints = [
       'already_active',
       'plan_changed',
       'folder_busy',
+      'too_many_sessions',
       'invalid_plan',
       'unknown_provider',
       'signature_required',
@@ -203,12 +204,17 @@ export const sessionEndpoints = [
       responses: { 200: { ...WAITING, state: 'approved', durations: WAITED } },
     },
     operatorOnly: 'approve',
-    async handle({ c, service, params: { id, sid }, body: { plan_sha256, note, signature } }) {
+    async handle({
+      c,
+      service,
+      params: { id, sid },
+      body: { plan_sha256, note, signature, queue },
+    }) {
       const by = await actorOf(service, c)
       return answerSession(
         c,
         service,
-        await service.sessions.approve(id, sid, { plan_sha256, note, signature, by }),
+        await service.sessions.approve(id, sid, { plan_sha256, note, signature, queue, by }),
         sid,
       )
     },

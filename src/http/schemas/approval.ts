@@ -38,5 +38,9 @@ export const approvalSchema = z
     plan_sha256: planHash.optional().describe('SHA-256 of the plan that you have read, in hex.'),
     note: upTo(20_000).optional().describe('A note for the agent, which gets it with its plan.'),
     signature: signatureSchema.optional(),
+    queue: z
+      .boolean()
+      .optional()
+      .describe('Waits in line if the working folder is not free, instead of an error.'),
   })
   .meta({ id: 'Approval', examples: [{ plan_sha256: PLAN.plan_sha256 }] })

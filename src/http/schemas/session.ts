@@ -9,6 +9,7 @@ import { problem } from './case.ts'
 import { commentCounts } from './comment.ts'
 import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
+import { queuePlace } from './queue.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 import { runUsage, usageTotal } from './usage.ts'
 
@@ -75,7 +76,7 @@ const refusedActions = z
 const durations = z
   .object({
     planned_ms: count.nullable().describe('Milliseconds of planning.'),
-    waited_ms: count.nullable().describe('Milliseconds of waiting for approval.'),
+    waited_ms: count.nullable().describe('Milliseconds of waiting for approval, and in line.'),
     ran_ms: count.nullable().describe('Milliseconds of the approved run.'),
     steps_ms: count
       .nullable()
@@ -152,6 +153,9 @@ export const session = z
     plan_unchanged: z
       .boolean()
       .describe('Whether the newest plan is identical to the one that was sent back for changes.'),
+    queue: queuePlace
+      .nullable()
+      .describe('Its place in line, if it is approved and waits for its working folder.'),
     signature: approvalSignature
       .nullable()
       .describe('The signature of its approval; null if it has none.'),
@@ -199,6 +203,7 @@ export const session = z
         usage_total: NO_USAGE,
         plan_sha256: PLAN.plan_sha256,
         plan_unchanged: false,
+        queue: null,
         signature: null,
         candidates: [],
         comments: NO_COMMENTS,
@@ -258,6 +263,7 @@ export const session = z
         usage_total: NO_USAGE,
         plan_sha256: '61f218ffd001bbadf13367b04172488a067e47447c3ac98d7567a28f4f3f76bb',
         plan_unchanged: false,
+        queue: null,
         signature: null,
         candidates: [
           { artifact: '1-test.tap', note: '1 of 1 test passed' },

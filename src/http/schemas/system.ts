@@ -143,7 +143,14 @@ export const providerResult = z
     ],
   })
 
-const sessionRef = z.object({ case_id: id, session_id: id }).meta({ id: 'SessionRef' })
+const sessionRef = z
+  .object({
+    case_id: id,
+    session_id: id,
+    number: z.exactOptional(z.int()),
+    title: z.exactOptional(z.string()).describe('Of its case.'),
+  })
+  .meta({ id: 'SessionRef' })
 
 const fieldError = z
   .object({
@@ -180,7 +187,7 @@ export const problemDetails = z
     running: z
       .exactOptional(sessionRef)
       .describe(
-        '`folder_busy`, `session_running`: the session that is running. `own_session`: the session that sent the request.',
+        '`folder_busy`, `too_many_sessions`, `session_running`: the session that is running; the first two also give its number and the title of its case. `own_session`: the session that sent the request.',
       ),
     missing: z.exactOptional(z.array(z.string())).describe('`proof_gate`: what is still needed.'),
     gate: z.exactOptional(gate).describe('`proof_gate`: the present gate.'),

@@ -1,5 +1,5 @@
 import type { HttpDeps } from '../../http/deps.ts'
-import { shownFolder } from '../../http/serializers.ts'
+import { shownFolder } from '../../http/shown-folder.ts'
 import { triageFilters } from '../../http/triage.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Session } from '../../model/session.ts'

@@ -11,6 +11,7 @@ const PATHS = {
   plan: 'M4 2.5h5.5l2.5 2.6v8.4H4zM6.3 7h3.5M6.3 9.8h3.5',
   sent_back: 'M6.5 4 3 7.5 6.5 11M3.3 7.5H10a3 3 0 0 1 3 3v1.5',
   approved: 'M3.5 8.5 6.5 11.5 12.5 5',
+  queue: 'M3 5h6M3 8h6M3 11h6M11.5 4v8M10 10.5l1.5 1.5 1.5-1.5',
   complete: 'M3.5 8.5 6.5 11.5 12.5 5',
   failed: 'M4.5 4.5l7 7M11.5 4.5l-7 7',
   stopped: 'M5 5h6v6H5z',

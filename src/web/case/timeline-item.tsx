@@ -78,6 +78,7 @@ export function TimelineEntry({ data, item, isOpen }: TimelineEntryProps) {
 function textClass({ kind, what }: HistoryEntry): string {
   const isOfService =
     kind === 'run_ended' ||
+    kind === 'queue' ||
     kind === 'plan' ||
     kind === 'edit' ||
     (kind === 'proof' && !what.endsWith(' accepted'))

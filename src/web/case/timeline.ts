@@ -53,7 +53,14 @@ export function timelineItems({ history, sessions, proofs }: TimelineParts): Tim
 }
 
 /** Acts that move the case to another state. */
-const MOVERS: readonly HistoryKind[] = ['session', 'approved', 'run_ended', 'answer', 'plan']
+const MOVERS: readonly HistoryKind[] = [
+  'session',
+  'approved',
+  'queue',
+  'run_ended',
+  'answer',
+  'plan',
+]
 /** The service writes both in one go. */
 const SAME_MOMENT_MS = 1_000
 
@@ -94,7 +101,7 @@ export const TIMELINE_FILTERS = {
   },
   sessions: {
     label: 'Sessions',
-    kinds: ['session', 'plan', 'sent_back', 'approved', 'run_ended'],
+    kinds: ['session', 'plan', 'sent_back', 'approved', 'queue', 'run_ended'],
   },
   proof: {
     label: 'Proof',

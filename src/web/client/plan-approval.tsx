@@ -104,6 +104,7 @@ export function startApproval(): void {
     }
     if (problem.code === 'folder_busy') {
       event.preventDefault()
+      void refresh() // which offers to wait in line
       showFolderBusy(target, problem)
     }
   })
@@ -208,8 +209,10 @@ function showFolderBusy(form: HTMLElement, problem: Problem): void {
     if (!error.isConnected) return
     const sent = await send('GET', `/cases/${case_id}/sessions/${session_id}`)
     const state = sent.ok ? sent.body.state : null
-    if (sent.status === 404 || (isSessionState(state) && isOver(state))) error.remove()
-    else setTimeout(() => void poll(), POLL_MS)
+    if (sent.status === 404 || (isSessionState(state) && isOver(state))) {
+      error.remove()
+      void refresh()
+    } else setTimeout(() => void poll(), POLL_MS)
   }
   setTimeout(() => void poll(), POLL_MS)
 }

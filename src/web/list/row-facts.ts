@@ -1,3 +1,5 @@
+import { queuePlace } from '../../http/queue-json.ts'
+import type { QueuePlaceJson } from '../../http/schemas/queue.ts'
 import { readPlan } from '../../markdown/plan-steps.ts'
 import { counted } from '../../model/amounts.ts'
 import type { CaseJson } from '../../model/case-json.ts'
@@ -31,7 +33,8 @@ export async function rowFacts(
       .folder(id)
       ?.sessions.find((each) => each.id === needs.session_id)
     if (!session) return
-    fact.session = providerText(session)
+    const place = queuePlace(service, session.id)
+    fact.session = place ? placeText(place) : providerText(session)
     if (needs.kind !== 'plan') return
     try {
       const { plan } = await service.sessionTexts(id, session)
@@ -48,4 +51,10 @@ export async function rowFacts(
   await Promise.race([Promise.all(counting), late])
   clearTimeout(timer)
   return facts
+}
+
+function placeText({ position, waits_for }: QueuePlaceJson): string {
+  if (waits_for === null) return 'about to start'
+  const place = position === 1 ? 'next' : `number ${position}`
+  return `${place}, after session ${waits_for.number} of “${waits_for.title}”`
 }

@@ -4,6 +4,7 @@ import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
+import { BusyNotice, canWaitInLine } from './line-notice.tsx'
 import type { SessionPageData } from './session-data.ts'
 
 /**
@@ -26,6 +27,8 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
         data-barred={isBarred ? '' : undefined}
       >
         <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
+        {canWaitInLine(data) && <input type="hidden" name="queue" value="true" data-list="json" />}
+        {data.occupant && <BusyNotice occupant={data.occupant} canWait={canWaitInLine(data)} />}
         <div class="actions">
           {query.view === 'diff' ? (
             <a
@@ -43,7 +46,7 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
               disabled={isBarred}
               aria-describedby="approve-hash"
             >
-              {approveText(data, stepsToRun)}
+              {canWaitInLine(data) ? 'Approve, and wait in line' : approveText(data, stepsToRun)}
             </button>
           )}
           <button type="button" data-opens="revise" data-key="r">

@@ -1,6 +1,7 @@
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import { serializeSession, shownFolder } from '../../http/serializers.ts'
+import { serializeSession } from '../../http/serializers.ts'
+import { shownFolder } from '../../http/shown-folder.ts'
 import { withShownFront } from '../../markdown/plan-scope.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
@@ -35,6 +36,7 @@ import { loadSessionReports, type Report } from '../proof/report-data.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { showChanges } from './changed-files.tsx'
 import { inlineComments } from './comment-places.ts'
+import { type Occupant, occupantOf } from './line-notice.tsx'
 import { mayPlanAgain } from './plan-again.tsx'
 import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
 import { type SessionStatus, sessionStatus } from './status-banner.ts'
@@ -94,6 +96,8 @@ export interface SessionPageData extends RenderedPlan {
   drafts: number
   /** Of the folder where the plan would run; null once it does not wait for approval. */
   folderState: FolderState | { reason: string } | null
+  /** Who works in that folder now; null if it is free, or once the plan does not wait for approval. */
+  occupant: Occupant | null
 }
 
 /** Why the console cannot approve the plan, if casefile.md asks for signed approvals. */
@@ -147,6 +151,7 @@ export async function loadSessionPage(
     drafts: comments.filter(isDraft).length,
     instructions: settings.instructions,
     folderState: waits ? await stateOfFolder() : null,
+    occupant: waits && !terminal ? await occupantOf(service, folder, settings) : null,
     folder,
     session,
     json,
@@ -166,6 +171,7 @@ export async function loadSessionPage(
       rows,
       plan,
       terminal,
+      queue: json.queue,
       planErrors,
       isBroken,
       isBarred: waits && objection !== null,

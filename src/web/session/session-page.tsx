@@ -26,6 +26,7 @@ import { Time } from '../shell/time.tsx'
 import { CaseContext } from './case-context.tsx'
 import { ChangedFiles } from './changed-files.tsx'
 import { DiffComments } from './diff-comments.tsx'
+import { LeaveLineForm } from './line-notice.tsx'
 import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
 import { AbandonForm, StopForm } from './plan-forms.tsx'
@@ -107,7 +108,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       title={`Session ${session.number}: ${title}`}
       assets={assets}
       kind="session"
-      live={isOver(session.state) ? changesOf(id) : `/events?after=now&case=${id}`}
+      live={liveEvents(data)}
       mark={markOfSession(session, data.rows, ended)}
     >
       <SessionHead data={data} />
@@ -117,6 +118,13 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       </div>
     </Page>
   )
+}
+
+/** While it waits for a session of another case, the events of all cases change this page. */
+function liveEvents({ folder, session, json, occupant }: SessionPageData): string {
+  const { id } = folder.case
+  if (json.queue !== null || occupant !== null) return changesOf()
+  return isOver(session.state) ? changesOf(id) : `/events?after=now&case=${id}`
 }
 
 function Changes({ data }: { data: SessionPageData }) {
@@ -227,6 +235,7 @@ function StatusBanner({ data }: { data: SessionPageData }) {
           Go to Approve
         </a>
       )}
+      {data.json.queue !== null && <LeaveLineForm session={session} />}
       {status.kind === 'running' && <StopForm data={data} />}
       {mayPlanAgain(data) && (
         <div class="actions">

@@ -1,3 +1,4 @@
+import type { QueuePlaceJson } from '../../http/schemas/queue.ts'
 import type { PlanReading } from '../../markdown/plan-steps.ts'
 import { counted } from '../../model/amounts.ts'
 import { isClosed } from '../../model/attention.ts'
@@ -8,6 +9,7 @@ import { hasEnded, hasProof, type Session } from '../../model/session.ts'
 import { failureText, unansweredFailure } from '../../model/session-failure.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { lastOf } from '../../model/trail.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { mayPlanAgain } from './plan-again.tsx'
 import type { StepRow } from './step-rows.ts'
 import {
@@ -33,6 +35,8 @@ interface StatusInput {
   rows: readonly StepRow[]
   plan: Pick<PlanReading, 'steps'>
   terminal: TerminalFacts | null
+  /** Its place in line. */
+  queue: QueuePlaceJson | null
   /** The number of mistakes in the steps of the plan. */
   planErrors: number
   /** The session's file can't be relied on. */
@@ -42,7 +46,7 @@ interface StatusInput {
 }
 
 export function sessionStatus(input: StatusInput): SessionStatus {
-  const { folder, session, rows, plan, terminal } = input
+  const { folder, session, rows, plan, terminal, queue } = input
   const { state, number } = session
   const who = session.provider === OWN_PROVIDER ? 'Casefile' : session.provider
   const isForeign = folder.problems.some(
@@ -66,7 +70,7 @@ export function sessionStatus(input: StatusInput): SessionStatus {
     case 'plan_ready':
       return planReady(input)
     case 'approved':
-      return running('Starting…', '')
+      return queue ? inLine(queue) : running('Starting…', '')
     case 'executing':
       return terminal
         ? running(workInTerminal(rows), workingText(plan, rows))
@@ -85,7 +89,25 @@ export function sessionStatus(input: StatusInput): SessionStatus {
   }
 }
 
-function planReady({ terminal, planErrors, isBroken, isBarred }: StatusInput): SessionStatus {
+function inLine({ position, waits_for }: QueuePlaceJson): SessionStatus {
+  const place = position === 1 ? 'next' : `number ${position}`
+  return {
+    kind: 'waiting',
+    text: waits_for
+      ? `Waits in line (${place}), after session ${waits_for.number} of “${visibleText(waits_for.title)}”.`
+      : 'Waits in line, and is about to start.',
+    more: 'It starts by itself if nothing has changed in the working folder by then. Else its plan needs your approval again.',
+    tone: 'info',
+  }
+}
+
+function planReady({
+  session,
+  terminal,
+  planErrors,
+  isBroken,
+  isBarred,
+}: StatusInput): SessionStatus {
   if (isBroken) {
     return {
       kind: 'waiting',
@@ -94,6 +116,7 @@ function planReady({ terminal, planErrors, isBroken, isBarred }: StatusInput): S
       tone: 'bad',
     }
   }
+  const left = whyLeft(session)
   if (planErrors > 0) {
     return {
       kind: 'waiting',
@@ -104,14 +127,28 @@ function planReady({ terminal, planErrors, isBroken, isBarred }: StatusInput): S
   }
   return {
     kind: 'waiting',
-    text: isBarred ? "The plan can't be approved yet." : 'This plan needs your approval.',
+    text: isBarred
+      ? "The plan can't be approved yet."
+      : left === undefined
+        ? 'This plan needs your approval.'
+        : 'This plan needs your approval again.',
     more: isBarred
       ? 'The reason is shown with the plan. Nothing has run.'
       : terminal
         ? waitingText(terminal)
-        : 'Nothing runs until you approve it.',
+        : left === undefined
+          ? 'Nothing runs until you approve it.'
+          : `Nothing has run. ${visibleText(left)}`,
     tone: 'warn',
   }
+}
+
+/** Why an approval was taken back, if the plan is still the same. */
+function whyLeft({ trail }: Session): string | undefined {
+  const last = lastOf(trail, 'session_state_changed')?.fields
+  return last?.old_state === 'approved' && last.new_state === 'plan_ready'
+    ? String(last.reason ?? '')
+    : undefined
 }
 
 function failed({ folder, session, terminal }: StatusInput): SessionStatus {

@@ -1,0 +1,173 @@
+import { readPlan } from '../markdown/plan-steps.ts'
+import { sha256 } from '../markdown/session-file.ts'
+import { AppError } from '../model/app-error.ts'
+import { isClosed } from '../model/attention.ts'
+import { type CaseFolder, shownState } from '../model/case-folder.ts'
+import { sendComments } from '../model/decide-comments.ts'
+import * as decide from '../model/decide-session.ts'
+import type { Actor } from '../model/history.ts'
+import type { Session } from '../model/session.ts'
+import { nextState } from '../model/session-state.ts'
+import { lineInQueue } from '../model/trail.ts'
+import { type SentSignature, takeSignature } from '../signing/approval-signature.ts'
+import { workingFolder } from '../workspace/workdir.ts'
+import type { Conversations } from './conversations/conversations.ts'
+import type { SessionDeps } from './deps.ts'
+import type { FolderPrint } from './folder-print.ts'
+import { providerOf } from './providers.ts'
+import { printFor, queuedFields, runInTurn } from './queue.ts'
+import { sessionComments } from './sent-notes.ts'
+import type { SessionJobs } from './session-jobs.ts'
+import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
+import { execute, type Worker } from './work-mode.ts'
+
+/** Approves a plan, and starts to carry it out: at once, or with `queue` as soon as its folder is free. */
+export type Approve = (
+  caseId: string,
+  id: string,
+  asked: {
+    plan_sha256?: string | undefined
+    note?: string | undefined
+    signature?: SentSignature | undefined
+    queue?: boolean | undefined
+    by: Actor
+  },
+) => Promise<CaseFolder>
+
+interface ApprovalDeps extends SessionJobs {
+  deps: SessionDeps
+  conversations: Pick<Conversations, 'ofSession' | 'talkOf' | 'letWork'>
+}
+
+export function createApproval({ deps, jobs, start, begin, conversations }: ApprovalDeps): Approve {
+  const { store, layout, now } = deps
+
+  async function approve(
+    ...[
+      caseId,
+      id,
+      { plan_sha256: expected, note, signature, queue = false, by },
+    ]: Parameters<Approve>
+  ): Promise<CaseFolder> {
+    const present = await store.read(caseId)
+    const session = decide.liveSession(present, id)
+    if (lineInQueue(session.trail)) throw waitsAlready(session)
+    nextState(session.state, 'approve')
+    const { plan: text } = await deps.sessionTexts(caseId, session)
+    if (expected === undefined)
+      decide.requireReadPlan(session, sha256(text), deps.touchedInRun.has(id))
+    const approved = expected ?? sha256(text)
+    if (approved === sha256(text)) await mustBeRunnable(text)
+    const { number } = session
+    let notes = ''
+    const work = {
+      text,
+      isChecked: approved === sha256(text),
+      letWork: () => conversations.letWork(session, { plan: text, notes }),
+    }
+    const { folder: workdir, worker } = await workerFor(present, session, work)
+    const views = await sessionComments(deps, session)
+    const signing = { layout, number, now: now(), ...(await deps.settings()) }
+    const storeSignature = await takeSignature(
+      { case_id: caseId, session_id: id, plan_sha256: approved },
+      signature,
+      signing,
+    )
+    const job = await start(
+      {
+        case_id: caseId,
+        session_id: id,
+        number,
+        kind: 'work',
+        folder: workdir,
+        isolated: false,
+      },
+      { queue, canWait: session.origin !== 'terminal' },
+    )
+    const standing = jobs.standing(id)
+    let print: FolderPrint | null = null
+    const folder = await begin(job, async (decided) => {
+      if (job.inLine) print = await printFor(deps, job, workdir)
+      // no other approval can come from here on, but one may have been recorded meanwhile
+      nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
+      if (approved === sha256(text)) await storeSignature()
+      const queued = print ? queuedFields(deps, standing, print) : undefined
+      return store.update(
+        caseId,
+        (folder) => {
+          const onDisk = sha256(folder.texts!.plan)
+          // the text that runs was read and checked above, so the file must still have it
+          const shown = onDisk === approved ? sha256(text) : onDisk
+          const sent = sendComments(folder.texts!.comments, views, { note, to: 'approve' })
+          notes = sent.text
+          const approval = { sha256: shown, approved, text, via: by.from, sent }
+          return decided(decide.approve(folder, id, approval, now(), queued))
+        },
+        { texts: id, by },
+      )
+    }).catch(async (error: unknown) => {
+      await print?.close()
+      throw error
+    })
+    const plan = { plan: text, notes }
+    if (print) {
+      const waiting = {
+        session,
+        approved: plan,
+        print,
+        wasClosed: isClosed(shownState(present)),
+        prepare: async () => workerFor(await store.read(caseId), session, work),
+      }
+      jobs.run(job, () => runInTurn(deps, jobs, job, waiting))
+      return folder
+    }
+    jobs.run(job, () => execute(deps, job, worker, { ...plan, start: null }))
+    return folder
+  }
+
+  /** Who carries out the plan of a session, and in which folder. Throws if that cannot be. */
+  async function workerFor(
+    { case: { workdir } }: CaseFolder,
+    session: Session,
+    { text, isChecked, letWork }: { text: string; isChecked: boolean; letWork: () => void },
+  ): Promise<{ folder: string; worker: Worker }> {
+    if (session.origin === 'terminal') {
+      const talk = conversations.talkOf(session)
+      const { scope, steps } = await readPlan(text)
+      talk.scope = scope
+      if (steps.some(({ baseline }) => baseline)) talk.prepare()
+      else talk.endPreparation()
+      return {
+        folder: folderInTerminal(conversations, session),
+        worker: { is: 'terminal', talk, letWork },
+      }
+    }
+    const settings = await deps.settings()
+    const folder = await workingFolder(layout.root, workdir, settings.folders)
+    const provider = providerOf(session.provider, settings)
+    if (isChecked) await mustBeExecutable(text, provider)
+    if (!(await readPlan(text)).isRunbook) {
+      await mustTrustFiles(provider, { root: layout.root, folder }, settings.files)
+    }
+    return { folder, worker: { is: 'provider', provider } }
+  }
+
+  return approve
+}
+
+/** The folder that the agent of a session in a terminal works in. Throws `wrong_state` if that is not known here. */
+export function folderInTerminal(
+  conversations: Pick<Conversations, 'ofSession'>,
+  { id, number }: Session,
+): string {
+  const conversation = conversations.ofSession(id)
+  if (conversation) return conversation.folder
+  throw new AppError(
+    'wrong_state',
+    `The conversation of session ${number} with its agent is not known on this machine, so its plan cannot be carried out. Abandon the session.`,
+  )
+}
+
+function waitsAlready({ number }: Session): AppError {
+  return new AppError('already_active', `Session ${number} is approved already, and waits in line.`)
+}

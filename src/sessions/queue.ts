@@ -1,0 +1,250 @@
+/** Approved sessions that wait in line for their working folder. */
+
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { plainText } from '../files/plain-text.ts'
+import { sha256 } from '../markdown/session-file.ts'
+import { counted } from '../model/amounts.ts'
+import { AppError } from '../model/app-error.ts'
+import { isClosed } from '../model/attention.ts'
+import { type CaseFolder, type Decide, sessionOf, shownState } from '../model/case-folder.ts'
+import { abandon, caseMove, leaveLine } from '../model/decide-session.ts'
+import type { EventFields } from '../model/events.ts'
+import type { Session } from '../model/session.ts'
+import { lastOf } from '../model/trail.ts'
+import type { SessionDeps } from './deps.ts'
+import { type FolderChanges, type FolderPrint, takePrint } from './folder-print.ts'
+import { type Job, type Jobs, type Predecessor, type Standing, updateWithRetry } from './jobs.ts'
+import { type ApprovedPlan, execute, type Worker } from './work-mode.ts'
+
+/** What was approved, and how the folder was then. */
+export interface Waiting {
+  session: Session
+  approved: Omit<ApprovedPlan, 'start'>
+  print: FolderPrint
+  /** The state of the case was a closed one at the approval. */
+  wasClosed: boolean
+  /** Checks again whether the plan can be carried out. Rejects if it cannot. */
+  prepare(): Promise<{ folder: string; worker: Worker }>
+}
+
+/** Takes the state of the folder that the job waits for. Throws `folder_busy` if git does not know the folder. */
+export async function printFor(
+  { state, layout }: Pick<SessionDeps, 'state' | 'layout'>,
+  job: Job,
+  folder: string,
+): Promise<FolderPrint> {
+  const print = await takePrint(folder, {
+    isHeadOnly: job.isolated,
+    scratch: state.scratch,
+    exclude: [layout.memoryRoot, state.root],
+    signal: job.signal,
+  })
+  if (!('reason' in print)) return print
+  throw new AppError(
+    'folder_busy',
+    `The working folder is not free, and a session can wait in line only in a git repository: without one, Casefile cannot see whether the folder changes meanwhile (${print.reason}). Approve the plan again when the other session has ended.`,
+  )
+}
+
+/** The fields of the line that says what a session waits for. */
+export function queuedFields(
+  { catalog }: Pick<SessionDeps, 'catalog'>,
+  standing: Standing | null,
+  { head, branch, tree }: FolderPrint,
+): Omit<EventFields<'queued'>, 'comments'> {
+  const first = standing?.obstacle?.by[0].job
+  const waits_for = first && {
+    case_id: first.case_id,
+    session_id: first.session_id,
+    number: first.number,
+    title: catalog.row(first.case_id)?.title ?? first.case_id,
+  }
+  return {
+    waits_for: waits_for ?? null,
+    head,
+    ...(branch === null ? {} : { branch }),
+    ...(tree === null ? {} : { tree }),
+  }
+}
+
+/**
+ * Waits until the folder is free, then carries out the plan if everything is as it was at the approval. Else the plan
+ * waits for approval again, with the reason.
+ */
+export async function runInTurn(
+  deps: SessionDeps,
+  jobs: Jobs,
+  job: Job,
+  waiting: Waiting,
+): Promise<void> {
+  let hasStarted = false
+  let why = ''
+  try {
+    await jobs.turn(job)
+    if (job.ending === null) {
+      const { worker, folder } = await waiting.prepare()
+      if (folder !== job.folder) throw changed('The working folder of the case is another one now.')
+      const changes = await waiting.print.changes()
+      if (changes)
+        throw changed(await changesText(deps, job.folder, changes, jobs.predecessors(job)))
+      await execute(deps, job, worker, {
+        ...waiting.approved,
+        async start(decide) {
+          const folder = await start(deps, job, waiting, decide)
+          hasStarted = true
+          await waiting.print.close()
+          return folder
+        },
+      })
+    }
+  } catch (error) {
+    if (hasStarted) throw error
+    if (!(error instanceof AppError))
+      deps.log(`session ${job.number} left the line: ${String(error)}`)
+    why = error instanceof Error ? error.message : String(error)
+  } finally {
+    await waiting.print.close()
+  }
+  if (hasStarted) return
+  job.release()
+  await back(deps, job, waiting, why)
+  await deps.runs.remove(job.session_id)
+}
+
+const changed = (message: string) => new AppError('wrong_state', message)
+
+const BRIEF_MS = 5_000
+const PAUSE_MS = 200
+
+/** Records the start, unless something has changed; errors that pass in a moment are tried again. */
+async function start(
+  { store }: Pick<SessionDeps, 'store'>,
+  job: Job,
+  { session, approved, wasClosed }: Waiting,
+  decide: Decide,
+): Promise<CaseFolder> {
+  const began = performance.now()
+  for (;;) {
+    try {
+      return await store.update(
+        job.case_id,
+        (folder) => {
+          if (job.ending !== null) throw changed('It was stopped before it started.')
+          if (folder.texts?.plan !== approved.plan)
+            throw changed('The plan in its file is not the approved one any more.')
+          const state = shownState(folder)
+          if (isClosed(state) && !wasClosed) throw changed(`The state of its case is ${state} now.`)
+          const edits = [...decide(folder), ...caseMove(folder, 'approved', session.type)]
+          job.inLine = false
+          return edits
+        },
+        { texts: job.session_id },
+      )
+    } catch (error) {
+      const isBrief =
+        error instanceof AppError && ['changed_meanwhile', 'git_busy'].includes(error.code)
+      if (!isBrief || job.ending !== null || performance.now() - began > BRIEF_MS) throw error
+    }
+    await delay(PAUSE_MS)
+  }
+}
+
+/** The end of the wait without a start. */
+async function back(
+  deps: SessionDeps,
+  job: Job,
+  { approved }: Waiting,
+  why: string,
+): Promise<void> {
+  const { store, now } = deps
+  const by = job.endedBy ? { by: job.endedBy } : {}
+  if (job.ending === 'abandon') {
+    const decide: Decide = (folder) => abandon(folder, job.session_id, job.reason, now())
+    await updateWithRetry(store, job, decide, by)
+    return
+  }
+  const reason =
+    job.ending === 'stop'
+      ? 'The service was stopped while the session waited in line.'
+      : job.ending === 'leave_line'
+        ? 'Taken out of the line.'
+        : deps.redactor.text(plainText(why))
+  const update = (decide: Decide) =>
+    updateWithRetry(store, job, decide, { texts: job.session_id, ...by })
+  await leave(deps, job, { reason, update, planSha256: sha256(approved.plan) })
+}
+
+/** The same for a session whose service died while it waited. */
+export async function backFromLine(
+  deps: SessionDeps,
+  { case_id, id, trail }: Session,
+  { reason }: { reason: string },
+): Promise<void> {
+  const update = (decide: Decide) => deps.store.update(case_id, decide, { texts: id })
+  const planSha256 = String(lastOf(trail, 'plan_approved')?.fields.plan_sha256)
+  await leave(deps, { case_id, session_id: id }, { reason, update, planSha256 })
+}
+
+async function leave(
+  { now, plans, touchedInRun }: Pick<SessionDeps, 'now' | 'plans' | 'touchedInRun'>,
+  { session_id }: Pick<Job, 'case_id' | 'session_id'>,
+  {
+    reason,
+    update,
+    planSha256,
+  }: {
+    reason: string
+    update: (decide: Decide) => Promise<CaseFolder>
+    planSha256: string
+  },
+): Promise<void> {
+  let plan = ''
+  await update((folder) => {
+    // a person may have ended it in the file meanwhile
+    if (sessionOf(folder, session_id).state !== 'approved') return []
+    plan = folder.texts?.plan ?? ''
+    const hash = sha256(plan)
+    const edited =
+      hash === planSha256 ? undefined : { sha256: hash, inRun: touchedInRun.has(session_id) }
+    return leaveLine(folder, session_id, { reason, edited }, now())
+  })
+  await plans.store(plan)
+}
+
+const NAMED_FILES = 5
+/** How long the reason waits for the record of the session that worked before. */
+const RECORD_MS = 3_000
+
+/** What changed in the folder, and which session did it where that is known. */
+async function changesText(
+  { catalog }: Pick<SessionDeps, 'catalog'>,
+  folder: string,
+  { head, files }: FolderChanges,
+  predecessors: readonly Predecessor[],
+): Promise<string> {
+  const authors = new Map<string, string>()
+  for (const { job, folder: theirs, closed } of predecessors) {
+    await Promise.race([closed, delay(RECORD_MS, null, { ref: false })])
+    const found = catalog.folder(job.case_id)
+    const diff = found?.sessions.find(({ id }) => id === job.session_id)?.diff
+    for (const { file } of diff?.files ?? (diff ? [diff] : []))
+      authors.set(resolve(theirs, file), `session ${job.number} of “${found!.case.title}”`)
+  }
+  const groups = new Map<string, string[]>()
+  for (const file of files) {
+    const author = authors.get(resolve(folder, file)) ?? ''
+    groups.set(author, [...(groups.get(author) ?? []), file])
+  }
+  const clauses = [...groups].map(([author, names]) =>
+    author === '' ? `${namesText(names)} changed` : `${author} changed ${namesText(names)}`,
+  )
+  return `The working folder is not what it was at the approval: ${[...head, ...clauses].join('; ')}.`
+}
+
+function namesText(names: readonly string[]): string {
+  const more = names.length - NAMED_FILES
+  const shown = names.slice(0, more > 1 ? NAMED_FILES : names.length)
+  const rest = names.length - shown.length
+  return shown.join(', ') + (rest > 0 ? ` and ${counted(rest, 'more file')}` : '')
+}

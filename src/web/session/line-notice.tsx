@@ -1,0 +1,92 @@
+import { AppError } from '../../model/app-error.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import type { Session } from '../../model/session.ts'
+import type { FolderState } from '../../sessions/uncommitted.ts'
+import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
+import { workingFolder } from '../../workspace/workdir.ts'
+import type { PageDeps } from '../deps.ts'
+import { sessionApi, sessionPage } from '../shell/addresses.ts'
+
+/** The session that keeps another from starting now. */
+export interface Occupant {
+  case_id: string
+  number: number
+  title: string
+  /** It waits in line itself. */
+  isWaiting: boolean
+}
+
+/** Who works or waits in the folder where the plan would run; null if it is free. */
+export async function occupantOf(
+  { sessions, catalog, layout }: PageDeps['service'],
+  { case: { workdir } }: CaseFolder,
+  settings: TrustedSettings,
+): Promise<Occupant | null> {
+  const folder = await folderOf(layout.root, workdir, settings)
+  const first = folder && sessions.obstacle({ folder, isolated: false })?.by[0]
+  if (!first) return null
+  const { case_id, number } = first.job
+  return {
+    case_id,
+    number,
+    title: catalog.row(case_id)?.title ?? case_id,
+    isWaiting: first.isWaiting,
+  }
+}
+
+async function folderOf(
+  root: string,
+  workdir: string | null,
+  { folders }: TrustedSettings,
+): Promise<string | null> {
+  try {
+    return await workingFolder(root, workdir, folders)
+  } catch (error) {
+    if (error instanceof AppError) return null
+    throw error
+  }
+}
+
+/** Whether an approval can wait until the folder is free: Casefile compares the folder then, which needs git. */
+export function canWaitInLine({
+  occupant,
+  folderState,
+}: {
+  occupant: Occupant | null
+  folderState: FolderState | { reason: string } | null
+}): boolean {
+  return occupant !== null && folderState !== null && !('reason' in folderState)
+}
+
+/** Above the button: what an approval would wait for. */
+export function BusyNotice({ occupant, canWait }: { occupant: Occupant; canWait: boolean }) {
+  const { case_id, number, title, isWaiting } = occupant
+  return (
+    <p class="notice" data-tone="warn" id="folder-busy">
+      <a href={sessionPage(case_id, number)}>
+        Session {number} of <bdi>{title}</bdi>
+      </a>{' '}
+      {isWaiting ? 'waits for this working folder' : 'works in this working folder'}.{' '}
+      {canWait
+        ? 'Your approval can wait in line. The plan then starts by itself, but only if no file and no commit has changed in the folder. If one has, it needs your approval again.'
+        : 'Approve when it has ended. Without git, an approval cannot wait in line.'}
+    </p>
+  )
+}
+
+/** Takes an approved session out of the line. */
+export function LeaveLineForm({ session }: { session: Session }) {
+  return (
+    <form
+      class="needs-script"
+      id="leave-line-form"
+      data-send="DELETE"
+      data-focus="#session-head h1"
+      action={`${sessionApi(session)}/queue`}
+    >
+      <button type="submit" id="leave-line">
+        Take it out of the line
+      </button>
+    </form>
+  )
+}

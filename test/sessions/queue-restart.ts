@@ -1,0 +1,173 @@
+/** What a kill -9 and a stop of the built program leave of the line. */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { readTrail } from '../../src/markdown/trail.ts'
+import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
+import { isFull } from '../fixtures/full.ts'
+import {
+  finished,
+  git,
+  must,
+  planned,
+  type Ref,
+  reaches,
+  step,
+} from '../fixtures/session-client.ts'
+import { runsIn } from '../fixtures/state-rows.ts'
+
+const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
+
+async function openBuilt(t: Test): Promise<BuiltService> {
+  t.teardown(() => {}) // or tap removes the testdir before the service has ended
+  const dir = t.testdir({ root: { '.gitignore': 'go*\nran*\n', 'code.txt': 'one\n' }, state: {} })
+  const root = join(dir, 'root')
+  git(root, 'init', '-q')
+  git(root, 'add', '-A')
+  git(root, 'commit', '-qm', 'begin')
+  return startBuilt(t, { root, stateDir: join(dir, 'state') })
+}
+
+let folders = 0
+
+/** A session at work, and others for its folder whose plans wait for approval. */
+async function begun(service: BuiltService, others: number) {
+  const workdir = `folder-${++folders}`
+  const folder = join(service.root, workdir)
+  mkdirSync(folder)
+  const runbook = step('until test -e go; do sleep 0.02; done')
+  const first = await planned(service, { runbook, fields: { workdir } })
+  const refs: Ref[] = []
+  for (let n = 0; n < others; n++) {
+    const script = step('touch ran-$CASEFILE_SESSION')
+    refs.push(await planned(service, { runbook: script, fields: { workdir } }))
+  }
+  await must(service, 'POST', `${first.path}/approve`)
+  await reaches(service, first, 'executing')
+  return {
+    first,
+    refs,
+    end: () => writeFileSync(join(folder, 'go'), ''),
+    hasRun: ({ id }: Ref) => existsSync(join(folder, `ran-${id}`)),
+  }
+}
+
+/** Its file has no gap, no problem, and is sealed only if it ended. */
+async function mustBeWhole(t: Test, service: BuiltService, ref: Ref) {
+  const session = await must(service, 'GET', ref.path)
+  t.strictSame(session.problems, [])
+  const file = join(service.root, 'memory/cases', ref.case_id, 'sessions', `${session.number}.md`)
+  const trail = readTrail(readFileSync(file, 'utf8'))!.lines.map(({ line }) => line)
+  t.strictSame(
+    trail.map(({ number }) => number),
+    trail.map((_, index) => index + 1),
+  )
+  return { session, trail }
+}
+
+t.test(
+  'kill -9 while sessions wait: their plans wait again, and never start',
+  linuxOnly,
+  async (t) => {
+    const service = await openBuilt(t)
+    const place = await begun(service, 2)
+    for (const ref of place.refs)
+      await must(service, 'POST', `${ref.path}/approve`, { queue: true })
+    t.equal((await must(service, 'GET', '/queue')).length, 2)
+    await service.stop('SIGKILL')
+    place.end()
+    await service.restart()
+    t.match(await must(service, 'GET', place.first.path), { state: 'failed' })
+    for (const ref of place.refs) {
+      const { session, trail } = await mustBeWhole(t, service, ref)
+      t.match(session, { state: 'plan_ready', queue: null })
+      t.match(trail.at(-1), {
+        event: 'session_state_changed',
+        fields: {
+          old_state: 'approved',
+          new_state: 'plan_ready',
+          reason: 'The service died while the session was waiting in line.',
+        },
+      })
+    }
+    t.strictSame(runsIn(service.stateDir), [])
+    t.strictSame(await must(service, 'GET', '/queue'), [])
+    await delay(500)
+    t.notOk(place.refs.some(place.hasRun))
+    const [one] = place.refs
+    t.match((await finished(service, one!)).session, { state: 'complete' })
+  },
+)
+
+t.test('SIGTERM while sessions wait', linuxOnly, async (t) => {
+  const service = await openBuilt(t)
+  const { first, refs, hasRun } = await begun(service, 2)
+  for (const ref of refs) await must(service, 'POST', `${ref.path}/approve`, { queue: true })
+  await service.restart('SIGTERM')
+  t.match(await must(service, 'GET', first.path), { state: 'failed' })
+  for (const ref of refs) {
+    const { session, trail } = await mustBeWhole(t, service, ref)
+    t.equal(session.state, 'plan_ready')
+    const last = trail.at(-1)?.fields as { reason?: string }
+    t.equal(last.reason, 'The service was stopped while the session waited in line.')
+    t.notOk(hasRun(ref))
+  }
+})
+
+t.test(
+  'a file that was broken when the service stopped waits for its repair',
+  linuxOnly,
+  async (t) => {
+    const service = await openBuilt(t)
+    const { refs, hasRun } = await begun(service, 1)
+    const ref = refs[0]!
+    await must(service, 'POST', `${ref.path}/approve`, { queue: true })
+    const file = join(service.root, 'memory/cases', ref.case_id, 'sessions/1.md')
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace('---\n', '---\n}{: [\n'))
+    await service.stop('SIGTERM')
+    await service.restart()
+    t.equal(runsIn(service.stateDir).length, 1, 'the next start tries again')
+    writeFileSync(file, text)
+    await service.restart()
+    const { session } = await mustBeWhole(t, service, ref)
+    t.equal(session.state, 'plan_ready')
+    t.notOk(hasRun(ref))
+  },
+)
+
+const KILLS = isFull ? 45 : 6
+
+t.test('kill -9 at any moment of a turn', linuxOnly, async (t) => {
+  const service = await openBuilt(t)
+  const seen: Record<string, number> = {}
+  for (let round = 0; round < KILLS; round++) {
+    const place = await begun(service, 2)
+    const asked = place.refs.map((ref) =>
+      must(service, 'POST', `${ref.path}/approve`, { queue: true }).catch(() => null),
+    )
+    // before the answer, before the turn, or around the start
+    const moment = round % 3
+    if (moment > 0) await Promise.all(asked)
+    place.end()
+    if (moment === 2) await reaches(service, place.first, 'complete')
+    await delay(Math.random() * [300, 600, 1500][moment]!)
+    await service.stop('SIGKILL')
+    await Promise.all(asked)
+    await service.restart()
+    for (const ref of place.refs) {
+      const { session, trail } = await mustBeWhole(t, service, ref)
+      const { state } = session
+      seen[state] = (seen[state] ?? 0) + 1
+      const hasStarted = trail.some(({ event }) => event === 'session_started')
+      t.ok(['plan_ready', 'failed', 'complete'].includes(state), state)
+      t.equal(state !== 'plan_ready', hasStarted, 'failed only if it had started')
+      if (place.hasRun(ref)) t.ok(hasStarted)
+    }
+    t.strictSame(runsIn(service.stateDir), [])
+    t.strictSame(await must(service, 'GET', '/queue'), [])
+  }
+  t.comment(JSON.stringify(seen))
+})
