@@ -8,6 +8,7 @@ import { createStreamRegistry } from './http/sse/stream-registry.ts'
 import { ATTENTION_KINDS } from './model/attention.ts'
 import type { TimeLimits } from './runners/time-limits.ts'
 import { openService, type Service } from './service.ts'
+import type { ServiceOptions } from './service-options.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { createOwnerTimeouts, isService } from './state/owner/owner-timeouts.ts'
 import { inTime, stopSignal } from './stopping.ts'
@@ -33,6 +34,7 @@ export interface ServeOptions {
   /** For tests. */
   gitTimeoutMs?: number
   limits?: Partial<TimeLimits>
+  leftProcesses?: ServiceOptions['leftProcesses']
 }
 
 export interface Served {

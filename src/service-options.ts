@@ -1,4 +1,5 @@
 import type { Build } from './http/deps.ts'
+import type { LeftProcess } from './runners/process/left-processes.ts'
 import type { TimeLimits } from './runners/time-limits.ts'
 import type { WebhooksDeps } from './webhooks/webhooks.ts'
 
@@ -22,5 +23,6 @@ export interface ServiceOptions {
   log?: (line: string) => void
   gitTimeoutMs?: number
   limits?: Partial<TimeLimits>
+  leftProcesses?: ((since: number) => LeftProcess[]) | undefined
   webhookParts?: Pick<WebhooksDeps, 'clock' | 'random' | 'sender'>
 }

@@ -77,9 +77,8 @@ export interface Service extends HttpDeps {
 }
 
 /**
- * Opens a workspace: takes ownership and creates the parts. The start continues in the background (`start.begun`):
- * it cleans up after a service that died, reads the files, and ends interrupted sessions. Everything is closed in
- * reverse order, by `close` or if opening fails.
+ * Opens a workspace: takes ownership and creates the parts. The start continues in the background (`start.begun`): it
+ * cleans up after a service that died. Everything is closed in reverse order, by `close` or if opening fails.
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const redactor = createRedactor(options.environment ?? process.env)
@@ -218,6 +217,7 @@ async function open(
     synchronizer,
     git,
     publish: changed.publish,
+    leftProcesses: options.leftProcesses,
     now,
     log,
     baselines,

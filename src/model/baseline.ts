@@ -22,6 +22,8 @@ export interface Baseline {
    * If true, proofs and sessions that are not listed count as unverified or missing; if false, they are not compared.
    */
   whole: boolean
+  /** Processes that a run left behind, which may make changes; only while they live. */
+  left?: string | undefined
 }
 
 export type RequiredItem = Pick<ChecklistItem, 'description' | 'type'>

@@ -2,9 +2,17 @@ import type { IgnoredChange } from './baseline.ts'
 import type { Problem } from './problem.ts'
 
 /** Describes an ignored edit as a problem: what was changed, and how the operator confirms it. */
-export function ignoredChangeProblem(caseId: string, ignored: IgnoredChange): Problem {
+export function ignoredChangeProblem(
+  caseId: string,
+  ignored: IgnoredChange,
+  left?: string,
+): Problem {
   const { file } = ignored
-  const message = `${sentence(ignored)} in the file while a session executed, so the change is ignored. ${remedy(caseId, ignored)}, or restore the earlier value`
+  const when =
+    left === undefined
+      ? 'while a session executed'
+      : `while processes live that a session may have left behind (${left})`
+  const message = `${sentence(ignored)} in the file ${when}, so the change is ignored. ${remedy(caseId, ignored)}, or restore the earlier value`
   return { code: 'changed_during_run', file, line: null, message }
 }
 

@@ -106,6 +106,17 @@ function statByCommand(pid: number): ProcessStat | null {
   }
 }
 
+/** The name of its program; null if it is not shown. */
+export function processName(pid: number): string | null {
+  return readProc(`${pid}/comm`)?.trim() ?? null
+}
+
+/** The id of its real user; null if it is not shown. */
+export function processUser(pid: number): number | null {
+  const found = /^Uid:\s+(\d+)/m.exec(readProc(`${pid}/status`) ?? '')?.[1]
+  return found === undefined ? null : Number(found)
+}
+
 /** Its initial environment as `NAME=value` entries; empty for a zombie, null if not readable. */
 export function processEnvironment(pid: number): string[] | null {
   return readProc(`${pid}/environ`)?.split('\0') ?? null

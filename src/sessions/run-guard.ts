@@ -11,6 +11,12 @@ import type { Case } from '../model/case.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import { type NewTrailLine, numbered, type TrailLine } from '../model/trail.ts'
+import { bootId } from '../platform/processes.ts'
+import {
+  type LeftProcess,
+  leftProcesses,
+  momentOfStart,
+} from '../runners/process/left-processes.ts'
 import type { BaselineStore, OpenRun } from '../state/baselines.ts'
 import type { Baselines } from '../workspace/baselines.ts'
 import type { Catalog } from '../workspace/catalog.ts'
@@ -32,7 +38,7 @@ export interface RunGuard {
   begin(run: GuardedRun): Promise<void>
   /**
    * Call this when the run's processes have ended. Ignored changes are recorded in its audit trail and stay
-   * ignored. Does nothing for a session that did not `begin`.
+   * ignored. If processes may be left that nothing else shows, changes stay ignored until these have ended too. Does nothing for a session that did not `begin`.
    */
   end(sessionId: string): Promise<void>
   /** Call this for every change of a case, before it is published. */
@@ -64,18 +70,26 @@ interface RunGuardDeps {
   git: Pick<GitActivity, 'waitUntilIdle'>
   scan: Pick<Scan, 'readAll'>
   publish: ScanDeps['publish']
+  /** The processes that a run may have left behind, which began at a moment. */
+  leftProcesses: ((since: number) => LeftProcess[]) | undefined
   now(): string
   log(line: string): void
 }
 
 /** How long the end of a run waits for a running git command before it compares files. */
 const GIT_PATIENCE_MS = 10_000
+/** How often it looks whether processes that a run left behind still live. */
+const CHECK_MS = 1000
+const MAX_LEFT = 5
 
 export function createRunGuard(deps: RunGuardDeps): RunGuard {
-  const { baselines, files, catalog, log } = deps
+  const { baselines, files, catalog, log, leftProcesses: find = leftProcesses } = deps
   const lines = createIgnoredChangeLines(deps)
   const { runs, isLive } = baselines
   const order = createKeyedMutex()
+  /** Runs that have ended, but may have left processes behind. */
+  const ended = new Map<string, LeftProcess[]>()
+  let timer: NodeJS.Timeout | null = null
   let isOpen = false
 
   function look(caseId: string): void {
@@ -86,7 +100,10 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     if (!folder) return // the case may come back
     if (isWatching) {
       if (!baseline) putLater(caseId, { ...captureBaseline(folder, isLive), ...EMPTY_BASELINE })
-      lines.name(folder, [...runs.values()])
+      lines.name(
+        folder,
+        [...runs.values()].filter(({ session_id }) => !ended.has(session_id)),
+      )
     } else {
       const left = baselineOfIgnored(folder.ignored)
       if (JSON.stringify(left) !== JSON.stringify(baseline)) putLater(caseId, left)
@@ -121,8 +138,8 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
   }
 
   function saveWatch(): Promise<void> {
-    const open = [...runs.values()].map(({ session_id, case_id, number }) => {
-      return { session_id, case_id, number }
+    const open = [...runs.values()].map(({ session_id, case_id, number, since }) => {
+      return { session_id, case_id, number, since }
     })
     return files.writeWatch({ runs: open, told: lines.words(), cases: baselines.all() })
   }
@@ -138,6 +155,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
       }
     })
     runs.clear()
+    ended.clear()
     const others = left.filter(({ baseline }) => !baseline)
     for (const { id } of others) baselines.drop(id)
     await Promise.all(
@@ -152,6 +170,49 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     )
   }
 
+  /** What a run may have left behind; nothing after a restart of the system. */
+  function leftOf({ since }: Pick<OpenRun, 'since'>): LeftProcess[] {
+    return since === undefined || since.boot !== bootId() ? [] : find(since.seconds)
+  }
+
+  /** Goes on watching for a run that has ended while it may have processes, else ends that. */
+  async function endOrWait(sessionId: string): Promise<void> {
+    const run = runs.get(sessionId)
+    if (!run) return
+    const left = leftOf(run)
+    if (left.length > 0) ended.set(sessionId, left)
+    else ended.delete(sessionId)
+    sayLeft()
+    if (left.length > 0) timer ??= setInterval(checkEnded, CHECK_MS).unref()
+    else if (runs.size === 1) await settle()
+    else if (runs.delete(sessionId)) await saveWatch()
+  }
+
+  function sayLeft(): void {
+    const all = new Map([...ended.values()].flat().map(({ pid, name }) => [pid, name]))
+    const words = [...all].map(([pid, name]) => `${pid} ${name}`)
+    const left = words.length === 0 ? null : words.slice(0, MAX_LEFT).join(', ')
+    if (left === baselines.left) return
+    baselines.left = left
+    for (const id of catalog.ids()) if (catalog.folder(id)?.ignored.length) catalog.invalidate(id)
+  }
+
+  function checkEnded(): void {
+    const isDone = () => ended.size === 0
+    if (timer && isDone()) {
+      clearInterval(timer)
+      timer = null
+    }
+    for (const id of ended.keys()) void endNow(id).catch((error: unknown) => log(String(error)))
+  }
+
+  async function endNow(sessionId: string): Promise<void> {
+    const run = runs.get(sessionId)
+    if (!run || (ended.has(sessionId) && leftOf(run).length > 0)) return
+    await rescanAll()
+    await order.run('runs', () => endOrWait(sessionId))
+  }
+
   return {
     look,
     isWatching: () => runs.size > 0,
@@ -160,17 +221,14 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
         await deps.synchronizer.freshenAll()
         // read these before registering the run, else cases that are not loaded would get an empty baseline
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
+        const seconds = momentOfStart()
+        if (seconds !== null) run.since = { boot: bootId(), seconds }
         runs.set(run.session_id, run)
         if (folders) await freezeAll(folders)
         await saveWatch()
       }),
     async end(sessionId) {
-      if (!runs.has(sessionId)) return
-      await rescanAll()
-      await order.run('runs', async () => {
-        if (runs.size === 1 && runs.has(sessionId)) await settle()
-        else if (runs.delete(sessionId)) await saveWatch()
-      })
+      if (runs.has(sessionId) && !ended.has(sessionId)) await endNow(sessionId)
     },
     async confirm(caseId, file, isWritten) {
       const baseline = baselines.get(caseId)
@@ -193,9 +251,13 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     async recover() {
       isOpen = true
       if (runs.size > 0) await rescanAll()
-      await settle()
+      const left = [...runs.keys()]
+      if (left.length === 0) await settle()
+      for (const id of left) await order.run('runs', () => endOrWait(id))
     },
     async idle() {
+      if (timer) clearInterval(timer)
+      timer = null
       await order.idle()
       await lines.idle()
       await baselines.idle()

@@ -32,9 +32,16 @@ import { endingActor, type Job, updateWithRetry } from './jobs.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
-import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
+import {
+  rememberRunFolders,
+  replacedReason,
+  sandboxLine,
+  type Walls,
+  workSandbox,
+} from './sandbox-policy.ts'
 import { notStarted, whyUntrusted } from './start-checks.ts'
 import { comparedTests, runBaseline, type TestsByStep } from './tests-before.ts'
+import { wallsNote } from './walls-note.ts'
 
 /** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */
 export type Worker =
@@ -137,7 +144,7 @@ async function work(
   job: Job,
   worker: Worker,
   { plan, notes }: Omit<ApprovedPlan, 'start'>,
-): Promise<WorkResult & { missing: MissingEnvironment; before: TestsByStep }> {
+): Promise<WorkResult & RunPlace> {
   const { state } = deps
   const settings = await deps.settings()
   const agents = agentOf(worker, await readPlan(plan))
@@ -183,7 +190,7 @@ async function work(
       forSteps: async () => (await wallsFor(null)).sandbox,
     })
     if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
-    return { ...(result.ok ? result : clean(deps, result)), missing, before }
+    return { ...(result.ok ? result : clean(deps, result)), missing, places, before }
   } finally {
     await killLeftovers(deps, job)
     for (const each of opened) if (each.kind === 'mount') await each.end()
@@ -276,15 +283,21 @@ async function runAgentWork(
   return runProofSteps({ ...request, sandbox: await forSteps() })
 }
 
-/** The outcome of a run. `plan` is the text that ran, `missing` the variables its steps did not get. */
-type WorkOutcome = WorkResult & {
-  plan: string
+/** What its programs did not get: variables, and places of the machine; and the tests before its work. */
+interface RunPlace {
   missing: MissingEnvironment
+  places: Walls['places']
   /** The tests before the work. */
   before: TestsByStep
-  folderDiff: FolderDiff
-  workdir: string
 }
+
+/** The outcome of a run. `plan` is the text that ran. */
+type WorkOutcome = WorkResult &
+  RunPlace & {
+    plan: string
+    folderDiff: FolderDiff
+    workdir: string
+  }
 
 /** Records the end of a run with its evidence. A complete session moves its case. */
 async function finish(
@@ -349,9 +362,13 @@ async function endOf(
     await comparedTests(layout, case_id, present, { before, workdir }),
   )
   const why = failure(job, outcome)
-  const hint = why !== null && job.ending === null ? missingEnvironmentNote(outcome.missing) : ''
+  const isWeak = why !== null && job.ending === null
+  const said = `${steps.output}\n${why}`
+  const hints = isWeak
+    ? [wallsNote(said, outcome.places), missingEnvironmentNote(outcome.missing)]
+    : []
   // redact before hashing: the evidence hash covers the text in the record
-  const output = boundedOutput(number, [steps.output, why ?? '', hint].map(redactor.text))
+  const output = boundedOutput(number, [steps.output, why ?? '', ...hints].map(redactor.text))
   const candidates = [...steps.candidates, ...('diff' in folderDiff ? folderDiff.candidates : [])]
   const evidence = {
     diff: 'diff' in folderDiff ? folderDiff.diff : null,

@@ -10,6 +10,8 @@ export interface OpenRun {
   session_id: string
   case_id: string
   number: number
+  /** The moment before its first process, and the start of the system that it counts from. */
+  since?: { boot: string | null; seconds: number } | undefined
 }
 
 /** The values when the first of the runs began. */
@@ -44,7 +46,12 @@ const BASELINE = z.object({
   sessions: z.record(z.string(), z.string().nullable()),
   whole: z.boolean(),
 })
-const RUN = z.object({ session_id: z.string(), case_id: z.string(), number: z.number() })
+const RUN = z.object({
+  session_id: z.string(),
+  case_id: z.string(),
+  number: z.number(),
+  since: z.object({ boot: z.string().nullable(), seconds: z.number() }).optional(),
+})
 const WATCH = z.object({
   runs: z.array(RUN),
   told: z.array(z.string()),

@@ -18,6 +18,8 @@ import type { CaseEntry } from './case-entry.ts'
 export interface Baselines<Run extends OpenRun = OpenRun> {
   /** The running sessions that can write case files, by id. */
   readonly runs: Map<string, Run>
+  /** Processes that a run left behind, as a phrase; null without any. */
+  left: string | null
   /** The baseline of a case; during a run, an empty baseline for a case that did not exist before. */
   of(caseId: string): Baseline | undefined
   get(caseId: string): Baseline | undefined
@@ -61,9 +63,14 @@ export function createBaselines<Run extends OpenRun>(
     return order.run(caseId, () => store.remove(caseId))
   }
 
-  return {
+  const baselines: Baselines<Run> = {
     runs,
-    of: (caseId) => known.get(caseId) ?? (runs.size > 0 ? EMPTY_BASELINE : undefined),
+    left: null,
+    of(caseId) {
+      const found = known.get(caseId) ?? (runs.size > 0 ? EMPTY_BASELINE : undefined)
+      const { left } = baselines
+      return found && left !== null ? { ...found, left } : found
+    },
     get: (caseId) => known.get(caseId),
     ids: () => [...known.keys()],
     all: () => Object.fromEntries(known),
@@ -90,4 +97,5 @@ export function createBaselines<Run extends OpenRun>(
     },
     idle: order.idle,
   }
+  return baselines
 }

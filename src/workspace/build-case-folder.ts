@@ -34,7 +34,7 @@ export function buildCaseFolder(
           .map(foreignProblem),
       )
       .concat(duplicateSessions(sessions).map(duplicateProblem))
-      .concat(ignored.map((each) => ignoredChangeProblem(entry.id, each))),
+      .concat(ignored.map((each) => ignoredChangeProblem(entry.id, each, baseline?.left))),
   }
   if (entry.vanished)
     folder.problems.push(...sessions.filter((each) => isRunningHere(each.id)).map(vanishedProblem))

@@ -1,9 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { openSandbox } from '../../src/runners/process/sandbox.ts'
-import { ran, step } from '../fixtures/session-client.ts'
+import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { trusted } from '../fixtures/trust.ts'
 import { type WalledPlace, walledPlace } from '../fixtures/walled-place.ts'
 
 const isRoot = process.geteuid?.() === 0
@@ -222,4 +225,141 @@ async function runAll(
   }
   const guarded = events.find(({ event_type }) => event_type === 'guarded')?.payload
   return { ref, session, events, ended, guarded }
+}
+
+t.test(
+  'a folder of cache counts once it is trusted, and sandbox: none takes the walls away',
+  here,
+  async (t) => {
+    const cache = "cache: ['~/projects', ~/new/cache]\n"
+    const place = await walledPlace(t, { settings: cache })
+    const { HOME, WORK } = place.places
+    const scripts = {
+      cached: 'echo x > "$HOME/projects/made"',
+      new: 'echo x > "$HOME/new/cache/made"',
+      usual: 'echo x > "$HOME/.cache/made"',
+    }
+    const exits = async () => {
+      const { ended, guarded, session } = await runAll(place, scripts)
+      const codes = Object.values(ended).map(({ exit }) => exit === 0)
+      return { codes, guarded, session }
+    }
+    t.strictSame((await exits()).codes, [false, false, true], 'not trusted')
+    const { problems } = await must(place.service, 'GET', '/health')
+    t.match(problems, [
+      {
+        code: 'untrusted_settings',
+        message:
+          /^cache: not trusted, so runs do not write to ~\/projects, ~\/new\/cache\. .*casefile trust$/,
+      },
+    ])
+    const shown = await trusted(place.service)
+    t.match(
+      shown,
+      /Folders that runs may write to, in place of the usual caches:\n {2}"~\/projects"/,
+    )
+    const counted = await exits()
+    t.strictSame(counted.codes, [true, true, false], 'trusted, in place of the usual caches')
+    t.strictSame(counted.guarded.writes.slice(-2), ['~/projects', '~/new/cache'])
+
+    writeFileSync(join(WORK, 'casefile.md'), '---\nsandbox: none\n---\n')
+    t.match(
+      (await exits()).guarded,
+      { guard: 'mount', writes: ['the working folder'] },
+      'not trusted',
+    )
+    t.match(await trusted(place.service), /can write and read whatever you can/)
+    const free = await exits()
+    t.strictSame(free.codes, [true, true, true])
+    t.match(free.guarded, { guard: 'comparison', reason: 'casefile.md says so (sandbox: none)' })
+    t.ok(existsSync(join(HOME, 'projects/made')))
+  },
+)
+
+t.test('a run that a wall stopped says which, and how to move it', here, async (t) => {
+  const place = await walledPlace(t)
+  const outputOf = async (script: string) => {
+    const { ref } = await ran(place.service, step(script))
+    return (await must(place.service, 'GET', ref.path)).output
+  }
+  t.match(
+    await outputOf('echo x > "$HOME/projects/made"'),
+    /Runs can write only here: the working folder, temporary folders, ~\/\.cache\. .*cache: of casefile\.md and run: casefile trust\./,
+  )
+  t.match(await outputOf('cat keys/one'), /Runs do not see .*keys.* take it out of hide:/)
+  t.notMatch(await outputOf('exit 3'), /Runs /)
+})
+
+t.test('case files that git tracks can be read, and git sees them unchanged', here, async (t) => {
+  const place = await walledPlace(t, { tracked: true })
+  const { ended, guarded } = await runAll(place, {
+    read: 'grep "as it was" memory/note.md',
+    written: 'echo x > memory/note.md',
+    removed: 'rm memory/note.md',
+    state: '[ -z "$(git status --porcelain memory/note.md)" ]',
+  })
+  t.strictSame(
+    Object.values(ended).map(({ exit }) => exit === 0),
+    [true, false, false, true],
+  )
+  t.notOk(guarded.hides.includes('the memory root'))
+})
+
+t.test(
+  'where mounts are refused the case files are compared, and the session says so',
+  here,
+  async (t) => {
+    const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
+    const drop = isRoot ? ['setpriv', '--bounding-set', '-sys_admin'] : []
+    const through = ['unshare', '--user', '--map-root-user', 'sh', '-c', forbid, 'sh', ...drop]
+    const place = await walledPlace(t, { through })
+    const { ended, guarded } = await runAll(place, {
+      work: 'echo x > src/new',
+      home: 'echo x > "$HOME/new"',
+      record: 'echo x >> "$RECORDS/note.md"',
+    })
+    t.match(guarded, { guard: 'comparison', reason: /^unshare is not allowed here/ })
+    t.strictSame(
+      Object.values(ended).map(({ exit }) => exit),
+      [0, 0, 0],
+    )
+  },
+)
+
+/** By which the processes of this test are found. */
+const SECONDS = 600 + process.pid / 1e7
+
+t.test('nothing that a run started outlives it, nor the service', here, async (t) => {
+  const place = await walledPlace(t)
+  // leaves its session and group, its environment, its parents, and its mounts behind
+  const hides = `
+    cat > hide.py <<'END'
+import os, sys, time
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+os.execve(sys.executable, [sys.executable, '-c', 'import time; time.sleep(${SECONDS})'], {})
+END
+    python3 hide.py > /dev/null 2>&1; unshare -Urm python3 hide.py > /dev/null 2>&1; sleep 0.2`
+  const left = () => processesNamed(`time.sleep(${SECONDS})`)
+  await runAll(place, { hides })
+  t.strictSame(left(), [], 'after the run')
+
+  const ref = await planned(place.service, { runbook: step(`${hides}\nsleep 60`) })
+  await must(place.service, 'POST', `${ref.path}/approve`)
+  await until(() => left().length === 2)
+  await place.service.stop('SIGKILL')
+  await until(() => left().length === 0)
+  t.strictSame(left(), [], 'after the service')
+})
+
+/** Ids of processes whose command has this in it. */
+function processesNamed(text: string): string[] {
+  const lines = execFileSync('ps', ['-e', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n')
+  return lines.filter((line) => line.includes(text) && !line.includes('hide.py'))
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const end = performance.now() + 20_000
+  while (!isSo() && performance.now() < end) await delay(50)
 }

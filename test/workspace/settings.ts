@@ -35,6 +35,9 @@ t.test('every setting is read', async (t) => {
     'tests: npm run all',
     "checklist: ['All tests pass (test-log, required)']",
     'sign_approvals: true',
+    'hide: [.env, keys/]',
+    'cache: [~/.cache, /opt/cache]',
+    'sandbox: { hosts: [registry.npmjs.org, "*.example.com"] }',
     'memory_root: ../record',
   )}\n# Instructions\n\nBe brief.\n`
   const { providers, lines, ...settings } = settingsOf(text)
@@ -47,6 +50,9 @@ t.test('every setting is read', async (t) => {
     tests: 'npm run all',
     checklist: ['All tests pass (test-log, required)'],
     signApprovals: true,
+    hide: ['.env', 'keys/'],
+    cache: ['~/.cache', '/opt/cache'],
+    sandbox: { hosts: ['registry.npmjs.org', '*.example.com'] },
     memoryRoot: '../record',
     instructions: '# Instructions\n\nBe brief.',
     faulty: [],
@@ -96,7 +102,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown key',
     ['provider: runbook', 'providr: x'],
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, memory_root$/,
   ],
   [
     'a provider with blanks',
@@ -282,6 +288,36 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     ['memory_root: []'],
     2,
     /^memory_root: found \[\], expected a folder$/,
+  ],
+  [
+    'what is hidden as text',
+    ['hide: .env'],
+    2,
+    /^hide: found "\.env", expected a list of files and folders, such as \[\.env/,
+  ],
+  [
+    'a cache without a name',
+    ['cache:', '  - "  "'],
+    3,
+    /^cache\[0\]: .* expected a file or folder/,
+  ],
+  [
+    'another sandbox',
+    ['sandbox: off'],
+    2,
+    /^sandbox: found "?(?:off|false)"?, expected mounts, none or \{ hosts: \[registry\.npmjs\.org\] \}$/,
+  ],
+  [
+    'an address in place of a host',
+    ['sandbox: { hosts: ["https://example.com"] }'],
+    2,
+    /^sandbox\.hosts\[0\]: .* expected the name of a host/,
+  ],
+  [
+    'a sandbox with other keys',
+    ['sandbox: { hosts: [a], ports: [1] }'],
+    2,
+    /^sandbox\.ports is not known/,
   ],
 ]
 
@@ -494,5 +530,9 @@ t.test('what is trusted is one text for each meaning', async (t) => {
     ],
   ]
   for (const [name, lines] of others) t.not(text(...lines), first, name)
+  const wider = ['cache: [~/.cache]', 'sandbox: none', 'sandbox: { hosts: [a] }']
+  t.equal(new Set(wider.map((line) => text(line))).size, 3, 'what lets runs do more')
+  t.notOk(wider.map((line) => text(line)).includes(null))
+  t.equal(text('hide: [.env]', 'cache: []', 'sandbox: mounts'), null, 'what takes away only')
   t.equal(text('steps: [x]', 'providers: { same: { preset: claude } }'), null, 'nothing to trust')
 })
