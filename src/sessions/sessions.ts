@@ -22,6 +22,7 @@ import { planInTerminal } from './conversations/terminal-plan.ts'
 import { type DeniedRequest, noteDenied } from './denied-request.ts'
 import type { SessionDeps } from './deps.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
+import { mustHaveRuntime } from './hosts.ts'
 import type { Job, SessionRun } from './jobs.ts'
 import { plan } from './plan-mode.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
@@ -281,7 +282,9 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
         letWork: () => conversations.letWork(session, { plan: text, notes }),
       })
       const views = await sessionComments(deps, session)
-      const signing = { layout, number, now: now(), ...(await deps.settings()) }
+      const settings = await deps.settings()
+      await mustHaveRuntime(deps, settings)
+      const signing = { layout, number, now: now(), ...settings }
       const storeSignature = await takeSignature(
         { case_id: caseId, session_id: id, plan_sha256: approved },
         signature,
