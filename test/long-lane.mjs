@@ -69,6 +69,7 @@ export const PARTS = {
       'test/hooks/real-codex.ts',
       'test/hooks/real-others.ts',
       'test/runners/real-agents.ts',
+      'test/runners/real-sandbox-runtime.ts',
       'test/sessions/hostile-projects.ts',
       'test/sessions/project-instructions.ts',
       'test/sessions/real-agents.ts',

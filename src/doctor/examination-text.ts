@@ -24,6 +24,7 @@ export function examinationText(found: Examination): string {
       found.git === null ? 'not found; needed for diffs and history' : visibleText(found.git),
     ],
     ['read-only mount', mount],
+    ['sandbox-runtime', visibleText(found.runtime)],
     ['hooks', hooksSummary(found.hooks)],
     ['notify', visibleText(found.notify)],
   ]

@@ -3,7 +3,14 @@ import { type HooksReport, hooksReport } from '../hook-settings/status.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE, variablesIn } from '../model/settings.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
-import type { Sandbox } from '../runners/process/sandbox.ts'
+import { NO_SANDBOX, type Sandbox } from '../runners/process/sandbox.ts'
+import {
+  findRuntime,
+  INSTALL_RUNTIME,
+  missingText,
+  openRuntime,
+} from '../runners/process/sandbox-runtime.ts'
+import { hostsOf } from '../sessions/hosts.ts'
 import { allStatuses, type ProviderStatus, providerOf } from '../sessions/providers.ts'
 import { planSandbox } from '../sessions/sandbox-policy.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/start-checks.ts'
@@ -26,6 +33,8 @@ export interface Examination {
   git: string | null
   /** The sandbox that keeps an agent from writing while it plans. */
   sandbox: Sandbox
+  /** Whether runs can be limited to some hosts. */
+  runtime: string
   providers: ProviderStatus[]
   /** The hooks of the agents that people run themselves. */
   hooks: HooksReport
@@ -54,6 +63,7 @@ export async function examine(
     agentFiles: await agentFileWords(root, environment, settings),
     git: await gitVersion(root),
     sandbox: await sandboxFor(places, environment),
+    runtime: await runtimeWords(places, settings, environment),
     hooks: await hooksReport({ root, stateDir: state.root, environment }),
     notify: notifyWords(settings, environment),
     standard: settings.provider,
@@ -71,6 +81,35 @@ async function sandboxFor(
     const needs = { layout: layoutOf(root, memoryRoot), state, environment, mount: true }
     const { signal } = new AbortController()
     return await planSandbox(needs, { workdir: root, runFolder: folder.path, signal })
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Where sandbox-runtime is, what it lacks, and whether it works here; or what it would give. */
+async function runtimeWords(
+  { root, state }: Places,
+  settings: TrustedSettings,
+  environment: NodeJS.ProcessEnv,
+): Promise<string> {
+  const { PATH = '', HOME = '' } = environment
+  const found = await findRuntime({ root, path: PATH })
+  const hosts = hostsOf(settings)
+  const isWanted = hosts === null ? '' : '; casefile.md needs it, so nothing runs'
+  if (found === null) {
+    return `not installed${isWanted}. With it, runs reach only the hosts that you name (sandbox in docs/settings.md), and on macOS write only where they work: ${INSTALL_RUNTIME}`
+  }
+  const place = `${found.version}, ${found.script}`
+  if (found.missing.length > 0) return `${place}; missing: ${missingText(found.missing)}${isWanted}`
+  const folder = await openRunFolder(state.scratch, `doctor-${randomUUID()}`)
+  try {
+    const wall = { hosts: [], folders: null, scratch: folder.path }
+    const { signal } = new AbortController()
+    const opened = await openRuntime(NO_SANDBOX, found, wall, { env: { PATH, HOME }, signal })
+    const node = found.wantsNode === null ? '' : `; it asks for Node ${found.wantsNode}`
+    return 'sandbox' in opened
+      ? `works: ${place}${node}`
+      : `${place}: ${opened.wrong}${node}${isWanted}`
   } finally {
     await folder.close()
   }

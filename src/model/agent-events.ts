@@ -20,6 +20,9 @@ export const AGENT_EVENTS = {
       /** Where the programs may write, and what they do not see, if everything else is read-only. */
       writes: optional(z.array(text)),
       hides: optional(z.array(text)),
+      /** What they reach on the network, if that is limited, and the version of what limits it. */
+      hosts: optional(z.array(text)),
+      runtime: optional(text),
     },
     {
       line: (fields) => {

@@ -14,6 +14,7 @@ import { workingFolder } from '../workspace/workdir.ts'
 import type { Conversations } from './conversations/conversations.ts'
 import type { SessionDeps } from './deps.ts'
 import type { FolderPrint } from './folder-print.ts'
+import { mustHaveRuntime } from './hosts.ts'
 import { providerOf } from './providers.ts'
 import { printFor, queuedFields, runInTurn } from './queue.ts'
 import { sessionComments } from './sent-notes.ts'
@@ -131,6 +132,8 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
     session: Session,
     { text, isChecked, letWork }: { text: string; isChecked: boolean; letWork: () => void },
   ): Promise<{ folder: string; worker: Worker }> {
+    const settings = await deps.settings()
+    await mustHaveRuntime(deps, settings)
     if (session.origin === 'terminal') {
       const talk = conversations.talkOf(session)
       const { scope, steps } = await readPlan(text)
@@ -142,7 +145,6 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
         worker: { is: 'terminal', talk, letWork },
       }
     }
-    const settings = await deps.settings()
     const folder = await workingFolder(layout.root, workdir, settings.folders)
     const provider = providerOf(session.provider, settings)
     if (isChecked) await mustBeExecutable(text, provider)

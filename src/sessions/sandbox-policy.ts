@@ -17,7 +17,8 @@ import type { SandboxView } from '../runners/process/sandbox-plan.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
-import { makePlaces, workFolders } from './work-folders.ts'
+import { mustHaveRuntime, type Reach, withHosts } from './hosts.ts'
+import { makePlaces, type WorkFolders, workFolders } from './work-folders.ts'
 
 type SandboxDeps = Pick<SessionDeps, 'layout' | 'state' | 'environment' | 'mount'>
 
@@ -56,30 +57,60 @@ export interface Walls {
   sandbox: Sandbox
   /** What they may write to, and do not see; null if only the case files are protected, or nothing is. */
   places: { writes: string[]; hides: string[] } | null
+  /** What they can reach on the network; null if it is as the operator has it. */
+  reach: Reach | null
 }
 
 /**
  * The sandbox for work: only the working folder and what is needed beside it can be written to. Where that does not
- * work, the case files are read-only.
+ * work, the case files are read-only. Throws `provider_unavailable` if casefile.md limits the hosts and that does not
+ * hold.
  */
 export async function workSandbox(deps: SandboxDeps, scene: WorkScene): Promise<Walls> {
+  const { settings, signal } = scene
+  await mustHaveRuntime(deps, settings)
+  const { sandbox, places, planned } = await mountWalls(deps, scene)
+  const folders = planned && {
+    writable: planned.folders.open,
+    readOnly: [deps.layout.memoryRoot],
+    hidden: planned.folders.hidden,
+  }
+  const held = await withHosts(deps, sandbox, { settings, folders, signal })
+  const isHeld = held.reach !== null && planned !== null
+  const { writes = [], hides = [] } = planned ?? {}
+  return { ...held, places: isHeld ? { writes, hides } : places }
+}
+
+interface MountWalls extends Pick<Walls, 'sandbox' | 'places'> {
+  /** What would hold if mounts did. */
+  planned: WorkFolders | null
+}
+
+async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWalls> {
   const { memoryRoot } = deps.layout
   const { workdir, run, signal } = scene
-  const none = (reason: string): Walls => ({ sandbox: { kind: 'none', reason }, places: null })
+  const none = (reason: string): MountWalls => ({
+    sandbox: { kind: 'none', reason },
+    places: null,
+    planned: null,
+  })
   const held = heldBy(scene.settings)
   if (held.sandbox === 'none') return none(`${SETTINGS_FILE} says so (sandbox: none)`)
   if (isWithin(memoryRoot, workdir)) return none('the working folder lies within the memory root')
   const around = { workdir, runFolder: run.path, signal }
   const why = whyNot(deps, around, [memoryRoot])
   if (why !== null) return none(why)
-  const { folders, writes, hides } = await foldersFor(deps, scene, held)
-  const sandbox = await openSandbox(folders, signal, 'powers', 'own')
-  if (sandbox.kind === 'mount') return { sandbox, places: { writes, hides } }
+  const planned = await foldersFor(deps, scene, held)
+  const { folders, writes, hides } = planned
+  // sandbox-runtime has to mount something itself, which root without that power could not
+  const prefer = typeof held.sandbox === 'object' ? 'isolation' : 'powers'
+  const sandbox = await openSandbox(folders, signal, prefer, 'own')
+  if (sandbox.kind === 'mount') return { sandbox, places: { writes, hides }, planned: null }
   // it is about all mounts of this machine; one of its own may work
   const narrow = scene.views?.length
     ? sandbox
-    : await sandboxFor(deps, around, [memoryRoot], 'powers', 'own')
-  return { sandbox: narrow, places: null }
+    : await sandboxFor(deps, around, [memoryRoot], prefer, 'own')
+  return { sandbox: narrow, places: null, planned: narrow.kind === 'mount' ? null : planned }
 }
 
 async function foldersFor(
@@ -134,12 +165,14 @@ export function replacedReason(replaced: readonly string[]): string | null {
 export function sandboxLine(
   mode: 'plan' | 'work',
   sandbox: Sandbox,
-  places: Walls['places'] = null,
+  { places, reach }: Pick<Walls, 'places' | 'reach'> = { places: null, reach: null },
 ): NewTrailLine {
+  const walls = { ...places, ...(reach && { hosts: [...reach.hosts], runtime: reach.runtime }) }
   if (sandbox.kind === 'mount') {
-    return { event: 'guarded', fields: { mode, guard: 'mount', ...places } }
+    return { event: 'guarded', fields: { mode, guard: 'mount', ...walls } }
   }
-  return { event: 'guarded', fields: { mode, guard: 'comparison', reason: sandbox.reason } }
+  const { reason } = sandbox
+  return { event: 'guarded', fields: { mode, guard: 'comparison', reason, ...walls } }
 }
 
 async function sandboxFor(

@@ -1,5 +1,6 @@
 /** Which tests failed before the work, and what changed: for steps of a plan with the key `baseline`. */
 
+import { readPlan } from '../markdown/plan-steps.ts'
 import { type ChangeOfTests, MAX_COMPARED_NAMES, type TestsCompared } from '../model/before-text.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { baselineId, type PlanStep } from '../model/plan-step.ts'
@@ -8,6 +9,7 @@ import { type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
 import type { WorkRequest } from '../runners/contract.ts'
 import { readArtifact } from '../runners/output/artifacts.ts'
 import { killRun } from '../runners/process/kill-run.ts'
+import type { Sandbox } from '../runners/process/sandbox.ts'
 import { openReportReader, type ReportReading } from '../runners/reports/report-reader.ts'
 import type { ReportedTests, TestOutcome } from '../runners/reports/reported-tests.ts'
 import { runBaselineSteps } from '../runners/runbook.ts'
@@ -34,9 +36,13 @@ export async function runBaseline(
   deps: SessionDeps,
   job: Job,
   request: WorkRequest,
+  forSteps: () => Promise<Sandbox>,
 ): Promise<TestsByStep> {
   const found = new Map<string, ReportedTests>()
-  await runBaselineSteps(request, async (step) => {
+  const { steps } = await readPlan(request.plan)
+  if (!steps.some(({ baseline }) => baseline)) return found
+  const sandbox = await forSteps()
+  await runBaselineSteps({ ...request, sandbox }, async (step) => {
     await killRun(job, deps.limits.endRun)
     const tests = await recordTests(deps, job, step, request.workdir)
     if (tests) found.set(step.id, tests)

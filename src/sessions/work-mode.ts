@@ -31,6 +31,7 @@ import { type FolderDiff, startDiff } from './folder-diff.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
+import { failure } from './run-failure.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
 import {
   rememberRunFolders,
@@ -164,8 +165,15 @@ async function work(
       if (walls.sandbox.kind === 'none') await deps.runGuard.begin(job)
       return walls
     }
-    const { sandbox, places } = await wallsFor(agents?.spec ?? null)
-    await appendLine(deps, job, sandboxLine('work', sandbox, places))
+    const walls = await wallsFor(agents?.spec ?? null)
+    const { sandbox } = walls
+    await appendLine(deps, job, sandboxLine('work', sandbox, walls))
+    let own: Promise<Sandbox> | null = null
+    // what the agent needs is not shown to steps
+    const forSteps = async () => {
+      own ??= agents ? wallsFor(null).then((found) => found.sandbox) : Promise.resolve(sandbox)
+      return own
+    }
     const request: WorkRequest = {
       plan,
       workdir,
@@ -178,7 +186,7 @@ async function work(
       limits: deps.limits,
       scratch: state.scratch,
     }
-    const before = await runBaseline(deps, job, request)
+    const before = await runBaseline(deps, job, request, forSteps)
     if (worker.is === 'terminal' && worker.talk.endPreparation()) worker.letWork()
     const result = await carryOut(deps, job, worker, {
       request,
@@ -186,14 +194,13 @@ async function work(
       settings,
       run,
       agents,
-      // what the agent needs is not shown to steps
-      forSteps: async () => (await wallsFor(null)).sandbox,
+      forSteps,
     })
     if (signal !== job.signal && limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(deps, result)), missing, places, before }
   } finally {
     await killLeftovers(deps, job)
-    for (const each of opened) if (each.kind === 'mount') await each.end()
+    for (const each of opened) await each.end?.()
     await report.close()
     await run.close()
   }
@@ -400,15 +407,6 @@ async function endOf(
     return endRun(folder, session_id, end, now())
   }
   return { state, edit }
-}
-
-/** Why the run failed; null if it succeeded. */
-function failure(job: Job, outcome: WorkResult): string | null {
-  if (job.ending === 'abandon') return 'The operator abandoned the session.'
-  if (job.ending === 'stop') return 'The service was stopped while the session was executing.'
-  if (job.ending === 'time_out')
-    return 'The session reached the time limit for work (timeout.work in casefile.md).'
-  return outcome.ok ? null : `The run stopped: ${outcome.reason}.`
 }
 
 function overtaken(session: Session): AppError {

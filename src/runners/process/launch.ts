@@ -68,7 +68,8 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
   const program = await findProgram(name, where)
   if (program === null) return { startError: await whyNotFound(name, where) }
 
-  const started = await start([program, ...args], options)
+  const before = options.sandbox?.before?.(resolve(options.cwd)) ?? []
+  const started = await start([...before, program, ...args], options)
   return 'startError' in started ? started : waitUntilReady(started, options.signal)
 }
 

@@ -37,8 +37,12 @@ export type Sandbox =
       ownProcesses: boolean
       /** Ends every process that was started in it, at once, where it has a process namespace. */
       end(): Promise<void>
+      before?: WordsBefore
     }
-  | { kind: 'none'; reason: string }
+  | { kind: 'none'; reason: string; before?: WordsBefore; end?(): Promise<void> }
+
+/** The words of a command that runs the program behind them in this folder, see `sandbox-runtime.ts`. */
+export type WordsBefore = (cwd: string) => string[]
 
 export interface SandboxCommand {
   words: string[]
