@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { plainText } from '../files/plain-text.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { counted } from '../model/amounts.ts'
-import { AppError } from '../model/app-error.ts'
+import { AppError, stoppingError } from '../model/app-error.ts'
 import { isClosed } from '../model/attention.ts'
 import { type CaseFolder, type Decide, sessionOf, shownState } from '../model/case-folder.ts'
 import { abandon, caseMove, leaveLine } from '../model/decide-session.ts'
@@ -39,11 +39,14 @@ export async function printFor(
     scratch: state.scratch,
     exclude: [layout.memoryRoot, state.root],
     signal: job.signal,
+  }).catch((error: unknown) => {
+    if (job.ending === 'stop') throw stoppingError()
+    return { reason: error instanceof Error ? error.message.split('\n')[0]! : String(error) }
   })
   if (!('reason' in print)) return print
   throw new AppError(
     'folder_busy',
-    `The working folder is not free, and a session can wait in line only in a git repository: without one, Casefile cannot see whether the folder changes meanwhile (${print.reason}). Approve the plan again when the other session has ended.`,
+    `The working folder is not free, and a session can wait in line only in a git repository: Casefile must see whether the folder changes meanwhile (${print.reason}). Approve the plan again when the other session has ended.`,
   )
 }
 

@@ -35,6 +35,7 @@ t.test('every setting is read', async (t) => {
     'tests: npm run all',
     "checklist: ['All tests pass (test-log, required)']",
     'sign_approvals: true',
+    'parallel: 16',
     'memory_root: ../record',
   )}\n# Instructions\n\nBe brief.\n`
   const { providers, lines, ...settings } = settingsOf(text)
@@ -47,6 +48,7 @@ t.test('every setting is read', async (t) => {
     tests: 'npm run all',
     checklist: ['All tests pass (test-log, required)'],
     signApprovals: true,
+    parallel: 16,
     memoryRoot: '../record',
     instructions: '# Instructions\n\nBe brief.',
     faulty: [],
@@ -93,10 +95,17 @@ const COMMAND = '{ kind: command, plan: [a], work: [b] }'
 
 const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
   [
+    'no sessions at once',
+    ['parallel: 0'],
+    2,
+    /^parallel: found "?0"?, expected a number from 1 to 16$/,
+  ],
+  ['too many', ['parallel: 17'], 2, /^parallel: found "?17"?, expected a number from 1 to 16$/],
+  [
     'an unknown key',
     ['provider: runbook', 'providr: x'],
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, parallel, memory_root$/,
   ],
   [
     'a provider with blanks',
