@@ -25,6 +25,7 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
         data-send="POST"
         action={`${sessionApi(session)}/approve`}
         data-barred={isBarred ? '' : undefined}
+        data-approvals={session.trail.filter(({ event }) => event === 'plan_approved').length}
       >
         <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
         {canWaitInLine(data) && <input type="hidden" name="queue" value="true" data-list="json" />}
