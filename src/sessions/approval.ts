@@ -83,7 +83,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
     let print: FolderPrint | null = null
     let notes = ''
     const approvedCase = await begin(job, async (decided) => {
-      if (job.inLine) print = await printFor(deps, job, home)
+      if (job.inLine) print = await printFor(deps, job, { folder: home, standing })
       // no other approval can come from here on, but one may have been recorded meanwhile
       nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
       if (approved === sha256(text)) await storeSignature()

@@ -32,7 +32,7 @@ export interface Waiting {
 export async function printFor(
   { state, layout }: Pick<SessionDeps, 'state' | 'layout'>,
   job: Job,
-  folder: string,
+  { folder, standing }: { folder: string; standing: Standing | null },
 ): Promise<FolderPrint> {
   const print = await takePrint(folder, {
     isHeadOnly: job.isolated,
@@ -44,9 +44,11 @@ export async function printFor(
     return { reason: error instanceof Error ? error.message.split('\n')[0]! : String(error) }
   })
   if (!('reason' in print)) return print
+  const first = standing?.obstacle?.by[0].job
   throw new AppError(
     'folder_busy',
     `The working folder is not free, and a session can wait in line only in a git repository: Casefile must see whether the folder changes meanwhile (${print.reason}). Approve the plan again when the other session has ended.`,
+    first ? { extra: { running: { case_id: first.case_id, session_id: first.session_id } } } : {},
   )
 }
 
@@ -81,6 +83,7 @@ export async function runInTurn(
   job: Job,
   waiting: Waiting,
 ): Promise<void> {
+  const close = () => waiting.print.close().catch((error: unknown) => deps.log(String(error)))
   let hasStarted = false
   let why = ''
   try {
@@ -96,18 +99,18 @@ export async function runInTurn(
         async start(decide) {
           const folder = await start(deps, job, waiting, decide)
           hasStarted = true
-          await waiting.print.close()
+          await close()
           return folder
         },
       })
     }
   } catch (error) {
     if (hasStarted) throw error
-    if (!(error instanceof AppError))
+    if (!(error instanceof AppError) && job.ending === null)
       deps.log(`session ${job.number} left the line: ${String(error)}`)
     why = error instanceof Error ? error.message : String(error)
   } finally {
-    await waiting.print.close()
+    await close()
   }
   if (hasStarted) return
   job.release()
