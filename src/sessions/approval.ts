@@ -66,7 +66,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       isChecked: approved === sha256(text),
       letWork: () => conversations.letWork(session, { plan: text, notes }),
     }
-    const { folder: workdir, worker } = await workerFor(present, session, work)
+    const { folder, home, isolated, worker } = await workerFor(present, session, work)
     const views = await sessionComments(deps, session)
     const signing = { layout, number, now: now(), ...(await deps.settings()) }
     const storeSignature = await takeSignature(
@@ -80,15 +80,15 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
         session_id: id,
         number,
         kind: 'work',
-        folder: workdir,
-        isolated: false,
+        folder,
+        isolated,
       },
       { queue, canWait: session.origin !== 'terminal' },
     )
     const standing = jobs.standing(id)
     let print: FolderPrint | null = null
-    const folder = await begin(job, async (decided) => {
-      if (job.inLine) print = await printFor(deps, job, workdir)
+    const approvedCase = await begin(job, async (decided) => {
+      if (job.inLine) print = await printFor(deps, job, { folder: home, standing })
       // no other approval can come from here on, but one may have been recorded meanwhile
       nextState(decide.liveSession(await store.read(caseId), id).state, 'approve')
       if (approved === sha256(text)) await storeSignature()
@@ -120,18 +120,21 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
         prepare: async () => workerFor(await store.read(caseId), session, work),
       }
       jobs.run(job, () => runInTurn(deps, jobs, job, waiting))
-      return folder
+      return approvedCase
     }
     jobs.run(job, () => execute(deps, job, worker, { ...plan, start: null }))
-    return folder
+    return approvedCase
   }
 
-  /** Who carries out the plan of a session, and in which folder. Throws if that cannot be. */
+  /**
+   * Who carries out the plan of a session, and in which folder; `home` is the working folder of its case. Throws if that
+   * cannot be.
+   */
   async function workerFor(
     { case: { workdir } }: CaseFolder,
     session: Session,
     { text, isChecked, letWork }: { text: string; isChecked: boolean; letWork: () => void },
-  ): Promise<{ folder: string; worker: Worker }> {
+  ): Promise<{ folder: string; home: string; isolated: boolean; worker: Worker }> {
     const settings = await deps.settings()
     await mustHaveRuntime(deps, settings)
     if (session.origin === 'terminal') {
@@ -140,10 +143,8 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
       talk.scope = scope
       if (steps.some(({ baseline }) => baseline)) talk.prepare()
       else talk.endPreparation()
-      return {
-        folder: folderInTerminal(conversations, session),
-        worker: { is: 'terminal', talk, letWork },
-      }
+      const folder = folderInTerminal(conversations, session)
+      return { folder, home: folder, isolated: false, worker: { is: 'terminal', talk, letWork } }
     }
     const folder = await workingFolder(layout.root, workdir, settings.folders)
     const provider = providerOf(session.provider, settings)
@@ -151,7 +152,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
     if (!(await readPlan(text)).isRunbook) {
       await mustTrustFiles(provider, { root: layout.root, folder }, settings.files)
     }
-    return { folder, worker: { is: 'provider', provider } }
+    return { folder, home: folder, isolated: false, worker: { is: 'provider', provider } }
   }
 
   return approve

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { plainText } from '../files/plain-text.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { counted } from '../model/amounts.ts'
-import { AppError } from '../model/app-error.ts'
+import { AppError, stoppingError } from '../model/app-error.ts'
 import { isClosed } from '../model/attention.ts'
 import { type CaseFolder, type Decide, sessionOf, shownState } from '../model/case-folder.ts'
 import { abandon, caseMove, leaveLine } from '../model/decide-session.ts'
@@ -32,18 +32,23 @@ export interface Waiting {
 export async function printFor(
   { state, layout }: Pick<SessionDeps, 'state' | 'layout'>,
   job: Job,
-  folder: string,
+  { folder, standing }: { folder: string; standing: Standing | null },
 ): Promise<FolderPrint> {
   const print = await takePrint(folder, {
     isHeadOnly: job.isolated,
     scratch: state.scratch,
     exclude: [layout.memoryRoot, state.root],
     signal: job.signal,
+  }).catch((error: unknown) => {
+    if (job.ending === 'stop') throw stoppingError()
+    return { reason: error instanceof Error ? error.message.split('\n')[0]! : String(error) }
   })
   if (!('reason' in print)) return print
+  const first = standing?.obstacle?.by[0].job
   throw new AppError(
     'folder_busy',
-    `The working folder is not free, and a session can wait in line only in a git repository: without one, Casefile cannot see whether the folder changes meanwhile (${print.reason}). Approve the plan again when the other session has ended.`,
+    `The working folder is not free, and a session can wait in line only in a git repository: Casefile must see whether the folder changes meanwhile (${print.reason}). Approve the plan again when the other session has ended.`,
+    first ? { extra: { running: { case_id: first.case_id, session_id: first.session_id } } } : {},
   )
 }
 
@@ -78,6 +83,7 @@ export async function runInTurn(
   job: Job,
   waiting: Waiting,
 ): Promise<void> {
+  const close = () => waiting.print.close().catch((error: unknown) => deps.log(String(error)))
   let hasStarted = false
   let why = ''
   try {
@@ -93,18 +99,18 @@ export async function runInTurn(
         async start(decide) {
           const folder = await start(deps, job, waiting, decide)
           hasStarted = true
-          await waiting.print.close()
+          await close()
           return folder
         },
       })
     }
   } catch (error) {
     if (hasStarted) throw error
-    if (!(error instanceof AppError))
+    if (!(error instanceof AppError) && job.ending === null)
       deps.log(`session ${job.number} left the line: ${String(error)}`)
     why = error instanceof Error ? error.message : String(error)
   } finally {
-    await waiting.print.close()
+    await close()
   }
   if (hasStarted) return
   job.release()

@@ -166,7 +166,7 @@ async function work(
       return walls
     }
     const walls = await wallsFor(agents?.spec ?? null)
-    const { sandbox } = walls
+    const { sandbox, places } = walls
     await appendLine(deps, job, sandboxLine('work', sandbox, walls))
     let own: Promise<Sandbox> | null = null
     // what the agent needs is not shown to steps

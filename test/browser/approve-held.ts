@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, inBrowser, isLive } from '../fixtures/browser.ts'
 import { serveSample } from '../fixtures/browser-service.ts'
-import { must, planned, step } from '../fixtures/session-client.ts'
+import { git, must, planned, reaches, step } from '../fixtures/session-client.ts'
 
 const SAY = step('echo this runs', 'sh run id=say')
 
@@ -92,4 +92,28 @@ inBrowser('what was said goes once it does not hold any more', async (t, visitor
   writeFileSync(go, '')
   await page.locator('.form-error').waitFor({ state: 'detached' })
   t.equal(await page.locator('#approve-button').isEnabled(), true)
+})
+
+inBrowser('a plan whose folder is not free waits in line', async (t, visitor) => {
+  const service = await serveSample(t)
+  git(service.root, 'init', '-q')
+  writeFileSync(join(service.root, '.git/info/exclude'), 'go\n')
+  const go = join(service.root, 'go')
+  const wait = step(`until [ -e '${go}' ]; do sleep 0.05; done`, 'sh run id=wait')
+  const one = await planned(service, { runbook: wait, fields: { title: 'The first' } })
+  const other = await planned(service, { runbook: SAY })
+  const page = await visitor.open(`${service.url}/case/${other.case_id}/session/1`)
+  await isLive(page)
+  await must(service, 'POST', `${one.path}/approve`)
+  await reaches(service, one, 'executing')
+  await must(service, 'PUT', `/cases/${other.case_id}`, { title: 'The second' })
+  const queue = page.getByRole('button', { name: 'Approve, and wait in line' })
+  await queue.click()
+  await page.getByText('Waits in line (next), after session 1 of “The first”.').waitFor()
+  await page.locator('#leave-line').click()
+  await page.getByText('This plan needs your approval again.').waitFor()
+  await queue.click()
+  await page.locator('#leave-line').waitFor()
+  writeFileSync(go, '')
+  await page.locator('#session-head .badge[data-state=complete]').waitFor()
 })

@@ -270,6 +270,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^(PATCH|DELETE) \/webhooks\/\{id\} 422$/, 'test/webhooks/notify.ts: set in casefile.md'],
   [/^PUT \/setup (409|422)$/, 'setup.ts, settings that need trust or changed meanwhile'],
   [/ (500|503|507)$/, 'test/faults, raw-sockets.ts'],
+  [/^DELETE .*\/queue 409$/, 'test/sessions/queue.ts: a file that cannot be written'],
   [/^POST .*\/run (200|409|502)$/, 'providers.ts'],
   [/^GET .*\/(memory|artifacts) 409$/, 'a folder without permission, which is none for root'],
 ]

@@ -14,11 +14,20 @@ import {
   step,
 } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import {
+  openTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../fixtures/workspace.ts'
 
 /** A workspace in a repository; what begins with `go` is ignored there. */
-async function openRepository(t: Test, files = {}): Promise<TestService> {
+async function openRepository(
+  t: Test,
+  files = {},
+  options: TestServiceOptions = {},
+): Promise<TestService> {
   const service = await openTestService(t, {
+    ...options,
     files: { '.gitignore': 'go*\nran*\n', 'code.txt': 'one\n', ...files },
   })
   git(service.root, 'init', '-q')
@@ -370,6 +379,25 @@ t.test('a session whose file is broken lets the next one go', async (t) => {
   writeFileSync(file, text)
   await reachesAgain(service, broken, 'plan_ready')
   t.notOk(place.hasRun(broken))
+})
+
+t.test('a cancel of a session whose file is broken counts once it is repaired', async (t) => {
+  const service = await openRepository(t, {}, { limits: { recordEnd: 300 } })
+  const place = await occupied(service)
+  const ref = await place.waiting()
+  const file = await sessionFile(service, ref)
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace('---\n', '---\n}{: [\n'))
+  t.match(await service.request('DELETE', `${ref.path}/queue`), {
+    status: 409,
+    json: { code: 'unreadable_file', detail: /cannot be written, fix it/ },
+  })
+  t.strictSame(await must(service, 'GET', '/queue'), [])
+  place.end()
+  await reaches(service, place.first, 'complete')
+  writeFileSync(file, text)
+  await reachesAgain(service, ref, 'plan_ready')
+  t.notOk(place.hasRun(ref))
 })
 
 t.test('without git a session cannot wait', async (t) => {

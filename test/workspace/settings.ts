@@ -38,6 +38,7 @@ t.test('every setting is read', async (t) => {
     'hide: [.env, keys/]',
     'cache: [~/.cache, /opt/cache]',
     'sandbox: { hosts: [registry.npmjs.org, "*.example.com"] }',
+    'parallel: 16',
     'memory_root: ../record',
   )}\n# Instructions\n\nBe brief.\n`
   const { providers, lines, ...settings } = settingsOf(text)
@@ -53,6 +54,7 @@ t.test('every setting is read', async (t) => {
     hide: ['.env', 'keys/'],
     cache: ['~/.cache', '/opt/cache'],
     sandbox: { hosts: ['registry.npmjs.org', '*.example.com'] },
+    parallel: 16,
     memoryRoot: '../record',
     instructions: '# Instructions\n\nBe brief.',
     faulty: [],
@@ -99,10 +101,17 @@ const COMMAND = '{ kind: command, plan: [a], work: [b] }'
 
 const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
   [
+    'no sessions at once',
+    ['parallel: 0'],
+    2,
+    /^parallel: found "?0"?, expected a number from 1 to 16$/,
+  ],
+  ['too many', ['parallel: 17'], 2, /^parallel: found "?17"?, expected a number from 1 to 16$/],
+  [
     'an unknown key',
     ['provider: runbook', 'providr: x'],
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, parallel, memory_root$/,
   ],
   [
     'a provider with blanks',

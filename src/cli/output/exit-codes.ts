@@ -23,7 +23,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   3: 'no such case, session or proof, or the name matches several',
   4: 'proof requirements are not met',
   5: 'the session failed or was abandoned',
-  6: 'not approved: the answer was no, or the folder changed meanwhile',
+  6: 'not approved, or not any more',
   13: 'ended before its work was done: a bug; please report it',
   130: 'interrupted by Ctrl-C (143: by SIGTERM, 129: the terminal was closed)',
 }

@@ -42,6 +42,7 @@ import { startUndo } from './undo.tsx'
  *   data-conflict      the form follows the page while it is open; the value names what it edits (conflicts.tsx)
  *   data-about         what the form answers; if that changes meanwhile, it is a conflict
  *   data-barred        Approve is not possible whatever the plan says (plan-approval.tsx)
+ *   data-approvals     how often a plan of this session was approved (plan-approval.tsx)
  *   data-dirty         set by the script: it has unsaved changes
  *   data-busy          set by the script: it is being sent
  *

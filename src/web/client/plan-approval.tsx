@@ -12,7 +12,7 @@ export function startApproval(): void {
   let displayed = displayedHash()
   /** The hash of the text that was reviewed, or counts as reviewed. */
   let reviewed = displayed
-  /** The hash of the text that was approved: the page may take a moment to show it. */
+  /** What was approved: the page may take a moment to show it. */
   let approved: string | null = null
   /** The notice that the plan changed, and the hash of the text that it is about. */
   let notice: { element: HTMLElement; hash: string } | null = null
@@ -43,7 +43,7 @@ export function startApproval(): void {
       form.hasAttribute('data-barred') ||
       isUnsaved ||
       hash !== reviewed ||
-      (approved !== null && hash === approved)
+      displayedApproval() === approved
   }
 
   /** Only if the text on the page is the one that the notice is about. */
@@ -93,7 +93,7 @@ export function startApproval(): void {
       reviewed = String(detail.body.plan_sha256)
     if (target.id !== 'approve-form') return
     if (detail.ok) {
-      approved = displayedHash()
+      approved = displayedApproval()
       update()
       return
     }
@@ -122,6 +122,11 @@ function approval(): { form: HTMLFormElement | null; button: HTMLButtonElement |
 function displayedHash(): string | null {
   const input = approval().form?.querySelector('input[name=plan_sha256]')
   return input?.getAttribute('value') || null
+}
+
+/** The text, and how often it was approved: an approval that was taken back can be given again. */
+function displayedApproval(): string {
+  return `${displayedHash()} ${approval().form?.dataset.approvals}`
 }
 
 /** A notice that replaces another ignores clicks at first: they were meant for the other. */

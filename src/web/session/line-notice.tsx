@@ -1,7 +1,7 @@
 import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
-import type { FolderState } from '../../sessions/uncommitted.ts'
+import { findRepository } from '../../workspace/git/git-repository.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import { workingFolder } from '../../workspace/workdir.ts'
 import type { PageDeps } from '../deps.ts'
@@ -14,6 +14,8 @@ export interface Occupant {
   title: string
   /** It waits in line itself. */
   isWaiting: boolean
+  /** Whether an approval can wait until the folder is free: Casefile compares the folder then, which needs git. */
+  canWait: boolean
 }
 
 /** Who works or waits in the folder where the plan would run; null if it is free. */
@@ -31,6 +33,7 @@ export async function occupantOf(
     number,
     title: catalog.row(case_id)?.title ?? case_id,
     isWaiting: first.isWaiting,
+    canWait: !('reason' in (await findRepository(folder, {}))),
   }
 }
 
@@ -47,20 +50,9 @@ async function folderOf(
   }
 }
 
-/** Whether an approval can wait until the folder is free: Casefile compares the folder then, which needs git. */
-export function canWaitInLine({
-  occupant,
-  folderState,
-}: {
-  occupant: Occupant | null
-  folderState: FolderState | { reason: string } | null
-}): boolean {
-  return occupant !== null && folderState !== null && !('reason' in folderState)
-}
-
 /** Above the button: what an approval would wait for. */
-export function BusyNotice({ occupant, canWait }: { occupant: Occupant; canWait: boolean }) {
-  const { case_id, number, title, isWaiting } = occupant
+export function BusyNotice({ occupant }: { occupant: Occupant }) {
+  const { case_id, number, title, isWaiting, canWait } = occupant
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
       <a href={sessionPage(case_id, number)}>

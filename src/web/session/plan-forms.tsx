@@ -4,7 +4,7 @@ import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import { BusyNotice, canWaitInLine } from './line-notice.tsx'
+import { BusyNotice } from './line-notice.tsx'
 import type { SessionPageData } from './session-data.ts'
 
 /**
@@ -13,7 +13,7 @@ import type { SessionPageData } from './session-data.ts'
  * the changes of a plan, there is a link to all of it instead of the button.
  */
 export function ApproveBar({ data }: { data: SessionPageData }) {
-  const { session, json, plan, query, summary, isBroken, drafts } = data
+  const { session, json, plan, query, summary, isBroken, drafts, occupant } = data
   const isBarred =
     isBroken || plan.errors.length > 0 || summary.objection !== null || json.plan === ''
   const stepsToRun = plan.steps.filter((step) => summary.willRun(step)).length
@@ -25,10 +25,11 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
         data-send="POST"
         action={`${sessionApi(session)}/approve`}
         data-barred={isBarred ? '' : undefined}
+        data-approvals={session.trail.filter(({ event }) => event === 'plan_approved').length}
       >
         <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
-        {canWaitInLine(data) && <input type="hidden" name="queue" value="true" data-list="json" />}
-        {data.occupant && <BusyNotice occupant={data.occupant} canWait={canWaitInLine(data)} />}
+        {occupant?.canWait && <input type="hidden" name="queue" value="true" data-list="json" />}
+        {occupant && <BusyNotice occupant={occupant} />}
         <div class="actions">
           {query.view === 'diff' ? (
             <a
@@ -46,7 +47,7 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
               disabled={isBarred}
               aria-describedby="approve-hash"
             >
-              {canWaitInLine(data) ? 'Approve, and wait in line' : approveText(data, stepsToRun)}
+              {occupant?.canWait ? 'Approve, and wait in line' : approveText(data, stepsToRun)}
             </button>
           )}
           <button type="button" data-opens="revise" data-key="r">
