@@ -16,6 +16,8 @@ export interface WorkPlaces {
   memoryRoot: string
   stateRoot: string
   workdir: string
+  /** The worktree of an isolated session, with its repository. */
+  isolated: readonly string[]
   runFolder: string
   environment: NodeJS.ProcessEnv
   /** As in casefile.md; null for the usual caches. */
@@ -72,7 +74,7 @@ type MadePlaces = Pick<WorkPlaces, 'agent' | 'cache' | 'root' | 'environment'>
 
 /** Everything is read-only but what is named here. */
 export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
-  const { workdir, runFolder, stateRoot, memoryRoot, environment, agent, views = [] } = places
+  const { workdir, isolated, runFolder, stateRoot, memoryRoot, environment, agent, views = [] } = places
   const home = homeOf(environment)
   const named = (paths: readonly string[]) => namedPaths(paths, { home, base: places.root })
 
@@ -100,7 +102,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
         (path) => !record.includes(path),
       ),
       hidden: [stateRoot, ...record, ...withheld, ...hide],
-      open: [workdir, ...repository, ...temporary, ...OF_THE_SYSTEM, ...caches, ...own, runFolder],
+      open: [workdir, ...isolated, ...repository, ...temporary, ...OF_THE_SYSTEM, ...caches, ...own, runFolder],
       views,
     },
     writes: [

@@ -3,6 +3,7 @@ import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
 import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
+import { ISOLATIONS } from '../../model/settings.ts'
 import { approvalSignature } from './approval.ts'
 import { base, testsBefore } from './before.ts'
 import { problem } from './case.ts'
@@ -11,6 +12,7 @@ import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 import { runUsage, usageTotal } from './usage.ts'
+import { worktree } from './worktree.ts'
 
 const changed = {
   file: z.string(),
@@ -137,6 +139,13 @@ export const session = z
       .describe(
         'Who started the agent: the service, or (`terminal`) a person, whose agent reports by its hooks.',
       ),
+    isolation: z
+      .enum(['worktree'])
+      .nullable()
+      .describe('`worktree`: it works in a git worktree of its own.'),
+    worktree: worktree
+      .nullable()
+      .describe('Null before its run begins, and for a session without one.'),
     started_at: time.describe('The same as `created_at`.'),
     completed_at: time
       .nullable()
@@ -187,6 +196,8 @@ export const session = z
         updated_at: '2026-11-20T09:54:00.086Z',
         provider: 'runbook',
         origin: 'service',
+        isolation: null,
+        worktree: null,
         started_at: '2026-11-20T09:54:00.005Z',
         completed_at: null,
         durations: {
@@ -246,6 +257,8 @@ export const session = z
         updated_at: '2026-11-11T13:11:00.092Z',
         provider: 'runbook',
         origin: 'service',
+        isolation: null,
+        worktree: null,
         started_at: '2026-11-11T13:05:00.017Z',
         completed_at: '2026-11-11T13:09:33.568Z',
         durations: {
@@ -332,6 +345,12 @@ export const newSessionSchema = z
       .optional()
       .describe(
         'The id of a session that failed, or that is complete and has comments, to plan again.',
+      ),
+    isolation: z
+      .enum(ISOLATIONS)
+      .optional()
+      .describe(
+        '`worktree`: work in a git worktree of its own. By default as the case says, or else casefile.md.',
       ),
   })
   .check(({ value, issues }) => {
