@@ -90,7 +90,9 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   return { value: problems.some(isBreaking) ? null : value, problems }
 }
 
-type CreatedFields = Partial<Pick<Session, 'id' | 'type' | 'started_at' | 'provider' | 'origin' | 'isolation'>>
+type CreatedFields = Partial<
+  Pick<Session, 'id' | 'type' | 'started_at' | 'provider' | 'origin' | 'isolation'>
+>
 
 /**
  * Returns the fields in the audit line that created the session, which no edit of the frontmatter changes; a

@@ -13,11 +13,11 @@ import type { SessionDeps } from './deps.ts'
  * `isolation_impossible`.
  */
 export async function chosenIsolation(
-  asked: readonly (string | null | undefined)[],
+  asked: readonly { isolation?: string | null | undefined }[],
   workdir: string,
-  memoryRoot: string,
+  { memoryRoot }: Pick<SessionDeps['layout'], 'memoryRoot'>,
 ): Promise<{ isolation?: 'worktree' }> {
-  if (wantedIsolation(asked) !== 'worktree') return {}
+  if (wantedIsolation(asked.map(({ isolation }) => isolation)) !== 'worktree') return {}
   await mustHaveWorktree(workdir, memoryRoot)
   return { isolation: 'worktree' }
 }

@@ -5,9 +5,9 @@ import { makeFolder } from '../files/durable-write.ts'
 import { isWithin } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 import { trailerText } from '../model/commit-trailer.ts'
-import { visibleText } from '../model/visible-text.ts'
 import type { Session } from '../model/session.ts'
 import { lastOf, type NewTrailLine, newLine } from '../model/trail.ts'
+import { visibleText } from '../model/visible-text.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
 import { makeWorktree, unmakeWorktree } from '../snapshots/worktree.ts'
@@ -22,10 +22,7 @@ import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
 import { clauseAbout, whyUntrusted } from './start-checks.ts'
 
-type IsolationDeps = Pick<
-  SessionDeps,
-  'layout' | 'state' | 'store' | 'settings' | 'now' | 'log'
->
+type IsolationDeps = Pick<SessionDeps, 'layout' | 'state' | 'store' | 'settings' | 'now' | 'log'>
 type Run = Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending'> & {
   runId: string
   signal?: AbortSignal
@@ -103,7 +100,8 @@ export async function endIsolation(deps: IsolationDeps, run: Run): Promise<void>
   const session = folder?.sessions.find(({ id }) => id === run.session_id) ?? null
   const made = await keepWork(deps, note, session, run)
   const { head, commits, reason } = made
-  const isKnown = session === null || lastOf(session.trail, 'worktree_committed')?.fields.commit === head
+  const isKnown =
+    session === null || lastOf(session.trail, 'worktree_committed')?.fields.commit === head
   if (!isKnown && (commits > 0 || reason !== null)) {
     const more = reason === null ? {} : { reason: visibleText(reason) }
     const line: NewTrailLine = {
@@ -122,7 +120,9 @@ export async function whyNotKept(deps: IsolationDeps, run: Run): Promise<string 
     return null
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    deps.log(`the worktree of session ${run.number} of case ${run.case_id} was not committed: ${why}`)
+    deps.log(
+      `the worktree of session ${run.number} of case ${run.case_id} was not committed: ${why}`,
+    )
     return `what it changed could not be committed in its worktree: ${why.split('\n')[0]}`
   }
 }
@@ -145,7 +145,9 @@ export async function keepWork(
 }
 
 function messageOf({ case_id, number }: WorktreeNote, session: Session | null): string {
-  const title = visibleText(session?.case_title ?? 'A case').replace(/\s+/g, ' ').slice(0, 80)
+  const title = visibleText(session?.case_title ?? 'A case')
+    .replace(/\s+/g, ' ')
+    .slice(0, 80)
   const plan = session && lastOf(session.trail, 'plan_approved')?.fields.plan_sha256
   const trailer =
     typeof plan === 'string' ? [trailerText({ case_id, session: number, plan_sha256: plan })] : []
@@ -184,7 +186,11 @@ export async function whyUntrustedAt(
   const note = await notes.read(job.session_id)
   if (note === null) return whyUntrusted(spec, { root: layout.root, folder }, trusted)
   const { tree } = placesOf(notes.root, note)
-  const found = await findAgentFiles(folder, await searchTop(layout.root, folder), spec.projectFiles)
+  const found = await findAgentFiles(
+    folder,
+    await searchTop(layout.root, folder),
+    spec.projectFiles,
+  )
   const files = found.map((file) =>
     isWithin(tree, file.path) ? { ...file, path: join(note.top, relative(tree, file.path)) } : file,
   )

@@ -235,8 +235,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustBeInstalled(deps, chosen, workdir)
       await mustTrustFiles(chosen, { root: layout.root, folder: workdir }, settings.files)
-      const asked = [requested.isolation, present.case.isolation, settings.isolation]
-      const isolated = await chosenIsolation(asked, workdir, layout.memoryRoot)
+      const isolated = await chosenIsolation([requested, present.case, settings], workdir, layout)
       const { again } = wanted
       return beginSession(
         caseId,

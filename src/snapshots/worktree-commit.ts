@@ -2,9 +2,9 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { removeStubborn } from '../files/remove-stubborn.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import { gitIdentity } from '../workspace/git/git-identity.ts'
-import { removeStubborn } from '../files/remove-stubborn.ts'
 import { attachWorktree, kindAt } from './worktree.ts'
 import { removeLocks } from './worktree-locks.ts'
 import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
@@ -52,7 +52,8 @@ export async function commitWorktree(
   const present = await runGit(['rev-parse', '--verify', '--quiet', ref], git)
   const now = present.exit === 0 ? present.stdout.toString().trim() : null
   const parents = await independent([...imported.tips, ...(now === null ? [base] : [now])], git)
-  const tree = (await kindAt(places.tree)) === 'folder' ? await treeOf(notes, note, parents, git) : null
+  const tree =
+    (await kindAt(places.tree)) === 'folder' ? await treeOf(notes, note, parents, git) : null
   const head = await commitOf({ parents, tree, message }, git)
   if (head !== now) {
     const old = now ?? '0'.repeat(head.length)

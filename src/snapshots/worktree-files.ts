@@ -60,7 +60,9 @@ export async function copyIncluded(
     if (name.endsWith('/') || exclude.some((folder) => isWithin(folder, from))) continue
     const stats = await lstat(from).catch(ifGone)
     if (stats === null || !(stats.isFile() || stats.isSymbolicLink())) continue
-    if (++copied.count > MAX_FILES || (bytes += stats.size) > MAX_BYTES) throw tooMuch()
+    copied.count += 1
+    bytes += stats.size
+    if (copied.count > MAX_FILES || bytes > MAX_BYTES) throw tooMuch()
     if (!(await safe.make(dirname(name)))) continue
     const isCopied = stats.isFile()
       ? await copyOne(from, join(to, name))
@@ -102,7 +104,15 @@ async function copyOne(from: string, to: string): Promise<boolean> {
 }
 
 /** Only a link that leads to a place in the same folder. */
-async function copyLink({ top, from, to }: { top: string; from: string; to: string }): Promise<boolean> {
+async function copyLink({
+  top,
+  from,
+  to,
+}: {
+  top: string
+  from: string
+  to: string
+}): Promise<boolean> {
   const target = await readlink(from)
   const place = resolve(dirname(from), target)
   if (target.startsWith('/') || !isWithin(top, place) || isGit(relative(top, place))) return false

@@ -64,6 +64,8 @@ async function removeBranch(note: WorktreeNote): Promise<void> {
 /** Whether nothing is left of the worktree, its branch apart. */
 export async function isGone(notes: WorktreeNotes, note: WorktreeNote): Promise<boolean> {
   const { tree, own, entry } = placesOf(notes.root, note)
-  const kinds = await Promise.all([tree, own, entry, join(notes.root, `${note.session_id}${AWAY}`)].map(kindAt))
+  const kinds = await Promise.all(
+    [tree, own, entry, join(notes.root, `${note.session_id}${AWAY}`)].map(kindAt),
+  )
   return kinds.every((kind) => kind === null)
 }

@@ -62,7 +62,9 @@ async function ownConfig({ common }: WorktreeNote, git: GitCommandOptions): Prom
     .filter((entry) => entry !== '')
     .map((entry) => {
       const end = entry.indexOf('\n')
-      return end < 0 ? { key: entry, value: null } : { key: entry.slice(0, end), value: entry.slice(end + 1) }
+      return end < 0
+        ? { key: entry, value: null }
+        : { key: entry.slice(0, end), value: entry.slice(end + 1) }
     })
     .filter(({ key }) => !LEFT_OUT.test(key.toLowerCase()))
   const all = [
@@ -149,10 +151,11 @@ async function importTips(
       const name = `refs/heads/tip-${index}`
       await mkdir(join(folder.path, 'refs', 'heads'), { recursive: true })
       await writeFile(join(folder.path, name), `${tip}\n`)
-      const fetched = await runGit(
-        [...FETCH, folder.path, name],
-        { ...options, cwd: top, env: { ...options.env, GIT_DIR: common } },
-      )
+      const fetched = await runGit([...FETCH, folder.path, name], {
+        ...options,
+        cwd: top,
+        env: { ...options.env, GIT_DIR: common },
+      })
       if (fetched.exit === 0) tips.push(tip)
       else reason = `git did not accept its commits: ${lastLine(fetched.stderr)}`
     }
@@ -176,7 +179,13 @@ const FETCH = [
 ]
 
 function lastLine(stderr: string): string {
-  return stderr.trim().split('\n').at(-1)?.replace(/^\w+: /, '') ?? ''
+  return (
+    stderr
+      .trim()
+      .split('\n')
+      .at(-1)
+      ?.replace(/^\w+: /, '') ?? ''
+  )
 }
 
 const MAX_BYTES = 16 * 1024 * 1024
@@ -189,14 +198,17 @@ async function tipsIn({ branch }: WorktreeNote, own: string): Promise<string[]> 
     return read.ok ? read.bytes.toString() : ''
   }
   const packed = await textOf('packed-refs')
-  const valueOf = async (ref: string) => {
+  const commitAt = async (ref: string) => {
     const loose = (await textOf(ref)).trim()
     if (COMMIT.test(loose)) return loose
-    return packed.split('\n').find((line) => line.endsWith(` ${ref}`))?.split(' ')[0]
+    return packed
+      .split('\n')
+      .find((line) => line.endsWith(` ${ref}`))
+      ?.split(' ')[0]
   }
   const head = (await textOf('HEAD')).trim()
   const [, ref] = /^ref: (refs\/heads\/[^\0]+)$/.exec(head) ?? []
   const isSafe = ref !== undefined && !ref.split('/').includes('..')
-  const tips = [await valueOf(`refs/heads/${branch}`), isSafe ? await valueOf(ref) : head]
+  const tips = [await commitAt(`refs/heads/${branch}`), isSafe ? await commitAt(ref) : head]
   return [...new Set(tips.filter((tip) => tip !== undefined && COMMIT.test(tip)))] as string[]
 }

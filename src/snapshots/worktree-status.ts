@@ -1,9 +1,9 @@
 /** How a worktree compares with the branch of the working folder, and what in it is not committed. */
 
 import { readlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { readRegular } from '../files/safe-read.ts'
 import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
-import { join } from 'node:path'
 import { parseStatus } from './uncommitted.ts'
 import { kindAt } from './worktree.ts'
 import { inWorktree } from './worktree-commit.ts'
@@ -80,15 +80,13 @@ export async function looseFiles(
   const status = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--', '.']
   const spec = note.record === null ? [] : [`:(top,exclude,literal)${note.record}`]
   const ls = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z']
-  const [changed, ignored] = await Promise.all([
-    runGit([...status, ...spec], git),
-    runGit(ls, git),
-  ])
+  const [changed, ignored] = await Promise.all([runGit([...status, ...spec], git), runGit(ls, git)])
   if (changed.exit > 0) throw new Error(`git status failed: ${changed.stderr.trim()}`)
   const names = parseStatus(changed.stdout.toString()).changes.map(({ file }) => file)
   const uncommitted: string[] = []
   for (const name of names) {
-    const isCopy = note.copied.includes(name) && (await isSame(join(note.top, name), join(tree, name)))
+    const isCopy =
+      note.copied.includes(name) && (await isSame(join(note.top, name), join(tree, name)))
     if (!isCopy) uncommitted.push(name)
   }
   return { uncommitted, ignored: ignored.stdout.toString().split('\0').slice(0, -1) }

@@ -11,9 +11,9 @@ import { hasCode } from '../files/errno.ts'
 import { removeStubborn } from '../files/remove-stubborn.ts'
 import { AppError } from '../model/app-error.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
-import { removeLocks } from './worktree-locks.ts'
 import { copyIncluded } from './worktree-files.ts'
-import { type WorktreeNote, type WorktreeNotes, placesOf } from './worktree-notes.ts'
+import { removeLocks } from './worktree-locks.ts'
+import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
 import type { WorktreeSource } from './worktree-obstacle.ts'
 import { makeOwnRepository } from './worktree-repository.ts'
 
@@ -92,8 +92,7 @@ async function freeBranch(cwd: string, wanted: string, options: Options): Promis
   })
   // on some file systems names that differ only in case are the same
   const taken = listed.toLowerCase().split('\n')
-  const isFree = (name: string) =>
-    !taken.some((ref) => `${ref}/`.startsWith(`refs/heads/${name}/`))
+  const isFree = (name: string) => !taken.some((ref) => `${ref}/`.startsWith(`refs/heads/${name}/`))
   for (let number = 1; number < MAX_NAMES; number++) {
     const name = number === 1 ? wanted : `${wanted}-${number}`
     if (isFree(name)) return name
@@ -169,4 +168,3 @@ export async function kindAt(path: string): Promise<'file' | 'folder' | 'other' 
     throw error
   }
 }
-

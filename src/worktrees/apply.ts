@@ -39,7 +39,10 @@ export async function applyBranch(
   const [head, theirs] = [await git.find('HEAD'), await git.find(`refs/heads/${note.branch}`)]
   if (head === null) throw cannot(`${branch} has no commit. Make the first one`)
   if (theirs === null) {
-    throw new AppError('wrong_state', `The branch ${note.branch} is gone, so there is nothing to apply.`)
+    throw new AppError(
+      'wrong_state',
+      `The branch ${note.branch} is gone, so there is nothing to apply.`,
+    )
   }
   const base = (await git.text(['merge-base', head, theirs])).trim()
   if (base === theirs)
@@ -106,10 +109,7 @@ interface Merge {
   note: WorktreeNote
 }
 
-async function mergedTree(
-  git: RecordGit,
-  { head, theirs, branch, note }: Merge,
-): Promise<string> {
+async function mergedTree(git: RecordGit, { head, theirs, branch, note }: Merge): Promise<string> {
   const args = ['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages', head, theirs]
   const { exit, stdout, stderr } = await git.run(args)
   const [tree = '', ...rest] = stdout.toString().split('\0')

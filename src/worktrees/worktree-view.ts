@@ -95,7 +95,10 @@ export function createWorktreeViews(
   }
 }
 
-function viewOf({ branch, base }: Pick<WorktreeNote, 'branch' | 'base'>, status: BranchStatus | null) {
+function viewOf(
+  { branch, base }: Pick<WorktreeNote, 'branch' | 'base'>,
+  status: BranchStatus | null,
+) {
   const { head = null, onto = null, behind = 0, ahead = 0, conflicts = [] } = status ?? {}
   return {
     branch,

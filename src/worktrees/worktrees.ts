@@ -3,15 +3,19 @@
  * folder, and removes them. Nothing that exists only in a worktree is removed with it.
  */
 
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { Actor } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
-import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { keepWork } from '../sessions/isolation.ts'
 import type { WhileFree } from '../sessions/session-jobs.ts'
-import { openWorktreeNotes, type WorktreeNote, type WorktreeNotes } from '../snapshots/worktree-notes.ts'
+import {
+  openWorktreeNotes,
+  type WorktreeNote,
+  type WorktreeNotes,
+} from '../snapshots/worktree-notes.ts'
 import { commitsOnlyOn, removeWorktree } from '../snapshots/worktree-removal.ts'
 import { looseFiles } from '../snapshots/worktree-status.ts'
 import type { StateFolder } from '../state/state-folder.ts'
@@ -71,10 +75,7 @@ export function readWorktrees(stateRoot: string): Pick<Worktrees, 'list' | 'view
   )
 }
 
-function readersOf(
-  notes: WorktreeNotes,
-  views: WorktreeViews,
-): Pick<Worktrees, 'list' | 'view'> {
+function readersOf(notes: WorktreeNotes, views: WorktreeViews): Pick<Worktrees, 'list' | 'view'> {
   return {
     async list() {
       const found = await Promise.all(
@@ -201,8 +202,11 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
         const by: Actor = { who, from: via as Actor['from'] }
         const act = appliedAct(note, null, to, deps.now())
         await store
-          .record(note.case_id, ({ history = [] }) =>
-            history.some(({ what }) => what === act.what) ? [] : [act], by)
+          .record(
+            note.case_id,
+            ({ history = [] }) => (history.some(({ what }) => what === act.what) ? [] : [act]),
+            by,
+          )
           .catch((error: unknown) => deps.log(`not in the history: ${String(error)}`))
         await notes.write({ ...note, applying: null })
       }
@@ -236,4 +240,3 @@ function discardedAct(note: WorktreeNote, { branch_kept, commits_kept }: Discard
       : `branch ${branch_kept} kept, ${commits_kept === 1 ? 'a commit is' : `${commits_kept} commits are`} only there`
   return { at, what: `session ${note.number} worktree discarded`, text }
 }
-

@@ -18,7 +18,8 @@ function killGits(folder: string): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const isGit = readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'git'
-      if (isGit && realpathSync(`/proc/${pid}/cwd`).startsWith(folder)) process.kill(Number(pid), 'SIGKILL')
+      if (isGit && realpathSync(`/proc/${pid}/cwd`).startsWith(folder))
+        process.kill(Number(pid), 'SIGKILL')
     } catch {
       // it has ended
     }
@@ -38,7 +39,11 @@ t.test('killed at any moment, no commit, change or worktree is lost', linuxOnly,
   t.comment(`CASEFILE_TEST_SEED=${seed}`)
   const random = randomFrom(seed)
   const dir = t.testdir({
-    root: { 'a.txt': 'one\n', '.gitignore': '/memory/\n', 'casefile.md': '---\nisolation: worktree\n---\n' },
+    root: {
+      'a.txt': 'one\n',
+      '.gitignore': '/memory/\n',
+      'casefile.md': '---\nisolation: worktree\n---\n',
+    },
     state: {},
   })
   const [root, stateDir] = [join(dir, 'root'), join(dir, 'state')]
@@ -90,7 +95,11 @@ t.test('killed at any moment, no commit, change or worktree is lost', linuxOnly,
   for (const { ref, name } of sessions) {
     const history = readFileSync(join(root, 'memory/cases', ref.case_id, 'history.md'), 'utf8')
     const isApplied = existsSync(join(root, `${name}-own.txt`))
-    t.equal(history.match(/applied \(commit/g)?.length ?? 0, isApplied ? 1 : 0, `history of ${name}`)
+    t.equal(
+      history.match(/applied \(commit/g)?.length ?? 0,
+      isApplied ? 1 : 0,
+      `history of ${name}`,
+    )
   }
   for (const { session_id, case_id } of await must(client, 'GET', '/worktrees'))
     await must(client, 'POST', `/cases/${case_id}/sessions/${session_id}/discard`)
@@ -102,14 +111,22 @@ t.test('killed at any moment, no commit, change or worktree is lost', linuxOnly,
   function check({ root }: BuiltService, when: string): void {
     const kept = readdirSync(join(stateDir, 'worktrees')).sort()
     const trees = kept.filter((each) => !each.includes('.'))
-    t.strictSame(kept, [...trees, ...trees.map((id) => `${id}.json`)].sort(), `${when}: whole worktrees`)
+    t.strictSame(
+      kept,
+      [...trees, ...trees.map((id) => `${id}.json`)].sort(),
+      `${when}: whole worktrees`,
+    )
     const listed = git(root, 'worktree', 'list', '--porcelain').match(/^worktree /gm)?.length
     t.equal(listed, trees.length + 1, `${when}: git lists them`)
     t.strictSame(locksBelow(join(root, '.git')), [], `${when}: no lock`)
     t.equal(git(root, 'status', '--porcelain'), '', `${when}: the working folder is clean`)
     t.equal(git(root, 'fsck', '--no-dangling', '--no-progress').trim(), '', `${when}: fsck`)
     for (const id of trees)
-      t.equal(git(join(stateDir, 'worktrees', id), 'status', '--porcelain'), '', `${when}: committed`)
+      t.equal(
+        git(join(stateDir, 'worktrees', id), 'status', '--porcelain'),
+        '',
+        `${when}: committed`,
+      )
     const branches = git(root, 'branch', '--format=%(refname)').trim().split('\n')
     const files = new Set(
       branches.flatMap((ref) => git(root, 'ls-tree', '-r', '--name-only', ref).split('\n')),

@@ -1,6 +1,6 @@
+import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { join } from 'node:path'
 import t from 'tap'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { commit, git, write } from '../fixtures/git-repository.ts'
@@ -82,7 +82,9 @@ t.test('three sessions at once in one repository', async (t) => {
   t.equal(Math.max(...running), 3, 'all three ran at the same time')
   times.sort((a, b) => a - b)
   const p99 = times[Math.floor(times.length * 0.99)]!
-  t.comment(`${times.length} answers: median ${times[times.length >> 1]!.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
+  t.comment(
+    `${times.length} answers: median ${times[times.length >> 1]!.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`,
+  )
   // the first is applied, and the others conflict with it
   await must(client, 'POST', `${refs[0]!.path}/apply`)
   for (const ref of refs.slice(1)) {

@@ -9,13 +9,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { finished, must, planned, type Ref, step } from '../fixtures/session-client.ts'
 import { commit, git, write } from '../fixtures/git-repository.ts'
+import { finished, must, planned, type Ref, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 t.jobs = 2
 
-const PROJECT = { src: { 'a.txt': 'one\n', 'b.txt': 'two\n' }, '.gitignore': '/memory/\n.env\n/dist/\n' }
+const PROJECT = {
+  src: { 'a.txt': 'one\n', 'b.txt': 'two\n' },
+  '.gitignore': '/memory/\n.env\n/dist/\n',
+}
 
 /** A service whose working folder is a repository with one commit; the record is not in it. */
 async function withRepository(t: Test, settings = 'isolation: worktree\n'): Promise<TestService> {
@@ -34,15 +37,27 @@ const trailOf = (service: TestService, ref: Ref, number = 1) =>
 t.test('a session works in a worktree, which is applied and discarded', async (t) => {
   const service = await withRepository(t)
   const { root } = service
-  write(root, { 'src/a.txt': 'mine, not committed\n', '.env': 'KEY=1\n', '.worktreeinclude': '.env\n' })
+  write(root, {
+    'src/a.txt': 'mine, not committed\n',
+    '.env': 'KEY=1\n',
+    '.worktreeinclude': '.env\n',
+  })
   const base = git(root, 'rev-parse', 'HEAD').trim()
   const script = `cat .env src/a.txt\necho three >> src/b.txt\ngit add -A\ngit -c user.name=X -c user.email=x@x commit -qm 'by the session'\necho new > c.txt\ngit status --short\ngit log --oneline | wc -l`
   const ref = await planned(service, { runbook: step(script), fields: { title: 'Größe, falsch!' } })
   const before = await must(service, 'GET', ref.path)
   t.match(before, { isolation: 'worktree', worktree: null })
   const { session } = await finished(service, ref)
-  t.match(session, { state: 'complete', diff: { additions: 2, files: { length: 2 } } }, session.output)
-  t.match(session.output, /KEY=1\none\n\?\? c\.txt\n2\n/, 'its own files, and not the uncommitted change')
+  t.match(
+    session,
+    { state: 'complete', diff: { additions: 2, files: { length: 2 } } },
+    session.output,
+  )
+  t.match(
+    session.output,
+    /KEY=1\none\n\?\? c\.txt\n2\n/,
+    'its own files, and not the uncommitted change',
+  )
   t.match(session.worktree, {
     branch: 'casefile/grosse-falsch-1',
     base,
@@ -60,29 +75,44 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
   t.equal(session.worktree.path, tree)
   t.match(git(root, 'worktree', 'list'), new RegExp(`${tree} .*\\[casefile/grosse-falsch-1\\]`))
   t.equal(git(tree, 'status', '--short'), '', 'a worktree of the repository like any other')
-  t.match(git(root, 'log', '-1', '--format=%B', 'casefile/grosse-falsch-1'), /^Größe, falsch! \(session 1\)[\s\S]*Casefile-Session: .*\/1 plan=/)
+  t.match(
+    git(root, 'log', '-1', '--format=%B', 'casefile/grosse-falsch-1'),
+    /^Größe, falsch! \(session 1\)[\s\S]*Casefile-Session: .*\/1 plan=/,
+  )
   const trail = trailOf(service, ref)
   t.match(trail, /session_created .*isolation=worktree/)
   t.match(trail, new RegExp(`worktree_made branch=casefile/grosse-falsch-1 base=${base}`))
   t.match(trail, new RegExp(`worktree_committed commit=${session.worktree.head} commits=2`))
   t.notMatch(trail, service.stateDir, 'no path of the machine')
 
-  t.match(await service.request('POST', `${ref.path}/apply`, { head: base }), { status: 409, json: { code: 'changed_meanwhile' } })
+  t.match(await service.request('POST', `${ref.path}/apply`, { head: base }), {
+    status: 409,
+    json: { code: 'changed_meanwhile' },
+  })
   const applied = await must(service, 'POST', `${ref.path}/apply`, { head: session.worktree.head })
   t.equal(applied.commit, git(root, 'rev-parse', 'main').trim())
   t.equal(readFileSync(join(root, 'src/b.txt'), 'utf8'), 'two\nthree\n')
   t.equal(readFileSync(join(root, 'src/a.txt'), 'utf8'), 'mine, not committed\n')
   t.match(git(root, 'status', '--short'), / M src\/a\.txt\n\?\? \.worktreeinclude\n/)
   t.match(await must(service, 'GET', ref.path), { worktree: { state: 'applied', ahead: 0 } })
-  t.match(await service.request('POST', `${ref.path}/apply`, {}), { status: 422, json: { code: 'wrong_state' } })
-  t.match(await must(service, 'POST', `${ref.path}/discard`, {}), { branch_kept: null, commits_kept: 0 })
+  t.match(await service.request('POST', `${ref.path}/apply`, {}), {
+    status: 422,
+    json: { code: 'wrong_state' },
+  })
+  t.match(await must(service, 'POST', `${ref.path}/discard`, {}), {
+    branch_kept: null,
+    commits_kept: 0,
+  })
   t.notOk(existsSync(tree))
   t.equal(git(root, 'worktree', 'list').trim().split('\n').length, 1)
   t.equal(git(root, 'branch', '--list', 'casefile/*'), '')
   t.match(await must(service, 'GET', ref.path), { worktree: { state: 'missing', path: null } })
   t.strictSame(await listed(service), [])
   const history = readFileSync(service.file(ref.case_id, 'history.md'), 'utf8')
-  t.match(history, /session 1 applied \(commit [0-9a-f]{12}\) · branch casefile\/grosse-falsch-1 into main/)
+  t.match(
+    history,
+    /session 1 applied \(commit [0-9a-f]{12}\) · branch casefile\/grosse-falsch-1 into main/,
+  )
   t.match(history, /session 1 worktree discarded · branch casefile\/grosse-falsch-1 removed/)
   t.strictSame(readdirSync(join(service.stateDir, 'worktrees')), [])
   t.strictSame(service.log, [])
@@ -151,10 +181,13 @@ t.test('what keeps a working folder from isolation is said before approval', asy
   await t.test('which isolation applies', async (t) => {
     const { id } = await service.newCase({ isolation: 'worktree' })
     const start = async (body: object) =>
-      (await must(service, 'POST', `/cases/${id}/sessions`, { type: 'implementing', ...body })).isolation
+      (await must(service, 'POST', `/cases/${id}/sessions`, { type: 'implementing', ...body }))
+        .isolation
     t.equal(await start({}), 'worktree', 'of the case')
     t.equal(await start({ isolation: 'none' }), null, 'of the request')
-    t.match(await service.request('POST', '/cases', { title: 'x', isolation: 'vm' }), { status: 400 })
+    t.match(await service.request('POST', '/cases', { title: 'x', isolation: 'vm' }), {
+      status: 400,
+    })
     writeFileSync(join(root, 'casefile.md'), '---\nisolation: worktree\n---\n')
     const other = await service.newCase({})
     t.match(
@@ -177,7 +210,7 @@ t.test('a subfolder, and a worktree of the user as working folder', async (t) =>
   const script = 'pwd; ls; echo y >> x.txt'
   const inner = await planned(service, { runbook: step(script), fields: { workdir: 'pkg' } })
   const { session } = await finished(service, inner)
-  t.match(session.output, new RegExp(`${inner.id}/pkg\nx\.txt\n`))
+  t.match(session.output, new RegExp(`${inner.id}/pkg\nx.txt\n`))
   t.match(session.diff, { file: 'x.txt', additions: 1 })
   await must(service, 'POST', `${inner.path}/apply`)
   t.equal(readFileSync(join(root, 'pkg/x.txt'), 'utf8'), 'x\ny\n')
@@ -186,7 +219,11 @@ t.test('a subfolder, and a worktree of the user as working folder', async (t) =>
     fields: { workdir: 'mine', title: '日本' },
   })
   const { session: second } = await finished(service, own)
-  t.match(second, { state: 'complete', diff: { file: 'only.txt' }, worktree: { onto: 'topic', ahead: 1 } })
+  t.match(second, {
+    state: 'complete',
+    diff: { file: 'only.txt' },
+    worktree: { onto: 'topic', ahead: 1 },
+  })
   t.match(second.worktree.branch, new RegExp(`^casefile/${own.case_id.slice(0, 8)}-1$`))
   await must(service, 'POST', `${own.path}/apply`)
   t.equal(readFileSync(join(root, 'mine/only.txt'), 'utf8'), 'topic\nmore\n')
@@ -197,7 +234,9 @@ t.test('a subfolder, and a worktree of the user as working folder', async (t) =>
 t.test('conflicts and uncommitted changes change nothing, and are named', async (t) => {
   const service = await withRepository(t)
   const { root } = service
-  const ref = await planned(service, { runbook: step('echo session >> src/a.txt; echo n > new.txt') })
+  const ref = await planned(service, {
+    runbook: step('echo session >> src/a.txt; echo n > new.txt'),
+  })
   const { session } = await finished(service, ref)
   const refusedBy = async (files: string[], detail: RegExp) => {
     const before = git(root, 'status', '--porcelain') + git(root, 'rev-parse', 'HEAD')
@@ -253,7 +292,10 @@ t.test('nothing that exists only in the worktree is removed', async (t) => {
     json: { files: ['local.txt'] },
   })
   write(tree, { 'local.txt': 'local\n' })
-  t.match(await must(service, 'POST', `${ref.path}/discard`), { branch_kept: branch, commits_kept: 1 })
+  t.match(await must(service, 'POST', `${ref.path}/discard`), {
+    branch_kept: branch,
+    commits_kept: 1,
+  })
   t.equal(git(root, 'show', `${branch}:late.txt`), 'late\n')
   t.throws(() => git(root, 'show', `${branch}:local.txt`), 'a copy is not committed')
 })
@@ -337,9 +379,12 @@ t.test('a hostile session damages neither the repository nor other branches', as
       t.equal(git(root, 'fsck', '--no-dangling').trim(), '')
     })
     for (const { session_id, case_id } of await listed(service)) {
-      if (session_id !== other.id) await service.request('POST', `/cases/${case_id}/sessions/${session_id}/discard`)
+      if (session_id !== other.id)
+        await service.request('POST', `/cases/${case_id}/sessions/${session_id}/discard`)
     }
-    for (const branch of git(root, 'branch', '--list', '--format=%(refname:short)', 'casefile/*').trim().split('\n'))
+    for (const branch of git(root, 'branch', '--list', '--format=%(refname:short)', 'casefile/*')
+      .trim()
+      .split('\n'))
       if (branch !== good.worktree.branch) git(root, 'branch', '-q', '-D', branch)
   }
   t.equal(refs(), before)

@@ -84,7 +84,9 @@ function applyCommand(): Command {
         const { onto } = session.worktree
         if (context.json) context.terminal.print(jsonText({ commit }))
         else {
-          context.terminal.print(`applied: ${visibleText(onto ?? '')} is at ${commit.slice(0, 12)}\n`)
+          context.terminal.print(
+            `applied: ${visibleText(onto ?? '')} is at ${commit.slice(0, 12)}\n`,
+          )
           context.terminal.say(
             `Next: casefile worktree discard ${session.case_id.slice(0, 8)} ${session.number}`,
           )
@@ -118,7 +120,8 @@ function discardCommand(): Command {
             ? `and its branch ${branch}`
             : `the branch ${branch} stays, with ${counted(commits_kept, 'commit')} that no other branch has`
         if (context.json) context.terminal.print(jsonText(result))
-        else context.terminal.print(`discarded the worktree of session ${session.number}; ${kept}\n`)
+        else
+          context.terminal.print(`discarded the worktree of session ${session.number}; ${kept}\n`)
         return EXIT.done
       }),
     )
@@ -160,11 +163,7 @@ async function isSure(
 }
 
 /** Only the commit that was shown. */
-async function send(
-  { client }: CommandContext,
-  session: Isolated,
-  what: 'apply' | 'discard',
-) {
+async function send({ client }: CommandContext, session: Isolated, what: 'apply' | 'discard') {
   const { head } = session.worktree
   const body = head === null ? {} : { head }
   return (await client.request('POST', `${sessionPath(session)}/${what}`, { body })).body

@@ -3,7 +3,6 @@ import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
 import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
-import { ISOLATIONS } from '../../model/settings.ts'
 import { approvalSignature } from './approval.ts'
 import { base, testsBefore } from './before.ts'
 import { problem } from './case.ts'
@@ -12,7 +11,7 @@ import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 import { runUsage, usageTotal } from './usage.ts'
-import { worktree } from './worktree.ts'
+import { isolationChoice, isolationFacts } from './worktree.ts'
 
 const changed = {
   file: z.string(),
@@ -139,13 +138,7 @@ export const session = z
       .describe(
         'Who started the agent: the service, or (`terminal`) a person, whose agent reports by its hooks.',
       ),
-    isolation: z
-      .enum(['worktree'])
-      .nullable()
-      .describe('`worktree`: it works in a git worktree of its own.'),
-    worktree: worktree
-      .nullable()
-      .describe('Null before its run begins, and for a session without one.'),
+    ...isolationFacts,
     started_at: time.describe('The same as `created_at`.'),
     completed_at: time
       .nullable()
@@ -346,12 +339,7 @@ export const newSessionSchema = z
       .describe(
         'The id of a session that failed, or that is complete and has comments, to plan again.',
       ),
-    isolation: z
-      .enum(ISOLATIONS)
-      .optional()
-      .describe(
-        '`worktree`: work in a git worktree of its own. By default as the case says, or else casefile.md.',
-      ),
+    isolation: isolationChoice,
   })
   .check(({ value, issues }) => {
     if (value.type !== undefined || value.again !== undefined) return

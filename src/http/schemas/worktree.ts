@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { count, id } from '../../model/schemas.ts'
+import { ISOLATIONS } from '../../model/settings.ts'
 import { WORKTREE_STATES } from '../../worktrees/worktree-view.ts'
 import { RESOLVED } from './params.ts'
 import { type JsonOf, lineNumber } from './primitives.ts'
@@ -56,6 +57,24 @@ const KEPT = {
 }
 
 export const worktree = z.object(facts).meta({ id: 'Worktree', examples: [KEPT] })
+
+/** What every session has. */
+export const isolationFacts = {
+  isolation: z
+    .enum(['worktree'])
+    .nullable()
+    .describe('`worktree`: it works in a git worktree of its own.'),
+  worktree: worktree
+    .nullable()
+    .describe('Null before its run begins, and for a session without one.'),
+}
+
+export const isolationChoice = z
+  .enum(ISOLATIONS)
+  .optional()
+  .describe(
+    '`worktree`: work in a git worktree of its own. By default as the case says, or else casefile.md.',
+  )
 
 export const listedWorktree = z
   .object({ case_id: id, session_id: id, number: lineNumber, ...facts })
