@@ -13,7 +13,7 @@ import { repositoryFolders } from '../snapshots/repository-state.ts'
 import { makeWorktree, unmakeWorktree } from '../snapshots/worktree.ts'
 import { commitWorktree } from '../snapshots/worktree-commit.ts'
 import { openWorktreeNotes, placesOf, type WorktreeNote } from '../snapshots/worktree-notes.ts'
-import { removeWorktree } from '../snapshots/worktree-removal.ts'
+import { isGone, removeWorktree } from '../snapshots/worktree-removal.ts'
 import { findAgentFiles, searchTop, type TrustedFiles } from '../workspace/settings/agent-files.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import type { SessionDeps } from './deps.ts'
@@ -60,7 +60,8 @@ export async function beginIsolation(
     notes,
     source,
     { ...session, slug: slugOf(case_title) || job.case_id.slice(0, 8) },
-    { signal: job.signal, env: markOf(job) },
+    // an abandoned session ends as one once this is made
+    { env: markOf(job) },
   )
   const line = newLine('worktree_made', {
     branch: note.branch,
@@ -164,6 +165,9 @@ export async function recoverIsolation(
   for (const note of await notes.all()) {
     try {
       if (note.stage === 'removing') await removeWorktree(notes, note)
+      // a person removed it with git
+      else if (note.stage === 'kept' && (await isGone(notes, note)))
+        await notes.remove(note.session_id)
       else if (!isOpen(note.session_id))
         await endIsolation(deps, { ...note, ending: 'stop', runId: note.session_id })
     } catch (error) {

@@ -74,7 +74,16 @@ type MadePlaces = Pick<WorkPlaces, 'agent' | 'cache' | 'root' | 'environment'>
 
 /** Everything is read-only but what is named here. */
 export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
-  const { workdir, isolated, runFolder, stateRoot, memoryRoot, environment, agent, views = [] } = places
+  const {
+    workdir,
+    isolated,
+    runFolder,
+    stateRoot,
+    memoryRoot,
+    environment,
+    agent,
+    views = [],
+  } = places
   const home = homeOf(environment)
   const named = (paths: readonly string[]) => namedPaths(paths, { home, base: places.root })
 
@@ -102,7 +111,16 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
         (path) => !record.includes(path),
       ),
       hidden: [stateRoot, ...record, ...withheld, ...hide],
-      open: [workdir, ...isolated, ...repository, ...temporary, ...OF_THE_SYSTEM, ...caches, ...own, runFolder],
+      open: [
+        workdir,
+        ...isolated,
+        ...repository,
+        ...temporary,
+        ...OF_THE_SYSTEM,
+        ...caches,
+        ...own,
+        runFolder,
+      ],
       views,
     },
     writes: [

@@ -87,12 +87,22 @@ async function treeOf(
   const own = inWorktree(notes, note, git)
   await rm(join(entry, 'index'), { force: true })
   await gitText(['read-tree', parent!], own)
-  const spec = ['--', '.', ...(await leftOut(note, own))]
-  const args = ['-c', 'advice.addEmbeddedRepo=false', ...DURABLE, 'add', '--all', '--ignore-errors']
-  const { exit, stderr } = await runGit([...args, ...spec], own)
+  const spec = ['.', ...(await leftOut(note, own))]
+  const { exit, stderr } = await runGit([...DURABLE, ...ADD], { ...own, input: spec.join('\0') })
   if (exit !== 0 && exit !== 1) throw new Error(`git add failed: ${stderr.trim()}`)
   return (await gitText([...DURABLE, 'write-tree'], own)).trim()
 }
+
+/** The pathspecs come on standard input, as there may be many. */
+const ADD = [
+  '-c',
+  'advice.addEmbeddedRepo=false',
+  'add',
+  '--all',
+  '--ignore-errors',
+  '--pathspec-from-file=-',
+  '--pathspec-file-nul',
+]
 
 /** Runs git in the worktree, whatever its `.git` says. */
 export function inWorktree(

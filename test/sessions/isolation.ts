@@ -10,7 +10,8 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { commit, git, write } from '../fixtures/git-repository.ts'
-import { finished, must, planned, type Ref, step } from '../fixtures/session-client.ts'
+import { agentFiles, committed, LIST_PLAN, says } from '../fixtures/plain-agents.ts'
+import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 t.jobs = 2
@@ -388,4 +389,25 @@ t.test('a hostile session damages neither the repository nor other branches', as
       if (branch !== good.worktree.branch) git(root, 'branch', '-q', '-D', branch)
   }
   t.equal(refs(), before)
+})
+
+t.test('an agent is trusted by the files of the working folder', async (t) => {
+  t.teardown(() => {})
+  const agents = {
+    works: { plan: says(LIST_PLAN), work: 'pwd > where.txt; cat CLAUDE.md >> where.txt' },
+  }
+  const service = await openTestService(t, {
+    files: { ...agentFiles(agents), 'CLAUDE.md': 'Be kind.\n' },
+    trust: true,
+  })
+  committed(service.root)
+  const { id: case_id } = await service.newCase({ isolation: 'worktree' })
+  const body = { type: 'implementing', provider: 'works' }
+  const { id } = await must(service, 'POST', `/cases/${case_id}/sessions`, body)
+  const ref = { case_id, id, path: `/cases/${case_id}/sessions/${id}` }
+  await reaches(service, ref, 'plan_ready')
+  const { session } = await finished(service, ref)
+  t.match(session, { state: 'complete', diff: { file: 'where.txt' } }, session.output)
+  const made = git(service.root, 'show', `${session.worktree.branch}:where.txt`)
+  t.equal(made, `${worktreeOf(service, ref)}\nBe kind.\n`)
 })
