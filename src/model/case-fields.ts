@@ -175,11 +175,10 @@ export const CASE_FIELDS = {
   isolation: {
     kind: 'word',
     label: 'Isolation',
-    about: 'Whether its new sessions work in a git worktree of their own',
+    about: 'Where its new sessions work: worktree is one of their own, none the working folder',
     example: 'worktree',
     pattern: new RegExp(`^(?:${ISOLATIONS.join('|')})$`),
     rule: `one of ${ISOLATIONS.join(', ')}`,
-    known: ISOLATIONS,
     option: '--isolation <word>',
     checkedAtStart: true,
     placeholder: 'workspace default',

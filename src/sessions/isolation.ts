@@ -40,6 +40,8 @@ export interface IsolatedWork {
   exclude: string[]
   /** The objects of the user's repository. */
   objects: string
+  /** Variables by which `casefile` finds the workspace, and not its copy in the worktree. */
+  env: Record<string, string>
 }
 
 /** Makes the worktree of a session that just began to execute, and moves its job there. Null without isolation. */
@@ -76,6 +78,7 @@ export async function beginIsolation(
     closed: await repositoryFolders(workdir),
     exclude: note.record === null ? [] : [join(tree, note.record)],
     objects: join(note.common, 'objects'),
+    env: { CASEFILE_ROOT: layout.root, CASEFILE_MEMORY_ROOT: layout.memoryRoot },
   }
 }
 

@@ -16,8 +16,8 @@ export interface WorkPlaces {
   memoryRoot: string
   stateRoot: string
   workdir: string
-  /** The worktree of an isolated session, with its repository. */
-  isolated: readonly string[]
+  /** The worktree of an isolated session with its repository, and that of the user, which it must not write to. */
+  isolated: { open: readonly string[]; closed: readonly string[] } | null
   runFolder: string
   environment: NodeJS.ProcessEnv
   /** As in casefile.md; null for the usual caches. */

@@ -159,7 +159,7 @@ async function work(
     const request: WorkRequest = {
       plan,
       workdir,
-      env,
+      env: { ...env, ...isolated?.env },
       sandbox,
       signal,
       report,

@@ -96,7 +96,6 @@ function applyCommand(): Command {
     )
   return explain(apply, {
     examples: [['casefile worktree apply "sign-in"', 'The newest session of the case.']],
-    more: 'Conflicts change nothing: they are named, and the branch stays for a merge by hand.',
     exits: [EXIT.unknown, EXIT.notApproved],
   })
 }
@@ -127,7 +126,6 @@ function discardCommand(): Command {
     )
   return explain(discard, {
     examples: [['casefile worktree discard c12d 2', 'Read what is removed and what stays.']],
-    more: 'Files that git ignores go with the folder. What no commit can keep is named, and nothing is removed.',
     exits: [EXIT.unknown, EXIT.notApproved],
   })
 }
