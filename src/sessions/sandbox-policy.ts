@@ -107,7 +107,7 @@ async function foldersFor(
     memoryRoot: layout.memoryRoot,
     stateRoot: state.root,
     workdir,
-    isolated: isolated?.open ?? [],
+    isolated,
     runFolder: run.path,
     environment,
     cache,

@@ -107,13 +107,17 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
 
   return {
     folders: {
-      readOnly: ['/', home, memoryRoot, ...(isRoot ? OF_ROOT : [])].filter(
-        (path) => !record.includes(path),
-      ),
+      readOnly: [
+        '/',
+        home,
+        memoryRoot,
+        ...(isolated?.closed ?? []),
+        ...(isRoot ? OF_ROOT : []),
+      ].filter((path) => !record.includes(path)),
       hidden: [stateRoot, ...record, ...withheld, ...hide],
       open: [
         workdir,
-        ...isolated,
+        ...(isolated?.open ?? []),
         ...repository,
         ...temporary,
         ...OF_THE_SYSTEM,

@@ -52,7 +52,9 @@ export function createWorktreeViews(
     ])
     // git must not run with settings that a session which executes can write
     const loose =
-      isRunning || !isThere ? { uncommitted: [], ignored: [] } : await looseFiles(notes, note)
+      isRunning || !isThere || status === null
+        ? { uncommitted: [], ignored: [] }
+        : await looseFiles(notes, note)
     return {
       ...viewOf(note, status),
       ...(isRunning ? { head: null, ahead: 0, conflicts: [] } : {}),
