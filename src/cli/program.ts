@@ -44,6 +44,7 @@ import { command as trustCommand } from './commands/trust.ts'
 import { command as useCommand } from './commands/use.ts'
 import { command as verifyCommand } from './commands/verify.ts'
 import { command as webhookCommand } from './commands/webhook.ts'
+import { command as worktreeCommand } from './commands/worktree.ts'
 
 type Make = (context: ProgramContext) => Command
 
@@ -75,6 +76,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
     abandon: abandonCommand,
     queue: queueCommand,
     tail: tailCommand,
+    worktree: worktreeCommand,
   },
   'Your own agents': {
     hooks: hooksCommand,

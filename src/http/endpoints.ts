@@ -19,6 +19,7 @@ import { syncEndpoints } from './routes/sync.ts'
 import { systemEndpoints } from './routes/system.ts'
 import { uncommittedEndpoints } from './routes/uncommitted.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
+import { worktreeEndpoints } from './routes/worktrees.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [
   ...systemEndpoints,
@@ -30,6 +31,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...searchEndpoints,
   ...sessionEndpoints,
   ...queueEndpoints,
+  ...worktreeEndpoints,
   ...commentEndpoints,
   ...sessionStreamEndpoints,
   ...syncEndpoints,

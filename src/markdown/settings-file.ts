@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Problem } from '../model/problem.ts'
 import {
   DEFAULT_SETTINGS,
+  ISOLATIONS,
   MAX_PARALLEL,
   type NotifyTarget,
   OWN_PROVIDER,
@@ -163,6 +164,8 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
     return given('sandbox', checker.check(HOSTS, path, value))
   },
   parallel: (checker, path, value) => given('parallel', checker.check(PARALLEL, path, value)),
+  isolation: (checker, path, value) =>
+    given('isolation', checker.check(oneOf(ISOLATIONS), path, value)),
   memory_root: (checker, path, value) => given('memoryRoot', checker.check(FOLDER, path, value)),
 }
 

@@ -35,6 +35,8 @@ export interface Settings {
   sandbox: SandboxSetting
   /** How many isolated sessions may work at the same time. */
   parallel: number
+  /** Whether sessions work in a git worktree of their own, unless a case or a request says otherwise. */
+  isolation: Isolation
   memoryRoot: string | null
   /** The body of the file: instructions for agents. */
   instructions: string
@@ -82,11 +84,16 @@ export const DEFAULT_SETTINGS: Settings = {
   cache: null,
   sandbox: 'mounts',
   parallel: 2,
+  isolation: 'none',
   memoryRoot: null,
   instructions: '',
   problems: [],
   lines: new Map(),
 }
+
+/** Where the work of a session happens: in the working folder, or in a git worktree of its own. */
+export const ISOLATIONS = ['none', 'worktree'] as const
+export type Isolation = (typeof ISOLATIONS)[number]
 
 export const NOTIFY_KINDS = ['desktop', 'ntfy', 'slack', 'webhook'] as const
 export type NotifyKind = (typeof NOTIFY_KINDS)[number]

@@ -15,6 +15,7 @@ import type { Conversations } from './conversations/conversations.ts'
 import type { SessionDeps } from './deps.ts'
 import type { FolderPrint } from './folder-print.ts'
 import { mustHaveRuntime } from './hosts.ts'
+import { isolatedFolder } from './isolation-checks.ts'
 import { providerOf } from './providers.ts'
 import { printFor, queuedFields, runInTurn } from './queue.ts'
 import { sessionComments } from './sent-notes.ts'
@@ -35,7 +36,7 @@ export type Approve = (
   },
 ) => Promise<CaseFolder>
 
-interface ApprovalDeps extends SessionJobs {
+interface ApprovalDeps extends Omit<SessionJobs, 'whileFree'> {
   deps: SessionDeps
   conversations: Pick<Conversations, 'ofSession' | 'talkOf' | 'letWork'>
 }
@@ -152,7 +153,9 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
     if (!(await readPlan(text)).isRunbook) {
       await mustTrustFiles(provider, { root: layout.root, folder }, settings.files)
     }
-    return { folder, home: folder, isolated: false, worker: { is: 'provider', provider } }
+    const place = await isolatedFolder(deps, session, folder)
+    const isolated = place !== null
+    return { folder: place ?? folder, home: folder, isolated, worker: { is: 'provider', provider } }
   }
 
   return approve

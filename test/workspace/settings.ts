@@ -39,6 +39,7 @@ t.test('every setting is read', async (t) => {
     'cache: [~/.cache, /opt/cache]',
     'sandbox: { hosts: [registry.npmjs.org, "*.example.com"] }',
     'parallel: 16',
+    'isolation: worktree',
     'memory_root: ../record',
   )}\n# Instructions\n\nBe brief.\n`
   const { providers, lines, ...settings } = settingsOf(text)
@@ -55,6 +56,7 @@ t.test('every setting is read', async (t) => {
     cache: ['~/.cache', '/opt/cache'],
     sandbox: { hosts: ['registry.npmjs.org', '*.example.com'] },
     parallel: 16,
+    isolation: 'worktree',
     memoryRoot: '../record',
     instructions: '# Instructions\n\nBe brief.',
     faulty: [],
@@ -111,7 +113,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown key',
     ['provider: runbook', 'providr: x'],
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, parallel, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, parallel, isolation, memory_root$/,
   ],
   [
     'a provider with blanks',

@@ -12,6 +12,7 @@ import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './prim
 import { queuePlace } from './queue.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 import { runUsage, usageTotal } from './usage.ts'
+import { isolationChoice, isolationFacts } from './worktree.ts'
 
 const changed = {
   file: z.string(),
@@ -138,6 +139,7 @@ export const session = z
       .describe(
         'Who started the agent: the service, or (`terminal`) a person, whose agent reports by its hooks.',
       ),
+    ...isolationFacts,
     started_at: time.describe('The same as `created_at`.'),
     completed_at: time
       .nullable()
@@ -191,6 +193,8 @@ export const session = z
         updated_at: '2026-11-20T09:54:00.086Z',
         provider: 'runbook',
         origin: 'service',
+        isolation: null,
+        worktree: null,
         started_at: '2026-11-20T09:54:00.005Z',
         completed_at: null,
         durations: {
@@ -251,6 +255,8 @@ export const session = z
         updated_at: '2026-11-11T13:11:00.092Z',
         provider: 'runbook',
         origin: 'service',
+        isolation: null,
+        worktree: null,
         started_at: '2026-11-11T13:05:00.017Z',
         completed_at: '2026-11-11T13:09:33.568Z',
         durations: {
@@ -339,6 +345,7 @@ export const newSessionSchema = z
       .describe(
         'The id of a session that failed, or that is complete and has comments, to plan again.',
       ),
+    isolation: isolationChoice,
   })
   .check(({ value, issues }) => {
     if (value.type !== undefined || value.again !== undefined) return
