@@ -103,8 +103,8 @@ export interface RuntimeWall {
 
 /**
  * Puts the runtime before every program of a sandbox, after trying out that it starts and that nothing but it leads to
- * the network. Below mounts it may not mount a new /proc, so that is tried without. The caller must `end` the result,
- * which ends the sandbox too; if something is wrong, that has ended already.
+ * the network. Below mounts it may have no view of the processes for itself, so that is tried without. The caller must
+ * `end` the result, which ends the sandbox too; if something is wrong, that has ended already.
  */
 export async function openRuntime(
   sandbox: Sandbox,
