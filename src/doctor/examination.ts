@@ -88,7 +88,7 @@ async function sandboxFor(
 
 /** Where sandbox-runtime is, what it lacks, and whether it works here; or what it would give. */
 async function runtimeWords(
-  { root, state }: Places,
+  { root }: Places,
   settings: TrustedSettings,
   environment: NodeJS.ProcessEnv,
 ): Promise<string> {
@@ -101,18 +101,13 @@ async function runtimeWords(
   }
   const place = `${found.version}, ${found.script}`
   if (found.missing.length > 0) return `${place}; missing: ${missingText(found.missing)}${isWanted}`
-  const folder = await openRunFolder(state.scratch, `doctor-${randomUUID()}`)
-  try {
-    const wall = { hosts: [], folders: null, scratch: folder.path }
-    const { signal } = new AbortController()
-    const opened = await openRuntime(NO_SANDBOX, found, wall, { env: { PATH, HOME }, signal })
-    const node = found.wantsNode === null ? '' : `; it asks for Node ${found.wantsNode}`
-    return 'sandbox' in opened
-      ? `works: ${place}${node}`
-      : `${place}: ${opened.wrong}${node}${isWanted}`
-  } finally {
-    await folder.close()
-  }
+  const { signal } = new AbortController()
+  const options = { env: { PATH, HOME }, signal }
+  const opened = await openRuntime(NO_SANDBOX, found, { hosts: [], folders: null }, options)
+  const node = found.wantsNode === null ? '' : `; it asks for Node ${found.wantsNode}`
+  if ('wrong' in opened) return `${place}: ${opened.wrong}${node}${isWanted}`
+  await opened.sandbox.end?.()
+  return `works: ${place}${node}`
 }
 
 function trustWords(settings: TrustedSettings): string {

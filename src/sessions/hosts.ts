@@ -1,11 +1,8 @@
 /** Lets the programs of a run reach only the hosts that casefile.md names, by sandbox-runtime. */
 
-import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import { heldBy } from '../model/trust.ts'
-import { openRunFolder } from '../runners/output/run-folder.ts'
 import type { Sandbox } from '../runners/process/sandbox.ts'
 import {
   findRuntime,
@@ -77,21 +74,11 @@ export async function withHosts(
   const runtime = await runtimeFor(deps)
   const { PATH = '', HOME = '', TMPDIR } = deps.environment
   const env = { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) }
-  const scratch = await openRunFolder(tmpdir(), `casefile-${randomBytes(6).toString('hex')}`)
-  const end = async () => {
-    await sandbox.end?.()
-    await scratch.close()
-  }
-  const wall = {
-    hosts,
-    folders: sandbox.kind === 'mount' ? null : folders,
-    scratch: scratch.path,
-  }
+  const wall = { hosts, folders: sandbox.kind === 'mount' ? null : folders }
   const opened = await openRuntime(sandbox, runtime, wall, { env, signal })
   if ('sandbox' in opened) {
-    return { sandbox: { ...opened.sandbox, end }, reach: { hosts, runtime: runtime.version } }
+    return { sandbox: opened.sandbox, reach: { hosts, runtime: runtime.version } }
   }
-  await end()
   const node = runtime.wantsNode === null ? '' : ` (it asks for Node ${runtime.wantsNode})`
   throw refused(`${RUNTIME} ${runtime.version} cannot be used: ${opened.wrong}${node}`)
 }

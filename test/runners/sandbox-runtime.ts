@@ -71,7 +71,7 @@ t.test('it is found on the PATH, else above the workspace', async (t) => {
 })
 
 t.test('its settings', (t) => {
-  const wall = { hosts: ['example.com'], folders: null, scratch: '/tmp' }
+  const wall = { hosts: ['example.com'], folders: null }
   t.strictSame(JSON.parse(runtimeSettings(wall, true)), {
     network: { allowedDomains: ['example.com'], deniedDomains: [], allowLocalBinding: true },
     filesystem: { denyRead: [], allowRead: [], allowWrite: ['/'], denyWrite: [] },
@@ -91,12 +91,12 @@ t.test('its settings', (t) => {
 })
 
 t.test('the programs of a run start below it', linuxOnly, async (t) => {
-  const dir = t.testdir({ scratch: {}, work: {}, 'read only': {} })
-  const [scratch, work, closed] = ['scratch', 'work', 'read only'].map((name) => join(dir, name))
+  const dir = t.testdir({ work: {}, 'read only': {} })
+  const [work, closed] = ['work', 'read only'].map((name) => join(dir, name))
   const script = standIn(join(dir, 'package'))
   const env = { PATH: process.env.PATH ?? '' }
   const { signal } = new AbortController()
-  const wall = { hosts: ['example.com'], folders: null, scratch: scratch! }
+  const wall = { hosts: ['example.com'], folders: null }
   const mounts = await openSandbox({ readOnly: [closed!], hidden: [], open: [] }, signal)
   for (const sandbox of [NO_SANDBOX, mounts]) {
     const opened = await openRuntime(sandbox, { script }, wall, { env, signal })
@@ -125,12 +125,13 @@ t.test('the programs of a run start below it', linuxOnly, async (t) => {
     t.match(said, words, 'in its folder, with its words as they are')
     t.equal(said.includes('written'), sandbox.kind === 'none', 'the mounts hold')
     t.match(readFileSync(join(dir, 'package/settings.json'), 'utf8'), '"allowedDomains":["example')
+    await opened.sandbox.end?.()
   }
 })
 
 t.test('what lets programs through, or does not start, is not used', async (t) => {
-  const dir = t.testdir({ scratch: {} })
-  const wall = { hosts: [], folders: null, scratch: join(dir, 'scratch') }
+  const dir = t.testdir()
+  const wall = { hosts: [], folders: null }
   const options = { env: { PATH: process.env.PATH ?? '' }, signal: new AbortController().signal }
   const script = standIn(join(dir, 'open'), { isOpen: true })
   const opened = await openRuntime(NO_SANDBOX, { script }, wall, options)

@@ -3,11 +3,15 @@
  * lets the programs of a run reach only some hosts.
  */
 
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import semver from 'semver'
 import { readJsonFile } from '../../files/json-file.ts'
 import { realPathOf } from '../../files/real-path.ts'
+import { mountPoints } from '../../platform/mounts.ts'
+import { openRunFolder } from '../output/run-folder.ts'
 import { findProgram } from './find-program.ts'
 import type { Sandbox } from './sandbox.ts'
 import { runStepProcess } from './step-process.ts'
@@ -74,7 +78,7 @@ async function readPackage(folder: string): Promise<PackageFacts | null> {
 }
 
 async function missingPrograms(path: string | undefined): Promise<string[]> {
-  if (process.platform !== 'linux') return []
+  if (mountPoints() === null) return []
   const names = Object.keys(PROGRAMS)
   const found = await Promise.all(names.map((name) => findProgram(name, { path, cwd: '/' })))
   return names.filter((_, at) => found[at] === null)
@@ -95,16 +99,12 @@ export interface RuntimeFolders {
 export interface RuntimeWall {
   hosts: readonly string[]
   folders: RuntimeFolders | null
-  /**
-   * A folder for its sockets, whose names are the same in several process namespaces, and for its empty files, which keep
-   * dotfiles from being made. A short path, as a socket has at most 108 bytes.
-   */
-  scratch: string
 }
 
 /**
  * Puts the runtime before every program of a sandbox, after trying out that it starts and that nothing but it leads to
- * the network. Below mounts it may not mount a new /proc, so that is tried without.
+ * the network. Below mounts it may have no view of the processes for itself, so that is tried without. The caller must
+ * `end` the result, which ends the sandbox too; if something is wrong, that has ended already.
  */
 export async function openRuntime(
   sandbox: Sandbox,
@@ -112,15 +112,22 @@ export async function openRuntime(
   wall: RuntimeWall,
   { env, signal }: { env: Record<string, string>; signal: AbortSignal },
 ): Promise<{ sandbox: Sandbox } | { wrong: string }> {
+  // its sockets have the same names in several process namespaces, and a path of at most 108 bytes
+  const scratch = await openRunFolder(tmpdir(), `casefile-${randomBytes(6).toString('hex')}`)
+  const end = async () => {
+    await sandbox.end?.()
+    await scratch.close()
+  }
   let wrong = ''
   for (const isNested of sandbox.kind === 'mount' ? [false, true] : [false]) {
     const settings = runtimeSettings(wall, isNested)
-    const before = (cwd: string) => wordsBefore(runtime, { settings, scratch: wall.scratch, cwd })
-    const tried: Sandbox = { ...sandbox, before }
-    const why = await tryOut(tried, wall.scratch, { env, signal })
+    const before = (cwd: string) => wordsBefore(runtime, { settings, scratch: scratch.path, cwd })
+    const tried: Sandbox = { ...sandbox, before, end }
+    const why = await tryOut(tried, scratch.path, { env, signal })
     if (why === null) return { sandbox: tried }
     wrong ||= why
   }
+  await end()
   return { wrong }
 }
 
@@ -140,7 +147,7 @@ export function runtimeSettings({ hosts, folders }: RuntimeWall, isNested: boole
 }
 
 /**
- * The runtime starts in the scratch folder, and the program in its own. The settings come as a here-document: a file
+ * The runtime starts in the scratch folder, where it puts empty files that keep dotfiles from being made, and the program in its own. The settings come as a here-document: a file
  * could be changed by a program that an earlier step left.
  */
 const START = `
