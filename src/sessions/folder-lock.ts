@@ -3,6 +3,7 @@
 import { isWithin } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
+import { visibleText } from '../model/visible-text.ts'
 import type { Job } from './job.ts'
 
 /** Where a session works or wants to work. */
@@ -53,7 +54,8 @@ export function busyError(
     ? `abandon it, ${HOW_TO_WAIT}`
     : 'or abandon it; an agent in a terminal cannot wait in line'
   const [first] = obstacle.by
-  const nameOf = ({ job }: Claim) => `session ${job.number} of “${titleOf(job.case_id)}”`
+  const nameOf = ({ job }: Claim) =>
+    `session ${job.number} of “${visibleText(titleOf(job.case_id))}”`
   const { case_id, session_id, number } = first.job
   const running = {
     case_id,

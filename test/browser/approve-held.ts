@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, inBrowser, isLive } from '../fixtures/browser.ts'
 import { serveSample } from '../fixtures/browser-service.ts'
@@ -70,6 +70,7 @@ inBrowser('Enter that is pressed twice approves once', async (t, visitor) => {
 inBrowser('what was said goes once it does not hold any more', async (t, visitor) => {
   visitor.expect(/status of 409|ERR_FAILED/)
   const service = await serveSample(t)
+  rmSync(join(service.root, '.git'), { recursive: true, force: true }) // without git it cannot wait in line
   const go = join(service.root, 'go')
   const wait = step(`until [ -e '${go}' ]; do sleep 0.05; done`, 'sh run id=wait')
   const [one, other] = [

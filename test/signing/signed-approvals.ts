@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { approvalStatement } from '../../src/model/approval-statement.ts'
 import { addSigner, signerAdvice } from '../../src/signing/allowed-signers.ts'
-import { must, planned, reaches, step } from '../fixtures/session-client.ts'
+import { git, must, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const keys = t.testdir({})
@@ -101,6 +101,23 @@ t.test('sign_approvals asks for a signature', async (t) => {
   t.match(page.text, /wants signed approvals/)
   t.equal((await approve({ plan_sha256, signature: sign(approval) })).status, 200)
   await reaches(service, session, 'complete')
+})
+
+t.test('a signed approval that leaves the line signs nothing any more', async (t) => {
+  const service = await withSigners(t)
+  git(service.root, 'init', '-q')
+  writeFileSync(join(service.root, '.git/info/exclude'), 'go\n')
+  const first = await planned(service, { runbook: step('until test -e go; do sleep 0.02; done') })
+  const { session, url, plan_sha256, approval, approve } = await waiting(service)
+  await must(service, 'POST', `${first.path}/approve`)
+  await reaches(service, first, 'executing')
+  const signed = await approve({ plan_sha256, signature: sign(approval), queue: true })
+  t.match(signed.json, { state: 'approved', queue: { position: 1 }, signature: { state: 'valid' } })
+  t.match(await must(service, 'DELETE', `${url}/queue`), { state: 'plan_ready', signature: null })
+  t.match((await approve({ plan_sha256, queue: true })).json, { signature: null })
+  writeFileSync(join(service.root, 'go'), '')
+  await reaches(service, session, 'complete')
+  t.equal((await service.request('GET', url)).json.signature, null)
 })
 
 t.test('a signature that does not fit is rejected, and nothing runs', async (t) => {

@@ -28,6 +28,8 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
       running = String(payload.step)
       const which = isAgentRun(payload) ? '' : `step ${count()}  `
       line.show(`${which}${words(running)}`, from)
+    } else if (type === 'queued') {
+      line.show('waiting in line', from)
     } else if (type === 'session_state_changed') {
       line.show(PROGRESS[String(payload.new_state)] ?? '', from)
     }

@@ -5,6 +5,7 @@ import { counted } from '../../model/amounts.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import { providerText } from '../../model/session.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageDeps } from '../deps.ts'
 
 /** What a row shows beside the data of `GET /triage`. */
@@ -56,5 +57,5 @@ export async function rowFacts(
 function placeText({ position, waits_for }: QueuePlaceJson): string {
   if (waits_for === null) return 'about to start'
   const place = position === 1 ? 'next' : `number ${position}`
-  return `${place}, after session ${waits_for.number} of “${waits_for.title}”`
+  return `${place}, after session ${waits_for.number} of “${visibleText(waits_for.title)}”`
 }

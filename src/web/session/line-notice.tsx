@@ -1,6 +1,7 @@
 import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { findRepository } from '../../workspace/git/git-repository.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import { workingFolder } from '../../workspace/workdir.ts'
@@ -56,7 +57,7 @@ export function BusyNotice({ occupant }: { occupant: Occupant }) {
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
       <a href={sessionPage(case_id, number)}>
-        Session {number} of <bdi>{title}</bdi>
+        Session {number} of <bdi>{visibleText(title)}</bdi>
       </a>{' '}
       {isWaiting ? 'waits for this working folder' : 'works in this working folder'}.{' '}
       {canWait

@@ -1,6 +1,7 @@
 import type { Attention } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
 import type { Session } from '../../model/session.ts'
+import { lineInQueue } from '../../model/trail.ts'
 
 /** What a tab says before the title of its page, so that it need not be opened to see it. */
 export interface TabMark {
@@ -31,7 +32,7 @@ export function markOfCase(attention: Attention | null, state: CaseState): TabMa
 
 /** With the steps of its plan, in their order. */
 export function markOfSession(
-  { state }: Pick<Session, 'state'>,
+  { state, trail }: Pick<Session, 'state' | 'trail'>,
   rows: readonly { state: string; plan: unknown }[],
   hasEnded: boolean,
 ): TabMark | null {
@@ -43,6 +44,7 @@ export function markOfSession(
       return { kind: 'waits', text: 'plan ready' }
     case 'approved':
     case 'executing': {
+      if (lineInQueue(trail)) return { kind: 'running', text: 'in line' }
       const steps = rows.filter(({ plan }) => plan !== null)
       const begun = steps.filter((step) => step.state !== 'will_run').length
       return { kind: 'running', text: begun === 0 ? 'running' : `${begun}/${steps.length}` }
