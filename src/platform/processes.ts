@@ -106,6 +106,13 @@ function statByCommand(pid: number): ProcessStat | null {
   }
 }
 
+/** The first child of a process that has one; null if it is not shown. */
+export function firstChild(pid: number): number | null {
+  const listed = readProc(`${pid}/task/${pid}/children`)?.trim().split(' ')[0]
+  if (listed) return Number(listed)
+  return processIds().find((id) => processStat(id)?.parent === pid) ?? null
+}
+
 /** The name of its program; null if it is not shown. */
 export function processName(pid: number): string | null {
   return readProc(`${pid}/comm`)?.trim() ?? null

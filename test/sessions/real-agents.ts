@@ -24,6 +24,7 @@ import { FAULTS, type FaultKind } from '../fixtures/model-dialects.ts'
 import { committed, plannedBy } from '../fixtures/plain-agents.ts'
 import { openScriptedModel } from '../fixtures/scripted-model.ts'
 import { finished, git, must, type Ref, stream } from '../fixtures/session-client.ts'
+import { OUTSIDE } from '../fixtures/walled-place.ts'
 
 /*
  * The real programs behind the built service, with a scripted model. `npm test` drives those that .ci/run installs,
@@ -58,7 +59,11 @@ ${proof}<!-- /casefile:plan -->`,
 /** The built service with the agent on its PATH, a home of its own, and a model. */
 async function scene(t: Test, provider: RealProvider) {
   t.teardown(() => {}) // or tap removes the testdir before the service has ended
-  const dir = realpathSync(t.testdir({ root: { 'app.js': 'limit = 1\n' }, state: {}, home: {} }))
+  // elsewhere than in temporary folders, where it could write without mounts
+  const dir = realpathSync(mkdtempSync(join(OUTSIDE, 'casefile-agents-')))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  for (const name of ['root', 'state', 'home']) mkdirSync(join(dir, name))
+  writeFileSync(join(dir, 'root/app.js'), 'limit = 1\n')
   return sceneIn(t, provider, dir)
 }
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
+import { firstChild } from '../../platform/processes.ts'
 import {
   openStandardPipes,
   type StandardInput,
@@ -45,7 +46,7 @@ export interface LaunchOptions {
 }
 
 export interface Launched extends StandardStreams {
-  /** The process id of the launcher, which the program keeps; also its process group. */
+  /** The process id of the launcher, which the program keeps; also its process group. `child` may be its parent. */
   pid: number
   child: ChildProcess
   /** Releases the start barrier. Call it once. */
@@ -68,9 +69,12 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
   const program = await findProgram(name, where)
   if (program === null) return { startError: await whyNotFound(name, where) }
 
-  const before = options.sandbox?.before?.(resolve(options.cwd)) ?? []
+  const { sandbox, signal } = options
+  const before = sandbox?.before?.(resolve(options.cwd)) ?? []
   const started = await start([...before, program, ...args], options)
-  return 'startError' in started ? started : waitUntilReady(started, options.signal)
+  if ('startError' in started) return started
+  const isInside = sandbox?.kind === 'mount' && sandbox.ownProcesses
+  return waitUntilReady(started, isInside ? firstChild : (pid) => pid, signal)
 }
 
 function commandFor(
@@ -121,26 +125,33 @@ function startErrorCode(error: unknown): string {
   throw error
 }
 
+/** `launcherOf` gives the process that becomes the program, by that which was started. */
 async function waitUntilReady(
   started: Started,
+  launcherOf: (pid: number) => number | null,
   signal?: AbortSignal,
 ): Promise<Launched | NotLaunched> {
-  const { pid, child, stdin, stdout, stderr } = started
+  const { child, stdin, stdout, stderr } = started
   const messages = child.stdio[2] as Readable
   const barrier = child.stdio[3] as Duplex
   // a process killed while it waits closes both
   for (const stream of [messages, barrier]) stream.on('error', () => {})
-  const said = await readMessages(messages, pid, signal)
-  if (said.endsWith(READY)) {
+  const said = await readMessages(messages, () => launcherOf(started.pid) ?? started.pid, signal)
+  const pid = said.endsWith(READY) ? launcherOf(started.pid) : null
+  if (pid !== null) {
     messages.destroy()
-    return { ...started, begin: () => void barrier.end('\n') }
+    return { ...started, pid, begin: () => void barrier.end('\n') }
   }
   for (const stream of [messages, barrier, stdin, stdout, stderr]) stream?.destroy()
   return { startError: `ELAUNCH: ${said.trim().replace(/\s+/g, ' ')}` }
 }
 
 /** The launcher's output up to its ready message, or until it ends or times out. */
-function readMessages(messages: Readable, pid: number, signal?: AbortSignal): Promise<string> {
+function readMessages(
+  messages: Readable,
+  groupOf: () => number,
+  signal?: AbortSignal,
+): Promise<string> {
   return new Promise((resolve) => {
     let said = ''
     const done = () => {
@@ -149,7 +160,7 @@ function readMessages(messages: Readable, pid: number, signal?: AbortSignal): Pr
       resolve(said)
     }
     const end = (why: string) => {
-      signalGroup(pid, 'SIGKILL')
+      signalGroup(groupOf(), 'SIGKILL')
       said += why
       done()
     }

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { namespacePath, readProc } from '../../platform/proc.ts'
-import { processIds, processStat } from '../../platform/processes.ts'
+import { namespacePath } from '../../platform/proc.ts'
+import { firstChild } from '../../platform/processes.ts'
 
 export interface ProcessKeeper {
   /** The id of a process whose children, once it has their namespaces, are in the namespace. */
@@ -54,7 +54,7 @@ export async function openProcessKeeper(unshare: readonly string[]): Promise<Pro
   }
   leave(child)
   const { pid } = child
-  const first = firstChildOf(pid)
+  const first = firstChild(pid)
   return {
     pid,
     isAlive: () => isRunning(child),
@@ -71,14 +71,19 @@ export async function openProcessKeeper(unshare: readonly string[]): Promise<Pro
 }
 
 /**
- * The words in front of a program that start it in the namespaces of the keeper. `nsenter` stays its parent, and ends as
- * the program did: with its exit code, or by its signal (`unshare` before 2.39 cannot end by SIGKILL).
+ * The words in front of a program that start it in the namespaces of the keeper, as the leader of its own session and
+ * group. `nsenter` stays its parent outside, and ends as the program did: with its exit code, or by its signal.
  */
-export function joinWords(nsenter: string, { pid }: ProcessKeeper, isUser: boolean): string[] {
+export function joinWords(
+  { nsenter, setsid }: { nsenter: string; setsid: string },
+  { pid }: ProcessKeeper,
+  isUser: boolean,
+): string[] {
   return [
     nsenter,
     ...(isUser ? [`--user=${namespacePath(pid, 'user')}`, '--preserve-credentials'] : []),
     `--pid=${namespacePath(pid, 'pid_for_children')}`,
+    setsid,
   ]
 }
 
@@ -105,12 +110,6 @@ async function kill(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || !isRunning(child)) return
   child.kill('SIGKILL')
   await Promise.race([once(child, 'exit'), delay(END_WITHIN_MS, undefined, { ref: false })])
-}
-
-function firstChildOf(pid: number): number | null {
-  const listed = readProc(`${pid}/task/${pid}/children`)?.trim().split(' ')[0]
-  if (listed) return Number(listed)
-  return processIds().find((id) => processStat(id)?.parent === pid) ?? null
 }
 
 function signal(pid: number): void {

@@ -33,7 +33,10 @@ export type Sandbox =
         args: readonly string[],
         program: readonly string[],
       ): Promise<SandboxCommand>
-      /** Whether its processes have a process namespace: they see no others, and `end` ends all of them. */
+      /**
+       * Whether its processes have a process namespace: they see no others, and `end` ends all of them. The program is
+       * then the child of the process that is started, which ends as the program did.
+       */
       ownProcesses: boolean
       /** Ends every process that was started in it, at once, where it has a process namespace. */
       end(): Promise<void>
@@ -144,12 +147,13 @@ function sandboxBy(way: Way, tools: Tools, folders: FoundFolders) {
   const reachable = new Map<string, boolean>()
 
   async function wordsBefore(): Promise<string[]> {
-    if (way.keeper === null || tools.nsenter === null) return way.outer
+    const { nsenter, setsid } = tools
+    if (way.keeper === null || nsenter === null || setsid === null) return way.outer
     if (!keeper?.isAlive()) keeper = await openProcessKeeper(way.keeper)
     // without it the program must not run: its mounts would show the processes of the system
     if (keeper === null)
       return ['/bin/sh', '-c', 'echo no process namespace can be made >&2; exit 1']
-    return [...joinWords(tools.nsenter, keeper, way.isUser), ...way.outer]
+    return [...joinWords({ nsenter, setsid }, keeper, way.isUser), ...way.outer]
   }
 
   return {
@@ -238,18 +242,19 @@ interface Tools {
   unshare: string
   mount: string
   nsenter: string | null
+  setsid: string | null
   setpriv: string | null
 }
 
 async function findTools(): Promise<Tools | { missing: string }> {
   const path = `${process.env.PATH ?? ''}:/usr/bin:/bin:/usr/sbin:/sbin`
   const find = (name: string) => findProgram(name, { path, cwd: '/' })
-  const [unshare, mount, nsenter = null, setpriv = null] = await Promise.all(
-    ['unshare', 'mount', 'nsenter', 'setpriv'].map(find),
+  const [unshare, mount, nsenter = null, setsid = null, setpriv = null] = await Promise.all(
+    ['unshare', 'mount', 'nsenter', 'setsid', 'setpriv'].map(find),
   )
   if (!unshare) return { missing: 'unshare' }
   if (!mount) return { missing: 'mount' }
-  return { unshare, mount, nsenter, setpriv }
+  return { unshare, mount, nsenter, setsid, setpriv }
 }
 
 /**
@@ -289,7 +294,7 @@ interface Way {
  * the user's id and removes the power over the mounts. A real root user can also mount directly.
  */
 function waysOf(
-  { unshare, nsenter, setpriv }: Tools,
+  { unshare, nsenter, setsid, setpriv }: Tools,
   prefer: Preference,
   processes: Processes,
 ): Way[] {
@@ -310,7 +315,7 @@ function waysOf(
   const both = prefer === 'isolation' ? [asUser, asRoot] : [asRoot, asUser]
   return (user === 0 && setpriv ? both : [asUser]).flatMap((way) => {
     const shared = { ...way, keeper: null }
-    if (processes === 'shared' || nsenter === null) return [shared]
+    if (processes === 'shared' || nsenter === null || setsid === null) return [shared]
     // the user namespace is the keeper's
     const own = { ...way, outer: [unshare, ...mounts], keeper: way.isUser ? namespace : [unshare] }
     return [own, shared]
