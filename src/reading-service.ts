@@ -41,6 +41,7 @@ import { readStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import { createStabilityDetector } from './workspace/sync/stability.ts'
 import { createTexts } from './workspace/texts.ts'
 import { readTrailMemory } from './workspace/trail-memory.ts'
+import { readWorktrees } from './worktrees/worktrees.ts'
 
 export type ReadingApp = (request: Request, env?: object) => Response | Promise<Response>
 
@@ -150,6 +151,7 @@ export async function openReadingApp(
         readConversations(database, log).find(({ session_id }) => session_id === id) ?? null,
     }),
     webhooks: only<HttpDeps['webhooks']>(readWebhooks(createWebhookStore(readOnly(database)))),
+    worktrees: only<HttpDeps['worktrees']>(readWorktrees(stateDir)),
     sync: only<HttpDeps['sync']>({ status: () => readSyncStatus(layout, stateDir) }),
     now: () => new Date().toISOString(),
     newId: randomUUID,

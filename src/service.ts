@@ -20,7 +20,6 @@ import type { HttpDeps, StartStage } from './http/deps.ts'
 import { createSetup } from './init/setup.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import { stoppingError } from './model/app-error.ts'
-import type { Session } from './model/session.ts'
 import { TIME_LIMITS } from './runners/time-limits.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
@@ -57,6 +56,7 @@ import { openPlaces } from './workspace/settings/places.ts'
 import { createStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
+import { createWorktrees } from './worktrees/worktrees.ts'
 
 /** The service with all its parts. */
 export interface Service extends HttpDeps {
@@ -168,15 +168,14 @@ async function open(
     },
     baselines,
   })
-  const sessionTexts = (caseId: string, { number }: Session) =>
+  const sessionTexts = (caseId: string, { number }: { number: number }) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
 
   // derived from the cases
   const whyNot = createGitIgnoring(memoryRoot, ownership.lost).ensure
   const index = createIndexFile({ layout, rows: lists.newestRows, log, whyNot })
   const search = createSearch({ layout, database, catalog, summaryOf: catalog.row, log })
-  undo.add(() => index.close())
-  undo.add(() => search.close())
+  undo.add(() => Promise.all([index.close(), search.close()]))
   warnAboutOldWebhooks(state.webhooks, log)
   const webhooks = openWebhooks({
     database,
@@ -248,6 +247,7 @@ async function open(
     operator,
   })
   const problems = createWorkspaceProblems({ root, settings, readers, scan, database, environment })
+  const worktrees = createWorktrees({ state, store: records, isRunningHere, sessions, now, log })
   const sync = createRecordSync({
     layout,
     stateDir: state.root,
@@ -299,13 +299,12 @@ async function open(
   async function readFiles({ signal }: AbortController): Promise<void> {
     await emptyTrash(state.trash, layout.cases)
     await clearLeftovers(state, log)
-    await sync.recover()
-    await lateSaves.recover()
+    for (const part of [worktrees, sync, lateSaves]) await part.recover()
     plans.prune()
     runGuard.load()
     await synchronizer.readAll(signal)
     await leftovers.clear()
-    await sessions.recover()
+    await sessions.recover().then(worktrees.recoverHistory)
     stored.allRead(isGone)
     stage = 'publishing'
   }
@@ -382,6 +381,7 @@ async function open(
     hooks: createServiceHooks({ root, stateDir: state.root, environment }, log),
     providers,
     sync,
+    worktrees,
     setup: createSetup({ ...places, layout, environment, providers }),
     agents: readers,
     close: undo.close,

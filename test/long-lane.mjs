@@ -22,6 +22,7 @@ export const PARTS = {
       'test/faults/damaged-state.ts',
       'test/faults/replace-seen.ts',
       'test/faults/short-of-means.ts',
+      'test/sessions/isolation-kills.ts',
       'test/sessions/restart.ts',
       'test/workspace/ownership.ts',
     ],

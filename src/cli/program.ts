@@ -43,6 +43,7 @@ import { command as trustCommand } from './commands/trust.ts'
 import { command as useCommand } from './commands/use.ts'
 import { command as verifyCommand } from './commands/verify.ts'
 import { command as webhookCommand } from './commands/webhook.ts'
+import { command as worktreeCommand } from './commands/worktree.ts'
 
 type Make = (context: ProgramContext) => Command
 
@@ -73,6 +74,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
     revise: reviseCommand,
     abandon: abandonCommand,
     tail: tailCommand,
+    worktree: worktreeCommand,
   },
   'Your own agents': {
     hooks: hooksCommand,

@@ -24,6 +24,7 @@ import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import type { Texts } from '../workspace/texts.ts'
+import type { Worktrees } from '../worktrees/worktrees.ts'
 
 /** Which program this is. `commit` is null if it was not built from a git checkout. */
 export interface Build {
@@ -69,6 +70,7 @@ export interface HttpDeps {
   agents: readonly AgentSpec[]
   setup: Setup
   sync: RecordSync
+  worktrees: Worktrees
   webhooks: Webhooks
   search: Pick<Search, 'find' | 'similar' | 'isReady'>
   runGuard: Pick<RunGuard, 'confirm'>

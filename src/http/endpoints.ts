@@ -18,6 +18,7 @@ import { syncEndpoints } from './routes/sync.ts'
 import { systemEndpoints } from './routes/system.ts'
 import { uncommittedEndpoints } from './routes/uncommitted.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
+import { worktreeEndpoints } from './routes/worktrees.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [
   ...systemEndpoints,
@@ -28,6 +29,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...statsEndpoints,
   ...searchEndpoints,
   ...sessionEndpoints,
+  ...worktreeEndpoints,
   ...commentEndpoints,
   ...sessionStreamEndpoints,
   ...syncEndpoints,

@@ -278,6 +278,32 @@ export const ERRORS = {
         'The runbook takes no prompt: it makes plans from the files of a case. Start a session on a case instead.',
     },
   },
+  isolation_impossible: {
+    status: 422,
+    title: 'Isolation not possible',
+    example: {
+      detail:
+        'This session is to work in a worktree of its own, but the repository has no commit yet. Make the first commit.',
+    },
+  },
+  merge_conflict: {
+    status: 409,
+    title: 'Conflict with the working folder',
+    example: {
+      detail:
+        'Nothing was changed: the branch casefile/sign-in-2 and main both changed src/token.js. Merge the branch in a terminal, or discard it and plan again from the present commit.',
+      files: ['src/token.js'],
+    },
+  },
+  record_on_branch: {
+    status: 422,
+    title: 'The branch changes the record',
+    example: {
+      detail:
+        'Nothing was changed: the branch casefile/sign-in-2 changes files of the record, which only the service writes: memory/index.md. Remove these changes from the branch, or discard it.',
+      files: ['memory/index.md'],
+    },
+  },
   signature_required: {
     status: 422,
     title: 'Signature required',

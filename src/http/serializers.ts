@@ -63,7 +63,7 @@ export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder)
 
 /** The API's JSON of a session. Reads its sections from the file if they have changed. */
 export async function serializeSession(
-  service: Pick<HttpDeps, 'catalog' | 'layout' | 'texts' | 'plans'>,
+  service: Pick<HttpDeps, 'catalog' | 'layout' | 'texts' | 'plans' | 'worktrees'>,
   folder: CaseFolder,
   session: Session,
 ): Promise<SessionJson> {
@@ -94,6 +94,8 @@ export async function serializeSession(
     updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,
     provider: session.provider,
     origin: session.origin ?? 'service',
+    isolation: session.isolation ?? null,
+    worktree: await service.worktrees.view(session),
     started_at: session.started_at,
     completed_at: session.completed_at,
     durations: { ...sessionDurations(session.trail), steps_ms: stepsTime(session) },

@@ -8,6 +8,7 @@ provider: runbook              # what new sessions run with; a case or a request
 # tests: npm test              # how the tests are run; new agents and --run-tests use it
 # checklist: ['All tests pass (test-log, required)']  # what a new case must prove
 # sign_approvals: true         # ask for signed approvals
+# isolation: worktree         # sessions work in a git worktree of their own
 # notify: [desktop]            # where to say that something waits for you
 # providers: {}                # programs and agents that may do the work; needs casefile trust
 # memory_root: memory          # where the cases are; read when the service starts

@@ -78,6 +78,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     completed_at: reader.time('completed_at'),
     provider: asCreated.provider ?? reader.matching('provider', SLUG, SLUG_RULE) ?? 'runbook',
     ...(originOf(asCreated, reader) ? { origin: 'terminal' as const } : {}),
+    ...(asCreated.isolation ? { isolation: asCreated.isolation } : {}),
     plan_sha256: reader.text('plan_sha256'),
     diff: readDiff(reader),
     tests: readTests(reader),
@@ -89,7 +90,9 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   return { value: problems.some(isBreaking) ? null : value, problems }
 }
 
-type CreatedFields = Partial<Pick<Session, 'id' | 'type' | 'started_at' | 'provider' | 'origin'>>
+type CreatedFields = Partial<
+  Pick<Session, 'id' | 'type' | 'started_at' | 'provider' | 'origin' | 'isolation'>
+>
 
 /**
  * Returns the fields in the audit line that created the session, which no edit of the frontmatter changes; a
@@ -103,6 +106,7 @@ function readCreatedFields(reader: FieldReader, first: TrailLine | undefined): C
   if (typeof type === 'string' && isSessionType(type)) created.type = type
   if (typeof provider === 'string' && SLUG.test(provider)) created.provider = provider
   if (first.fields.origin === 'terminal') created.origin = 'terminal'
+  if (first.fields.isolation === 'worktree') created.isolation = 'worktree'
   const comparisons: [key: string, text: string | null, createdAs: string | undefined][] = [
     ['id', reader.text('id'), created.id],
     ['session_type', reader.text('session_type'), created.type],

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Problem } from '../model/problem.ts'
 import {
   DEFAULT_SETTINGS,
+  ISOLATIONS,
   type NotifyTarget,
   OWN_PROVIDER,
   PROMPT_BY,
@@ -156,6 +157,8 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
     if (!isMapping(value)) return given('sandbox', checker.check(SANDBOX, path, value))
     return given('sandbox', checker.check(HOSTS, path, value))
   },
+  isolation: (checker, path, value) =>
+    given('isolation', checker.check(oneOf(ISOLATIONS), path, value)),
   memory_root: (checker, path, value) => given('memoryRoot', checker.check(FOLDER, path, value)),
 }
 

@@ -1,5 +1,6 @@
 import { CASE_STATES } from './case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from './known-words.ts'
+import { ISOLATIONS } from './settings.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TAG, TAG_RULE, TITLE_MAX } from './words.ts'
 
 /**
@@ -168,6 +169,17 @@ export const CASE_FIELDS = {
     pattern: SLUG,
     rule: SLUG_RULE,
     option: '--provider <name>',
+    checkedAtStart: true,
+    placeholder: 'workspace default',
+  },
+  isolation: {
+    kind: 'word',
+    label: 'Isolation',
+    about: 'Where its new sessions work: worktree is one of their own, none the working folder',
+    example: 'worktree',
+    pattern: new RegExp(`^(?:${ISOLATIONS.join('|')})$`),
+    rule: `one of ${ISOLATIONS.join(', ')}`,
+    option: '--isolation <word>',
     checkedAtStart: true,
     placeholder: 'workspace default',
   },

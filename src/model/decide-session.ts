@@ -31,6 +31,7 @@ export interface NewSession {
   type: SessionType
   provider: string
   origin?: 'terminal'
+  isolation?: 'worktree'
   note?: string | undefined
 }
 
@@ -40,6 +41,7 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
     type: wanted.type,
     provider: wanted.provider,
     origin: wanted.origin,
+    isolation: wanted.isolation,
     note: note || undefined,
     // identifies the session even if its frontmatter is changed
     session_id: wanted.id,

@@ -35,6 +35,7 @@ import {
   sessionState,
   sessionType,
 } from './schemas.ts'
+import { WORKTREE_EVENTS } from './worktree-events.ts'
 
 const ofCase = { case_id: id }
 const ofProof = { ...ofCase, proof_id: id, proof_type: z.string() }
@@ -70,8 +71,8 @@ const aProblem = {
 } as const
 
 /**
- * The table of events: the one place to add or change one. What agents do is in agent-events.ts, comments are
- * in comment-events.ts, what was there before a run in before-events.ts. From it come the types
+ * The table of events: the one place to add or change one. What agents do is in agent-events.ts; comments, worktrees
+ * and what was there before a run have files too. From it come the types
  * of the code that writes and reads events, what a webhook can name, the API description with its examples, the line in
  * the terminal and the colour on the page. docs/sessions.md and docs/webhooks.md list the events for people.
  */
@@ -140,6 +141,7 @@ export const EVENTS = {
       type: sessionType,
       provider: given,
       origin: optional(z.literal('terminal')),
+      isolation: optional(z.literal('worktree')),
       note: optional(text),
       session_id: id,
     },
@@ -282,6 +284,7 @@ export const EVENTS = {
   ...COMMENT_EVENTS,
   ...AGENT_EVENTS,
   ...BEFORE_EVENTS,
+  ...WORKTREE_EVENTS,
   working_folder_changed: entry(
     { files: z.array(text) },
     { tone: 'warn', example: { files: ['src/token.js'] } },

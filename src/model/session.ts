@@ -40,6 +40,8 @@ export interface Session {
   provider: string
   /** `terminal`: a person runs the agent themselves, and its hooks report to the service. */
   origin?: 'terminal'
+  /** `worktree`: it works in a git worktree of its own. */
+  isolation?: 'worktree'
   plan_sha256: string | null
   diff: Diff | null
   tests: TestCounts | null

@@ -31,6 +31,8 @@ export interface Settings {
   cache: readonly string[] | null
   /** Whether runs are held back from the rest of the machine. Anything but `mounts` is ignored until trusted. */
   sandbox: SandboxSetting
+  /** Whether sessions work in a git worktree of their own, unless a case or a request says otherwise. */
+  isolation: Isolation
   memoryRoot: string | null
   /** The body of the file: instructions for agents. */
   instructions: string
@@ -77,11 +79,16 @@ export const DEFAULT_SETTINGS: Settings = {
   hide: [],
   cache: null,
   sandbox: 'mounts',
+  isolation: 'none',
   memoryRoot: null,
   instructions: '',
   problems: [],
   lines: new Map(),
 }
+
+/** Where the work of a session happens: in the working folder, or in a git worktree of its own. */
+export const ISOLATIONS = ['none', 'worktree'] as const
+export type Isolation = (typeof ISOLATIONS)[number]
 
 export const NOTIFY_KINDS = ['desktop', 'ntfy', 'slack', 'webhook'] as const
 export type NotifyKind = (typeof NOTIFY_KINDS)[number]

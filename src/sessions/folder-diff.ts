@@ -53,6 +53,8 @@ export interface DiffPlace {
   redactor: Redactor
   /** Of the plan that runs. */
   scope: PlanScope
+  /** The objects of the repository, if the session can write to those that git finds in the folder. */
+  objects?: string | undefined
 }
 
 /**
@@ -61,12 +63,17 @@ export interface DiffPlace {
  */
 export async function startDiff(workdir: string, place: DiffPlace): Promise<FolderDiffRun> {
   const git = new AbortController()
-  const { scratch, exclude } = place
+  const { scratch, exclude, objects } = place
   let trees: TreeSnapshots | null = null
   const undo = abortAfter(0, place.signal, git)
   try {
     await makeFolder(scratch, 0o700)
-    const opened = await openTreeSnapshots(workdir, { scratch, exclude, signal: git.signal })
+    const opened = await openTreeSnapshots(workdir, {
+      scratch,
+      exclude,
+      objects,
+      signal: git.signal,
+    })
     if (opened.kind === 'none') return noDiff(place, opened.reason)
     trees = opened
     const before = await opened.take()

@@ -17,6 +17,7 @@ import type { SandboxView } from '../runners/process/sandbox-plan.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
+import type { IsolatedWork } from './isolation.ts'
 import { makePlaces, workFolders } from './work-folders.ts'
 
 type SandboxDeps = Pick<SessionDeps, 'layout' | 'state' | 'environment' | 'mount'>
@@ -26,6 +27,8 @@ export interface Scene {
   /** The run's own folder, which its programs may write to. */
   runFolder: string
   signal: AbortSignal
+  /** Of a session in a worktree of its own. */
+  isolated?: Pick<IsolatedWork, 'open' | 'closed'> | null
 }
 
 /** The sandbox for planning: the workspace, the working folder and its repository are read-only. */
@@ -48,6 +51,8 @@ export interface WorkScene {
   agent: AgentSpec | null
   /** Folders that are shown in place of others. */
   views?: readonly SandboxView[]
+  /** Of a session in a worktree of its own. */
+  isolated: Pick<IsolatedWork, 'open' | 'closed'> | null
   signal: AbortSignal
 }
 
@@ -69,7 +74,8 @@ export async function workSandbox(deps: SandboxDeps, scene: WorkScene): Promise<
   const held = heldBy(scene.settings)
   if (held.sandbox === 'none') return none(`${SETTINGS_FILE} says so (sandbox: none)`)
   if (isWithin(memoryRoot, workdir)) return none('the working folder lies within the memory root')
-  const around = { workdir, runFolder: run.path, signal }
+  const { isolated } = scene
+  const around = { workdir, runFolder: run.path, signal, isolated }
   const why = whyNot(deps, around, [memoryRoot])
   if (why !== null) return none(why)
   const { folders, writes, hides } = await foldersFor(deps, scene, held)
@@ -78,13 +84,19 @@ export async function workSandbox(deps: SandboxDeps, scene: WorkScene): Promise<
   // it is about all mounts of this machine; one of its own may work
   const narrow = scene.views?.length
     ? sandbox
-    : await sandboxFor(deps, around, [memoryRoot], 'powers', 'own')
+    : await sandboxFor(
+        deps,
+        around,
+        outermost([memoryRoot, ...(isolated?.closed ?? [])]),
+        'powers',
+        'own',
+      )
   return { sandbox: narrow, places: null }
 }
 
 async function foldersFor(
   { layout, state, environment }: SandboxDeps,
-  { workdir, run, agent, views = [] }: WorkScene,
+  { workdir, run, agent, views = [], isolated }: WorkScene,
   { cache, hide }: ReturnType<typeof heldBy>,
 ) {
   const own = agent?.ownPlaces ?? null
@@ -95,6 +107,7 @@ async function foldersFor(
     memoryRoot: layout.memoryRoot,
     stateRoot: state.root,
     workdir,
+    isolated,
     runFolder: run.path,
     environment,
     cache,
@@ -152,14 +165,14 @@ async function sandboxFor(
   const reason = whyNot(deps, scene, readOnly)
   if (reason !== null) return { kind: 'none', reason }
   const hidden = [deps.state.root]
-  const folders = { readOnly, hidden, open: [scene.runFolder] }
+  const folders = { readOnly, hidden, open: [scene.runFolder, ...(scene.isolated?.open ?? [])] }
   return openSandbox(folders, scene.signal, prefer, processes)
 }
 
 /** Why nothing can be mounted; null if it can be tried. */
 function whyNot(deps: SandboxDeps, scene: Scene, readOnly: readonly string[]): string | null {
   if (!deps.mount) return 'mounts are turned off (--no-mount)'
-  if (isWithin(deps.state.root, scene.workdir)) {
+  if (!scene.isolated && isWithin(deps.state.root, scene.workdir)) {
     return 'the working folder lies within the state folder'
   }
   const home = deps.environment.HOME

@@ -6,6 +6,7 @@ import type { SessionType } from '../model/case-state.ts'
 import type { CommentView } from '../model/comment.ts'
 import { type SentNote, sendComments } from '../model/decide-comments.ts'
 import type { Session } from '../model/session.ts'
+import type { Isolation } from '../model/settings.ts'
 import { viewComments } from './comments.ts'
 import type { SessionDeps } from './deps.ts'
 import { mustBePlannableAgain, planAgainNote } from './plan-history.ts'
@@ -17,6 +18,7 @@ export interface NewSession {
   type?: SessionType | undefined
   provider?: string | undefined
   note?: string | undefined
+  isolation?: Isolation | undefined
   /**
    * The id of a session to plan again, which failed or has comments: type and provider default to its own, and its
    * failure and its comments are added to the note.
@@ -28,6 +30,7 @@ interface RequestedSession {
   type: SessionType
   provider: string | undefined
   note: string | undefined
+  isolation: Isolation | undefined
   /** What is sent of the session that is planned again. */
   sent: SentNote | null
 }
@@ -36,9 +39,9 @@ interface RequestedSession {
 export async function requestedSession(
   deps: NoteDeps,
   folder: CaseFolder,
-  { again, type, provider, note }: NewSession,
+  { again, type, provider, note, isolation }: NewSession,
 ): Promise<RequestedSession> {
-  if (again === undefined) return { type: type!, provider, note, sent: null } // the schema requires one of the two
+  if (again === undefined) return { type: type!, provider, note, isolation, sent: null } // the schema requires one of the two
   const earlier = sessionOf(folder, again)
   const texts = await deps.sessionTexts(folder.case.id, earlier)
   const views = await viewComments(deps.plans, earlier, texts)
@@ -47,6 +50,7 @@ export async function requestedSession(
   return {
     type: type ?? earlier.type,
     provider: provider ?? earlier.provider,
+    isolation: isolation ?? earlier.isolation,
     note: earlier.state === 'failed' ? planAgainNote(earlier, texts, sent.text) : sent.text,
     sent,
   }

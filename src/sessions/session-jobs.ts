@@ -13,6 +13,7 @@ import { runProcess } from '../runners/process/run-processes.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
+import { endIsolation, recoverIsolation } from './isolation.ts'
 import { createJobs, type Job, type Jobs, retryWhileUnwritable } from './jobs.ts'
 import { moveCase } from './work-mode.ts'
 
@@ -22,7 +23,15 @@ interface SessionJobs {
   /** Registers a job and writes its run record before anything else. */
   start(newJob: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>): Promise<Job>
   begin(job: Job, change: Change): Promise<CaseFolder>
+  whileFree: WhileFree
 }
+
+/** Runs `work` while no session executes in the folder, and none starts to. Throws `folder_busy` if one executes. */
+export type WhileFree = <T>(
+  folder: string,
+  session: Pick<Session, 'id' | 'case_id' | 'number'>,
+  work: () => Promise<T>,
+) => Promise<T>
 
 /** The first update of a job. It must pass its edits through `decided`. */
 type Change = (decided: (edits: Edit[]) => Edit[]) => Promise<CaseFolder>
@@ -106,6 +115,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     const why = error instanceof AppError ? error.message : String(error)
     try {
       await retryWhileUnwritable(job, () => deps.runGuard.end(job.session_id))
+      await endIsolation(deps, job).catch((error: unknown) => deps.log(failureLine(job, error)))
       await retryWhileUnwritable(job, () =>
         failSession(deps, job, () => `The service could not continue: ${why}`),
       )
@@ -115,7 +125,17 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     }
   }
 
-  return { jobs, start, begin }
+  const whileFree: WhileFree = async (folder, { id, case_id, number }, work) => {
+    const named = { session_id: `${id}-apply`, case_id, number }
+    const job = await jobs.open({ ...named, runId: newId(), kind: 'work', folder })
+    try {
+      return await work()
+    } finally {
+      jobs.close(job)
+    }
+  }
+
+  return { jobs, start, begin, whileFree }
 }
 
 function failureLine(job: Job, error: unknown): string {
@@ -137,6 +157,7 @@ export async function recover(deps: SessionDeps): Promise<void> {
     try {
       const ending = endings[index]!
       if (ending.status === 'rejected') throw ending.reason
+      await endIsolation(deps, { ...record, runId: record.mark, ending: 'stop' })
       await endSession(deps, record)
       await deps.runs.remove(record.session_id)
     } catch (error) {
@@ -146,6 +167,8 @@ export async function recover(deps: SessionDeps): Promise<void> {
       deps.log(`session ${record.number} of case ${record.case_id} could not be ended: ${why}`)
     }
   }
+  const left = new Set(deps.runs.all().map(({ session_id }) => session_id))
+  await recoverIsolation(deps, (id) => left.has(id))
 }
 
 async function endSession(deps: SessionDeps, record: RunRecord): Promise<void> {

@@ -22,12 +22,13 @@ import { planInTerminal } from './conversations/terminal-plan.ts'
 import { type DeniedRequest, noteDenied } from './denied-request.ts'
 import type { SessionDeps } from './deps.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
+import { chosenIsolation, isolatedFolder } from './isolation-checks.ts'
 import type { Job, SessionRun } from './jobs.ts'
 import { plan } from './plan-mode.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
 import { mustBeInstalled, providerOf } from './providers.ts'
 import { changeRequest, type NewSession, requestedSession, sessionComments } from './sent-notes.ts'
-import { createSessionJobs, recover } from './session-jobs.ts'
+import { createSessionJobs, recover, type WhileFree } from './session-jobs.ts'
 import { mustBeExecutable, mustBeRunnable, mustTrustFiles } from './start-checks.ts'
 import { execute, type Worker } from './work-mode.ts'
 
@@ -107,6 +108,7 @@ export interface Sessions {
   runs(): SessionRun[]
   /** Records in a session's audit trail that its own run sent a request only the operator may send. */
   noteDenied(id: string, denied: DeniedRequest): Promise<void>
+  whileFree: WhileFree
   /** Stops a session's job and waits for its recorded end. False if none is running. */
   stop(id: string, reason: string): Promise<boolean>
   /** Cleans up after a service that died. */
@@ -128,7 +130,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
   conversations: Conversations
 } {
   const { store, state, layout, now, newId, limits } = deps
-  const { jobs, start, begin } = createSessionJobs(deps)
+  const { jobs, start, begin, whileFree } = createSessionJobs(deps)
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
 
@@ -227,15 +229,17 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     async create(caseId, wanted, by) {
       const present = await store.read(caseId)
       const settings = await deps.settings()
-      const { type, note, provider: name, sent } = await requestedSession(deps, present, wanted)
+      const requested = await requestedSession(deps, present, wanted)
+      const { type, note, provider: name, sent } = requested
       const chosen = providerOf(name ?? present.case.provider ?? settings.provider, settings)
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustBeInstalled(deps, chosen, workdir)
       await mustTrustFiles(chosen, { root: layout.root, folder: workdir }, settings.files)
+      const isolated = await chosenIsolation([requested, present.case, settings], workdir, layout)
       const { again } = wanted
       return beginSession(
         caseId,
-        { type, provider: chosen.id, note },
+        { type, provider: chosen.id, note, ...isolated },
         by,
         (job) => plan(deps, job, chosen, note),
         again !== undefined && sent
@@ -348,6 +352,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       const job = jobs.find(id)
       if (job) await noteDenied(deps, job, denied)
     },
+    whileFree,
     stop: (id, reason) => jobs.end(id, 'abandon', { reason }),
     recover: () => recover(deps),
     async close() {
@@ -377,7 +382,8 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
     if (!(await readPlan(text)).isRunbook) {
       await mustTrustFiles(provider, { root: layout.root, folder }, settings.files)
     }
-    return { folder, worker: { is: 'provider', provider } }
+    const place = await isolatedFolder(deps, session, folder)
+    return { folder: place ?? folder, worker: { is: 'provider', provider } }
   }
 
   return { sessions, conversations }

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { counted } from '../model/amounts.ts'
 import { AppError } from '../model/app-error.ts'
@@ -16,6 +16,7 @@ import {
 } from '../workspace/settings/agent-files.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { workingFolder } from '../workspace/workdir.ts'
+import { mustHaveWorktree } from './isolation-checks.ts'
 import { listProviders, type Provider, providerOf } from './providers.ts'
 
 /** Where a session would run, and what the operator trusts. */
@@ -30,6 +31,7 @@ interface StartPlace {
 interface Performer {
   provider: string
   origin?: 'terminal' | 'service' | undefined
+  isolation?: string | null | undefined
 }
 
 /**
@@ -47,6 +49,8 @@ export async function startObjection(
     const provider = providerOf(performer.provider, settings)
     const folder = await workingFolder(root, workdir, settings.folders)
     if (!isRunbook) await mustTrustFiles(provider, { root, folder }, settings.files)
+    if (performer.isolation === 'worktree')
+      await mustHaveWorktree(folder, resolve(root, settings.memoryRoot ?? 'memory'))
   })
 }
 
@@ -112,6 +116,19 @@ export interface ExecutionSummary {
 }
 
 export function executionSummary(
+  performer: Performer,
+  reading: PlanReading,
+  settings: TrustedSettings,
+): ExecutionSummary {
+  const summary = summaryOf(performer, reading, settings)
+  if (performer.isolation !== 'worktree' || summary.text === '') return summary
+  return { ...summary, text: `${summary.text} ${IN_WORKTREE}` }
+}
+
+const IN_WORKTREE =
+  'The work happens in a git worktree of its own, on a new branch from the last commit. What is not committed in the working folder is not there. The working folder stays as it is until you apply the result.'
+
+function summaryOf(
   { provider, origin }: Performer,
   { steps, isRunbook }: PlanReading,
   settings: TrustedSettings,
@@ -311,7 +328,8 @@ async function filesFor({ root, folder }: FilesPlace, names: readonly string[]) 
 
 const SHOWN = 10
 
-function clauseAbout(
+/** A clause that names those of the files that are not trusted; null if all are. */
+export function clauseAbout(
   files: readonly AgentFile[],
   folder: string,
   trusted: TrustedFiles,

@@ -16,6 +16,8 @@ export interface WorkPlaces {
   memoryRoot: string
   stateRoot: string
   workdir: string
+  /** The worktree of an isolated session with its repository, and that of the user, which it must not write to. */
+  isolated: { open: readonly string[]; closed: readonly string[] } | null
   runFolder: string
   environment: NodeJS.ProcessEnv
   /** As in casefile.md; null for the usual caches. */
@@ -72,7 +74,16 @@ type MadePlaces = Pick<WorkPlaces, 'agent' | 'cache' | 'root' | 'environment'>
 
 /** Everything is read-only but what is named here. */
 export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
-  const { workdir, runFolder, stateRoot, memoryRoot, environment, agent, views = [] } = places
+  const {
+    workdir,
+    isolated,
+    runFolder,
+    stateRoot,
+    memoryRoot,
+    environment,
+    agent,
+    views = [],
+  } = places
   const home = homeOf(environment)
   const named = (paths: readonly string[]) => namedPaths(paths, { home, base: places.root })
 
@@ -96,11 +107,24 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
 
   return {
     folders: {
-      readOnly: ['/', home, memoryRoot, ...(isRoot ? OF_ROOT : [])].filter(
-        (path) => !record.includes(path),
-      ),
+      readOnly: [
+        '/',
+        home,
+        memoryRoot,
+        ...(isolated?.closed ?? []),
+        ...(isRoot ? OF_ROOT : []),
+      ].filter((path) => !record.includes(path)),
       hidden: [stateRoot, ...record, ...withheld, ...hide],
-      open: [workdir, ...repository, ...temporary, ...OF_THE_SYSTEM, ...caches, ...own, runFolder],
+      open: [
+        workdir,
+        ...(isolated?.open ?? []),
+        ...repository,
+        ...temporary,
+        ...OF_THE_SYSTEM,
+        ...caches,
+        ...own,
+        runFolder,
+      ],
       views,
     },
     writes: [

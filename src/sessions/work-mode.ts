@@ -28,12 +28,13 @@ import type { SessionDeps } from './deps.ts'
 import { type MissingEnvironment, missingEnvironmentNote, stepEnvironment } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import { type FolderDiff, startDiff } from './folder-diff.ts'
+import { beginIsolation, type IsolatedWork, whyNotKept, whyUntrustedAt } from './isolation.ts'
 import { endingActor, type Job, updateWithRetry } from './jobs.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
 import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
-import { notStarted, whyUntrusted } from './start-checks.ts'
+import { notStarted } from './start-checks.ts'
 import { comparedTests, runBaseline, type TestsByStep } from './tests-before.ts'
 
 /** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */
@@ -68,6 +69,7 @@ export async function execute(
   })
   const isFirstTested = reading.steps.some(({ baseline }) => baseline)
   if (worker.is === 'terminal' && !isFirstTested) worker.letWork()
+  const isolated = await beginIsolation(deps, job, session)
   await recordBase(deps, job)
   if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
@@ -76,20 +78,22 @@ export async function execute(
     scratch: state.scratch,
     case_id,
     number,
-    exclude: [layout.memoryRoot, state.root],
+    exclude: isolated?.exclude ?? [layout.memoryRoot, state.root],
+    objects: isolated?.objects,
     signal: job.signal,
     redactor: deps.redactor,
     scope: reading.scope,
   })
   try {
-    const outcome = await work(deps, job, worker, approved)
+    const outcome = await work(deps, job, worker, { ...approved, isolated })
     await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
     const replaced = replacedReason(await places.replaced())
     const folderDiff = await diffRun.finish()
+    const uncommitted = await whyNotKept(deps, job)
     const workdir = job.folder!
     job.folder = null // no process of the run works there now; only the result remains to be recorded
-    const ended = failIfReplaced(outcome, replaced)
+    const ended = failIfReplaced(outcome, replaced ?? uncommitted)
     await finish(deps, job, session, { ...ended, plan, folderDiff, workdir })
   } finally {
     await diffRun.close()
@@ -129,7 +133,7 @@ async function work(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  { plan, notes }: ApprovedPlan,
+  { plan, notes, isolated }: ApprovedPlan & { isolated: IsolatedWork | null },
 ): Promise<WorkResult & { missing: MissingEnvironment; before: TestsByStep }> {
   const { state } = deps
   const settings = await deps.settings()
@@ -145,7 +149,7 @@ async function work(
   try {
     const workdir = job.folder!
     const wallsFor = async (agent: AgentSpec | null) => {
-      const walls = await workSandbox(deps, { workdir, run, settings, signal, agent })
+      const walls = await workSandbox(deps, { workdir, run, settings, signal, agent, isolated })
       opened.push(walls.sandbox)
       if (walls.sandbox.kind === 'none') await deps.runGuard.begin(job)
       return walls
@@ -155,7 +159,7 @@ async function work(
     const request: WorkRequest = {
       plan,
       workdir,
-      env,
+      env: { ...env, ...isolated?.env },
       sandbox,
       signal,
       report,
@@ -256,9 +260,9 @@ async function runAgentWork(
     report,
   }
   // checked again just before the program starts: the files may have changed since the approval
-  const place = { root: deps.layout.root, folder: workdir }
   const { files: trusted } = await deps.settings()
-  const why = provider.spec && (await whyUntrusted(provider.spec, place, trusted))
+  const place = { folder: workdir, trusted }
+  const why = provider.spec && (await whyUntrustedAt(deps, job, provider.spec, place))
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
   const result = await provider.runner.execute({ ...request, agent })
   await killLeftovers(deps, job)

@@ -21,6 +21,8 @@ export interface FolderIndexOptions {
   /** Time limit of each git command; 2 minutes by default. */
   timeoutMs?: number
   signal?: AbortSignal
+  /** Objects to borrow instead of those of the repository. */
+  objects?: string | undefined
 }
 
 /** A separate index over the user's folder, in a scratch repository. */
@@ -44,7 +46,8 @@ export async function openFolderIndex(
 
   const folder = await openScratchFolder(options.scratch)
   try {
-    const { top, objectFormat, exclude, excludesFile, objects } = repository
+    const { top, objectFormat, exclude, excludesFile } = repository
+    const { objects = repository.objects } = options
     const git = await createScratchRepository(folder.path, top, {
       ...gitLimits(options),
       objectFormat,

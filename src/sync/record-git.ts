@@ -44,11 +44,28 @@ export async function openRecordGit(root: string, memoryRoot: string): Promise<R
     gitDir,
     run,
     text: (args, options) => gitText(args, { ...options, cwd: top }),
-    async find(revision) {
-      const { exit, stdout } = await run(['rev-parse', '--verify', '--quiet', revision])
-      return exit === 0 ? stdout.toString().trim() : null
-    },
+    find: (revision) => findRevision(run, revision),
   }
+}
+
+/** Git commands on the whole of a working tree. */
+export async function openTreeGit(top: string): Promise<RecordGit> {
+  const run: RecordGit['run'] = (args, options) => runGit(args, { ...options, cwd: top })
+  const text: RecordGit['text'] = (args, options) => gitText(args, { ...options, cwd: top })
+  return {
+    kind: 'own-repo',
+    top,
+    prefix: '',
+    gitDir: (await text(['rev-parse', '--absolute-git-dir'])).replace(/\n$/, ''),
+    run,
+    text,
+    find: (revision) => findRevision(run, revision),
+  }
+}
+
+async function findRevision(run: RecordGit['run'], revision: string): Promise<string | null> {
+  const { exit, stdout } = await run(['rev-parse', '--verify', '--quiet', revision])
+  return exit === 0 ? stdout.toString().trim() : null
 }
 
 function notFound(error: unknown): never {

@@ -100,6 +100,12 @@ export function isInterrupted(gitDir: string): boolean {
   return lock?.size === LOCK_TEXT.length || stampNow(join(gitDir, TARGET)) !== null
 }
 
+/** The commit that the files were being moved to; null if they were not. */
+export async function readTarget({ gitDir }: Pick<RecordGit, 'gitDir'>): Promise<string | null> {
+  const read = await readRegular(join(gitDir, TARGET), { maxBytes: 100 })
+  return read.ok ? read.bytes.toString().trim() : null
+}
+
 /** Undoes what a sync that was killed has begun to write. Returns whether there was something. */
 export async function recover(git: RecordGit, blobs: Blobs): Promise<boolean> {
   await removeIndexes(git)
@@ -108,8 +114,7 @@ export async function recover(git: RecordGit, blobs: Blobs): Promise<boolean> {
   // only the owner of the memory root syncs, so this lock is of a process that is gone
   const isLeft = read.ok && read.bytes.toString() === LOCK_TEXT
   const file = join(git.gitDir, TARGET)
-  const noted = await readRegular(file, { maxBytes: 100 })
-  const target = noted.ok ? noted.bytes.toString().trim() : null
+  const target = await readTarget(git)
   if (!isLeft && target === null) return false
   await putBack(git)
   const head = await git.find('HEAD')

@@ -271,6 +271,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^PUT \/setup (409|422)$/, 'setup.ts, settings that need trust or changed meanwhile'],
   [/ (500|503|507)$/, 'test/faults, raw-sockets.ts'],
   [/^POST .*\/run (200|409|502)$/, 'providers.ts'],
+  [/^POST .*\/(apply|discard) (200|409)$/, 'sessions/isolation.ts'],
   [/^GET .*\/(memory|artifacts) 409$/, 'a folder without permission, which is none for root'],
 ]
 

@@ -35,6 +35,7 @@ t.test('every setting is read', async (t) => {
     'tests: npm run all',
     "checklist: ['All tests pass (test-log, required)']",
     'sign_approvals: true',
+    'isolation: worktree',
     'memory_root: ../record',
   )}\n# Instructions\n\nBe brief.\n`
   const { providers, lines, ...settings } = settingsOf(text)
@@ -47,6 +48,10 @@ t.test('every setting is read', async (t) => {
     tests: 'npm run all',
     checklist: ['All tests pass (test-log, required)'],
     signApprovals: true,
+    hide: [],
+    cache: null,
+    sandbox: 'mounts',
+    isolation: 'worktree',
     memoryRoot: '../record',
     instructions: '# Instructions\n\nBe brief.',
     faulty: [],
@@ -96,7 +101,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown key',
     ['provider: runbook', 'providr: x'],
     3,
-    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, memory_root$/,
+    /^providr is not known \(found "x"\), expected one of provider, timeout, env, steps, tests, checklist, providers, notify, sign_approvals, hide, cache, sandbox, isolation, memory_root$/,
   ],
   [
     'a provider with blanks',

@@ -6,7 +6,7 @@ import type { CaseSetupJson } from '../../http/schemas/setup.ts'
 import { AppError } from '../../model/app-error.ts'
 import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
 import { RUNBOOK_FILE } from '../../model/memory-name.ts'
-import { OWN_PROVIDER } from '../../model/settings.ts'
+import { ISOLATIONS, OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
@@ -21,6 +21,7 @@ interface Options extends CommandOptions {
   type?: string
   provider?: string
   note?: string
+  isolation?: string
   /** The session that failed; true for the newest. */
   again?: string | true
   detach?: boolean
@@ -39,6 +40,12 @@ export function command(): Command {
     )
     .option('--provider <name>', 'Agent to use.')
     .option('--note <text>', 'Instructions for the agent.')
+    .addOption(
+      new Option(
+        '--isolation <word>',
+        'Work in a git worktree, or in the working folder. Default: as the case or casefile.md says.',
+      ).choices(ISOLATIONS),
+    )
     .option('--again [session]', 'Plan again after a failed session. Default: the newest.')
     .option(
       '--run-tests',
@@ -65,7 +72,7 @@ export function command(): Command {
 async function run(
   context: CommandContext,
   name: string,
-  { type, provider: named, note, again, detach, runTests = false }: Options,
+  { type, provider: named, note, isolation, again, detach, runTests = false }: Options,
 ): Promise<ExitCode> {
   const { client, terminal, json } = context
   if (detach) requirePersistentService(context, 'plan')
@@ -81,8 +88,8 @@ async function run(
   }
   const body =
     again === undefined
-      ? { type: type ?? (await usualType(client, id)), provider, note }
-      : { again: await failedSession(client, id, again), type, provider, note }
+      ? { type: type ?? (await usualType(client, id)), provider, note, isolation }
+      : { again: await failedSession(client, id, again), type, provider, note, isolation }
   const answer = await client.request('POST', `/cases/${id}/sessions`, { body })
   const session: SessionJson = answer.body
   if (!detach) return followPlanning(context, session)

@@ -48,14 +48,17 @@ interface PlanViewOptions {
  * starts. The reader decides by this, so characters that a terminal would hide appear as escapes.
  */
 export async function planView(
-  { plan, provider, origin, state }: Pick<SessionJson, 'plan' | 'provider' | 'origin' | 'state'>,
+  session: Pick<SessionJson, 'plan' | 'provider' | 'origin' | 'state'> & {
+    isolation?: string | null
+  },
   settings: TrustedSettings,
   terminal: Terminal,
   { untrusted = null, comments = [] }: PlanViewOptions = {},
 ): Promise<string> {
+  const { plan, state } = session
   const { color, width } = terminal
   const reading = await readPlan(plan)
-  const executed = executionSummary({ provider, origin }, reading, settings)
+  const executed = executionSummary(session, reading, settings)
   const carried = { ...executed, objection: executed.objection ?? untrusted }
   const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
   const onPlan = comments.filter(({ on }) => on === 'plan')

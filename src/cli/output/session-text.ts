@@ -5,6 +5,7 @@ import { durationsText } from '../../model/session-durations.ts'
 import { runName } from '../../model/session-usage.ts'
 import { usageText } from '../../model/usage.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { applyObjection, standingText } from '../../worktrees/worktree-words.ts'
 import type { ReadContext } from '../context.ts'
 import { printOutput } from '../follow/step-output.ts'
 import { printFailedTests } from '../output/failed-tests.ts'
@@ -52,6 +53,7 @@ export async function printSession(
     ])
     print(table(rows, { width: terminal.width() }))
   }
+  printWorktree(terminal, session)
   printComments(terminal, session)
   printUsage(terminal, session)
   if (candidates.length > 0) {
@@ -87,6 +89,18 @@ function printTestsBefore(
     if (more > 0) print(`      and ${more} more\n`)
   }
   if (before.compared.is_cut) print('  Not all tests could be compared by name.\n')
+}
+
+/** Where the work of an isolated session is. */
+function printWorktree({ color, print }: ReadContext['terminal'], session: SessionJson): void {
+  const { worktree, case_id, number } = session
+  if (worktree === null) return
+  print(`\n${color.bold('Worktree')}  ${visibleText(worktree.branch)}\n`)
+  print(`  ${visibleText(standingText(worktree))}\n`)
+  if (worktree.is_running || worktree.state !== 'kept') return
+  const objection = applyObjection(worktree)
+  if (objection !== null) print(`  ${visibleText(objection)}\n`)
+  else print(`  ${color.dim(`casefile worktree apply ${case_id.slice(0, 8)} ${number}`)}\n`)
 }
 
 /** The changes that the plan did not allow. */

@@ -88,7 +88,7 @@ export const sessionEndpoints = [
     tag: 'Sessions',
     summary: 'Create a session and start planning',
     description:
-      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. With `again`, it plans a session again that failed, or that is complete and has comments: type and provider are by default those of that session, and its failure and its comments are added to the note.',
+      'Returns the session in state `created`. It then plans, and waits in `plan_ready`: nothing runs before the plan is approved. Requires `type` or `again`. With `again`, it plans a session again that failed, or that is complete and has comments: type, provider and isolation are by default those of that session, and its failure and its comments are added to the note.',
     params: ofCase,
     body: newSessionSchema,
     responses: created(session, 'The new session.'),
@@ -97,6 +97,7 @@ export const sessionEndpoints = [
       'unknown_provider',
       'provider_unavailable',
       ...UNTRUSTED,
+      'isolation_impossible',
       'wrong_state',
     ],
     example: { responses: { 201: CREATED } },
@@ -197,6 +198,7 @@ export const sessionEndpoints = [
       'unknown_provider',
       'signature_required',
       'bad_signature',
+      'isolation_impossible',
       ...UNTRUSTED,
     ],
     example: {

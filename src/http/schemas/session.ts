@@ -11,6 +11,7 @@ import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 import { runUsage, usageTotal } from './usage.ts'
+import { isolationChoice, isolationFacts } from './worktree.ts'
 
 const changed = {
   file: z.string(),
@@ -137,6 +138,7 @@ export const session = z
       .describe(
         'Who started the agent: the service, or (`terminal`) a person, whose agent reports by its hooks.',
       ),
+    ...isolationFacts,
     started_at: time.describe('The same as `created_at`.'),
     completed_at: time
       .nullable()
@@ -187,6 +189,8 @@ export const session = z
         updated_at: '2026-11-20T09:54:00.086Z',
         provider: 'runbook',
         origin: 'service',
+        isolation: null,
+        worktree: null,
         started_at: '2026-11-20T09:54:00.005Z',
         completed_at: null,
         durations: {
@@ -246,6 +250,8 @@ export const session = z
         updated_at: '2026-11-11T13:11:00.092Z',
         provider: 'runbook',
         origin: 'service',
+        isolation: null,
+        worktree: null,
         started_at: '2026-11-11T13:05:00.017Z',
         completed_at: '2026-11-11T13:09:33.568Z',
         durations: {
@@ -333,6 +339,7 @@ export const newSessionSchema = z
       .describe(
         'The id of a session that failed, or that is complete and has comments, to plan again.',
       ),
+    isolation: isolationChoice,
   })
   .check(({ value, issues }) => {
     if (value.type !== undefined || value.again !== undefined) return

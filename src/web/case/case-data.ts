@@ -14,7 +14,7 @@ import { isBreaking, type Problem } from '../../model/problem.ts'
 import type { Session } from '../../model/session.ts'
 import { unansweredFailure } from '../../model/session-failure.ts'
 import { isOver } from '../../model/session-state.ts'
-import { OWN_PROVIDER } from '../../model/settings.ts'
+import { type Isolation, OWN_PROVIDER } from '../../model/settings.ts'
 import { type ResolvedCase, similarResolvedCases } from '../../sessions/context.ts'
 import {
   type StartObjections,
@@ -68,6 +68,8 @@ export interface CasePageData {
   againObjection: string | null
   /** What keeps a new session from starting. */
   objections: StartObjections
+  /** As casefile.md says. */
+  isolation: Isolation
 }
 
 export interface RelatedCase {
@@ -119,6 +121,7 @@ export async function loadCasePage(
     againObjection:
       failedSession && (await startObjection(failedSession, startContext, { isRunbook: false })),
     objections,
+    isolation: settings.isolation,
   }
 }
 

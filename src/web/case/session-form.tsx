@@ -48,6 +48,13 @@ export function SessionForm({ data }: { data: CasePageData }) {
         <Field id="session-provider" label="Who plans?">
           <ProviderSelect id="session-provider" name="provider" choices={data} />
         </Field>
+        <Field id="session-isolation" label="Where does it work?">
+          <select id="session-isolation" name="isolation" data-empty="omit">
+            <option value="">{usualPlace(data)}</option>
+            <option value="worktree">In a git worktree of its own, applied when you say so</option>
+            <option value="none">In the working folder</option>
+          </select>
+        </Field>
         {lacksPlan(data) && (
           <div class="notice" data-tone="warn" id="nothing-to-plan" hidden>
             <NothingToPlan data={data} />
@@ -76,6 +83,13 @@ export function SessionForm({ data }: { data: CasePageData }) {
       </form>
     </FormDisclosure>
   )
+}
+
+/** What applies if nothing is chosen. */
+function usualPlace({ json, isolation }: CasePageData): string {
+  const from = json.isolation === null ? 'casefile.md' : 'the case'
+  const place = (json.isolation ?? isolation) === 'worktree' ? 'a worktree' : 'the working folder'
+  return `As ${from} says: in ${place}`
 }
 
 function TypeChoice({ type, checked = false }: { type: SessionType; checked?: boolean }) {

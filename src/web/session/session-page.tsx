@@ -43,6 +43,7 @@ import { mayContinue } from './status-banner.ts'
 import { StepList } from './step-list.tsx'
 import { EarlyChanges, TerminalNotice, TerminalPlace } from './terminal-notices.tsx'
 import { TrailTable } from './trail-table.tsx'
+import { WorktreePanel } from './worktree-panel.tsx'
 
 interface SessionPageProps {
   data: SessionPageData
@@ -65,6 +66,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     <div class="column" id="session-side">
       {waits && <CaseContext data={data} />}
       {!waits && <StepList data={data} />}
+      <WorktreePanel data={data} />
       <TestResults data={data} />
       <BaseCard data={data} />
       <Evidence data={data} />

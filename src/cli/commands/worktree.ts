@@ -1,0 +1,168 @@
+import { Command } from 'commander'
+import { confirm } from '../../demo/question.ts'
+import type { SessionJson } from '../../http/schemas/session.ts'
+import type {
+  AppliedJson,
+  DiscardedJson,
+  ListedWorktreeJson,
+  WorktreeJson,
+} from '../../http/schemas/worktree.ts'
+import { counted } from '../../model/amounts.ts'
+import { AppError } from '../../model/app-error.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import {
+  applyObjection,
+  applyText,
+  discardText,
+  standingText,
+} from '../../worktrees/worktree-words.ts'
+import { caseArgument, explain, sessionArgument } from '../command.ts'
+import { type CommandContext, type CommandOptions, withReader, withService } from '../context.ts'
+import { EXIT, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { table } from '../output/table.ts'
+import { wrapped } from '../output/wrapped.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { resolveSession, sessionPath } from '../resolve/session.ts'
+
+interface Options extends CommandOptions {
+  yes?: boolean
+}
+
+/** `casefile worktree …`: the work of isolated sessions. */
+export function command(): Command {
+  const worktree = new Command('worktree').description(
+    'List, apply or discard the worktrees of isolated sessions.',
+  )
+  for (const each of [listCommand(), applyCommand(), discardCommand()]) worktree.addCommand(each)
+  return worktree
+}
+
+function listCommand(): Command {
+  const list = new Command('list')
+    .description('List the worktrees on this machine.')
+    .action((options: CommandOptions) =>
+      withReader(options, async ({ client, terminal, json }) => {
+        const all: ListedWorktreeJson[] = (await client.request('GET', '/worktrees')).body
+        if (json) terminal.print(jsonText(all))
+        else if (all.length === 0)
+          terminal.say('no worktrees\nNext: casefile start <case> --isolation worktree')
+        else terminal.print(table(all.map(rowOf), { width: terminal.width(), cuts: [[1, 12]] }))
+        return EXIT.done
+      }),
+    )
+  return explain(list, {
+    examples: [['casefile worktree list', 'Case, branch, and what became of the work.']],
+  })
+}
+
+function rowOf(each: ListedWorktreeJson) {
+  const name = `${each.case_id.slice(0, 8)} ${each.number}`
+  return [
+    { text: name },
+    { text: visibleText(each.branch) },
+    { text: each.is_running ? 'running' : each.state },
+    { text: each.is_running ? '' : `${each.ahead} ahead, ${each.behind} behind` },
+    { text: each.uncommitted.length === 0 ? '' : `${each.uncommitted.length} uncommitted` },
+  ]
+}
+
+function applyCommand(): Command {
+  const apply = new Command('apply')
+    .description("Merge a session's branch into the working folder, after asking.")
+    .addArgument(caseArgument())
+    .addArgument(sessionArgument())
+    .option('--yes', 'Merge without asking.')
+    .action((name: string, word: string | undefined, options: Options) =>
+      withService(options, async (context) => {
+        const session = await isolatedSession(context, name, word)
+        const objection = applyObjection(session.worktree)
+        if (objection !== null) throw new AppError('wrong_state', objection)
+        if (!(await isSure(context, session, options, applyText(session.worktree))))
+          return EXIT.notApproved
+        const { commit }: AppliedJson = await send(context, session, 'apply')
+        const { onto } = session.worktree
+        if (context.json) context.terminal.print(jsonText({ commit }))
+        else {
+          context.terminal.print(
+            `applied: ${visibleText(onto ?? '')} is at ${commit.slice(0, 12)}\n`,
+          )
+          context.terminal.say(
+            `Next: casefile worktree discard ${session.case_id.slice(0, 8)} ${session.number}`,
+          )
+        }
+        return EXIT.done
+      }),
+    )
+  return explain(apply, {
+    examples: [['casefile worktree apply "sign-in"', 'The newest session of the case.']],
+    exits: [EXIT.unknown, EXIT.notApproved],
+  })
+}
+
+function discardCommand(): Command {
+  const discard = new Command('discard')
+    .description("Remove a session's worktree, after asking. Commits are never lost.")
+    .addArgument(caseArgument())
+    .addArgument(sessionArgument())
+    .option('--yes', 'Remove without asking.')
+    .action((name: string, word: string | undefined, options: Options) =>
+      withService(options, async (context) => {
+        const session = await isolatedSession(context, name, word)
+        if (!(await isSure(context, session, options, discardText(session.worktree))))
+          return EXIT.notApproved
+        const result: DiscardedJson = await send(context, session, 'discard')
+        const { branch_kept, commits_kept } = result
+        const branch = visibleText(branch_kept ?? session.worktree.branch)
+        const kept =
+          branch_kept === null
+            ? `and its branch ${branch}`
+            : `the branch ${branch} stays, with ${counted(commits_kept, 'commit')} that no other branch has`
+        if (context.json) context.terminal.print(jsonText(result))
+        else
+          context.terminal.print(`discarded the worktree of session ${session.number}; ${kept}\n`)
+        return EXIT.done
+      }),
+    )
+  return explain(discard, {
+    examples: [['casefile worktree discard c12d 2', 'Read what is removed and what stays.']],
+    exits: [EXIT.unknown, EXIT.notApproved],
+  })
+}
+
+type Isolated = SessionJson & { worktree: WorktreeJson }
+
+async function isolatedSession(
+  { client }: CommandContext,
+  name: string,
+  word: string | undefined,
+): Promise<Isolated> {
+  const session = await resolveSession(client, await resolveCase(client, name), word)
+  if (session.worktree) return { ...session, worktree: session.worktree }
+  throw new AppError(
+    'wrong_state',
+    `Session ${session.number} has no worktree. casefile worktree list shows those on this machine.`,
+  )
+}
+
+async function isSure(
+  { terminal, json, signal }: CommandContext,
+  { worktree }: Isolated,
+  { yes }: Options,
+  what: string,
+): Promise<boolean> {
+  if (yes) return true
+  if (json || !terminal.canAsk)
+    throw usageError('This asks first, which needs a terminal. Without one, use --yes.')
+  const text = visibleText(`${standingText(worktree)} ${what}`)
+  if (await confirm(`${wrapped(text, terminal.width())}\nGo on? [y/N] `, signal)) return true
+  terminal.warn('nothing was changed')
+  return false
+}
+
+/** Only the commit that was shown. */
+async function send({ client }: CommandContext, session: Isolated, what: 'apply' | 'discard') {
+  const { head } = session.worktree
+  const body = head === null ? {} : { head }
+  return (await client.request('POST', `${sessionPath(session)}/${what}`, { body })).body
+}

@@ -1,0 +1,143 @@
+/** The end of a session in a worktree: everything in it becomes commits on its branch in the user's repository. */
+
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { removeStubborn } from '../files/remove-stubborn.ts'
+import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
+import { gitIdentity } from '../workspace/git/git-identity.ts'
+import { attachWorktree, kindAt } from './worktree.ts'
+import { removeLocks } from './worktree-locks.ts'
+import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { importCommits } from './worktree-repository.ts'
+
+type Options = Pick<GitCommandOptions, 'signal' | 'env'>
+
+export interface CommittedWorktree {
+  note: WorktreeNote
+  /** The branch's commit; the base if nothing has changed. */
+  head: string
+  /** How many commits the branch has since the base. */
+  commits: number
+  /** Why commits that the session made are not on the branch, as a clause; what they changed is. */
+  reason: string | null
+}
+
+const TIME = { timeoutMs: 2 * 60_000 }
+/** The commit must survive a power cut, as the worktree may be removed then. */
+const DURABLE = ['-c', 'core.fsync=committed,loose-object,reference']
+
+interface End {
+  /** For git's temporary repositories. */
+  scratch: string
+  /** Of the commit with what the session did not commit. */
+  message: string
+}
+
+/**
+ * Commits what is in the worktree: first what the session committed itself, then the rest. Nothing is lost if this is
+ * ended at any moment, and it can be repeated, also for a worktree that is changed later.
+ */
+export async function commitWorktree(
+  notes: WorktreeNotes,
+  note: WorktreeNote,
+  { scratch, message }: End,
+  options: Options,
+): Promise<CommittedWorktree> {
+  const places = placesOf(notes.root, note)
+  const { common, branch, base, top } = note
+  const ref = `refs/heads/${branch}`
+  const git = { ...options, ...TIME, cwd: top, env: { ...options.env, GIT_DIR: common } }
+  await removeLocks(note, places)
+  const imported = await importCommits(note, places, scratch, { ...options, timeoutMs: 30_000 })
+  const present = await runGit(['rev-parse', '--verify', '--quiet', ref], git)
+  const now = present.exit === 0 ? present.stdout.toString().trim() : null
+  const parents = await independent([...imported.tips, ...(now === null ? [base] : [now])], git)
+  const tree =
+    (await kindAt(places.tree)) === 'folder' ? await treeOf(notes, note, parents, git) : null
+  const head = await commitOf({ parents, tree, message }, git)
+  if (head !== now) {
+    const old = now ?? '0'.repeat(head.length)
+    const log = `casefile: session ${note.number}`
+    await gitText([...DURABLE, 'update-ref', '-m', log, ref, head, old], git)
+  }
+  if (tree !== null) await attachWorktree(notes, note)
+  await removeStubborn(places.own)
+  const count = await gitText(['rev-list', '--count', head, `^${base}`], git)
+  const kept: WorktreeNote = { ...note, stage: 'kept', since: Date.now(), head }
+  return { note: kept, head, commits: Number(count.trim()), reason: imported.reason }
+}
+
+/** The commits of which none is an ancestor of another. */
+async function independent(commits: string[], git: GitCommandOptions): Promise<string[]> {
+  const all = [...new Set(commits)]
+  if (all.length < 2) return all
+  const found = (await gitText(['merge-base', '--independent', ...all], git)).trim().split('\n')
+  return all.filter((commit) => found.includes(commit))
+}
+
+/** The tree of what is in the worktree. The index is filled from the start: nothing in it could hide a change. */
+async function treeOf(
+  notes: WorktreeNotes,
+  note: WorktreeNote,
+  [parent]: readonly string[],
+  git: GitCommandOptions,
+): Promise<string> {
+  await attachWorktree(notes, note)
+  const { entry } = placesOf(notes.root, note)
+  const own = inWorktree(notes, note, git)
+  await rm(join(entry, 'index'), { force: true })
+  await gitText(['read-tree', parent!], own)
+  const spec = ['.', ...(await leftOut(note, own))]
+  const { exit, stderr } = await runGit([...DURABLE, ...ADD], { ...own, input: spec.join('\0') })
+  if (exit !== 0 && exit !== 1) throw new Error(`git add failed: ${stderr.trim()}`)
+  return (await gitText([...DURABLE, 'write-tree'], own)).trim()
+}
+
+/** The pathspecs come on standard input, as there may be many. */
+const ADD = [
+  '-c',
+  'advice.addEmbeddedRepo=false',
+  'add',
+  '--all',
+  '--ignore-errors',
+  '--pathspec-from-file=-',
+  '--pathspec-file-nul',
+]
+
+/** Runs git in the worktree, whatever its `.git` says. */
+export function inWorktree(
+  notes: WorktreeNotes,
+  note: WorktreeNote,
+  git: Omit<GitCommandOptions, 'cwd'>,
+): GitCommandOptions {
+  const { tree, entry } = placesOf(notes.root, note)
+  return { ...git, cwd: tree, env: { ...git.env, GIT_DIR: entry, GIT_WORK_TREE: tree } }
+}
+
+/** Pathspecs of what is never committed: the record, copies of files that are untracked elsewhere, repositories. */
+async function leftOut(note: WorktreeNote, git: GitCommandOptions): Promise<string[]> {
+  const listed = await gitText(['ls-files', '--others', '--exclude-standard', '-z'], git)
+  const repositories = listed.split('\0').filter((name) => name.endsWith('/'))
+  const paths = [...(note.record === null ? [] : [note.record]), ...note.copied, ...repositories]
+  return paths.map((path) => `:(top,exclude,literal)${path.replace(/\/$/, '')}`)
+}
+
+interface NewCommit {
+  parents: readonly string[]
+  /** Null if there is nothing but what the parents have. */
+  tree: string | null
+  message: string
+}
+
+async function commitOf(
+  { parents, tree, message }: NewCommit,
+  git: GitCommandOptions,
+): Promise<string> {
+  const [parent = ''] = parents
+  const before = (await gitText(['rev-parse', `${parent}^{tree}`], git)).trim()
+  if (parents.length === 1 && (tree === null || tree === before)) return parent
+  const args = ['commit-tree', ...parents.flatMap((each) => ['-p', each]), tree ?? before]
+  const identity = await gitIdentity(git.cwd)
+  const env = { ...git.env, ...identity }
+  return (await gitText([...DURABLE, ...args], { ...git, env, input: message })).trim()
+}

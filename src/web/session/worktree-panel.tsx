@@ -1,0 +1,113 @@
+import { visibleText } from '../../rendering/hidden-characters.ts'
+import {
+  applyObjection,
+  applyText,
+  discardText,
+  standingText,
+} from '../../worktrees/worktree-words.ts'
+import { sessionApi } from '../shell/addresses.ts'
+import type { SessionPageData } from './session-data.ts'
+
+/** The branch of an isolated session: where its work is, and what the operator can do with it. */
+export function WorktreePanel({ data }: { data: SessionPageData }) {
+  const { worktree } = data.json
+  if (worktree === null) return null
+  const { branch, base, behind, onto, conflicts, uncommitted, state, path } = worktree
+  const canDiscard = !worktree.is_running && path !== null
+  const canApply = !worktree.is_running && state !== 'applied' && worktree.head !== null
+  const objection = canApply ? applyObjection(worktree) : null
+  return (
+    <section class="card" id="worktree" aria-labelledby="worktree-title">
+      <h2 id="worktree-title">Worktree</h2>
+      <p id="worktree-standing">{visibleText(standingText(worktree))}</p>
+      <dl class="fact-list">
+        <dt>Branch</dt>
+        <dd>
+          <code>{visibleText(branch)}</code>
+        </dd>
+        <dt>Began from</dt>
+        <dd>
+          <code title={base}>{base.slice(0, 12)}</code>
+          {onto !== null &&
+            ` (${visibleText(onto)} ${behind === 0 ? 'has nothing newer' : `is ${behind} ahead`})`}
+        </dd>
+        <Files label="Conflicts" names={conflicts} />
+        <Files label="Not committed" names={uncommitted} />
+      </dl>
+      {objection !== null && (
+        <p class="notice" data-tone="warn" id="worktree-objection">
+          {visibleText(objection)}
+        </p>
+      )}
+      <div class="actions needs-script">
+        {canApply && (
+          <WorktreeForm
+            data={data}
+            what="apply"
+            label="Apply"
+            question={applyText(worktree)}
+            disabled={objection !== null}
+          />
+        )}
+        {canDiscard && (
+          <WorktreeForm
+            data={data}
+            what="discard"
+            label="Discard"
+            question={discardText(worktree)}
+          />
+        )}
+      </div>
+      {(canApply || canDiscard) && (
+        <p class="muted small">
+          {canApply && objection === null && `Apply: ${visibleText(applyText(worktree))} `}
+          {canDiscard && `Discard: ${visibleText(discardText(worktree))}`}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Files({ label, names }: { label: string; names: readonly string[] }) {
+  if (names.length === 0) return null
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>
+        {names.map((name, index) => (
+          <>
+            {index > 0 && ', '}
+            <code>{visibleText(name)}</code>
+          </>
+        ))}
+      </dd>
+    </>
+  )
+}
+
+interface FormProps {
+  data: SessionPageData
+  what: 'apply' | 'discard'
+  label: string
+  question: string
+  disabled?: boolean
+}
+
+/** Sends the commit that the page shows: another one must be looked at first. */
+function WorktreeForm({ data, what, label, question, disabled = false }: FormProps) {
+  const { head } = data.json.worktree!
+  return (
+    <form
+      id={`${what}-form`}
+      data-send="POST"
+      data-confirm={`${label}? ${visibleText(question)}`}
+      data-focus="#worktree-title"
+      action={`${sessionApi(data.session)}/${what}`}
+    >
+      {head !== null && <input type="hidden" name="head" value={head} />}
+      <button type="submit" class={what === 'discard' ? 'danger' : 'primary'} disabled={disabled}>
+        {label}
+      </button>
+    </form>
+  )
+}

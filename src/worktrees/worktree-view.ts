@@ -1,0 +1,128 @@
+/** What the operator sees of a worktree. Read from git, and kept for a moment, as a page asks several times. */
+
+import type { Session } from '../model/session.ts'
+import { lastOf } from '../model/trail.ts'
+import { kindAt } from '../snapshots/worktree.ts'
+import { placesOf, type WorktreeNote, type WorktreeNotes } from '../snapshots/worktree-notes.ts'
+import { type BranchStatus, branchStatus, looseFiles } from '../snapshots/worktree-status.ts'
+
+export const WORKTREE_STATES = ['kept', 'applied', 'missing'] as const
+
+export interface WorktreeView {
+  branch: string
+  /** The commit that it began from. */
+  base: string
+  /** The branch's last commit; null while the session executes, and without the branch. */
+  head: string | null
+  /** The branch that is checked out in the working folder. */
+  onto: string | null
+  behind: number
+  ahead: number
+  /** Files that cannot be merged, as both branches changed them; up to 100 names. */
+  conflicts: string[]
+  /** What no commit has, up to 100 names. */
+  uncommitted: string[]
+  /** What git ignores there, up to 100 names. */
+  ignored: string[]
+  /** Null once it is gone. */
+  path: string | null
+  /** `applied`: all its commits are on the branch of the working folder. `missing`: it is not on this machine. */
+  state: (typeof WORKTREE_STATES)[number]
+  /** The session executes in it. */
+  is_running: boolean
+}
+
+export type WorktreeViews = ReturnType<typeof createWorktreeViews>
+
+const GOOD_FOR_MS = 1000
+const MAX_NAMES = 100
+
+export function createWorktreeViews(
+  notes: WorktreeNotes,
+  isRunningHere: (sessionId: string) => boolean,
+) {
+  const cache = new Map<string, { at: number; view: Promise<WorktreeView> }>()
+
+  async function fresh(note: WorktreeNote): Promise<WorktreeView> {
+    const { tree } = placesOf(notes.root, note)
+    const isRunning = note.stage === 'making' || note.stage === 'running'
+    const [status, isThere] = await Promise.all([
+      branchStatus(note.top, note.branch),
+      kindAt(tree).then((kind) => kind === 'folder'),
+    ])
+    // git must not run with settings that a session which executes can write
+    const loose =
+      isRunning || !isThere || status === null
+        ? { uncommitted: [], ignored: [] }
+        : await looseFiles(notes, note)
+    return {
+      ...viewOf(note, status),
+      ...(isRunning ? { head: null, ahead: 0, conflicts: [] } : {}),
+      uncommitted: loose.uncommitted.slice(0, MAX_NAMES),
+      ignored: loose.ignored.slice(0, MAX_NAMES),
+      path: isThere ? tree : null,
+      state: isRunning ? 'kept' : stateOf(note, status, isThere),
+      is_running: isRunning && isRunningHere(note.session_id),
+    }
+  }
+
+  /** Each git takes a part of a second from other answers, so several pages share one look. */
+  function lately(note: WorktreeNote): Promise<WorktreeView> {
+    const known = cache.get(note.session_id)
+    if (known && performance.now() - known.at < GOOD_FOR_MS) return known.view
+    const view = fresh(note)
+    cache.set(note.session_id, { at: performance.now(), view })
+    view.catch(() => cache.delete(note.session_id))
+    return view
+  }
+
+  /** Of a session without a worktree on this machine. */
+  async function ofTrail(session: Session): Promise<WorktreeView | null> {
+    const made = lastOf(session.trail, 'worktree_made')?.fields
+    if (typeof made?.branch !== 'string' || typeof made.base !== 'string') return null
+    return {
+      ...viewOf({ branch: made.branch, base: made.base }, null),
+      uncommitted: [],
+      ignored: [],
+      path: null,
+      state: 'missing',
+      is_running: false,
+    }
+  }
+
+  return {
+    fresh,
+    lately,
+    async of(session: Session): Promise<WorktreeView | null> {
+      if (session.isolation !== 'worktree') return null
+      const note = await notes.read(session.id)
+      return note === null ? ofTrail(session) : lately(note)
+    },
+    forget: (sessionId: string) => void cache.delete(sessionId),
+  }
+}
+
+function viewOf(
+  { branch, base }: Pick<WorktreeNote, 'branch' | 'base'>,
+  status: BranchStatus | null,
+) {
+  const { head = null, onto = null, behind = 0, ahead = 0, conflicts = [] } = status ?? {}
+  return {
+    branch,
+    base,
+    head,
+    onto,
+    behind,
+    ahead,
+    conflicts: conflicts.slice(0, MAX_NAMES),
+  }
+}
+
+function stateOf(
+  { base }: WorktreeNote,
+  status: BranchStatus | null,
+  isThere: boolean,
+): WorktreeView['state'] {
+  if (status?.head && status.head !== base && status.ahead === 0) return 'applied'
+  return isThere ? 'kept' : 'missing'
+}

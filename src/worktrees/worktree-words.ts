@@ -1,0 +1,61 @@
+/** What the console and the terminal say about a worktree to an operator who has to decide. */
+
+import { counted } from '../model/amounts.ts'
+import type { WorktreeView } from './worktree-view.ts'
+
+/** As the API has it. */
+type Facts = {
+  readonly [Name in keyof WorktreeView]: WorktreeView[Name] extends string[]
+    ? readonly string[]
+    : WorktreeView[Name]
+}
+
+const SHOWN = 5
+
+export function named(names: readonly string[]): string {
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''
+  return names.slice(0, SHOWN).join(', ') + more
+}
+
+/** Where the work is, in one sentence. */
+export function standingText(view: Facts): string {
+  const { state, ahead, behind, is_running, path } = view
+  const onto = view.onto ?? 'the working folder'
+  if (is_running) return 'The session is working there now.'
+  if (state === 'applied') return `Applied: ${onto} has all its commits.`
+  if (state === 'missing' && ahead === 0)
+    return 'The worktree is not on this machine: it was discarded, or made on another one.'
+  const has = ahead === 0 ? 'It has no commit of its own' : `It has ${counted(ahead, 'commit')}`
+  const since = behind === 0 ? '' : `; ${onto} has ${counted(behind, 'commit')} since it began`
+  return `${has}${since}.${path === null ? ' Its folder is gone, its branch is not.' : ''}`
+}
+
+/** Why it cannot be applied now, and what to do; null if it can. */
+export function applyObjection(view: Facts): string | null {
+  const { state, ahead, onto, conflicts, uncommitted, is_running } = view
+  if (is_running || state === 'applied') return null
+  if (ahead === 0) return 'There is nothing to apply: its branch has no commit of its own.'
+  if (onto === null)
+    return 'The working folder has no branch checked out. Run git switch <branch> there, then apply.'
+  if (conflicts.length > 0)
+    return `It conflicts with ${onto} in ${named(conflicts)}. Merge the branch in a terminal, or discard it and plan again.`
+  if (uncommitted.length > 0)
+    return `Its folder has changes that no commit has, made after the session ended: ${named(uncommitted)}. Commit or undo them there, then apply.`
+  return null
+}
+
+export function applyText({ ahead, onto, branch }: Facts): string {
+  return `Merges ${counted(ahead, 'commit')} of ${branch} into ${onto} and updates the files in your working folder. Files with uncommitted changes are never overwritten. The worktree stays.`
+}
+
+export function discardText({ state, ahead, branch, ignored, uncommitted }: Facts): string {
+  const isKept = state !== 'applied' && ahead > 0
+  const kept =
+    uncommitted.length > 0
+      ? `What is not committed (${named(uncommitted)}) is committed on ${branch} first, and the branch stays.`
+      : isKept
+        ? `The branch ${branch} stays, with ${counted(ahead, 'commit')} that may be nowhere else.`
+        : `The branch ${branch} goes too, if another branch has all its commits.`
+  const lost = ignored.length === 0 ? '' : ` Files that git ignores are deleted: ${named(ignored)}.`
+  return `Removes the folder. ${kept}${lost}`
+}

@@ -1,0 +1,41 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { cliHere } from '../fixtures/cli-here.ts'
+import { commit, git } from '../fixtures/git-repository.ts'
+
+t.test('the work of an isolated session in the terminal', async (t) => {
+  const cli = cliHere(t)
+  const { root } = cli
+  git(root, 'init', '-q', '-b', 'main')
+  writeFileSync(join(root, '.gitignore'), '/memory/\n')
+  commit(root)
+  t.match(await cli.run('worktree', 'list'), {
+    code: 0,
+    stderr: /no worktrees\nNext: casefile start/,
+  })
+  const { json: made } = await cli.run('new', 'Red door', '--json')
+  const book = '```sh run\necho paint > door.txt\n```\n'
+  writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
+  const started = await cli.run('start', 'door', '--isolation', 'worktree')
+  t.match(started, { code: 0, stdout: /The work happens in a git worktree of its own/ })
+  t.match(await cli.run('approve', 'door', '--yes'), { code: 0 })
+  t.match(await cli.run('show', 'door', '1'), {
+    stdout: /Worktree {2}casefile\/red-door-1\n {2}It has 1 commit\.\n.*casefile worktree apply/,
+  })
+  const list = await cli.run('worktree', 'list', '--json')
+  t.match(list.json, [{ branch: 'casefile/red-door-1', state: 'kept', ahead: 1 }])
+  t.match(await cli.run('worktree', 'list'), {
+    stdout: /casefile\/red-door-1 +kept +1 ahead, 0 behind/,
+  })
+  t.match(await cli.run('worktree', 'apply', 'door', '--json'), { code: 2 })
+  t.match(await cli.run('worktree', 'apply', 'door', '--yes'), {
+    code: 0,
+    stdout: /applied: main is at/,
+  })
+  t.equal(readFileSync(join(root, 'door.txt'), 'utf8'), 'paint\n')
+  const discarded = await cli.run('worktree', 'discard', 'door', '1', '--yes')
+  t.match(discarded, { stdout: /discarded the worktree of session 1; and its branch/ })
+  t.notOk(existsSync(list.json[0].path))
+  t.match(await cli.run('worktree', 'discard', made.id), { code: 2 })
+})
