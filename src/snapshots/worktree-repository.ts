@@ -48,15 +48,12 @@ const LEFT_OUT =
 /** The user's settings of the repository, and its hooks where they are. */
 async function ownConfig({ common }: WorktreeNote, git: GitCommandOptions): Promise<string> {
   const listed = await gitText(['config', '--local', '--includes', '--list', '-z'], git)
-  // not of the command line, where hooks are turned off
-  const hooksPaths = await Promise.all(
-    ['--local', '--global', '--system'].map((of) =>
-      runGit(['config', of, '--get', 'core.hooksPath'], git),
-    ),
-  )
-  const isSet = hooksPaths.some(({ exit }) => exit === 0)
-  const local = hooksPaths[0]!.stdout.toString().replace(/\n$/, '')
-  const hooks = isSet ? local : join(common, 'hooks')
+  // the command line turns hooks off
+  const asked = ['config', '--show-scope', '-z', '--get-all', 'core.hooksPath']
+  const scopes = (await runGit(asked, git)).stdout.toString().split('\0')
+  const isSet = scopes.some((scope) => /^(?:system|global|local|worktree)$/.test(scope))
+  const local = scopes[scopes.lastIndexOf('local') + 1]
+  const hooks = isSet ? (scopes.includes('local') ? local! : '') : join(common, 'hooks')
   const entries = listed
     .split('\0')
     .filter((entry) => entry !== '')

@@ -66,7 +66,17 @@ export function createWorktreeViews(
     }
   }
 
-  /** Of a session without a worktree on this machine, its branch may still be here. */
+  /** Each git takes a part of a second from other answers, so several pages share one look. */
+  function lately(note: WorktreeNote): Promise<WorktreeView> {
+    const known = cache.get(note.session_id)
+    if (known && performance.now() - known.at < GOOD_FOR_MS) return known.view
+    const view = fresh(note)
+    cache.set(note.session_id, { at: performance.now(), view })
+    view.catch(() => cache.delete(note.session_id))
+    return view
+  }
+
+  /** Of a session without a worktree on this machine. */
   async function ofTrail(session: Session): Promise<WorktreeView | null> {
     const made = lastOf(session.trail, 'worktree_made')?.fields
     if (typeof made?.branch !== 'string' || typeof made.base !== 'string') return null
@@ -82,16 +92,11 @@ export function createWorktreeViews(
 
   return {
     fresh,
+    lately,
     async of(session: Session): Promise<WorktreeView | null> {
       if (session.isolation !== 'worktree') return null
-      const known = cache.get(session.id)
-      if (known && performance.now() - known.at < GOOD_FOR_MS) return known.view
       const note = await notes.read(session.id)
-      if (note === null) return ofTrail(session)
-      const view = fresh(note)
-      cache.set(session.id, { at: performance.now(), view })
-      view.catch(() => cache.delete(session.id))
-      return view
+      return note === null ? ofTrail(session) : lately(note)
     },
     forget: (sessionId: string) => void cache.delete(sessionId),
   }

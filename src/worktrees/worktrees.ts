@@ -81,7 +81,7 @@ function readersOf(notes: WorktreeNotes, views: WorktreeViews): Pick<Worktrees, 
       const found = await Promise.all(
         (await notes.all()).map(async (note) => {
           const { session_id, case_id, number } = note
-          return { session_id, case_id, number, ...(await views.fresh(note)) }
+          return { session_id, case_id, number, ...(await views.lately(note)) }
         }),
       )
       return found.sort((a, b) => (a.branch < b.branch ? -1 : 1))

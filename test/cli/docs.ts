@@ -27,7 +27,9 @@ t.test('every command', async (t) => {
       for (const [line] of examples)
         t.match(
           line,
-          new RegExp(`casefile (proof |webhook |hooks |notify |comment |queue )?(${names})|--folder`),
+          new RegExp(
+            `casefile (proof |webhook |hooks |notify |comment |queue |worktree )?(${names})|--folder`,
+          ),
         )
       let help = ''
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()

@@ -42,6 +42,7 @@ t.test('POST /cases gives the whole case, and where it is', async (t) => {
     'reason',
     'workdir',
     'provider',
+    'isolation',
     'source',
     'created_at',
     'updated_at',

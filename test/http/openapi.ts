@@ -272,6 +272,7 @@ const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/ (500|503|507)$/, 'test/faults, raw-sockets.ts'],
   [/^DELETE .*\/queue 409$/, 'test/sessions/queue.ts: a file that cannot be written'],
   [/^POST .*\/run (200|409|502)$/, 'providers.ts'],
+  [/^POST .*\/(apply|discard) (200|409)$/, 'sessions/isolation.ts'],
   [/^GET .*\/(memory|artifacts) 409$/, 'a folder without permission, which is none for root'],
 ]
 

@@ -56,7 +56,7 @@ t.test('three sessions at once in one repository', async (t) => {
     while (!isDone) {
       const listed = await must(client, 'GET', '/worktrees')
       running.push(listed.filter(({ is_running }: { is_running: boolean }) => is_running).length)
-      await delay(150)
+      await delay(700)
     }
   })()
   await Promise.all(

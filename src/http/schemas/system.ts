@@ -191,6 +191,11 @@ export const problemDetails = z
       ),
     missing: z.exactOptional(z.array(z.string())).describe('`proof_gate`: what is still needed.'),
     gate: z.exactOptional(gate).describe('`proof_gate`: the present gate.'),
+    files: z
+      .exactOptional(z.array(z.string()))
+      .describe(
+        '`merge_conflict`, `record_on_branch`, and `wrong_state` of a worktree: which files.',
+      ),
     problem: z
       .exactOptional(problem)
       .describe('`would_be_a_problem`, `unreadable_file`: what is wrong with the file.'),
