@@ -13,6 +13,7 @@ import { runProcess } from '../runners/process/run-processes.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
+import { moveCase } from './finish-run.ts'
 import { endIsolation, recoverIsolation } from './isolation.ts'
 import {
   createJobs,
@@ -23,7 +24,6 @@ import {
   retryWhileUnwritable,
 } from './jobs.ts'
 import { backFromLine } from './queue.ts'
-import { moveCase } from './work-mode.ts'
 
 /** Starts and cleans up the job of a session, whatever the job does. */
 export interface SessionJobs {

@@ -1,13 +1,7 @@
 import { plainText } from '../files/plain-text.ts'
-import { decodeUtf8 } from '../files/safe-read.ts'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
-import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
-import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
-import type { SessionType } from '../model/case-state.ts'
-import { caseMove, endRun, type RunEnd } from '../model/decide-session.ts'
-import type { Actor } from '../model/history.ts'
+import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import type { NewTrailLine } from '../model/trail.ts'
@@ -17,33 +11,23 @@ import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import type { Sandbox } from '../runners/process/sandbox.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
-import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
-import { readMemory } from '../workspace/memory-files.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { recordBase } from './base.ts'
 import { memoryOf, promptContext } from './context.ts'
 import type { Talk } from './conversations/talk.ts'
 import { noteChanges } from './conversations/terminal-plan.ts'
 import type { SessionDeps } from './deps.ts'
-import { type MissingEnvironment, missingEnvironmentNote, stepEnvironment } from './environment.ts'
-import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
-import { type FolderDiff, startDiff } from './folder-diff.ts'
+import { stepEnvironment } from './environment.ts'
+import { finishRun, type RunPlace } from './finish-run.ts'
+import { startDiff } from './folder-diff.ts'
 import { beginIsolation, type IsolatedWork, whyNotKept, whyUntrustedAt } from './isolation.ts'
-import { endingActor, type Job, updateWithRetry } from './jobs.ts'
+import { type Job, updateWithRetry } from './jobs.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
-import { failure } from './run-failure.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
-import {
-  rememberRunFolders,
-  replacedReason,
-  sandboxLine,
-  type Walls,
-  workSandbox,
-} from './sandbox-policy.ts'
+import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
 import { notStarted } from './start-checks.ts'
-import { comparedTests, runBaseline, type TestsByStep } from './tests-before.ts'
-import { wallsNote } from './walls-note.ts'
+import { runBaseline } from './tests-before.ts'
 
 /** Who carries out a plan: a provider that the service starts, or an agent that a person runs in a terminal. */
 export type Worker =
@@ -108,7 +92,7 @@ export async function execute(
     const workdir = job.folder!
     job.release() // no process of the run works there now; only the result remains to be recorded
     const ended = failIfReplaced(outcome, replaced ?? uncommitted)
-    await finish(deps, job, session, { ...ended, plan, folderDiff, workdir })
+    await finishRun(deps, job, session, { ...ended, plan, folderDiff, workdir })
   } finally {
     await diffRun.close()
     await places.close()
@@ -292,130 +276,4 @@ async function runAgentWork(
   const { steps } = await readPlan(plan)
   if (!steps.some(({ proof }) => proof !== null)) return result
   return runProofSteps({ ...request, sandbox: await forSteps() })
-}
-
-/** What its programs did not get: variables, and places of the machine; and the tests before its work. */
-interface RunPlace {
-  missing: MissingEnvironment
-  places: Walls['places']
-  /** The tests before the work. */
-  before: TestsByStep
-}
-
-/** The outcome of a run. `plan` is the text that ran. */
-type WorkOutcome = WorkResult &
-  RunPlace & {
-    plan: string
-    folderDiff: FolderDiff
-    workdir: string
-  }
-
-/** Records the end of a run with its evidence. A complete session moves its case. */
-async function finish(
-  deps: SessionDeps,
-  job: Job,
-  { type, provider }: Session,
-  outcome: WorkOutcome,
-): Promise<void> {
-  const { store, layout, now } = deps
-  const { case_id, session_id, number } = job
-  const end = await endOf(deps, job, outcome)
-  const before = await readMemory(layout, case_id, { kind: 'session', number })
-  const moves = (folder: CaseFolder) =>
-    end.state === 'complete' ? caseMove(folder, 'completed', type) : []
-  const by = endingActor(job, provider)
-  const texts = { texts: session_id, by }
-  try {
-    await store.update(case_id, (folder) => [end.edit(folder), ...moves(folder)], texts)
-  } catch (error) {
-    if (!isOfCaseFile(error)) throw error
-    const { state } = sessionOf(await store.read(case_id), session_id)
-    if (state === 'executing') {
-      await updateWithRetry(store, job, (folder) => [end.edit(folder)], texts)
-    }
-    if (end.state === 'complete') await moveCase(deps, case_id, type, by)
-  }
-  const text = before.ok ? decodeUtf8(before.bytes) : null
-  if (!before.ok || !text?.ok || !(await hasOtherTexts(text.text, outcome.plan))) return
-  // keep what a person wrote where the run's record belongs
-  const place = { time: now(), within: layout.caseFolder(case_id) }
-  const path = layout.sessionFile(case_id, number)
-  await store.withFiles(case_id, () => keepConflictCopy(path, before.bytes, place))
-}
-
-/** If case.md is broken or just being saved, the session still ends. */
-function isOfCaseFile(error: unknown): boolean {
-  const codes: unknown[] = ['unreadable_file', 'changed_meanwhile', 'git_busy']
-  return error instanceof AppError && codes.includes(error.code)
-}
-
-/** Also called at the next start, if the service died between the session's end and the case's move. */
-export async function moveCase(
-  { store }: Pick<SessionDeps, 'store'>,
-  case_id: string,
-  type: SessionType,
-  by?: Actor,
-): Promise<void> {
-  const options = by ? { by } : {}
-  await store.update(case_id, (folder) => caseMove(folder, 'completed', type), options)
-}
-
-async function endOf(
-  { store, layout, redactor, now }: SessionDeps,
-  job: Job,
-  outcome: WorkOutcome,
-) {
-  const { case_id, session_id, number } = job
-  const { plan, folderDiff, workdir, before } = outcome
-  const present = sessionOf(await store.read(case_id), session_id)
-  const steps = await stepEvidence(layout, case_id, number, present.trail, workdir)
-  const compared = redactor.value(
-    await comparedTests(layout, case_id, present, { before, workdir }),
-  )
-  const why = failure(job, outcome)
-  const isWeak = why !== null && job.ending === null
-  const said = `${steps.output}\n${why}`
-  const hints = isWeak
-    ? [wallsNote(said, outcome.places), missingEnvironmentNote(outcome.missing)]
-    : []
-  // redact before hashing: the evidence hash covers the text in the record
-  const output = boundedOutput(number, [steps.output, why ?? '', ...hints].map(redactor.text))
-  const candidates = [...steps.candidates, ...('diff' in folderDiff ? folderDiff.candidates : [])]
-  const evidence = {
-    diff: 'diff' in folderDiff ? folderDiff.diff : null,
-    tests: steps.tests,
-    failed_tests: redactor.value(steps.failed_tests),
-  }
-  const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
-  const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
-
-  function edit(folder: CaseFolder): Edit {
-    const session = sessionOf(folder, session_id)
-    if (session.state !== 'executing') throw overtaken(session)
-    const texts = { output: output || 'The plan has no steps to run.', candidates }
-    const trail = [...session.trail, ...compared]
-    const evidence_sha256 = evidenceHash({ ...evidence, trail }, { plan, output: texts.output })
-    const recorded: NewTrailLine = { event: 'evidence_recorded', fields: { evidence_sha256 } }
-    const end: RunEnd = {
-      mode: 'work',
-      state,
-      reason,
-      results: [
-        ...evidenceLines(folderDiff, steps.tests, compared),
-        ...(state === 'complete' ? [recorded] : []),
-      ],
-      evidence,
-      // the record has the text that ran, even if somebody edited the file meanwhile
-      texts: folder.texts!.plan === plan ? texts : { ...texts, plan },
-    }
-    return endRun(folder, session_id, end, now())
-  }
-  return { state, edit }
-}
-
-function overtaken(session: Session): AppError {
-  return new AppError(
-    'wrong_state',
-    `Session ${session.number} is now ${session.state}, not executing.`,
-  )
 }
