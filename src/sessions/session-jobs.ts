@@ -136,7 +136,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   }
 
   const whileFree: WhileFree = async (folder, { id, case_id, number }, work) => {
-    const named = { session_id: `${id}-apply`, case_id, number }
+    const named = { session_id: id, case_id, number }
     const job = await jobs.open({ ...named, runId: newId(), kind: 'work', folder, isolated: false })
     try {
       return await work()

@@ -46,7 +46,8 @@ t.test('what outlives its run without mounts cannot change what counts', linuxOn
   t.match(await problemsOf(), [
     {
       code: 'changed_during_run',
-      message: /^this proof was changed from .* in the file while processes live that a session may have left behind \(\d+ late-writer\), so the change is ignored\./,
+      message:
+        /^this proof was changed from .* in the file while processes live that a session may have left behind \(\d+ late-writer\), so the change is ignored\./,
     },
   ])
   t.match(await must(service, 'GET', `${path}/gate`), { open: false, verified: 0 })

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
@@ -15,6 +16,8 @@ export interface Occupant {
   title: string
   /** It waits in line itself. */
   isWaiting: boolean
+  /** How many isolated sessions may work at the same time, if that is what the plan waits for. */
+  limit: number | null
   /** Whether an approval can wait until the folder is free: Casefile compares the folder then, which needs git. */
   canWait: boolean
 }
@@ -23,17 +26,26 @@ export interface Occupant {
 export async function occupantOf(
   { sessions, catalog, layout }: PageDeps['service'],
   { case: { workdir } }: CaseFolder,
+  { id, isolation }: Session,
   settings: TrustedSettings,
 ): Promise<Occupant | null> {
   const folder = await folderOf(layout.root, workdir, settings)
-  const first = folder && sessions.obstacle({ folder, isolated: false })?.by[0]
-  if (!first) return null
+  if (folder === null) return null
+  // the worktree of an isolated session is not there yet, and shared with no other
+  const place =
+    isolation === 'worktree'
+      ? { folder: join(folder, id), isolated: true }
+      : { folder, isolated: false }
+  const obstacle = sessions.obstacle(place)
+  if (obstacle === null) return null
+  const [first] = obstacle.by
   const { case_id, number } = first.job
   return {
     case_id,
     number,
     title: catalog.row(case_id)?.title ?? case_id,
     isWaiting: first.isWaiting,
+    limit: obstacle.is === 'limit' ? obstacle.limit : null,
     canWait: !('reason' in (await findRepository(folder, {}))),
   }
 }
@@ -53,15 +65,23 @@ async function folderOf(
 
 /** Above the button: what an approval would wait for. */
 export function BusyNotice({ occupant }: { occupant: Occupant }) {
-  const { case_id, number, title, isWaiting, canWait } = occupant
+  const { case_id, number, title, isWaiting, limit, canWait } = occupant
+  const does =
+    limit !== null
+      ? `${isWaiting ? 'waits to work' : 'works'} in a worktree, and only ${limit} at the same time may (parallel in casefile.md)`
+      : `${isWaiting ? 'waits for' : 'works in'} this working folder`
+  const what =
+    limit === null
+      ? 'no file and no commit has changed in the folder'
+      : 'the branch has no other commit'
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
       <a href={sessionPage(case_id, number)}>
         Session {number} of <bdi>{visibleText(title)}</bdi>
       </a>{' '}
-      {isWaiting ? 'waits for this working folder' : 'works in this working folder'}.{' '}
+      {does}.{' '}
       {canWait
-        ? 'Your approval can wait in line. The plan then starts by itself, but only if no file and no commit has changed in the folder. If one has, it needs your approval again.'
+        ? `Your approval can wait in line. The plan then starts by itself, but only if ${what}. Else it needs your approval again.`
         : 'Approve when it has ended. Without git, an approval cannot wait in line.'}
     </p>
   )

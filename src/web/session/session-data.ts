@@ -151,7 +151,7 @@ export async function loadSessionPage(
     drafts: comments.filter(isDraft).length,
     instructions: settings.instructions,
     folderState: waits ? await stateOfFolder() : null,
-    occupant: waits && !terminal ? await occupantOf(service, folder, settings) : null,
+    occupant: waits && !terminal ? await occupantOf(service, folder, session, settings) : null,
     folder,
     session,
     json,
