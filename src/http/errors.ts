@@ -292,7 +292,7 @@ export const ERRORS = {
     title: 'Isolation not possible',
     example: {
       detail:
-        'This session is to work in a worktree of its own, but the repository has no commit yet. Make the first commit.',
+        'This session is to work in a separate worktree, but the repository has no commit yet. Make the first commit.',
     },
   },
   merge_conflict: {

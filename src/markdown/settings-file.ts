@@ -76,12 +76,14 @@ const PLACE = text(
 )
 const HIDE = list("a list of files and folders, such as [.env, '~/.netrc']", PLACE)
 const CACHE = list("a list of folders, such as ['~/.cache', /opt/cache]", PLACE)
-const HOST = text('the name of a host, such as registry.npmjs.org or *.example.com', (host) =>
+const HOST = text('the name of a host, such as packages.example.org or *.example.com', (host) =>
   /^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(host),
 )
-const SANDBOX_RULE = 'mounts, none or { hosts: [registry.npmjs.org] }'
+const SANDBOX_RULE = 'mounts, none or { hosts: [packages.example.org] }'
 const SANDBOX = z.enum(['mounts', 'none'], { error: SANDBOX_RULE })
-const HOSTS = z.strictObject({ hosts: list('a list of hosts, such as [registry.npmjs.org]', HOST) })
+const HOSTS = z.strictObject({
+  hosts: list('a list of hosts, such as [packages.example.org]', HOST),
+})
 const PROVIDER_NAME = text(`it under a name that is ${SLUG_RULE}`, (name) =>
   SLUG.test(name),
 ).refine((name) => name !== OWN_PROVIDER, {

@@ -40,7 +40,7 @@ export interface Session {
   provider: string
   /** `terminal`: a person runs the agent themselves, and its hooks report to the service. */
   origin?: 'terminal'
-  /** `worktree`: it works in a git worktree of its own. */
+  /** `worktree`: it works in a separate git worktree. */
   isolation?: 'worktree'
   plan_sha256: string | null
   diff: Diff | null

@@ -91,7 +91,7 @@ export const DEFAULT_SETTINGS: Settings = {
   lines: new Map(),
 }
 
-/** Where the work of a session happens: in the working folder, or in a git worktree of its own. */
+/** Where the work of a session happens: in the working folder, or in a separate git worktree. */
 export const ISOLATIONS = ['none', 'worktree'] as const
 export type Isolation = (typeof ISOLATIONS)[number]
 

@@ -21,7 +21,7 @@ export function wallsText(fields: GuardedFields): string | null {
     return `${held}; ${network}; no mounts${why}, so the case files are compared before and after`
   }
   if (guard !== 'mount') {
-    const held = 'nothing holds the programs back: they can do what you can'
+    const held = 'nothing limits the programs: they can do what you can'
     return mode === 'work'
       ? `${held}${why}; the case files are compared before and after`
       : `no read-only mounts${why}; files are compared before and after`

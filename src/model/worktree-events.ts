@@ -10,7 +10,7 @@ const commit = z
   .describe('A commit of git.')
 const aCommit = '8f9c6e1d2b3a4c5d6e7f8091a2b3c4d5e6f70819'
 
-/** The events of a session that works in a git worktree of its own. */
+/** The events of a session that works in a separate git worktree. */
 export const WORKTREE_EVENTS = {
   worktree_made: entry(
     {

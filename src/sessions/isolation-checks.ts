@@ -1,4 +1,4 @@
-/** Whether a session works in a git worktree of its own, and what keeps it from that. */
+/** Whether a session works in a separate git worktree, and what keeps it from that. */
 
 import { join } from 'node:path'
 import { AppError } from '../model/app-error.ts'
@@ -48,7 +48,7 @@ export async function mustHaveWorktree(
 }
 
 function impossible({ obstacle }: { obstacle: string }): string {
-  return `This session is to work in a worktree of its own, but ${obstacle}.`
+  return `This session is to work in a separate worktree, but ${obstacle}.`
 }
 
 /** Where an isolated session will work; null without isolation. */

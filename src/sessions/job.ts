@@ -20,7 +20,7 @@ export interface Job {
   folderId: string
   /** The working folder it occupies; null while it plans or waits in line. */
   folder: string | null
-  /** It works in a folder of its own, so only their number is limited. */
+  /** It works in a separate folder, so only their number is limited. */
   isolated: boolean
   /** It has not started to work, as its folder was not free. */
   inLine: boolean

@@ -28,7 +28,7 @@ export interface Scene {
   /** The run's own folder, which its programs may write to. */
   runFolder: string
   signal: AbortSignal
-  /** Of a session in a worktree of its own. */
+  /** Of a session in a separate worktree. */
   isolated?: Pick<IsolatedWork, 'open' | 'closed'> | null
 }
 
@@ -52,12 +52,12 @@ export interface WorkScene {
   agent: AgentSpec | null
   /** Folders that are shown in place of others. */
   views?: readonly SandboxView[]
-  /** Of a session in a worktree of its own. */
+  /** Of a session in a separate worktree. */
   isolated: Pick<IsolatedWork, 'open' | 'closed'> | null
   signal: AbortSignal
 }
 
-/** What holds the programs of a run. */
+/** What limits the programs of a run. */
 export interface Walls {
   sandbox: Sandbox
   /** What they may write to, and do not see; null if only the case files are protected, or nothing is. */
@@ -112,7 +112,7 @@ async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWal
   const prefer = typeof held.sandbox === 'object' ? 'isolation' : 'powers'
   const sandbox = await openSandbox(folders, signal, prefer, 'own')
   if (sandbox.kind === 'mount') return { sandbox, places: { writes, hides }, planned: null }
-  // it is about all mounts of this machine; one of its own may work
+  // it is about all mounts of this machine; a separate one may work
   const narrow = scene.views?.length
     ? sandbox
     : await sandboxFor(

@@ -126,7 +126,7 @@ export function executionSummary(
 }
 
 const IN_WORKTREE =
-  'The work happens in a git worktree of its own, on a new branch from the last commit. What is not committed in the working folder is not there. The working folder stays as it is until you apply the result.'
+  'The work happens in a separate git worktree, on a new branch from the last commit. What is not committed in the working folder is not there. The working folder stays as it is until you apply the result.'
 
 function summaryOf(
   { provider, origin }: Performer,

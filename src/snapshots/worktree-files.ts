@@ -56,7 +56,7 @@ export async function copyIncluded(
   let bytes = 0
   for (const name of matching) {
     const from = join(top, name)
-    // a folder here is a repository of its own
+    // a folder here is a separate repository
     if (name.endsWith('/') || exclude.some((folder) => isWithin(folder, from))) continue
     const stats = await lstat(from).catch(ifGone)
     if (stats === null || !(stats.isFile() || stats.isSymbolicLink())) continue

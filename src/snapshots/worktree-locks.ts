@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { hasCode } from '../files/errno.ts'
 import type { WorktreeNote, WorktreePlaces } from './worktree-notes.ts'
 
-/** A git that works holds such a lock for a moment only. */
+/** A git at work has such a lock for a moment only. */
 const WAIT_MS = 2_000
 const LOOK_MS = 50
 /** File systems store times less precisely than the clock. */

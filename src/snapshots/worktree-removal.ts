@@ -32,7 +32,7 @@ export async function removeWorktree(notes: WorktreeNotes, note: WorktreeNote): 
   const places = placesOf(notes.root, note)
   const away = `${places.tree}${AWAY}`
   await removeLocks(note, places)
-  // all at once, so that nobody finds half a worktree
+  // all at once, so that there is never half a worktree
   await rename(places.tree, away).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error
   })

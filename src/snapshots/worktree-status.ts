@@ -59,7 +59,7 @@ async function conflictsWith(ref: string, git: GitCommandOptions): Promise<strin
 }
 
 export interface LooseFiles {
-  /** What no commit has. A name that ends with a slash is a repository of its own. */
+  /** What no commit has. A name that ends with a slash is a separate repository. */
   uncommitted: string[]
   /** What git ignores, folders as one name. */
   ignored: string[]

@@ -25,7 +25,7 @@ export function standingText(view: Facts): string {
   if (state === 'applied') return `Applied: ${onto} has all its commits.`
   if (state === 'missing' && ahead === 0)
     return 'The worktree is not on this machine: it was discarded, or made on another one.'
-  const has = ahead === 0 ? 'It has no commit of its own' : `It has ${counted(ahead, 'commit')}`
+  const has = ahead === 0 ? 'It has no commit' : `It has ${counted(ahead, 'commit')}`
   const since = behind === 0 ? '' : `; ${onto} has ${counted(behind, 'commit')} since it began`
   return `${has}${since}.${path === null ? ' Its folder is gone, its branch is not.' : ''}`
 }
@@ -34,7 +34,7 @@ export function standingText(view: Facts): string {
 export function applyObjection(view: Facts): string | null {
   const { state, ahead, onto, conflicts, uncommitted, is_running } = view
   if (is_running || state === 'applied') return null
-  if (ahead === 0) return 'There is nothing to apply: its branch has no commit of its own.'
+  if (ahead === 0) return 'There is nothing to apply: its branch has no commit.'
   if (onto === null)
     return 'The working folder has no branch checked out. Run git switch <branch> there, then apply.'
   if (conflicts.length > 0)

@@ -18,7 +18,7 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   const book = '```sh run\necho paint > door.txt\n```\n'
   writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
   const started = await cli.run('start', 'door', '--isolation', 'worktree')
-  t.match(started, { code: 0, stdout: /The work happens in a git worktree of its own/ })
+  t.match(started, { code: 0, stdout: /The work happens in a separate git worktree/ })
   t.match(await cli.run('approve', 'door', '--yes'), { code: 0 })
   t.match(await cli.run('show', 'door', '1'), {
     stdout: /Worktree {2}casefile\/red-door-1\n {2}It has 1 commit\.\n.*casefile worktree apply/,

@@ -144,7 +144,7 @@ for (const [who, before, user, options] of people) {
     t.comment(`found out within ${found.openedInMs} ms`)
 
     for (const name of Object.keys(ATTACKS)) {
-      t.test(`holds against ${name}`, async (t) => {
+      t.test(`keeps out ${name}`, async (t) => {
         t.equal(found.ran[name]?.startError, undefined)
         const { exit, said } = found.ran[name] ?? {}
         t.ok(exit, said?.replace(/\s+/g, ' ') ?? 'it ran')

@@ -347,7 +347,7 @@ t.test('a hostile session damages neither the repository nor other branches', as
       /do not continue/,
     ],
     [
-      'a .git of its own',
+      'a separate .git',
       `rm -rf .git; git init -q; git config core.fsmonitor 'touch ${root}/pwned'; echo bad > bad.txt`,
       null,
     ],

@@ -52,7 +52,7 @@ const ESCAPES = {
   'a nested unmount': 'unshare -Urm sh -c \'umount -l "$RECORDS"; echo x > "$RECORDS/new"\'',
   'a nested bind':
     'unshare -Urm sh -c \'mount --rbind / "$TMPDIR" && echo x > "$TMPDIR$HOME/new"\'',
-  'a nested root of its own':
+  'a nested root':
     'unshare -Urm sh -c \'mkdir -p "$TMPDIR/r" && mount --rbind / "$TMPDIR/r" && chroot "$TMPDIR/r" sh -c "echo x > $HOME/new"\'',
   'the root of the service': 'echo x > "/proc/$SERVICE/root$HOME/new"',
   'the folder of the service': 'echo x > "/proc/$SERVICE/cwd/../casefile-escape"',
@@ -72,7 +72,7 @@ const ESCAPES = {
     for d in $(ls /dev | grep -E '^(vd|sd|nvme|xvd|dm-|loop)'); do
       [ -b "/dev/$d" ] && dd if="/dev/$d" of=/dev/null bs=1 count=1 && exit 0
     done; exit 1`,
-  'a device of its own':
+  'a separate device':
     'mknod "$TMPDIR/disk" b 254 0 && dd if="$TMPDIR/disk" of=/dev/null bs=1 count=1',
   'a setting of the kernel': 'echo x > /proc/sys/kernel/core_pattern',
   'a magic request': '[ -e /proc/sysrq-trigger ] && echo h > /proc/sysrq-trigger',
@@ -114,7 +114,7 @@ for (const [who, user, options] of people) {
     if (guarded?.writes === undefined) return
     const { ended } = await runAll(place, ESCAPES)
     for (const [name, { exit, said }] of Object.entries(ended)) {
-      t.test(`holds against ${name}`, async (t) => {
+      t.test(`keeps out ${name}`, async (t) => {
         t.ok(exit, said)
         t.notMatch(said, 'top secret')
       })
@@ -139,7 +139,7 @@ const WORK = {
   'shared memory': 'echo x > /dev/shm/casefile-$$ && rm /dev/shm/casefile-$$',
   'the usual devices':
     'head -c1 /dev/zero /dev/urandom > /dev/null && : < /dev/null && [ -c /dev/full ] && [ -c /dev/tty ]',
-  'a terminal of its own':
+  'a separate terminal':
     'python3 -c "import pty, os; os._exit(os.waitstatus_to_exitcode(pty.spawn([\'tty\'])))" | grep -q /dev/pts',
   'standard streams by name':
     'echo out > /dev/stdout && echo err > /dev/stderr && cat /dev/stdin < src/a.js',

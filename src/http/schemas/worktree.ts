@@ -63,7 +63,7 @@ export const isolationFacts = {
   isolation: z
     .enum(['worktree'])
     .nullable()
-    .describe('`worktree`: it works in a git worktree of its own.'),
+    .describe('`worktree`: it works in a separate git worktree.'),
   worktree: worktree
     .nullable()
     .describe('Null before its run begins, and for a session without one.'),
@@ -73,7 +73,7 @@ export const isolationChoice = z
   .enum(ISOLATIONS)
   .optional()
   .describe(
-    '`worktree`: work in a git worktree of its own. By default as the case says, or else casefile.md.',
+    '`worktree`: work in a separate git worktree. By default as the case says, or else casefile.md.',
   )
 
 export const listedWorktree = z

@@ -17,7 +17,7 @@ export async function makeDeviceFolder(folder: string): Promise<SandboxView[]> {
   for (const entry of await readdir(DEVICES, { withFileTypes: true })) {
     const { name } = entry
     const [at, shows] = [join(folder, name), join(DEVICES, name)]
-    // the one of the terminals in sight, which a mount of its own could not find
+    // the one of the terminals in sight, which a separate mount could not find
     if (name === 'ptmx') await symlink('pts/ptmx', at)
     else if (entry.isSymbolicLink()) await symlink(await readlink(shows), at)
     else if (entry.isDirectory() && FOLDERS.includes(name)) await mkdir(at)

@@ -1,4 +1,4 @@
-/** Processes that a run may have left behind, where it had no process namespace of its own. */
+/** Processes that a run may have left behind, where it had no separate process namespace. */
 
 import { readProc } from '../../platform/proc.ts'
 import { processIds, processName, processStat, processUser } from '../../platform/processes.ts'

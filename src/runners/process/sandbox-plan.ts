@@ -127,7 +127,7 @@ function foldersAround(places: readonly Place[], { mounts }: PlanFacts): string[
     .sort((a, b) => a.length - b.length)
 }
 
-/** Whether an open place gets a mount of its own. */
+/** Whether an open place gets a separate mount. */
 function isBound(place: Place, places: readonly Place[]): boolean {
   return place.shows !== undefined || innermost(place.path, before(place, places)) !== undefined
 }

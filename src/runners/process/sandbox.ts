@@ -11,7 +11,7 @@ import { mountPoints } from '../../platform/mounts.ts'
 import { openFilePath } from '../../platform/proc.ts'
 import { type InputFile, openInputFile } from '../output/input-file.ts'
 import { findProgram } from './find-program.ts'
-import { joinWords, openProcessKeeper, type ProcessKeeper } from './process-keeper.ts'
+import { joinWords, openProcessNamespace, type ProcessNamespace } from './process-namespace.ts'
 import {
   FIRST_DESCRIPTOR,
   MOST_OPENED,
@@ -143,22 +143,23 @@ async function standing(
 }
 
 function sandboxBy(way: Way, tools: Tools, folders: FoundFolders) {
-  let keeper: ProcessKeeper | null = null
+  let processNamespace: ProcessNamespace | null = null
   const reachable = new Map<string, boolean>()
 
   async function wordsBefore(): Promise<string[]> {
     const { nsenter, setsid } = tools
-    if (way.keeper === null || nsenter === null || setsid === null) return way.outer
-    if (!keeper?.isAlive()) keeper = await openProcessKeeper(way.keeper)
+    if (way.processNamespace === null || nsenter === null || setsid === null) return way.outer
+    if (!processNamespace?.isAlive())
+      processNamespace = await openProcessNamespace(way.processNamespace)
     // without it the program must not run: its mounts would show the processes of the system
-    if (keeper === null)
+    if (processNamespace === null)
       return ['/bin/sh', '-c', 'echo no process namespace can be made >&2; exit 1']
-    return [...joinWords({ nsenter, setsid }, keeper, way.isUser), ...way.outer]
+    return [...joinWords({ nsenter, setsid }, processNamespace, way.isUser), ...way.outer]
   }
 
   return {
     kind: 'mount' as const,
-    ownProcesses: way.keeper !== null,
+    ownProcesses: way.processNamespace !== null,
     async wrap(script: string, args: readonly string[], program: readonly string[]) {
       const mounts = mountPoints() ?? []
       await learnReachable(
@@ -170,7 +171,7 @@ function sandboxBy(way: Way, tools: Tools, folders: FoundFolders) {
         files: folders.files,
         isChecked: (path) => folders.writable.has(path),
         isReachable: (path) => reachable.get(path) ?? true,
-        ownProcesses: way.keeper !== null,
+        ownProcesses: way.processNamespace !== null,
       })
       const words = [tools.mount, ...opened, 'in', ...checks, 'run']
       const end = [...args, ...way.inner, ...program]
@@ -182,8 +183,8 @@ function sandboxBy(way: Way, tools: Tools, folders: FoundFolders) {
       }
     },
     async end() {
-      await keeper?.end()
-      keeper = null
+      await processNamespace?.end()
+      processNamespace = null
     },
   }
 }
@@ -284,8 +285,8 @@ interface Way {
   /** Words before the program that drop the capabilities to undo the mounts. */
   inner: string[]
   /** Words before the options that make a process namespace; null for none. */
-  keeper: string[] | null
-  /** Whether the keeper also has the user namespace. */
+  processNamespace: string[] | null
+  /** Whether it also has the user namespace. */
   isUser: boolean
 }
 
@@ -314,10 +315,14 @@ function waysOf(
   }
   const both = prefer === 'isolation' ? [asUser, asRoot] : [asRoot, asUser]
   return (user === 0 && setpriv ? both : [asUser]).flatMap((way) => {
-    const shared = { ...way, keeper: null }
+    const shared = { ...way, processNamespace: null }
     if (processes === 'shared' || nsenter === null || setsid === null) return [shared]
-    // the user namespace is the keeper's
-    const own = { ...way, outer: [unshare, ...mounts], keeper: way.isUser ? namespace : [unshare] }
+    // the user namespace is that of the processes
+    const own = {
+      ...way,
+      outer: [unshare, ...mounts],
+      processNamespace: way.isUser ? namespace : [unshare],
+    }
     return [own, shared]
   })
 }

@@ -14,7 +14,7 @@ const DENIED: HookAnswer = {
 }
 
 /**
- * Holds a call that may change something back while the tests before the work run, for as long as a hook may wait.
+ * Delays a call that may change something while the tests before the work run, for as long as a hook may wait.
  * Null if it may go on.
  */
 export async function answerWhilePreparing(

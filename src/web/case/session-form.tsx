@@ -51,7 +51,7 @@ export function SessionForm({ data }: { data: CasePageData }) {
         <Field id="session-isolation" label="Where does it work?">
           <select id="session-isolation" name="isolation" data-empty="omit">
             <option value="">{usualPlace(data)}</option>
-            <option value="worktree">In a git worktree of its own, applied when you say so</option>
+            <option value="worktree">In a separate git worktree, applied when you say so</option>
             <option value="none">In the working folder</option>
           </select>
         </Field>

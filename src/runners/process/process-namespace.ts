@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { namespacePath } from '../../platform/proc.ts'
 import { firstChild } from '../../platform/processes.ts'
 
-export interface ProcessKeeper {
+export interface ProcessNamespace {
   /** The id of a process whose children, once it has their namespaces, are in the namespace. */
   pid: number
   isAlive(): boolean
@@ -19,7 +19,7 @@ const END_WITHIN_MS = 3_000
 
 /**
  * The first process of the namespace: its end is the end of all others. It collects orphans, and ends with this service,
- * which holds the other end of its input.
+ * which has the other end of its input.
  */
 const FIRST_PROCESS = `
 exec 3<&0 </dev/null
@@ -30,7 +30,9 @@ exec >/dev/null
 wait`
 
 /** Null if it cannot be made here. `unshare` with its options makes the namespaces. */
-export async function openProcessKeeper(unshare: readonly string[]): Promise<ProcessKeeper | null> {
+export async function openProcessNamespace(
+  unshare: readonly string[],
+): Promise<ProcessNamespace | null> {
   const [file = '', ...args] = [
     ...unshare,
     '--pid',
@@ -71,12 +73,12 @@ export async function openProcessKeeper(unshare: readonly string[]): Promise<Pro
 }
 
 /**
- * The words in front of a program that start it in the namespaces of the keeper, as the leader of its own session and
+ * The words in front of a program that start it in the namespaces of these processes, as the leader of a session and
  * group. `nsenter` stays its parent outside, and ends as the program did: with its exit code, or by its signal.
  */
 export function joinWords(
   { nsenter, setsid }: { nsenter: string; setsid: string },
-  { pid }: ProcessKeeper,
+  { pid }: ProcessNamespace,
   isUser: boolean,
 ): string[] {
   return [
