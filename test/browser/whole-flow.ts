@@ -53,7 +53,7 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
     for (const details of all) (details as HTMLDetailsElement).open = true
   })
   t.equal(
-    await page.locator('#terminal .fg-2').first().innerText(),
+    await page.locator('#terminal .fg-2').first().textContent(),
     'hello from the step',
     'in green',
   )

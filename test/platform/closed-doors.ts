@@ -66,13 +66,14 @@ for (const doors of closed) {
     })
 
     t.test('a session cannot approve, where the sender can be known', async (t) => {
-      writeFileSync(join(root, 'ask.mjs'), ASK)
-      mkdirSync(join(root, 'elsewhere'), { recursive: true })
-      // in its own folder, as a busy one would stop it too
-      const fields = { workdir: 'elsewhere' }
-      const target = await planned(service, { runbook: step('true'), fields })
+      // two folders beside each other, as a busy one would stop it too
+      for (const name of ['asks', 'elsewhere']) mkdirSync(join(root, name), { recursive: true })
+      writeFileSync(join(root, 'asks/ask.mjs'), ASK)
+      const plannedIn = (workdir: string, script: string) =>
+        planned(service, { runbook: step(script), fields: { workdir } })
+      const target = await plannedIn('elsewhere', 'true')
       const script = `unset NODE_OPTIONS; node ask.mjs ${service.url} ${target.path}/approve`
-      const { session } = await finished(service, await planned(service, { runbook: step(script) }))
+      const { session } = await finished(service, await plannedIn('asks', script))
       t.match(session.output, `answer ${showsProcesses ? 403 : 200}`)
       if (showsProcesses) t.match(await must(service, 'GET', target.path), { state: 'plan_ready' })
       else await reaches(service, target, 'complete')

@@ -66,6 +66,7 @@ t.test('the whole of a session as it happens', async (t) => {
       'session_state_changed',
       'session_state_changed',
       'session_started',
+      'base_recorded',
       'guarded',
       'step_started',
       'step_finished',
