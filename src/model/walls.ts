@@ -39,8 +39,8 @@ function placesText(writes: unknown, hides: unknown): string | null {
   const places = namesIn(writes)
   if (places.length === 0) return null
   const unseen = namesIn(hides)
-  const seen = unseen.length === 0 ? '' : `; not seen: ${unseen.join(', ')}`
-  return `written only: ${places.join(', ')}${seen}`
+  const seen = unseen.length === 0 ? '' : `; could not see: ${unseen.join(', ')}`
+  return `could write only to: ${places.join(', ')}${seen}`
 }
 
 /** Null if nothing limits it. */

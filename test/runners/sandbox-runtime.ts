@@ -170,7 +170,7 @@ t.test('what held, in words', (t) => {
   const fields = { mode: 'work', hosts: ['a.org'], runtime: '0.0.83' }
   t.equal(
     wallsText({ ...fields, guard: 'mount', writes: ['the working folder'] }),
-    'written only: the working folder; on the network only: a.org (sandbox-runtime 0.0.83)',
+    'could write only to: the working folder; on the network only: a.org (sandbox-runtime 0.0.83)',
   )
   t.match(
     wallsText({ ...fields, guard: 'comparison', hosts: [], reason: 'no Linux' }),
