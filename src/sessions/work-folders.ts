@@ -129,7 +129,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
     },
     writes: [
       'the working folder',
-      ...(repository.length > 0 ? ['its repository'] : []),
+      ...(repository.length > 0 ? ['the .git of its repository'] : []),
       'temporary folders',
       ...namesOf([...caches, ...own], home),
     ],

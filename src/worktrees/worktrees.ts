@@ -4,6 +4,7 @@
  */
 
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import { removeTempFiles } from '../files/temp-files.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { Actor } from '../model/history.ts'
@@ -184,6 +185,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
         return result
       }),
     async recover() {
+      await removeTempFiles([notes.root])
       for (const note of await notes.all()) {
         if (note.applying === null) continue
         try {

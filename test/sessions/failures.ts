@@ -422,7 +422,10 @@ t.test('the diff is exact', async (t) => {
     t.match(sorted(session.diff), expected)
   })
   await t.test('of a folder in a monorepo: what happens beside it is not counted', async (t) => {
-    const service = await openTestService(t, { files: { pkg: { ...files }, other: { x: '1\n' } } })
+    const service = await openTestService(t, {
+      files: { pkg: { ...files }, other: { x: '1\n' } },
+      mount: false,
+    })
     git(service.root, 'init')
     git(service.root, 'add', '.')
     git(service.root, 'commit', '-m', 'first')

@@ -255,14 +255,14 @@ t.test('an approval counts once, and for the text that was shown', async (t) => 
 
   await t.test('twenty at once', async (t) => {
     const ref = await planned(service, {
-      runbook: step('echo x >> ../ran'),
+      runbook: step('echo x >> ran'),
       fields: { workdir: 'a' },
     })
     const answers = await Promise.all(Array.from({ length: 20 }, () => approve(ref.path)))
     t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(19).fill(409)])
     t.match(answers.find(({ status }) => status === 200)?.json, { state: 'approved' })
     await reaches(service, ref, 'complete')
-    t.equal(readFileSync(join(service.root, 'ran'), 'utf8'), 'x\n')
+    t.equal(readFileSync(join(service.root, 'a', 'ran'), 'utf8'), 'x\n')
     t.match(await approve(ref.path), { status: 422 })
   })
 

@@ -1,6 +1,7 @@
 // What people and agents write is data on its whole way: into prompts, programs' arguments, git and
 // records. Each text here would leave a file behind if anything took it for a command.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -76,7 +77,9 @@ async function hostile(t: Test) {
   const service = await openTestService(t, { files, trust: true })
   committed(service.root)
   const dir = join(service.stateDir, '..')
-  const published = join(dir, 'arguments.jsonl')
+  const outside = mkdtempSync(join(tmpdir(), 'casefile-arguments-'))
+  t.teardown(() => rmSync(outside, { recursive: true, force: true }))
+  const published = join(outside, 'arguments.jsonl')
   program(join(dir, 'bin'), 'tells', TELLS)
   mkdirSync(join(dir, 'home'))
   const { PATH, HOME } = process.env

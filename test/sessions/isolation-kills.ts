@@ -109,7 +109,8 @@ t.test('killed at any moment, no commit, change or worktree is lost', linuxOnly,
 
   /** What must hold whenever the service has started again. */
   function check({ root }: BuiltService, when: string): void {
-    const kept = readdirSync(join(stateDir, 'worktrees')).sort()
+    const made = join(stateDir, 'worktrees')
+    const kept = existsSync(made) ? readdirSync(made).sort() : []
     const trees = kept.filter((each) => !each.includes('.'))
     t.strictSame(
       kept,

@@ -316,7 +316,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'another sandbox',
     ['sandbox: off'],
     2,
-    /^sandbox: found "?(?:off|false)"?, expected mounts, none or \{ hosts: \[registry\.npmjs\.org\] \}$/,
+    /^sandbox: found "?(?:off|false)"?, expected mounts, none or \{ hosts: \[packages\.example\.org\] \}$/,
   ],
   [
     'an address in place of a host',

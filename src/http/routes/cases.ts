@@ -102,7 +102,7 @@ export const caseEndpoints = [
       'Cases that wait for a decision come first. Without `needs`, the list includes cases that need nothing. The other filters are those of `GET /cases`.',
     query: { ...triageQuery, ...paging },
     responses: listOf(triageRow, 'Cases, most urgent first.'),
-    errors: ['bad_request', 'unknown_state'],
+    errors: ['unknown_state'],
     async handle({ c, service, query }) {
       const { lists } = service
       const filters = await triageFilters(service, query)

@@ -108,7 +108,6 @@ export const conversationEndpoints = [
       'Conversations in the folder are bound to this case, if neither the environment of the agent nor the name of the branch names another one.',
     query: { folder: currentCaseSchema.shape.folder },
     responses: { 200: { description: 'The folder and its case.', json: currentCaseSchema } },
-    errors: ['bad_request'],
     async handle({ c, service, query: { folder } }) {
       const current = await service.conversations.currentCase(folder)
       return answerJson(c, { ...current, folder: shownFolder(service.layout.root, current.folder) })

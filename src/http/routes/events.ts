@@ -30,7 +30,6 @@ export const eventEndpoints = [
     responses: {
       200: { description: 'The events of the log.', events: 'LogEvent' },
     },
-    errors: ['bad_request'],
     handle: ({ c, service, query }) => streamEvents(c, service, query),
   }),
 ]

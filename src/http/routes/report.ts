@@ -39,7 +39,6 @@ export const reportEndpoints = [
         headers: ['ETag', 'Content-Security-Policy'],
       },
     },
-    errors: ['bad_request'],
     example: { responses: { 200: '# Signed out again right after signing in\n…' } },
     async handle({ c, service, params: { id }, query: { format = 'html', session } }) {
       const folder = await service.store.read(id)

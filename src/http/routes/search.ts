@@ -63,7 +63,7 @@ export const searchEndpoints = [
         headers: ['X-Total-Count'],
       },
     },
-    errors: ['bad_request', 'unknown_state'],
+    errors: ['unknown_state'],
     async handle({ c, service, query }) {
       const { total, found } = await search(service, query)
       return answerJson(c, found, 200, { 'x-total-count': String(total) })
@@ -82,7 +82,6 @@ export const searchEndpoints = [
     responses: {
       200: { description: 'Cases, most similar first.', json: z.array(resolvedCase) },
     },
-    errors: ['bad_request'],
     async handle({ c, service, params: { id }, query }) {
       await service.store.read(id) // throws if there is no such case
       const most = query.limit ?? SIMILAR_LIMIT.default

@@ -26,7 +26,6 @@ export const sessionStreamEndpoints = [
       },
       204: { description: 'There are no more events.' },
     },
-    errors: ['bad_request'],
     handle: ({ c, service, params: { id, sid } }) => streamSession(c, service, { id, sid }),
   }),
 ]

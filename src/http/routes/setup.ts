@@ -75,7 +75,6 @@ export const setupEndpoints = [
     params: { id: caseIdParam },
     query: { provider: setupProvider },
     responses: { 200: { description: 'What it would plan with.', json: caseSetup } },
-    errors: ['bad_request'],
     async handle({ c, service, params: { id }, query: { provider } }) {
       const folder = await service.store.read(id)
       return answerJson<CaseSetupJson>(c, await service.setup.ofCase(folder, provider))

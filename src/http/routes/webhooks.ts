@@ -126,7 +126,6 @@ export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
       params: ofList,
       query: paging,
       responses: listOf(webhook, 'Webhooks, newest first.'),
-      errors: ['bad_request'],
       example: { responses: { 200: [shown] } },
       async handle({ c, service, params, query }) {
         const ofCase = await caseOf(service, params as Params)
