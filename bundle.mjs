@@ -20,6 +20,7 @@ const ENTRY_POINTS = {
   'parse-worker': 'src/markdown/parse-worker.ts',
   'report-worker': 'src/runners/reports/report-worker.ts',
   'render-worker': 'src/rendering/render-worker.ts',
+  'program-process-main': 'src/platform/program-process-main.ts',
   'scripted-agent': 'src/demo/scripted-agent.ts',
 }
 

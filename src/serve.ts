@@ -6,6 +6,8 @@ import { requestListener } from './http/request-listener.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
 import { ATTENTION_KINDS } from './model/attention.ts'
+import { startProgramsBy } from './platform/program.ts'
+import { createProgramProcess } from './platform/program-process.ts'
 import type { TimeLimits } from './runners/time-limits.ts'
 import { openService, type Service } from './service.ts'
 import type { ServiceOptions } from './service-options.ts'
@@ -158,6 +160,7 @@ async function openInBrowser(url: string, log: (line: string) => void): Promise<
 
 /** `casefile serve`: prints the address once it answers, and stops cleanly on SIGINT and SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
+  startProgramsBy(createProgramProcess())
   const served = await openOnceFree(options)
   const { url } = served
   const where = options.json

@@ -41,7 +41,7 @@ export function createWorktreeViews(
   notes: WorktreeNotes,
   isRunningHere: (sessionId: string) => boolean,
 ) {
-  const cache = new Map<string, { at: number; view: Promise<WorktreeView> }>()
+  const cache = new Map<string, { at: number; of: string; view: Promise<WorktreeView> }>()
 
   async function fresh(note: WorktreeNote): Promise<WorktreeView> {
     const { tree } = placesOf(notes.root, note)
@@ -68,11 +68,14 @@ export function createWorktreeViews(
 
   /** Each git takes a part of a second from other answers, so several pages share one look. */
   function lately(note: WorktreeNote): Promise<WorktreeView> {
-    const known = cache.get(note.session_id)
-    if (known && performance.now() - known.at < GOOD_FOR_MS) return known.view
+    const { session_id } = note
+    // not across a move from one stage to the next: its end is to be seen at once
+    const of = JSON.stringify([note, isRunningHere(session_id)])
+    const known = cache.get(session_id)
+    if (known?.of === of && performance.now() - known.at < GOOD_FOR_MS) return known.view
     const view = fresh(note)
-    cache.set(note.session_id, { at: performance.now(), view })
-    view.catch(() => cache.delete(note.session_id))
+    cache.set(session_id, { at: performance.now(), of, view })
+    view.catch(() => cache.delete(session_id))
     return view
   }
 

@@ -1,12 +1,12 @@
-import { type ChildProcess, execFile } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { promisify } from 'node:util'
 import { codeOf } from '../../files/errno.ts'
+import { runProgram } from '../../platform/program.ts'
 import { openInputFile } from './input-file.ts'
 
 /** `none` reads as empty; `text` is the complete input. */
@@ -89,7 +89,16 @@ async function openOutputPipes(folder: string): Promise<OutputPipes | null> {
   const names = [`${stem}.out`, `${stem}.err`] as const
   const opened: OutputPipe[] = []
   try {
-    await promisify(execFile)('mkfifo', ['-m', '600', ...names], { timeout: 10_000 })
+    const { exit } = await runProgram({
+      file: 'mkfifo',
+      args: ['-m', '600', ...names],
+      cwd: folder,
+      env: process.env,
+      input: '',
+      maxBytes: Number.POSITIVE_INFINITY,
+      timeoutMs: 10_000,
+    })
+    if (exit !== 0) return null
     for (const name of names) opened.push(openPipe(name))
     return opened as OutputPipes
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Runs git with a time limit, an output limit, and without inherited `GIT_*` variables. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { runProgram } from '../../platform/program.ts'
 
 const TWO_MINUTES = 120_000
 
@@ -43,45 +43,22 @@ const NO_OTHER_PROGRAMS = [
  * Runs git and returns its exit code and output. Rejects if git cannot be started (ENOENT: no git, or no such `cwd`),
  * takes longer than 2 minutes, or is aborted (AbortError), but only after git has ended. Takes no optional locks.
  */
-export function runGit(args: string[], options: GitCommandOptions): Promise<GitOutput> {
-  const { timeoutMs = TWO_MINUTES, maxBytes = Number.POSITIVE_INFINITY } = options
-  return new Promise((resolve, reject) => {
-    const child = spawn('git', [...NO_OTHER_PROGRAMS, ...args], {
-      cwd: options.cwd,
-      env: {
-        ...withoutGitVariables(process.env),
-        ...(options.isRemote ? remoteVariables(process.env) : {}),
-        ...QUIET,
-        ...options.env,
-      },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      killSignal: 'SIGKILL',
-      signal: options.signal,
-    })
-    // spawn's own timeout would keep this process alive if git is missing
-    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
-    const stdout = collect(child, 'stdout', maxBytes)
-    const stderr = collect(child, 'stderr', 64 * 1024)
-    let failure: Error | undefined
-    child.on('error', (error) => {
-      failure = error
-      if (child.pid !== undefined) return
-      clearTimeout(timer)
-      reject(error)
-    })
-    // EPIPE: git ended before it read everything; its exit code gives the reason
-    child.stdin.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') reject(error)
-    })
-    child.stdin.end(options.input ?? '')
-    child.on('close', (exit, signal) => {
-      clearTimeout(timer)
-      const result = { exit: exit ?? -1, stdout: stdout(), stderr: stderr().toString() }
-      if (failure !== undefined) reject(failure)
-      else if (exit !== null || stdout().length > maxBytes) resolve(result)
-      else reject(new Error(`git ${args[0]} was ended by ${signal} (it may take ${timeoutMs} ms)`))
-    })
-  })
+export async function runGit(args: string[], options: GitCommandOptions): Promise<GitOutput> {
+  const { cwd, input = '', timeoutMs = TWO_MINUTES, maxBytes = Number.POSITIVE_INFINITY } = options
+  const env = {
+    ...withoutGitVariables(process.env),
+    ...(options.isRemote ? remoteVariables(process.env) : {}),
+    ...QUIET,
+    ...options.env,
+  }
+  const { exit, signal, isCut, stdout, stderr } = await runProgram(
+    { file: 'git', args: [...NO_OTHER_PROGRAMS, ...args], cwd, env, input, timeoutMs, maxBytes },
+    options.signal,
+  )
+  if (exit === null && !isCut) {
+    throw new Error(`git ${args[0]} was ended by ${signal} (it may take ${timeoutMs} ms)`)
+  }
+  return { exit: exit ?? -1, stdout, stderr }
 }
 
 /** Returns the standard output of a command; throws if it fails. */
@@ -108,16 +85,4 @@ function remoteVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     /^GIT_(?:SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|SSL_[A-Z_]+|PROXY_COMMAND)$/.test(name),
   )
   return Object.fromEntries(kept)
-}
-
-function collect(child: ChildProcess, name: 'stdout' | 'stderr', maxBytes: number): () => Buffer {
-  const parts: Buffer[] = []
-  let length = 0
-  child[name]?.on('data', (part: Buffer) => {
-    if (length > maxBytes) return
-    parts.push(part)
-    length += part.length
-    if (length > maxBytes && name === 'stdout') child.kill('SIGKILL')
-  })
-  return () => Buffer.concat(parts)
 }

@@ -1,0 +1,92 @@
+/**
+ * Starts programs from a small process. To start a program, a process is copied, and waits until the program runs: from a
+ * service with much memory, that takes up to 50 ms each, in which it answers nothing.
+ */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { workerFile } from '../package-files.ts'
+import type { ProgramCall, ProgramOutput, ProgramStarter } from './program-child.ts'
+
+export type ProgramRequest = { id: number; call: ProgramCall } | { id: number; isAborted: true }
+
+export interface ProgramAnswer {
+  id: number
+  output?: ProgramOutput
+  error?: { name: string; message: string; code?: unknown }
+}
+
+interface Waiting {
+  resolve(output: ProgramOutput): void
+  reject(error: unknown): void
+}
+
+interface ProgramProcess {
+  child: ChildProcess
+  waiting: Map<number, Waiting>
+}
+
+/** It ends when it has had nothing to do for so long. */
+const IDLE_MS = 30_000
+
+/** The process is started by the first call, and after its end by the next one. */
+export function createProgramProcess(): ProgramStarter {
+  let current: ProgramProcess | null = null
+  let count = 0
+  let idle: NodeJS.Timeout | undefined
+
+  function opened(): ProgramProcess {
+    if (current?.child.connected) return current
+    const child = fork(workerFile('platform/program-process-main.ts'), {
+      serialization: 'advanced',
+      execArgv: [],
+      env: { ...process.env, NODE_OPTIONS: '' },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    const waiting = new Map<number, Waiting>()
+    const own = { child, waiting }
+    const end = (error: Error) => {
+      for (const { reject } of waiting.values()) reject(error)
+      waiting.clear()
+      if (current === own) current = null
+    }
+    child.on('message', (answer) => settle(waiting, answer as ProgramAnswer))
+    child.on('error', end)
+    child.on('disconnect', () => end(new Error('the process that starts programs has ended')))
+    current = own
+    return own
+  }
+
+  return async (call, signal) => {
+    signal?.throwIfAborted()
+    clearTimeout(idle)
+    const own = opened()
+    const { child, waiting } = own
+    const id = ++count
+    child.ref()
+    child.channel?.ref()
+    const abort = () =>
+      child.connected && child.send({ id, isAborted: true } satisfies ProgramRequest)
+    try {
+      return await new Promise<ProgramOutput>((resolve, reject) => {
+        waiting.set(id, { resolve, reject })
+        signal?.addEventListener('abort', abort)
+        child.send({ id, call } satisfies ProgramRequest, (error) => error && reject(error))
+      })
+    } finally {
+      waiting.delete(id)
+      signal?.removeEventListener('abort', abort)
+      if (current === own && waiting.size === 0) {
+        child.unref()
+        child.channel?.unref()
+        clearTimeout(idle)
+        idle = setTimeout(() => child.disconnect(), IDLE_MS).unref()
+      }
+    }
+  }
+}
+
+function settle(waiting: ProgramProcess['waiting'], { id, output, error }: ProgramAnswer): void {
+  const asked = waiting.get(id)
+  if (output) asked?.resolve(output)
+  else asked?.reject(Object.assign(new Error(error?.message), error))
+}
