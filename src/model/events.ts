@@ -212,6 +212,8 @@ export const EVENTS = {
       output_bytes: count,
       report_bytes: optional(count),
       truncated: optional(yes),
+      log_sha256: optional(hash),
+      report_sha256: optional(hash),
       tail: text,
     },
     {
@@ -317,6 +319,7 @@ export const EVENTS = {
       files: optional(count),
       warnings: optional(count),
       first: optional(z.array(text)),
+      patch_sha256: optional(hash),
       diff: optional(z.null()),
       reason: optional(text),
     },

@@ -1,14 +1,12 @@
 import { codeOf, hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
-import type { FieldsRead } from '../model/events.ts'
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
-import type { PlanStep, StepProof } from '../model/plan-step.ts'
 import { reportFacts } from '../model/report-formats.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
-import { type LineWith, type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
-import { artifactPath, makeArtifacts, readArtifact } from '../runners/output/artifacts.ts'
+import { type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
+import { artifactPath, MAX_REPORT_BYTES, readArtifact } from '../runners/output/artifacts.ts'
 import { headAndTail } from '../runners/output/output-excerpt.ts'
-import { headAndTailOfFile, type OutputLog, openOutputLog } from '../runners/output/output-log.ts'
+import { headAndTailOfFile } from '../runners/output/output-log.ts'
 import {
   openReportReader,
   type ReportReader,
@@ -16,10 +14,11 @@ import {
 } from '../runners/reports/report-reader.ts'
 import { type TestResults, testNote } from '../runners/reports/test-results.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { changedText, isOtherArtifact } from './changed-artifacts.ts'
+import { baselineStepsOf, endOf, stepsOf, type TrailStep, workStepsOf } from './trail-steps.ts'
 
 /** The size limit of `## Execution output`; the full output is in artifacts/. */
 const MAX_OUTPUT_BYTES = 64 * 1024
-export const MAX_REPORT_BYTES = 21 * 1024 * 1024
 
 interface StepEvidence {
   output: string
@@ -55,10 +54,11 @@ export async function stepEvidence(
   try {
     for (const step of steps) {
       const { log, report } = step.artifacts
-      const output = log === null ? MISSING : await excerptOf(layout, case_id, log, share)
-      const reported = report === null ? MISSING : await excerptOf(layout, case_id, report, 1)
+      const output = log === null ? MISSING : await ownExcerpt(layout, case_id, step, log, share)
+      const reported =
+        report === null ? MISSING : await ownExcerpt(layout, case_id, step, report, 1)
       parts.push(stepText(step, output, reported))
-      if (step.isBaseline) continue
+      if (step.isBaseline || 'isChanged' in output || 'isChanged' in reported) continue
       // a step that should print a report but wrote only to standard error still leaves its log
       const artifact = isThere(reported) ? report : isThere(output) ? log : null
       if (artifact === null) continue
@@ -166,11 +166,24 @@ export function sumOfTests(
   }
 }
 
-type Excerpt = { text: string } | { unread: string } | typeof MISSING
+type Excerpt = { text: string } | { unread: string; isChanged?: true } | typeof MISSING
 const MISSING = { missing: true } as const
 
 function isThere(excerpt: Excerpt): boolean {
   return 'text' in excerpt
+}
+
+/** The same, but not what another process put in the place of the step's output. */
+async function ownExcerpt(
+  layout: Layout,
+  case_id: string,
+  step: TrailStep,
+  name: string,
+  maxBytes: number,
+): Promise<Excerpt> {
+  const excerpt = await excerptOf(layout, case_id, name, maxBytes)
+  if (!isThere(excerpt) || !(await isOtherArtifact(layout, case_id, step, name))) return excerpt
+  return { unread: changedText(name), isChanged: true }
 }
 
 async function excerptOf(
@@ -195,7 +208,12 @@ function unread(name: string, error: unknown): string {
 /** The audit trail's lines for the evidence. */
 export function evidenceLines(
   diff:
-    | { diff: Diff; warnings: string[]; outside: { files: string[]; more: number } }
+    | {
+        diff: Diff
+        patch_sha256: string | null
+        warnings: string[]
+        outside: { files: string[]; more: number }
+      }
     | { reason: string },
   tests: TestCounts | null,
   compared: readonly NewTrailLine<'tests_compared'>[] = [],
@@ -203,7 +221,7 @@ export function evidenceLines(
   const lines: NewTrailLine[] = []
   if ('diff' in diff) {
     const { file, additions, deletions, files } = diff.diff
-    const { warnings, outside } = diff
+    const { warnings, outside, patch_sha256 } = diff
     if (outside.files.length > 0) {
       const more = outside.more > 0 ? { more: outside.more } : {}
       lines.push({ event: 'out_of_scope', fields: { files: outside.files, ...more } })
@@ -217,6 +235,7 @@ export function evidenceLines(
         files: count,
         warnings: warnings.length || undefined,
         first: warnings.length === 0 ? undefined : shown(warnings),
+        patch_sha256: patch_sha256 ?? undefined,
       }),
     )
   } else {
@@ -229,144 +248,4 @@ export function evidenceLines(
 
 function shown(warnings: readonly string[]): string[] {
   return warnings.slice(0, 3).map((warning) => warning.slice(0, 200).toWellFormed())
-}
-
-/** A step as the audit trail records it. */
-export interface TrailStep {
-  id: string
-  proof: StepProof | null
-  artifacts: StepArtifacts
-  /** It ran before the work, so that tests can be compared; it proves nothing. */
-  isBaseline: boolean
-  finished: LineWith<'step_finished'> | null
-}
-
-export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
-  const steps: TrailStep[] = []
-  for (const line of trail) {
-    if (line.event === 'step_started') steps.push(startedStep(number, line))
-    if (line.event === 'step_finished') finish(steps, line)
-  }
-  return steps
-}
-
-/**
- * The steps of Work mode; an agent's planning is a step before these. Proof steps run at each stop of an agent in a
- * terminal: the last run of each counts.
- */
-export function workStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
-  const steps = runStepsOf(number, trail).filter(({ isBaseline }) => !isBaseline)
-  return [...new Map(steps.map((step) => [step.id, step])).values()]
-}
-
-/** The steps that ran before the work, so that tests can be compared. */
-export function baselineStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
-  return runStepsOf(number, trail).filter(({ isBaseline }) => isBaseline)
-}
-
-function runStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
-  const approved = trail.findLastIndex((line) => line.event === 'plan_approved')
-  return stepsOf(number, trail.slice(approved + 1))
-}
-
-function startedStep(number: number, { fields }: LineWith<'step_started'>): TrailStep {
-  const id = String(fields.step)
-  const proof = (fields.proof as TrailStep['proof'] | undefined) ?? null
-  const artifacts = { ...stepArtifacts(number, { id, proof }), ...named(number, fields) }
-  return { id, proof, artifacts, isBaseline: fields.baseline === true, finished: null }
-}
-
-function finish(steps: readonly TrailStep[], line: LineWith<'step_finished'>): void {
-  const step = steps.findLast((each) => each.id === String(line.fields.step) && !each.finished)
-  if (!step) return
-  step.finished = line
-  // the step wrote nothing, so a file of that name is not its own
-  if (line.fields.output_bytes === 0) step.artifacts.log = null
-  if (line.fields.output_bytes === 0 || line.fields.report_bytes === 0) step.artifacts.report = null
-}
-
-/** If the usual name was taken, the audit trail has the name that was used. */
-function named(number: number, fields: FieldsRead<'step_started'>): Partial<StepArtifacts> {
-  const isOurs = (name: unknown) => typeof name === 'string' && name.startsWith(`${number}-`)
-  return {
-    ...(isOurs(fields.log) ? { log: String(fields.log) } : {}),
-    ...(isOurs(fields.report) ? { report: String(fields.report) } : {}),
-  }
-}
-
-/** How the step ended, as a phrase. */
-function endOf({ finished }: TrailStep): string {
-  if (!finished) return 'not finished'
-  const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
-  const time = `${(Number(duration_ms) / 1000).toFixed(1)} s`
-  if (start_error) return `could not be started: ${start_error}`
-  if (timed_out) return `timed out after ${time}`
-  if (ended_by_service) return `ended by the service when its turn was over, after ${time}`
-  if (exit !== null) return `exit ${exit} after ${time}`
-  return signal ? `ended by ${signal} after ${time}` : 'stopped before it started'
-}
-
-/** Tried in turn if a name is taken, for example by an earlier step. */
-const SUFFIXES = ['', ...Array.from({ length: 98 }, (_, index) => `-${index + 2}`)]
-
-/** The artifact names of a step: one for all its output, one for its report if it prints one. */
-interface StepArtifacts {
-  log: string | null
-  report: string | null
-}
-
-/** The preferred names; a number is added if one is taken. */
-export function stepArtifacts(number: number, step: Pick<PlanStep, 'id' | 'proof'>) {
-  const stem = `${number}-${step.id}`
-  const report = reportFacts(step.proof)
-  return { log: `${stem}.log`, report: report && stem + report.extension }
-}
-
-/** The artifact with an agent's original output, next to the readable log made from it. */
-export function rawName(log: string): string {
-  return log.replace(/\.log$/, '.raw.jsonl')
-}
-
-export interface NamedLog {
-  name: string
-  output: OutputLog
-}
-
-/** Opens a new artifact for output, under the first free name. Existing files are not touched. */
-export async function openNamedLog(
-  layout: Layout,
-  case_id: string,
-  wanted: string,
-): Promise<NamedLog> {
-  await makeArtifacts(layout, case_id)
-  return underFreeName(wanted, isTaken, async (name) => ({
-    name,
-    output: await openOutputLog(artifactPath(layout, case_id, name)),
-  }))
-}
-
-function isTaken(error: unknown): boolean {
-  return hasCode(error, 'EEXIST')
-}
-
-/** Whether `createArtifact` failed because the name is taken. */
-export function isTakenArtifact(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'already_exists'
-}
-
-/** Creates something under `wanted`, or with a number before its extension. Rejects if 99 names are taken. */
-export async function underFreeName<T>(
-  wanted: string,
-  isTaken: (error: unknown) => boolean,
-  make: (name: string) => Promise<T>,
-): Promise<T> {
-  const dot = wanted.lastIndexOf('.')
-  for (const suffix of SUFFIXES) {
-    try {
-      return await make(wanted.slice(0, dot) + suffix + wanted.slice(dot))
-    } catch (error) {
-      if (!isTaken(error)) throw error
-    }
-  }
-  throw new Error(`${wanted} and ${SUFFIXES.length - 1} similar names are taken in artifacts/`)
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { makeFolder } from '../files/durable-write.ts'
 import type { PlanScope } from '../model/scope.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
@@ -6,8 +7,8 @@ import { isPathInScope } from '../runners/scope.ts'
 import type { FileChange as TreeChange } from '../snapshots/git-diff.ts'
 import { openTreeSnapshots, type TreeSnapshots } from '../snapshots/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { isTakenArtifact, underFreeName } from './evidence.ts'
 import type { Redactor } from './redaction.ts'
+import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 const MAX_PATCH_BYTES = 5 * 1024 * 1024
 /** The file list is one line of frontmatter, which may have at most 64 KiB in total. */
@@ -21,6 +22,8 @@ export type FolderDiff =
   | {
       diff: Diff
       candidates: Candidate[]
+      /** Of the patch; null without one. */
+      patch_sha256: string | null
       /** What is missing from the diff or its patch, and why. */
       warnings: string[]
       /** Changed files outside the scope of the plan. */
@@ -107,8 +110,8 @@ function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
 function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
   if ('reason' in found) return { reason: redactor.text(found.reason) }
   const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
-  const { diff, warnings, outside } = found
-  return { ...redactor.value({ diff, warnings, outside }), candidates }
+  const { diff, warnings, outside, patch_sha256 } = found
+  return { ...redactor.value({ diff, warnings, outside }), candidates, patch_sha256 }
 }
 
 /** Aborts `git` `ms` after `signal` aborts. Returns a function that cancels this. */
@@ -176,16 +179,19 @@ async function finishDiff(
   const outside = outsideFiles(place.scope, found.files)
   const { file, additions, deletions } = found
   const diff: Diff = { file, additions, deletions, ...(files.length > 1 ? { files } : {}) }
-  if (found.files.length === 0) return { diff, candidates: [], warnings, outside }
+  const none = { diff, candidates: [], patch_sha256: null, outside }
+  if (found.files.length === 0) return { ...none, warnings }
   const changed = found.files.length === 1 ? file : `${found.files.length} files`
   const note = `${changed}: +${additions} -${deletions}`
   try {
     const { text, truncated } = await trees.patch(before, after, MAX_PATCH_BYTES)
-    const artifact = await storePatch(place, patchText(place, text, truncated))
-    return { diff, candidates: [{ artifact, note }], warnings, outside }
+    const patch = patchText(place, text, truncated)
+    const artifact = await storePatch(place, patch)
+    const patch_sha256 = hash('sha256', patch)
+    return { diff, candidates: [{ artifact, note }], patch_sha256, warnings, outside }
   } catch (error) {
     const noPatch = `no patch: ${reasonOf(error)}`
-    return { diff, candidates: [], warnings: [noPatch, ...warnings], outside }
+    return { ...none, warnings: [noPatch, ...warnings] }
   }
 }
 

@@ -9,8 +9,8 @@ import { createArtifact } from '../runners/output/artifacts.ts'
 import type { ProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import type { EarlierSession, PromptContext, SimilarCase } from './context.ts'
 import type { SessionDeps } from './deps.ts'
-import { isTakenArtifact, underFreeName } from './evidence.ts'
 import type { Job } from './jobs.ts'
+import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 /** The operator's note: on a new session, or on a plan that should change. */
 interface Request {

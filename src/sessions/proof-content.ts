@@ -20,7 +20,8 @@ import type { Layout } from '../workspace/layout.ts'
 import { hashOf, type RecordFile } from '../workspace/record.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
-import { stepsOf, type TrailStep } from './evidence.ts'
+import { changedText, isOtherText } from './changed-artifacts.ts'
+import { stepsOf, type TrailStep } from './trail-steps.ts'
 
 export const MAX_PROOF_CONTENT_BYTES = 10 * 1024 * 1024
 
@@ -60,6 +61,8 @@ export async function candidateContent(
   const content = await readArtifact(layout, id, artifact, MAX_PROOF_CONTENT_BYTES)
   if (content !== null) {
     const step = stepOf(session, artifact)
+    if (isOtherText(content, { name: artifact, step, trail: session.trail }))
+      throw changed(artifact)
     const isReport = step !== undefined && step.proof !== null && step.proof !== 'log'
     return { content, exit_code: exitCodeOf(step), isReport }
   }
@@ -97,6 +100,14 @@ export function impliedSession(
   const number = Number(artifact.split('-')[0])
   const session = folder.sessions.find((each) => each.number === number)
   return session ? { session_id: session.id } : {}
+}
+
+function changed(artifact: string): AppError {
+  return new AppError(
+    'bad_request',
+    `${changedText(artifact)}. Run the session again, or attach what you saw as text.`,
+    { errors: [{ path: 'artifact', message: 'changed after the run' }] },
+  )
 }
 
 function notACandidate(artifact: string, names: readonly string[]): AppError {

@@ -13,10 +13,10 @@ import { dropArtifact } from '../runners/output/artifacts.ts'
 import { runProcess } from '../runners/process/run-processes.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { SessionDeps } from './deps.ts'
-import { type NamedLog, openNamedLog, rawName, stepArtifacts } from './evidence.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 import { createLiveOutput, type LiveOutput } from './live-output.ts'
 import { mapTexts, type RedactedStream, type Redactor } from './redaction.ts'
+import { type NamedLog, openNamedLog, rawName, stepArtifacts } from './step-artifacts.ts'
 
 /**
  * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live
@@ -262,6 +262,8 @@ async function lineOfEnd(
     output_bytes: kept.bytes,
     report_bytes: kept.bytes > 0 && reported?.bytes === 0 ? 0 : undefined,
     truncated: kept.truncated || undefined,
+    log_sha256: kept.bytes > 0 ? kept.sha256 : undefined,
+    report_sha256: reported && reported.bytes > 0 ? reported.sha256 : undefined,
     tail: lastLines(redactor.text(plainText(tail + rest))),
   })
 }

@@ -7,7 +7,7 @@ import { baselineId, type PlanStep } from '../model/plan-step.ts'
 import type { TestCounts } from '../model/session.ts'
 import { type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
 import type { WorkRequest } from '../runners/contract.ts'
-import { readArtifact } from '../runners/output/artifacts.ts'
+import { MAX_REPORT_BYTES, readArtifact } from '../runners/output/artifacts.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import type { Sandbox } from '../runners/process/sandbox.ts'
 import { openReportReader, type ReportReading } from '../runners/reports/report-reader.ts'
@@ -15,16 +15,10 @@ import type { ReportedTests, TestOutcome } from '../runners/reports/reported-tes
 import { runBaselineSteps } from '../runners/runbook.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { SessionDeps } from './deps.ts'
-import {
-  baselineStepsOf,
-  MAX_REPORT_BYTES,
-  noteOf,
-  sumOfTests,
-  type TrailStep,
-  workStepsOf,
-} from './evidence.ts'
+import { noteOf, sumOfTests } from './evidence.ts'
 import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
+import { baselineStepsOf, type TrailStep, workStepsOf } from './trail-steps.ts'
 
 /** The tests before the work, by the id of their step; only those of a report that could be read. */
 export type TestsByStep = ReadonlyMap<string, ReportedTests>

@@ -7,6 +7,8 @@ import { AppError } from '../../model/app-error.ts'
 import { makeInnerFolder } from '../../workspace/case-making.ts'
 import type { Layout } from '../../workspace/layout.ts'
 
+/** Above the limit of an output log. */
+export const MAX_REPORT_BYTES = 21 * 1024 * 1024
 export const MAX_ARTIFACT_BYTES = 10 * 1024 * 1024
 const ARTIFACT = /^[1-9][0-9]{0,5}-[A-Za-z0-9][A-Za-z0-9._-]{0,80}$/
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { constants, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { plainText } from '../../files/plain-text.ts'
@@ -23,6 +24,8 @@ export interface OutputLogResult {
   /** The number of bytes in the file, without the line that says where it was cut. */
   kept: number
   truncated: boolean
+  /** Of the bytes in the file. */
+  sha256: string
 }
 
 /**
@@ -34,6 +37,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
   const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND, 0o644)
   let bytes = 0
   let kept = 0
+  const hash = createHash('sha256')
   let closing: Promise<OutputLogResult> | undefined
   let failed: { error: unknown } | undefined
 
@@ -41,6 +45,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
   const append = (part: Uint8Array) => {
     failed ??= attempt(() => {
       for (let at = 0; at < part.length; ) at += writeSync(file.fd, part, at)
+      hash.update(part)
     })
   }
 
@@ -53,7 +58,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
     } finally {
       await file.close()
     }
-    return { bytes, kept, truncated }
+    return { bytes, kept, truncated, sha256: hash.digest('hex') }
   }
 
   return {

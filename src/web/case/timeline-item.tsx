@@ -10,7 +10,7 @@ import {
 import { failureText } from '../../model/session-failure.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
-import { workStepsOf } from '../../sessions/evidence.ts'
+import { workStepsOf } from '../../sessions/trail-steps.ts'
 import { isPicture, Thumbnail } from '../proof/picture.tsx'
 import type { ProofRow } from '../proof/proof-data.ts'
 import { AcceptedReason, testsText, Verdict } from '../proof/proof-parts.tsx'
