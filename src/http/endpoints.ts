@@ -18,6 +18,7 @@ import { statsEndpoints } from './routes/stats.ts'
 import { syncEndpoints } from './routes/sync.ts'
 import { systemEndpoints } from './routes/system.ts'
 import { uncommittedEndpoints } from './routes/uncommitted.ts'
+import { wallsEndpoints } from './routes/walls.ts'
 import { webhookEndpoints } from './routes/webhooks.ts'
 import { worktreeEndpoints } from './routes/worktrees.ts'
 
@@ -36,6 +37,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...sessionStreamEndpoints,
   ...syncEndpoints,
   ...uncommittedEndpoints,
+  ...wallsEndpoints,
   ...conversationEndpoints,
   ...hookEndpoints,
   ...artifactEndpoints,

@@ -11,13 +11,34 @@ interface GuardedFields {
   runtime?: unknown
 }
 
+type When = 'before' | 'after'
+
+/** What will hold the programs of a run, as a sentence for the operator who decides on it. */
+export function expectedWallsText({
+  guard,
+  reason,
+  places,
+  hosts,
+}: {
+  guard: 'mount' | 'comparison'
+  reason: string | null
+  places: { writes: string[]; hides: string[] } | null
+  hosts: readonly string[] | null
+}): string {
+  const fields = { mode: 'work', guard, reason, ...places, ...(hosts && { hosts }) }
+  const text = wallsText(fields, 'before')
+  return text?.startsWith('can ')
+    ? `The programs ${text}.`
+    : `${text?.[0]?.toUpperCase()}${text?.slice(1)}.`
+}
+
 /** What held the programs of a run, and what it left open, for an operator; null while planning, if mounts held. */
-export function wallsText(fields: GuardedFields): string | null {
+export function wallsText(fields: GuardedFields, when: When = 'after'): string | null {
   const { mode, guard, reason, writes, hides } = fields
   const why = typeof reason === 'string' ? ` (${visibleText(reason)})` : ''
   const network = networkText(fields)
   if (guard !== 'mount' && network !== null) {
-    const held = placesText(writes, hides) ?? 'written everywhere'
+    const held = placesText(writes, hides, when) ?? 'written everywhere'
     return `${held}; ${network}; no mounts${why}, so the case files are compared before and after`
   }
   if (guard !== 'mount') {
@@ -27,7 +48,7 @@ export function wallsText(fields: GuardedFields): string | null {
       : `no read-only mounts${why}; files are compared before and after`
   }
   if (mode !== 'work') return null
-  const places = placesText(writes, hides)
+  const places = placesText(writes, hides, when)
   if (places === null) {
     const rest = network === null ? '' : `; ${network}`
     return `only the case files are read-only: the programs can do what you can elsewhere${rest}`
@@ -35,12 +56,13 @@ export function wallsText(fields: GuardedFields): string | null {
   return `${places}; ${network ?? 'network and other services as you have them'}`
 }
 
-function placesText(writes: unknown, hides: unknown): string | null {
+function placesText(writes: unknown, hides: unknown, when: When): string | null {
   const places = namesIn(writes)
   if (places.length === 0) return null
   const unseen = namesIn(hides)
-  const seen = unseen.length === 0 ? '' : `; could not see: ${unseen.join(', ')}`
-  return `could write only to: ${places.join(', ')}${seen}`
+  const [can, cannot] = when === 'before' ? ['can', 'cannot'] : ['could', 'could not']
+  const seen = unseen.length === 0 ? '' : `; ${cannot} see: ${unseen.join(', ')}`
+  return `${can} write only to: ${places.join(', ')}${seen}`
 }
 
 /** Null if nothing limits it. */

@@ -17,9 +17,15 @@ import type { SandboxView } from '../runners/process/sandbox-plan.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
-import { mustHaveRuntime, type Reach, withHosts } from './hosts.ts'
+import { hostsOf, mustHaveRuntime, type Reach, withHosts } from './hosts.ts'
 import type { IsolatedWork } from './isolation.ts'
-import { makePlaces, type WorkFolders, workFolders } from './work-folders.ts'
+import {
+  cachesToMake,
+  makePlaces,
+  type WorkFolders,
+  type WorkPlaces,
+  workFolders,
+} from './work-folders.ts'
 
 type SandboxDeps = Pick<SessionDeps, 'layout' | 'state' | 'environment' | 'mount'>
 
@@ -86,6 +92,60 @@ export async function workSandbox(deps: SandboxDeps, scene: WorkScene): Promise<
   return { ...held, places: isHeld ? { writes, hides } : places }
 }
 
+/** What will limit the programs of a run, as far as that is known before it starts. */
+export interface ExpectedWalls {
+  guard: 'mount' | 'comparison'
+  /** Why there are no mounts; null with them. */
+  reason: string | null
+  /** What they can write to, and do not see; null if only the case files are protected, or nothing is. */
+  places: { writes: string[]; hides: string[] } | null
+  /** What they can reach on the network; null if it is as the operator has it. */
+  hosts: readonly string[] | null
+}
+
+export interface ExpectedScene extends Pick<WorkScene, 'workdir' | 'settings' | 'agent'> {
+  isIsolated: boolean
+  /** Why mounts do not work on this machine; null if they do. */
+  noMounts: string | null
+}
+
+/** Makes and starts nothing. */
+export async function expectedWalls(
+  deps: SandboxDeps,
+  { workdir, settings, agent, isIsolated, noMounts }: ExpectedScene,
+): Promise<ExpectedWalls> {
+  const isolated = isIsolated ? { open: [], closed: [] } : null
+  const scene = { workdir, runFolder: deps.state.scratch, isolated }
+  const hosts = hostsOf(settings)
+  const around = placesFor(deps, { ...scene, agent }, heldBy(settings))
+  const { writes, hides } = await workFolders(around)
+  const places = { writes: [...writes, ...(await cachesToMake(around))], hides }
+  const reason = whyUnheld(deps, { ...scene, settings }) ?? noMounts
+  if (reason === null) return { guard: 'mount', reason, places, hosts }
+  return { guard: 'comparison', reason, places: hosts === null ? null : places, hosts }
+}
+
+/** Whether mounts work on this machine: tries it out with the case files. Null if they do, else why not. */
+export async function whyNoMounts(deps: SandboxDeps): Promise<string | null> {
+  const { memoryRoot } = deps.layout
+  const folders = { readOnly: [memoryRoot], hidden: [deps.state.root], open: [] }
+  const sandbox = await openSandbox(folders, undefined, 'powers', 'own')
+  if (sandbox.kind === 'none') return sandbox.reason
+  await sandbox.end()
+  return null
+}
+
+/** Why casefile.md or the places of the folders leave no room for mounts; null if they can be tried. */
+function whyUnheld(
+  deps: SandboxDeps,
+  scene: Pick<Scene, 'workdir' | 'isolated'> & Pick<WorkScene, 'settings'>,
+): string | null {
+  const { memoryRoot } = deps.layout
+  if (heldBy(scene.settings).sandbox === 'none') return `${SETTINGS_FILE} says so (sandbox: none)`
+  if (isWithin(memoryRoot, scene.workdir)) return 'the working folder lies within the memory root'
+  return whyNot(deps, scene, [memoryRoot])
+}
+
 interface MountWalls extends Pick<Walls, 'sandbox' | 'places'> {
   /** What would hold if mounts did. */
   planned: WorkFolders | null
@@ -100,12 +160,10 @@ async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWal
     planned: null,
   })
   const held = heldBy(scene.settings)
-  if (held.sandbox === 'none') return none(`${SETTINGS_FILE} says so (sandbox: none)`)
-  if (isWithin(memoryRoot, workdir)) return none('the working folder lies within the memory root')
+  const why = whyUnheld(deps, scene)
+  if (why !== null) return none(why)
   const { isolated } = scene
   const around = { workdir, runFolder: run.path, signal, isolated }
-  const why = whyNot(deps, around, [memoryRoot])
-  if (why !== null) return none(why)
   const planned = await foldersFor(deps, scene, held)
   const { folders, writes, hides } = planned
   // sandbox-runtime has to mount something itself, which root without that power could not
@@ -126,32 +184,38 @@ async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWal
 }
 
 async function foldersFor(
-  { layout, state, environment }: SandboxDeps,
+  deps: SandboxDeps,
   { workdir, run, agent, views = [], isolated }: WorkScene,
-  { cache, hide }: ReturnType<typeof heldBy>,
+  held: ReturnType<typeof heldBy>,
 ) {
-  const own = agent?.ownPlaces ?? null
-  const all = new Set(KNOWN_AGENTS.map(({ ownPlaces }) => ownPlaces))
-  const others = [...all].filter((find) => find !== null && find !== own)
-  const places = {
-    root: layout.root,
-    memoryRoot: layout.memoryRoot,
-    stateRoot: state.root,
-    workdir,
-    isolated,
-    runFolder: run.path,
-    environment,
-    cache,
-    hide,
-    agent: own?.(environment) ?? null,
-    others: others.map((find) => find!(environment)),
-  }
+  const places = placesFor(deps, { workdir, runFolder: run.path, agent, isolated }, held)
   await makePlaces(places)
   const devices =
     process.geteuid?.() === 0
       ? await makeDeviceFolder(await run.inner(agent ? 'agent-dev' : 'dev'))
       : []
   return workFolders({ ...places, views: [...views, ...devices] })
+}
+
+function placesFor(
+  { layout, state, environment }: SandboxDeps,
+  scene: Pick<WorkScene, 'workdir' | 'agent' | 'isolated'> & { runFolder: string },
+  { cache, hide }: ReturnType<typeof heldBy>,
+): WorkPlaces {
+  const own = scene.agent?.ownPlaces ?? null
+  const all = new Set(KNOWN_AGENTS.map(({ ownPlaces }) => ownPlaces))
+  const others = [...all].filter((find) => find !== null && find !== own)
+  return {
+    ...scene,
+    root: layout.root,
+    memoryRoot: layout.memoryRoot,
+    stateRoot: state.root,
+    environment,
+    cache,
+    hide,
+    agent: own?.(environment) ?? null,
+    others: others.map((find) => find!(environment)),
+  }
 }
 
 /** Folders that a run must not move or replace, because records would then be written elsewhere. */
@@ -203,7 +267,11 @@ async function sandboxFor(
 }
 
 /** Why nothing can be mounted; null if it can be tried. */
-function whyNot(deps: SandboxDeps, scene: Scene, readOnly: readonly string[]): string | null {
+function whyNot(
+  deps: SandboxDeps,
+  scene: Pick<Scene, 'workdir' | 'isolated'>,
+  readOnly: readonly string[],
+): string | null {
   if (!deps.mount) return 'mounts are turned off (--no-mount)'
   if (!scene.isolated && isWithin(deps.state.root, scene.workdir)) {
     return 'the working folder lies within the state folder'

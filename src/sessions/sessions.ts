@@ -21,6 +21,7 @@ import { type Conversations, createConversations } from './conversations/convers
 import { planInTerminal } from './conversations/terminal-plan.ts'
 import { type DeniedRequest, noteDenied } from './denied-request.ts'
 import type { SessionDeps } from './deps.ts'
+import { createExpectedWalls, type SessionWalls } from './expected-walls.ts'
 import type { Obstacle, Place } from './folder-lock.ts'
 import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
 import { chosenIsolation } from './isolation-checks.ts'
@@ -86,6 +87,8 @@ export interface Sessions {
   approve: Approve
   /** Takes an approved session out of the line; its plan waits for approval again. */
   leaveLine(caseId: string, id: string, asked: { by: Actor }): Promise<CaseFolder>
+  /** What would hold the programs of a session if it were approved now. */
+  walls(folder: CaseFolder, session: Session): Promise<SessionWalls>
   /** Why a session could not start in that place now; null if it could. */
   obstacle(place: Place): Obstacle | null
   /** The sessions in line, the first one first. */
@@ -313,6 +316,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       return store.read(caseId)
     },
 
+    walls: createExpectedWalls(deps),
     obstacle: jobs.obstacle,
     line: jobs.line,
     standing: jobs.standing,

@@ -95,7 +95,8 @@ export async function startObjections(
   }
 }
 
-async function objectionOf(check: () => Promise<void>): Promise<string | null> {
+/** The message of the `AppError` that `check` rejects with; null if it does not. */
+export async function objectionOf(check: () => Promise<void>): Promise<string | null> {
   try {
     await check()
     return null

@@ -72,6 +72,17 @@ export async function makePlaces({ agent, cache, root, environment }: MadePlaces
 
 type MadePlaces = Pick<WorkPlaces, 'agent' | 'cache' | 'root' | 'environment'>
 
+/** The caches that casefile.md names and that do not exist yet: a run makes them first. */
+export async function cachesToMake({
+  cache,
+  root,
+  environment,
+}: Pick<WorkPlaces, 'cache' | 'root' | 'environment'>): Promise<string[]> {
+  const scope = { home: homeOf(environment), base: root }
+  const found = await Promise.all((cache ?? []).map((path) => namedPaths([path], scope)))
+  return (cache ?? []).filter((_, index) => found[index]?.length === 0)
+}
+
 /** Everything is read-only but what is named here. */
 export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const {
@@ -128,8 +139,8 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
       views,
     },
     writes: [
-      'the working folder',
-      ...(repository.length > 0 ? ['the .git of its repository'] : []),
+      ...(isolated ? ['its worktree'] : ['the working folder']),
+      ...(repository.length > 0 && !isolated ? ['the .git of its repository'] : []),
       'temporary folders',
       ...namesOf([...caches, ...own], home),
     ],

@@ -35,7 +35,7 @@ export async function openRecordGit(root: string, memoryRoot: string): Promise<R
   const [top = '', gitDir = '', common = ''] = found.stdout.toString().split('\n')
   const below = relative(top, memoryRoot)
   if (below !== '' && (await isIgnored(memoryRoot)))
-    throw notStored(`the folder is ignored by the git repository ${top}`)
+    throw notStored('the folder is ignored by the git repository around it')
   const run: RecordGit['run'] = (args, options) => runGit(args, { ...options, cwd: top })
   return {
     kind: below === '' ? await kindOf(root, memoryRoot, resolve(memoryRoot, common)) : 'with-code',

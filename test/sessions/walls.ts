@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -5,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { openSandbox } from '../../src/runners/process/sandbox.ts'
-import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { type WalledPlace, walledPlace } from '../fixtures/walled-place.ts'
 
@@ -216,7 +217,9 @@ async function runAll(
       return step(script, `sh run id=s${index} continue=true timeout=30s`)
     })
     .join('\n')
-  const { ref, session, events } = await ran(service, runbook)
+  const ref = await planned(service, { runbook })
+  const expected = await must(service, 'GET', `${ref.path}/walls`)
+  const { session, events } = await finished(service, ref)
   const ended: Record<string, End> = {}
   for (const { event_type, payload } of events) {
     if (event_type !== 'step_finished') continue
@@ -224,7 +227,11 @@ async function runAll(
     ended[names[Number(payload.step.slice(1))]!] = { exit: payload.exit, said }
   }
   const guarded = events.find(({ event_type }) => event_type === 'guarded')?.payload
-  return { ref, session, events, ended, guarded }
+  const { guard, reason = null, writes = null, hides = null } = guarded
+  const { text, ...said } = expected
+  // the operator read this before the run
+  assert.deepEqual({ guard, reason, writes, hides, hosts: null, objection: null }, said)
+  return { ref, session, events, ended, guarded, text }
 }
 
 t.test(
@@ -240,9 +247,9 @@ t.test(
       usual: 'echo x > "$HOME/.cache/made"',
     }
     const exits = async () => {
-      const { ended, guarded, session } = await runAll(place, scripts)
+      const { ended, guarded, session, text } = await runAll(place, scripts)
       const codes = Object.values(ended).map(({ exit }) => exit === 0)
-      return { codes, guarded, session }
+      return { codes, guarded, session, text }
     }
     t.strictSame((await exits()).codes, [false, false, true], 'not trusted')
     const { problems } = await must(place.service, 'GET', '/health')
@@ -270,6 +277,7 @@ t.test(
     )
     t.match(await trusted(place.service), /can write and read whatever you can/)
     const free = await exits()
+    t.match(free.text, /^Nothing limits the programs: they can do what you can/)
     t.strictSame(free.codes, [true, true, true])
     t.match(free.guarded, { guard: 'comparison', reason: 'casefile.md says so (sandbox: none)' })
     t.ok(existsSync(join(HOME, 'projects/made')))

@@ -16,6 +16,7 @@ import { changeText } from '../output/plan-change.ts'
 import { printPlan, sayFailed } from '../output/planned.ts'
 import { waitsForText } from '../output/queue-text.ts'
 import { printUncommitted } from '../output/uncommitted-text.ts'
+import { printWalls } from '../output/walls-text.ts'
 import { requirePersistentService } from '../persistent-service.ts'
 import { resolveOrChooseCase } from '../resolve/case.ts'
 import { resolveSession, sessionPath } from '../resolve/session.ts'
@@ -157,6 +158,7 @@ async function decide(
   if (sha !== undefined) return approveText(first, sha)
   if (!json) requireNoObjection(await printPlan(context, first), yes)
   if (!json) await printUncommitted(context, first)
+  if (!json) await printWalls(context, first)
   for (let shown = first; ; ) {
     const { draft } = shown.comments
     const sends = draft === 0 ? '' : ` and send ${counted(draft, 'comment')}`

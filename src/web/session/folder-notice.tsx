@@ -2,13 +2,30 @@ import { counted } from '../../model/amounts.ts'
 import { placeText } from '../../model/before-text.ts'
 import { isIsolated } from '../../model/session.ts'
 import { failureText } from '../../model/session-failure.ts'
+import { expectedWallsText } from '../../model/walls.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { authorsOf, type FolderChange } from '../../sessions/uncommitted.ts'
 import { sessionPage } from '../shell/addresses.ts'
+import { HelpLink } from '../shell/help-link.tsx'
 import type { SessionPageData } from './session-data.ts'
 
 const MAX_FILES = 50
 const MAX_AUTHORS = 10
+
+/** What the programs could write to, see and reach once the plan is approved. */
+export function WallsNotice({ data: { walls } }: { data: SessionPageData }) {
+  if (walls === null) return null
+  const isOpen = walls.guard === 'comparison'
+  return (
+    <p
+      id="expected-walls"
+      class={isOpen ? 'notice' : 'muted small'}
+      data-tone={isOpen ? 'warn' : undefined}
+    >
+      {expectedWallsText(walls)} <HelpLink topic="walls" />
+    </p>
+  )
+}
 
 /** What is not committed where the plan would run, and which session left it: a run starts from these files. */
 export function FolderNotice({ data: { folderState, session } }: { data: SessionPageData }) {

@@ -12,7 +12,7 @@ import { Tabs } from '../shell/tabs.tsx'
 import { NumberedSource, TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
 import { inlineComments } from './comment-places.ts'
-import { FolderNotice } from './folder-notice.tsx'
+import { FolderNotice, WallsNotice } from './folder-notice.tsx'
 import { Comment, ReviewList } from './plan-comments.tsx'
 import { planFacts } from './plan-facts.ts'
 import { ApproveBar, CommentForm, EditForm, ReviseForm } from './plan-forms.tsx'
@@ -36,6 +36,7 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         </p>
       )}
       {isOpen && <FolderNotice data={data} />}
+      {isOpen && <WallsNotice data={data} />}
       {query.view === 'rendered' && json.hypothesis !== '' && (
         <div class="hypothesis" id="hypothesis">
           <h3>Hypothesis</h3>

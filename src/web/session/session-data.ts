@@ -16,6 +16,7 @@ import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import type { Heading, Slot } from '../../rendering/markdown/options.ts'
 import { commentsOfSession } from '../../sessions/comments.ts'
+import { type SessionWalls, wallsIfKnown } from '../../sessions/expected-walls.ts'
 import {
   type KeptRevision,
   revisionsOf,
@@ -96,6 +97,8 @@ export interface SessionPageData extends RenderedPlan {
   drafts: number
   /** Of the folder where the plan would run; null once it does not wait for approval. */
   folderState: FolderState | { reason: string } | null
+  /** What would hold its programs; null once it does not wait for approval, or where that is not known. */
+  walls: SessionWalls | null
   /** Who works in that folder now; null if it is free, or once the plan does not wait for approval. */
   occupant: Occupant | null
 }
@@ -128,11 +131,15 @@ export async function loadSessionPage(
   )
   const objectionTo = (isRunbook: boolean) =>
     terminal ? terminalObjection(terminal) : startObjection(session, startContext, { isRunbook })
+  const walls =
+    waits && !terminal ? await wallsIfKnown(service.sessions.walls(folder, session)) : null
   const executed = executionSummary(session, plan, settings)
   const objection =
     executed.objection ??
     (waits ? signingNeeded(settings, session) : null) ??
-    (waits ? await objectionTo(plan.isRunbook) : null)
+    (waits ? await objectionTo(plan.isRunbook) : null) ??
+    walls?.objection ??
+    null
   const carried = { ...executed, objection }
   const isPlannedNext = waits || session.state === 'complete' || mayPlanAgain({ folder, session })
   const rows = stepRows(session, plan, carried.willRun)
@@ -151,6 +158,7 @@ export async function loadSessionPage(
     drafts: comments.filter(isDraft).length,
     instructions: settings.instructions,
     folderState: waits ? await stateOfFolder() : null,
+    walls,
     occupant: waits && !terminal ? await occupantOf(service, folder, session, settings) : null,
     folder,
     session,

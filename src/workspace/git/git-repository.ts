@@ -40,7 +40,7 @@ export async function findRepository(
   const [top = '', objectFormat = '', objects = '', exclude = ''] = answers
   // a repository cannot ignore its own top
   if (top !== cwd && (await runQuery('check-ignore', '--quiet', cwd)).exit === 0) {
-    return { reason: `the folder is ignored by the git repository ${top}` }
+    return { reason: 'the folder is ignored by the git repository around it' }
   }
   const excludesFile = await runQuery('config', '--type=path', '--get', 'core.excludesFile')
   return {
