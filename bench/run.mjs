@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { crashSuite } from './crash.mjs'
 import { eventsSuite } from './events.mjs'
 import { growthSuite } from './growth.mjs'
+import { parallelSuite } from './parallel.mjs'
 import { peersSuite } from './peers.mjs'
 import { readsSuite } from './reads.mjs'
 import { runsSuite } from './runs.mjs'
@@ -31,6 +32,7 @@ const SUITES = {
   growth: growthSuite,
   events: eventsSuite,
   runs: runsSuite,
+  parallel: parallelSuite,
   search: searchSuite,
   cli: cliSuite,
   webhooks: webhooksSuite,
