@@ -87,8 +87,10 @@ export async function execute(
     await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
     const replaced = replacedReason(await places.replaced())
-    const folderDiff = await diffRun.finish()
+    const found = await diffRun.finish()
     const uncommitted = await whyNotKept(deps, job)
+    // a session may have damaged the worktree's link to git, which is whole now
+    const folderDiff = isolated && 'reason' in found ? await diffRun.finish() : found
     const workdir = job.folder!
     job.release() // no process of the run works there now; only the result remains to be recorded
     const ended = failIfReplaced(outcome, replaced ?? uncommitted)

@@ -346,6 +346,7 @@ t.test('a hostile session damages neither the repository nor other branches', as
       `git checkout -q --orphan x; echo bad > bad.txt; git add -A; git ${evil} commit -qm bad; git branch -f casefile/a-case-1-forged HEAD; git symbolic-ref HEAD refs/heads/x`,
       /do not continue/,
     ],
+    ['no .git', 'rm -rf .git; echo bad > bad.txt', null],
     [
       'a separate .git',
       `rm -rf .git; git init -q; git config core.fsmonitor 'touch ${root}/pwned'; echo bad > bad.txt`,
@@ -370,6 +371,7 @@ t.test('a hostile session damages neither the repository nor other branches', as
       const { branch, base, head } = session.worktree
       t.equal(git(root, 'show', `${branch}:bad.txt`), 'bad\n', 'its work is on its own branch')
       t.equal(git(root, 'merge-base', base, head).trim(), base, 'which continues the base')
+      t.match(JSON.stringify(session.diff), '"bad.txt"', 'and in the evidence')
       const trail = trailOf(service, ref)
       t.match(trail, /guarded mode=work guard=mount/)
       if (reason) t.match(trail, reason)

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { plainText } from '../../src/files/plain-text.ts'
 import { headAndTail } from '../../src/runners/output/output-excerpt.ts'
 import { headAndTailOfFile, openOutputLog } from '../../src/runners/output/output-log.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
+
+const sha256Of = (path: string) => hash('sha256', readFileSync(path))
 
 t.test('a log keeps what is written, in order', async (t) => {
   const path = `${t.testdir()}/out.log`
@@ -15,6 +18,7 @@ t.test('a log keeps what is written, in order', async (t) => {
     bytes: expected.length,
     kept: expected.length,
     truncated: false,
+    sha256: sha256Of(path),
   })
   t.equal(readFileSync(path, 'utf8'), expected)
   t.equal(statSync(path).mode & 0o777, 0o644 & ~process.umask())
@@ -46,7 +50,13 @@ t.test('a log ends with one line that says what was cut', async (t) => {
       const log = await openOutputLog(path, limit)
       for (const character of text) log.write(Buffer.from(character))
       const kept = Math.min(text.length, limit)
-      t.strictSame(await log.close(), { bytes: text.length, kept, truncated: text.length > limit })
+      const truncated = text.length > limit
+      t.strictSame(await log.close(), {
+        bytes: text.length,
+        kept,
+        truncated,
+        sha256: sha256Of(path),
+      })
       t.equal(readFileSync(path, 'utf8'), expected)
     })
   }
@@ -56,7 +66,9 @@ t.test('a log ends with one line that says what was cut', async (t) => {
     const part = Buffer.alloc(1_000_000, 'x')
     for (let i = 0; i < 200; i++) log.write(part)
     const kept = 20 * 1024 * 1024
-    t.strictSame(await log.close(), { bytes: 200_000_000, kept, truncated: true })
+    const { sha256, ...rest } = await log.close()
+    t.strictSame(rest, { bytes: 200_000_000, kept, truncated: true })
+    t.equal(sha256, sha256Of(`${dir}/flood`))
     const end = readFileSync(`${dir}/flood`).subarray(kept).toString()
     t.equal(
       end,
