@@ -1,9 +1,10 @@
 /** Which paths the programs of a run may write to, and which they do not see: Work mode in mounts (docs/agents.md). */
 
 import { homedir } from 'node:os'
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { createDurable, makeFolder } from '../files/durable-write.ts'
 import { codeOf } from '../files/errno.ts'
+import { entriesIn } from '../files/folder-names.ts'
 import { existingPaths, isWithin } from '../files/real-path.ts'
 import { PROC_FOLDER } from '../platform/proc.ts'
 import type { OwnPlaces } from '../runners/agents/own-places.ts'
@@ -110,6 +111,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const services = runtime && isAbsolute(runtime) ? await named([runtime]) : []
   const others = await named(places.others.flatMap(({ paths }) => paths))
   const repository = await repositoryOf(workdir)
+  const programs = isolated ? [] : await programsOf(workdir)
   const isRecordHidden = !(await tracksFiles(workdir, memoryRoot))
   const temporary = await named([...TEMPORARY, ...(environment.TMPDIR ? [environment.TMPDIR] : [])])
   const withheld = [...secrets, ...services, ...others].filter((path) => !kept.has(path))
@@ -123,6 +125,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
         home,
         memoryRoot,
         ...(isolated?.closed ?? []),
+        ...programs,
         ...(isRoot ? OF_ROOT : []),
       ].filter((path) => !record.includes(path)),
       hidden: [stateRoot, ...record, ...withheld, ...hide],
@@ -191,6 +194,19 @@ async function repositoryOf(workdir: string): Promise<string[]> {
   if (found === null) return []
   const folders = await existingPaths([found.gitDir, found.common])
   return folders.filter((path) => !isWithin(workdir, path))
+}
+
+/** By which git starts programs: a run must leave no trap there for the service, or for you. */
+const OF_PROGRAMS = ['config', 'config.worktree', 'hooks']
+
+/** The files of a repository that name programs, also of its submodules. */
+async function programsOf(workdir: string): Promise<string[]> {
+  const found = await findRepositoryFolders(workdir)
+  if (found === null) return []
+  const modules = join(found.common, 'modules')
+  const nested = (await entriesIn(modules)).map((name) => join(modules, name))
+  const folders = [found.gitDir, found.common, ...nested]
+  return existingPaths(folders.flatMap((folder) => OF_PROGRAMS.map((name) => join(folder, name))))
 }
 
 /** Whether the repository of the folder tracks files below a path; then git must see them. */

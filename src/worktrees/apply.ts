@@ -13,6 +13,7 @@ import { openTreeGit, type RecordGit, unfinishedWork } from '../sync/record-git.
 import { SyncStop } from '../sync/sync-stop.ts'
 import { createBlobs, type TreeChange, treeChanges } from '../sync/trees.ts'
 import { isInterrupted, moveTo, readTarget, recover } from '../sync/working-tree.ts'
+import { localPrograms } from '../workspace/git/git-command.ts'
 
 interface Applied {
   /** The commit that the working folder is at now. */
@@ -33,6 +34,11 @@ export async function applyBranch(
   const git = await openTreeGit(note.top)
   const work = unfinishedWork(git)
   if (work !== null) throw cannot(`a ${work} has begun there and is not finished. Finish it`)
+  const [program] = await localPrograms({ cwd: note.top })
+  if (program !== undefined) {
+    const why = `the configuration of the repository names a program (${program}), which a run could have written`
+    throw cannot(`${why}. Move it to your own with git config --global, or remove it`)
+  }
   const onto = await git.run(['symbolic-ref', '--quiet', '--short', 'HEAD'])
   if (onto.exit !== 0) throw cannot('no branch is checked out there. Run git switch <branch>')
   const branch = onto.stdout.toString().trim()

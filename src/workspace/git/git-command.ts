@@ -1,4 +1,7 @@
-/** Runs git with a time limit, an output limit, and without inherited `GIT_*` variables. */
+/**
+ * Runs git with a time limit, an output limit, without inherited `GIT_*` variables, and without programs that the
+ * configuration of a repository names: a run may have written it.
+ */
 
 import { runProgram } from '../../platform/program.ts'
 
@@ -44,6 +47,11 @@ const NO_OTHER_PROGRAMS = [
  * takes longer than 2 minutes, or is aborted (AbortError), but only after git has ended. Takes no optional locks.
  */
 export async function runGit(args: string[], options: GitCommandOptions): Promise<GitOutput> {
+  const own = { ...options.env, ...(await withoutPrograms(args, options)) }
+  return runAsIs(args, { ...options, env: own })
+}
+
+async function runAsIs(args: string[], options: GitCommandOptions): Promise<GitOutput> {
   const { cwd, input = '', timeoutMs = TWO_MINUTES, maxBytes = Number.POSITIVE_INFINITY } = options
   const env = {
     ...withoutGitVariables(process.env),
@@ -59,6 +67,55 @@ export async function runGit(args: string[], options: GitCommandOptions): Promis
     throw new Error(`git ${args[0]} was ended by ${signal} (it may take ${timeoutMs} ms)`)
   }
   return { exit: exit ?? -1, stdout, stderr }
+}
+
+/** Commands that read or write files of a working folder through filters, or merge them. */
+const THROUGH_FILTERS =
+  /^(?:add|apply|checkout|checkout-index|commit|diff|diff-files|hash-object|merge|merge-file|merge-tree|read-tree|rebase|reset|restore|stash|status|switch|update-index|worktree)$/
+
+/**
+ * Variables that turn off the filters and merge drivers that the repository's own configuration names; those of the
+ * user and the system stay. A merge driver is replaced by one that fails: its file is a conflict then.
+ */
+async function withoutPrograms(
+  args: readonly string[],
+  options: GitCommandOptions,
+): Promise<Record<string, string>> {
+  // a repository in scratch has no other configuration than this
+  if (options.env?.GIT_CONFIG_COUNT !== undefined) return {}
+  const command = args.find((_, at) => isCommand(args, at)) ?? ''
+  if (!THROUGH_FILTERS.test(command) && !args.includes('--filters')) return {}
+  const keys = await localPrograms(options)
+  const pairs = keys.map((key, index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, /^merge\./.test(key) || /\.required$/.test(key) ? 'false' : ''],
+  ])
+  return keys.length === 0
+    ? {}
+    : { ...Object.fromEntries(pairs.flat()), GIT_CONFIG_COUNT: String(keys.length) }
+}
+
+/** The word after the options of git itself. */
+function isCommand(args: readonly string[], at: number): boolean {
+  return !args[at]!.startsWith('-') && args[at - 1] !== '-c'
+}
+
+/** The keys of the repository's own configuration by which git would start programs for the contents of files. */
+export async function localPrograms({
+  cwd,
+  env = {},
+  signal,
+}: Pick<GitCommandOptions, 'cwd' | 'env' | 'signal'>): Promise<string[]> {
+  const { stdout } = await runAsIs(
+    [
+      ...['config', '--null', '--show-scope', '--name-only', '--get-regexp'],
+      '^filter\\..*\\.(clean|smudge|process|required)$|^merge\\..*\\.driver$',
+    ],
+    { cwd, env, ...(signal ? { signal } : {}) },
+  )
+  const words = stdout.toString().split('\0')
+  const keys = words.filter((_, at) => at % 2 === 1 && /^(?:local|worktree)$/.test(words[at - 1]!))
+  return [...new Set(keys)]
 }
 
 /** Returns the standard output of a command; throws if it fails. */

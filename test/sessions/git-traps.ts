@@ -1,0 +1,105 @@
+// A run can write to its working folder. What it leaves there must not make the service start a program.
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { commit, git } from '../fixtures/git-repository.ts'
+import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const FILES = { 'a.txt': 'one\n', sub: { 'b.txt': 'two\n' }, '.gitignore': '/memory/\n' }
+const isolation = 'worktree'
+
+async function scene(t: Test, mount: boolean) {
+  const service = await openTestService(t, { files: FILES, mount })
+  git(service.root, 'init', '-q', '-b', 'main')
+  commit(service.root)
+  const outside = mkdtempSync(join(tmpdir(), 'casefile-trap-'))
+  t.teardown(() => rmSync(outside, { recursive: true, force: true }))
+  const sprung = join(outside, 'sprung')
+  const trap = `echo sprung >> '${sprung}'; cat`
+  const keys = ['filter.x.clean', 'filter.x.smudge', 'filter.x.process']
+  const set = (folder: string) =>
+    [
+      ...keys.map((key) => `git -C ${folder} config ${key} "${trap}"`),
+      `git -C ${folder} config merge.x.driver "echo sprung >> '${sprung}'"`,
+      `printf '* filter=x merge=x\\n' > "$(git -C ${folder} rev-parse --git-dir)/info/attributes"`,
+    ].join('\n')
+  return { service, set, sprung, isSprung: () => existsSync(sprung) }
+}
+
+t.test('in mounts, a run cannot write what git starts programs by', async (t) => {
+  const { service, set } = await scene(t, true)
+  const config = readFileSync(join(service.root, '.git/config'), 'utf8')
+  const script = `exec 2>&1; set +e
+${set('.')}
+echo '[core]' >> .git/config
+rm -f .git/config
+mv .git .git2
+printf 'touch x' > .git/hooks/post-commit
+echo 3 > a.txt; git add a.txt && git -c user.name=a -c user.email=a@a commit -qm own && git switch -qc other && git stash list && echo went`
+  const { session } = await ran(service, step(script))
+  if (
+    /guard=comparison/.test(readFileSync(service.file(session.case_id, 'sessions/1.md'), 'utf8'))
+  ) {
+    t.pass('skipped: there are no mounts here')
+    return
+  }
+  t.match(session, { state: 'complete', output: /went/ }, session.output)
+  t.equal(readFileSync(join(service.root, '.git/config'), 'utf8'), config)
+  t.notOk(existsSync(join(service.root, '.git/hooks/post-commit')))
+  t.equal(git(service.root, 'log', '--format=%s', '-1').trim(), 'own')
+})
+
+t.test('without mounts, the service starts no program that the repository names', async (t) => {
+  const { service, set, sprung, isSprung } = await scene(t, false)
+  const before = await planned(service, {
+    runbook: step('echo z > z.txt; echo i >> a.txt'),
+    fields: { title: 'Before', isolation },
+  })
+  await finished(service, before)
+  const { session } = await ran(service, step(set('.')))
+  t.equal(session.state, 'complete', session.output)
+  rmSync(sprung, { force: true }) // the run itself may have
+  appendFileSync(join(service.root, 'a.txt'), 'changed\n')
+  const { changes } = await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
+  t.match(changes, [{ file: 'a.txt' }])
+  t.match(await service.request('POST', `${before.path}/apply`), {
+    status: 422,
+    json: {
+      detail:
+        /the configuration of the repository names a program \(filter\.x\.clean\), which a run could have written\./,
+    },
+  })
+  const { id } = await must(service, 'POST', '/cases', { title: 'After', isolation })
+  t.match(await service.request('POST', `/cases/${id}/sessions`, { type: 'implementing' }), {
+    status: 422,
+    json: { code: 'isolation_impossible', detail: /filter\.x\.clean/ },
+  })
+  await ran(service, step('echo more >> a.txt'))
+  t.notOk(isSprung(), isSprung() ? readFileSync(sprung, 'utf8') : '')
+
+  git(service.root, 'config', '--remove-section', 'filter.x')
+  git(service.root, 'config', '--remove-section', 'merge.x')
+  git(service.root, 'checkout', '-q', 'a.txt')
+  await must(service, 'POST', `${before.path}/apply`)
+})
+
+t.test('a repository that a run makes in its folder starts none either', async (t) => {
+  const { service, set, sprung, isSprung } = await scene(t, true)
+  const script = `git init -q .; ${set('.')}; git add .; git -c user.name=a -c user.email=a@a commit -qm own`
+  const { session } = await ran(service, step(script), { fields: { workdir: 'sub' } })
+  t.equal(session.state, 'complete', session.output)
+  rmSync(sprung, { force: true })
+  writeFileSync(join(service.root, 'sub/b.txt'), 'changed\n')
+  await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
+  await ran(service, step('echo more >> b.txt'), { fields: { workdir: 'sub' } })
+  t.notOk(isSprung(), isSprung() ? readFileSync(sprung, 'utf8') : '')
+})
