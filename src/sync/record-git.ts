@@ -28,7 +28,11 @@ export interface RecordGit {
 }
 
 /** Throws a `SyncStop` if no repository stores the record. */
-export async function openRecordGit(root: string, memoryRoot: string): Promise<RecordGit> {
+export async function openRecordGit(
+  root: string,
+  memoryRoot: string,
+  programs: Pick<GitCommandOptions, 'hasPrograms'> = {},
+): Promise<RecordGit> {
   const asked = ['--show-toplevel', '--absolute-git-dir', '--git-common-dir']
   const found = await runGit(['rev-parse', ...asked], { cwd: memoryRoot }).catch(notFound)
   if (found.exit !== 0) throw notStored(found.stderr)
@@ -36,14 +40,15 @@ export async function openRecordGit(root: string, memoryRoot: string): Promise<R
   const below = relative(top, memoryRoot)
   if (below !== '' && (await isIgnored(memoryRoot)))
     throw notStored('the folder is ignored by the git repository around it')
-  const run: RecordGit['run'] = (args, options) => runGit(args, { ...options, cwd: top })
+  const run: RecordGit['run'] = (args, options) =>
+    runGit(args, { ...options, ...programs, cwd: top })
   return {
     kind: below === '' ? await kindOf(root, memoryRoot, resolve(memoryRoot, common)) : 'with-code',
     top,
     prefix: below === '' ? '' : `${below}/`,
     gitDir,
     run,
-    text: (args, options) => gitText(args, { ...options, cwd: top }),
+    text: (args, options) => gitText(args, { ...options, ...programs, cwd: top }),
     find: (revision) => findRevision(run, revision),
   }
 }

@@ -90,7 +90,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   async function sync({ dryRun }: { dryRun: boolean }): Promise<SyncResult> {
     const result = newResult(dryRun, now())
     try {
-      const git = await openRecordGit(layout.root, layout.memoryRoot)
+      const git = await openRecordGit(layout.root, layout.memoryRoot, { hasPrograms: true })
       result.kind = git.kind
       await syncWith(git, result)
       const isClean = result.copies.length === 0 && result.broken.length === 0
@@ -325,7 +325,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     async recover() {
       const found = await findDotGit(layout.memoryRoot, () => null)
       if (!found || !isInterrupted(found.gitDir)) return
-      const git = await openRecordGit(layout.root, layout.memoryRoot)
+      const git = await openRecordGit(layout.root, layout.memoryRoot, { hasPrograms: true })
       if (await recover(git, createBlobs(git))) log(UNDONE)
     },
     idle: async () => void (await running),

@@ -18,6 +18,11 @@ export interface GitCommandOptions {
   timeoutMs?: number
   /** Lets git use the SSH command and the password program of the environment, for commands that call a server. */
   isRemote?: boolean
+  /**
+   * Lets git start the filters and merge drivers that the repository's own configuration names: where the operator asks
+   * for what git would do by hand.
+   */
+  hasPrograms?: boolean
   signal?: AbortSignal
 }
 
@@ -47,8 +52,11 @@ const NO_OTHER_PROGRAMS = [
  * takes longer than 2 minutes, or is aborted (AbortError), but only after git has ended. Takes no optional locks.
  */
 export async function runGit(args: string[], options: GitCommandOptions): Promise<GitOutput> {
-  const own = { ...options.env, ...(await withoutPrograms(args, options)) }
-  return runAsIs(args, { ...options, env: own })
+  if (options.hasPrograms) return runAsIs(args, options)
+  return runAsIs(args, {
+    ...options,
+    env: { ...options.env, ...(await withoutPrograms(args, options)) },
+  })
 }
 
 async function runAsIs(args: string[], options: GitCommandOptions): Promise<GitOutput> {
