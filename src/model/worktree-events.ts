@@ -30,15 +30,22 @@ export const WORKTREE_EVENTS = {
     },
   ),
   worktree_committed: entry(
-    { commit, commits: count, reason: optional(text) },
     {
-      line: ({ commit, commits, reason }) =>
-        reason === undefined
-          ? lineOf(
-              'plain',
-              `its branch has ${counted(Number(commits), 'new commit')} (${say(commit).slice(0, 12)})`,
-            )
-          : lineOf('warn', `its own commits were not taken over: ${say(reason)}`),
+      commit,
+      commits: count,
+      others: optional(z.array(text)).describe(
+        'Branches made of what its other branches, tags and stashes led to.',
+      ),
+      reason: optional(text),
+    },
+    {
+      line: ({ commit, commits, others, reason }) => {
+        const made = `its branch has ${counted(Number(commits), 'new commit')} (${say(commit).slice(0, 12)})`
+        const also = Array.isArray(others) ? `, and other work is on ${say(others.join(', '))}` : ''
+        return reason === undefined
+          ? lineOf('plain', made + also)
+          : lineOf('warn', `${made}${also}; ${say(reason)}`)
+      },
       example: { commit: aCommit, commits: 2 },
     },
   ),

@@ -103,11 +103,14 @@ export async function endIsolation(deps: IsolationDeps, run: Run): Promise<void>
   const folder = await deps.store.read(run.case_id).catch(ifDeleted)
   const session = folder?.sessions.find(({ id }) => id === run.session_id) ?? null
   const made = await keepWork(deps, note, session, run)
-  const { head, commits, reason } = made
+  const { head, commits, others, reason } = made
   const isKnown =
     session === null || lastOf(session.trail, 'worktree_committed')?.fields.commit === head
-  if (!isKnown && (commits > 0 || reason !== null)) {
-    const more = reason === null ? {} : { reason: visibleText(reason) }
+  if (!isKnown && (commits > 0 || others.length > 0 || reason !== null)) {
+    const more = {
+      ...(others.length === 0 ? {} : { others }),
+      ...(reason === null ? {} : { reason: visibleText(reason) }),
+    }
     const line: NewTrailLine = {
       event: 'worktree_committed',
       fields: { commit: head, commits, ...more },

@@ -1,6 +1,6 @@
 /** The end of a session in a worktree: everything in it becomes commits on its branch in the user's repository. */
 
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeStubborn } from '../files/remove-stubborn.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
@@ -8,6 +8,7 @@ import { gitIdentity } from '../workspace/git/git-identity.ts'
 import { attachWorktree, kindAt } from './worktree.ts'
 import { removeLocks } from './worktree-locks.ts'
 import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
+import { keepOthers } from './worktree-refs.ts'
 import { importCommits } from './worktree-repository.ts'
 
 type Options = Pick<GitCommandOptions, 'signal' | 'env'>
@@ -18,6 +19,8 @@ export interface CommittedWorktree {
   head: string
   /** How many commits the branch has since the base. */
   commits: number
+  /** Branches made of what its other branches, tags and stashes led to. */
+  others: string[]
   /** Why commits that the session made are not on the branch, as a clause; what they changed is. */
   reason: string | null
 }
@@ -60,11 +63,37 @@ export async function commitWorktree(
     const log = `casefile: session ${note.number}`
     await gitText([...DURABLE, 'update-ref', '-m', log, ref, head, old], git)
   }
+  const others = await keepOthers(note, imported.others, git)
+  const unfinished = await unfinishedIn(places.own)
   if (tree !== null) await attachWorktree(notes, note)
-  await removeStubborn(places.own)
+  // commits in submodules are only there
+  if (!(await hasEntries(join(places.own, 'modules')))) await removeStubborn(places.own)
   const count = await gitText(['rev-list', '--count', head, `^${base}`], git)
   const kept: WorktreeNote = { ...note, stage: 'kept', since: Date.now(), head }
-  return { note: kept, head, commits: Number(count.trim()), reason: imported.reason }
+  const reasons = [imported.reason, unfinished].filter((reason) => reason !== null)
+  const reason = reasons.length === 0 ? null : reasons.join('; ')
+  return { note: kept, head, commits: Number(count.trim()), others, reason }
+}
+
+const UNFINISHED = {
+  MERGE_HEAD: 'merge',
+  CHERRY_PICK_HEAD: 'cherry-pick',
+  REVERT_HEAD: 'revert',
+  'rebase-merge': 'rebase',
+  'rebase-apply': 'rebase',
+}
+
+/** A clause about what the session has begun and left; null if there is none. */
+async function unfinishedIn(own: string): Promise<string | null> {
+  for (const [name, work] of Object.entries(UNFINISHED)) {
+    if ((await kindAt(join(own, name))) !== null)
+      return `it left a ${work} unfinished: look for conflict markers`
+  }
+  return null
+}
+
+async function hasEntries(folder: string): Promise<boolean> {
+  return (await kindAt(folder)) === 'folder' && (await readdir(folder)).length > 0
 }
 
 /** The commits of which none is an ancestor of another. */

@@ -6,10 +6,10 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { readRegular } from '../files/safe-read.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import { borrowObjects, initRepository, isolatedGit, openScratchFolder } from './git-scratch.ts'
 import type { WorktreeNote, WorktreePlaces } from './worktree-notes.ts'
+import { COMMIT, type OtherCommit, otherCommits, refFile } from './worktree-refs.ts'
 
 type Options = Pick<GitCommandOptions, 'signal' | 'env' | 'timeoutMs'>
 
@@ -96,6 +96,8 @@ async function copyIfThere(from: string, to: string): Promise<void> {
 
 export interface ImportedCommits {
   tips: string[]
+  /** What other branches, tags and stashes of the session lead to, by a name for it. */
+  others: OtherCommit[]
   /** Why commits of the session are not among them, as a clause; null if none is missing. */
   reason: string | null
 }
@@ -115,7 +117,7 @@ export async function importCommits(
     return await importTips(note, places, scratch, options)
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
-    return { tips: [], reason: `its repository could not be read: ${why}` }
+    return { tips: [], others: [], reason: `its repository could not be read: ${why}` }
   }
 }
 
@@ -127,7 +129,8 @@ async function importTips(
 ): Promise<ImportedCommits> {
   const found = await tipsIn(note, own)
   const isNew = found.filter((tip) => tip !== note.base)
-  if (isNew.length === 0) return { tips: [], reason: null }
+  const other = await otherCommits(own, [note.base])
+  if (isNew.length + other.commits.length === 0) return { tips: [], others: [], reason: null }
   const folder = await openScratchFolder(scratch)
   try {
     const { common, top, base, objectFormat } = note
@@ -137,26 +140,39 @@ async function importTips(
     await rm(join(own, 'objects', 'info', 'alternates'), { recursive: true, force: true })
     await initRepository(folder.path, objectFormat)
     await borrowObjects(folder.path, [join(own, 'objects'), join(common, 'objects')])
-    const tips: string[] = []
-    let reason: string | null = null
-    for (const [index, tip] of isNew.entries()) {
-      const isLater = await runGit(['merge-base', '--is-ancestor', base, tip], git)
-      if (isLater.exit !== 0) {
-        reason = 'its commits do not continue the commit that it began from'
-        continue
-      }
-      const name = `refs/heads/tip-${index}`
-      await mkdir(join(folder.path, 'refs', 'heads'), { recursive: true })
-      await writeFile(join(folder.path, name), `${tip}\n`)
-      const fetched = await runGit([...FETCH, folder.path, name], {
+    await mkdir(join(folder.path, 'refs', 'heads'), { recursive: true })
+    /** Git's message if it does not accept the commit. */
+    const fetch = async (commit: string): Promise<string | null> => {
+      await writeFile(join(folder.path, 'refs', 'heads', 'tip'), `${commit}\n`)
+      const { exit, stderr } = await runGit([...FETCH, folder.path, 'refs/heads/tip'], {
         ...options,
         cwd: top,
         env: { ...options.env, GIT_DIR: common },
       })
-      if (fetched.exit === 0) tips.push(tip)
-      else reason = `git did not accept its commits: ${lastLine(fetched.stderr)}`
+      return exit === 0 ? null : lastLine(stderr)
     }
-    return { tips, reason }
+    const tips: string[] = []
+    const reasons = new Set<string>()
+    for (const tip of isNew) {
+      const isLater = await runGit(['merge-base', '--is-ancestor', base, tip], git)
+      const why = isLater.exit === 0 ? await fetch(tip) : null
+      if (isLater.exit !== 0)
+        reasons.add('its commits do not continue the commit that it began from')
+      else if (why === null) tips.push(tip)
+      else reasons.add(`git did not accept its commits: ${why}`)
+    }
+    const others: OtherCommit[] = []
+    const made = { ...git, env: { ...git.env, GIT_OBJECT_DIRECTORY: join(own, 'objects') } }
+    for (const each of other.commits) {
+      // what it did not make is in the user's repository
+      if ((await runGit(['cat-file', '-e', `${each.commit}^{commit}`], made)).exit !== 0) continue
+      const why = await fetch(each.commit)
+      if (why === null) others.push(each)
+      else reasons.add(`git did not accept ${each.name}: ${why}`)
+    }
+    if (other.left > 0)
+      reasons.add(`${other.left} more of its branches, tags and stashes were left`)
+    return { tips, others, reason: reasons.size === 0 ? null : [...reasons].join('; ') }
   } finally {
     await folder.remove()
   }
@@ -185,15 +201,9 @@ function lastLine(stderr: string): string {
   )
 }
 
-const MAX_BYTES = 16 * 1024 * 1024
-const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
-
 /** The commits of the session's branch and of the HEAD of its repository. */
 async function tipsIn({ branch }: WorktreeNote, own: string): Promise<string[]> {
-  const textOf = async (name: string) => {
-    const read = await readRegular(join(own, name), { maxBytes: MAX_BYTES, within: own })
-    return read.ok ? read.bytes.toString() : ''
-  }
+  const textOf = (name: string) => refFile(own, name)
   const packed = await textOf('packed-refs')
   const commitAt = async (ref: string) => {
     const loose = (await textOf(ref)).trim()

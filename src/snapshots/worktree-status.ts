@@ -66,6 +66,7 @@ export interface LooseFiles {
 }
 
 const MAX_BYTES = 256 * 1024
+const MAX_INDEX_BYTES = 256 * 1024 * 1024
 
 /** What is in a worktree and in no commit. Only for a session that has ended: git reads the user's settings. */
 export async function looseFiles(
@@ -80,7 +81,11 @@ export async function looseFiles(
   const status = ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--', '.']
   const spec = note.record === null ? [] : [`:(top,exclude,literal)${note.record}`]
   const ls = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z']
-  const [changed, ignored] = await Promise.all([runGit([...status, ...spec], git), runGit(ls, git)])
+  const [changed, ignored, staged] = await Promise.all([
+    runGit([...status, ...spec], git),
+    runGit(ls, git),
+    runGit(['ls-files', '--stage', '-z'], { ...git, maxBytes: MAX_INDEX_BYTES }),
+  ])
   if (changed.exit > 0) throw new Error(`git status failed: ${changed.stderr.trim()}`)
   const names = parseStatus(changed.stdout.toString()).changes.map(({ file }) => file)
   const uncommitted: string[] = []
@@ -89,6 +94,9 @@ export async function looseFiles(
       note.copied.includes(name) && (await isSame(join(note.top, name), join(tree, name)))
     if (!isCopy) uncommitted.push(name)
   }
+  // of a repository in it, the branch has only the id of a commit
+  for (const [, path = ''] of staged.stdout.toString().matchAll(/160000 [0-9a-f]+ \d\t([^\0]+)\0/g))
+    if (!uncommitted.includes(path)) uncommitted.push(`${path}/`)
   return { uncommitted, ignored: ignored.stdout.toString().split('\0').slice(0, -1) }
 }
 

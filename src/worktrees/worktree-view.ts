@@ -4,7 +4,12 @@ import type { Session } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
 import { kindAt } from '../snapshots/worktree.ts'
 import { placesOf, type WorktreeNote, type WorktreeNotes } from '../snapshots/worktree-notes.ts'
-import { type BranchStatus, branchStatus, looseFiles } from '../snapshots/worktree-status.ts'
+import {
+  type BranchStatus,
+  branchStatus,
+  type LooseFiles,
+  looseFiles,
+} from '../snapshots/worktree-status.ts'
 
 export const WORKTREE_STATES = ['kept', 'applied', 'missing'] as const
 
@@ -30,6 +35,8 @@ export interface WorktreeView {
   state: (typeof WORKTREE_STATES)[number]
   /** The session executes in it. */
   is_running: boolean
+  /** Why git cannot say what is not committed; null if it can. */
+  reason: string | null
 }
 
 export type WorktreeViews = ReturnType<typeof createWorktreeViews>
@@ -51,10 +58,11 @@ export function createWorktreeViews(
       kindAt(tree).then((kind) => kind === 'folder'),
     ])
     // git must not run with settings that a session which executes can write
+    const isLive = isRunning && isRunningHere(note.session_id)
     const loose =
-      isRunning || !isThere || status === null
-        ? { uncommitted: [], ignored: [] }
-        : await looseFiles(notes, note)
+      isLive || note.stage === 'making' || !isThere || status === null
+        ? { uncommitted: [], ignored: [], reason: null }
+        : await looseOrWhy(note)
     return {
       ...viewOf(note, status),
       ...(isRunning ? { head: null, ahead: 0, conflicts: [] } : {}),
@@ -62,7 +70,18 @@ export function createWorktreeViews(
       ignored: loose.ignored.slice(0, MAX_NAMES),
       path: isThere ? tree : null,
       state: isRunning ? 'kept' : stateOf(note, status, isThere),
-      is_running: isRunning && isRunningHere(note.session_id),
+      is_running: isLive,
+      reason: loose.reason,
+    }
+  }
+
+  /** One worktree that git cannot read must not take away the others. */
+  async function looseOrWhy(note: WorktreeNote): Promise<LooseFiles & { reason: string | null }> {
+    try {
+      return { ...(await looseFiles(notes, note)), reason: null }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      return { uncommitted: [], ignored: [], reason: error.message.split('\n')[0]! }
     }
   }
 
@@ -90,6 +109,7 @@ export function createWorktreeViews(
       path: null,
       state: 'missing',
       is_running: false,
+      reason: null,
     }
   }
 

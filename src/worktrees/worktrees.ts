@@ -14,6 +14,7 @@ import { keepWork } from '../sessions/isolation.ts'
 import type { WhileFree } from '../sessions/session-jobs.ts'
 import {
   openWorktreeNotes,
+  placesOf,
   type WorktreeNote,
   type WorktreeNotes,
 } from '../snapshots/worktree-notes.ts'
@@ -121,9 +122,22 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
 
   /** Commits everything that can be. */
   async function keepNow(note: WorktreeNote, session: Session): Promise<WorktreeNote> {
-    const { note: kept } = await keepWork({ state }, note, session)
+    const { note: kept } = await readable(note, keepWork({ state }, note, session))
     await notes.write(kept)
     return kept
+  }
+
+  /** Git's message, for the operator, if it cannot read or commit what is in a worktree. */
+  async function readable<T>(note: WorktreeNote, asked: Promise<T>): Promise<T> {
+    try {
+      return await asked
+    } catch (error) {
+      if (error instanceof AppError || !(error instanceof Error)) throw error
+      throw new AppError(
+        'wrong_state',
+        `Nothing was changed: git cannot read or commit the worktree of session ${note.number} (${error.message.split('\n')[0]}). Correct that in ${placesOf(notes.root, note).tree}, then try again.`,
+      )
+    }
   }
 
   function change<T>(
@@ -147,7 +161,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
     apply: (caseId, id, asked) =>
       change(caseId, id, async (session) => {
         const note = await readyNote(session, asked)
-        const { uncommitted } = await looseFiles(notes, note)
+        const { uncommitted } = await readable(note, looseFiles(notes, note))
         if (uncommitted.length > 0) {
           throw new AppError(
             'wrong_state',
@@ -169,7 +183,7 @@ export function createWorktrees(deps: WorktreesDeps): Worktrees {
       change(caseId, id, async (session) => {
         const ready = await readyNote(session, asked)
         const note = await keepNow(ready, session)
-        const { uncommitted } = await looseFiles(notes, note)
+        const { uncommitted } = await readable(note, looseFiles(notes, note))
         if (uncommitted.length > 0) {
           throw new AppError(
             'wrong_state',

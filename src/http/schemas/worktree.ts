@@ -36,6 +36,10 @@ const facts = {
       '`kept`: it can be applied or discarded. `applied`: `onto` has all its commits. `missing`: it is not on this machine.',
     ),
   is_running: z.boolean().describe('Whether the session executes in it.'),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Why git cannot say what is not committed; null if it can.'),
 }
 
 const COMMITS = {
@@ -54,6 +58,7 @@ const KEPT = {
   path: '/home/ada/.local/state/casefile/6f1c2b3a4d5e6f70/worktrees/1a6976d2-9465-43b0-aeaa-34814a49b922',
   state: 'kept' as const,
   is_running: false,
+  reason: null,
 }
 
 export const worktree = z.object(facts).meta({ id: 'Worktree', examples: [KEPT] })
