@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
+import { posix } from 'node:path'
 import { makeFolder } from '../files/durable-write.ts'
 import type { PlanScope } from '../model/scope.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
 import { isPathInScope } from '../runners/scope.ts'
-import type { FileChange as TreeChange } from '../snapshots/git-diff.ts'
+import type { FileChange as TreeChange, TreeDiff } from '../snapshots/git-diff.ts'
 import { openTreeSnapshots, type TreeSnapshots } from '../snapshots/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { Redactor } from './redaction.ts'
@@ -48,6 +49,8 @@ export interface DiffPlace {
   scratch: string
   case_id: string
   number: number
+  /** From the compared folder to the working folder, which files are named from. */
+  prefix: string
   /** Folders that are never part of the diff: the memory root and the state folder. */
   exclude: string[]
   /** Aborted when the session is stopped. */
@@ -174,7 +177,7 @@ async function finishDiff(
 ): Promise<FolderDiff> {
   const after = await trees.take()
   const warnings = [...new Set([...warned, ...trees.warnings()])]
-  const found = await trees.diff(before, after)
+  const found = namedFrom(place.prefix, await trees.diff(before, after))
   const files = listedFiles(place.scope, found.files)
   const outside = outsideFiles(place.scope, found.files)
   const { file, additions, deletions } = found
@@ -193,6 +196,18 @@ async function finishDiff(
     const noPatch = `no patch: ${reasonOf(error)}`
     return { ...none, warnings: [noPatch, ...warnings] }
   }
+}
+
+/** With names relative to the working folder. */
+function namedFrom(prefix: string, found: TreeDiff): TreeDiff {
+  if (prefix === '') return found
+  const nameOf = (file: string) => (file === '' ? '' : posix.relative(prefix, file))
+  const files = found.files.map((change) => ({
+    ...change,
+    file: nameOf(change.file),
+    ...(change.from === undefined ? {} : { from: nameOf(change.from) }),
+  }))
+  return { ...found, file: nameOf(found.file), files }
 }
 
 function patchText({ redactor }: DiffPlace, text: string, truncated: boolean): string {

@@ -32,6 +32,8 @@ type Run = Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending'> & {
 const markOf = ({ runId }: { runId: string }) => ({ CASEFILE_RUN: runId })
 
 export interface IsolatedWork {
+  /** The top of the worktree. */
+  tree: string
   /** Folders that the session must be able to write to. */
   open: string[]
   /** Folders that it must not be able to write to. */
@@ -74,6 +76,7 @@ export async function beginIsolation(
   job.folder = folder
   const { tree, own } = placesOf(notes.root, note)
   return {
+    tree,
     open: [tree, own],
     closed: await repositoryFolders(workdir),
     exclude: note.record === null ? [] : [join(tree, note.record)],

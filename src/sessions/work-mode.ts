@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import { plainText } from '../files/plain-text.ts'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
@@ -71,7 +72,9 @@ export async function execute(
   await recordBase(deps, job)
   if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
-  const diffRun = await startDiff(job.folder!, {
+  const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
+  const diffRun = await startDiff(compared, {
+    prefix: relative(compared, job.folder!),
     layout,
     scratch: state.scratch,
     case_id,

@@ -91,12 +91,19 @@ function folderIndex(
       const tracked = await trackedFiles(repository, git)
       const ignored = await ignoredAmong(tracked, repository, excluded, known)
       const failure = await updateIndex(['--add', '--replace'], ignored, git)
-      warnings = (added.stderr + failure).split('\n').filter((line) => line !== '')
+      warnings = (added.stderr + failure).split('\n').filter((line) => !isExpected(line, excluded))
       const all = ignored.length === 0 ? entries : await listIndex(git)
       justChanged = all.filter(({ mode, changed }) => mode !== '160000' && changed >= began - 1)
     },
     close: folder.remove,
   }
+}
+
+const IGNORED = 'The following paths are ignored by one of your .gitignore files:'
+
+/** Git names the folders that we exclude if it ignores them too, as the record usually is. */
+function isExpected(line: string, excluded: readonly string[]): boolean {
+  return line === '' || line === IGNORED || line.startsWith('hint: ') || excluded.includes(line)
 }
 
 const ADD = ['add', '--all', '--ignore-errors', '--no-warn-embedded-repo', '--']

@@ -601,7 +601,14 @@ t.test('a diff that has its troubles', async (t) => {
       const service = await inRepository(t)
       const { layout } = service.service
       const scope = { paths: null, commands: null }
-      const place = { layout, scratch: join(service.root, scratch), exclude: [], signal, scope }
+      const place = {
+        layout,
+        scratch: join(service.root, scratch),
+        exclude: [],
+        signal,
+        scope,
+        prefix: '',
+      }
       const redactor = createRedactor({})
       const taker = await startDiff(service.root, { ...place, redactor, case_id: 'x', number: 1 })
       t.match(await taker.finish(), { reason })

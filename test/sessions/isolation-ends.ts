@@ -9,17 +9,21 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 const AS = '-c user.name=s -c user.email=s@s'
 
-async function isolated(t: Test, script: string) {
+async function isolated(t: Test, script: string, { fields = {}, plan = '' } = {}) {
   const service = await openTestService(t, {
     files: {
       'a.txt': 'one\n',
+      pkg: { 'b.txt': 'two\n' },
       '.gitignore': '/memory/\n',
       'casefile.md': '---\nisolation: worktree\n---\n',
     },
   })
   git(service.root, 'init', '-q', '-b', 'main')
   commit(service.root)
-  const ref = await planned(service, { runbook: step(script), fields: { title: 'Ends' } })
+  const ref = await planned(service, {
+    runbook: plan + step(script),
+    fields: { title: 'Ends', ...fields },
+  })
   const { session } = await finished(service, ref)
   const trail = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
   const [committed = ''] = /worktree_committed .*/.exec(trail) ?? []
@@ -108,4 +112,19 @@ git add -A; git ${AS} commit -qm outer`,
   }
   t.match(await must(service, 'GET', ref.path), { worktree: { reason: /git status failed/ } })
   t.match(await send('discard'), { status: 422, json: { detail: /then try again\.$/ } })
+})
+
+t.test('of a sub-folder, the evidence has all that the branch has', async (t) => {
+  const { service, session, send } = await isolated(
+    t,
+    'echo in >> b.txt; echo beside > ../top.txt; echo more >> ../a.txt',
+    { fields: { workdir: 'pkg' }, plan: "---\npaths: ['**']\n---\n" },
+  )
+  t.equal(session.state, 'complete', session.output)
+  const names = session.diff.files.map(({ file }: { file: string }) => file).sort()
+  t.strictSame(names, ['../a.txt', '../top.txt', 'b.txt'])
+  t.strictSame([...session.out_of_scope].sort(), ['../a.txt', '../top.txt'])
+  const changed = git(service.root, 'diff', '--name-only', 'main', session.worktree.branch)
+  t.strictSame(changed.trim().split('\n').sort(), ['a.txt', 'pkg/b.txt', 'top.txt'])
+  t.equal((await send('apply')).status, 200)
 })
