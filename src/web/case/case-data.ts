@@ -22,6 +22,7 @@ import {
   startObjections,
 } from '../../sessions/start-checks.ts'
 import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
+import { unappliedText } from '../../worktrees/worktree-words.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, listCandidates, loadCandidates } from '../proof/candidates.ts'
 import { loadProofRows, type ProofRow } from '../proof/proof-data.ts'
@@ -70,6 +71,13 @@ export interface CasePageData {
   objections: StartObjections
   /** As casefile.md says. */
   isolation: Isolation
+  /** Isolated sessions whose work the working folder does not have, newest first. */
+  unapplied: UnappliedWork[]
+}
+
+export interface UnappliedWork {
+  number: number
+  text: string
 }
 
 export interface RelatedCase {
@@ -122,7 +130,26 @@ export async function loadCasePage(
       failedSession && (await startObjection(failedSession, startContext, { isRunbook: false })),
     objections,
     isolation: settings.isolation,
+    unapplied: await unappliedWork(service, sessions),
   }
+}
+
+async function unappliedWork(
+  { worktrees, log }: HttpDeps,
+  sessions: readonly Session[],
+): Promise<UnappliedWork[]> {
+  const isolated = sessions.filter(({ isolation }) => isolation === 'worktree')
+  const found = await Promise.all(
+    isolated.map(async (session) => {
+      const worktree = await worktrees.view(session).catch((error: unknown) => {
+        log(`the worktree of session ${session.id} cannot be read: ${String(error)}`)
+        return null
+      })
+      const text = unappliedText({ number: session.number, worktree })
+      return text === null ? [] : [{ number: session.number, text }]
+    }),
+  )
+  return found.flat()
 }
 
 async function terminalOf(

@@ -33,6 +33,7 @@ import { ProofCard } from './proof-card.tsx'
 import { StateCard } from './state-card.tsx'
 import type { TimelineFilter } from './timeline.ts'
 import { TimelineCard } from './timeline-card.tsx'
+import { UnappliedWork } from './unapplied.tsx'
 
 interface CasePageProps {
   data: CasePageData
@@ -66,6 +67,7 @@ export function CasePage({ data, similar, filter, isNotPlanned, assets }: CasePa
       <WaitingPlans data={data} />
       <FailedSession data={data} />
       <ToVerify data={data} />
+      <UnappliedWork data={data} name="unapplied" />
       <ProblemsList
         caseId={id}
         problems={json.problems}
