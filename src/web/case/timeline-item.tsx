@@ -79,6 +79,7 @@ function textClass({ kind, what }: HistoryEntry): string {
   const isOfService =
     kind === 'run_ended' ||
     kind === 'queue' ||
+    kind === 'worktree' ||
     kind === 'plan' ||
     kind === 'edit' ||
     (kind === 'proof' && !what.endsWith(' accepted'))
@@ -155,6 +156,20 @@ function What({ data: { id }, item }: { data: CasePageData; item: TimelineItem }
           approved the plan of {link} {visibleText(where)}
           <code class="timeline-hash">{approved}</code>
         </>
+      )
+    }
+    case 'queue':
+      if (what.endsWith(' waits in line')) return <>put {link} in line</>
+      if (what.endsWith(' left the line')) return <>took {link} out of the line</>
+      return <>began the work of {link}, which waited in line</>
+    case 'worktree': {
+      const [, commit] = /\(commit ([0-9a-f]{12})\)$/.exec(what) ?? []
+      return commit ? (
+        <>
+          applied the work of {link} <code class="timeline-hash">{commit}</code>
+        </>
+      ) : (
+        <>discarded the worktree of {link}</>
       )
     }
     case 'run_ended': {
