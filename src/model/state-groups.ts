@@ -81,6 +81,9 @@ export const NEED_LABELS: Readonly<Record<AttentionKind, string>> = {
   running: 'Running',
 }
 
+/** Instead of "Running", for a case whose session waits in line. */
+export const IN_LINE = 'In line'
+
 /** What the count of the header counts. */
 export function needYouText(count: number): string {
   const cases = count === 1 ? '1 case needs' : `${count} cases need`

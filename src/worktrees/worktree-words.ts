@@ -1,6 +1,7 @@
 /** What the console and the terminal say about a worktree to an operator who has to decide. */
 
 import { counted } from '../model/amounts.ts'
+import type { HistoryEntry } from '../model/history.ts'
 import type { WorktreeView } from './worktree-view.ts'
 
 /** As the API has it. */
@@ -28,6 +29,49 @@ export function standingText(view: Facts): string {
   const has = ahead === 0 ? 'It has no commit' : `It has ${counted(ahead, 'commit')}`
   const since = behind === 0 ? '' : `; ${onto} has ${counted(behind, 'commit')} since it began`
   return `${has}${since}.${path === null ? ' Its folder is gone, its branch is not.' : ''}`
+}
+
+/** That the work of a session is not in the working folder yet; null if it is, or if there is none. */
+export function unappliedText({
+  number,
+  worktree,
+}: {
+  readonly number: number
+  readonly worktree: Facts | null
+}): string | null {
+  if (worktree === null) return null
+  const { state, ahead, is_running, onto, branch } = worktree
+  if (state !== 'kept' || ahead === 0 || is_running) return null
+  return `The work of session ${number} is not in ${onto ?? 'the working folder'} yet: ${counted(ahead, 'commit')} on ${branch}.`
+}
+
+/** What the history of the case says of the worktree that a session had. */
+export interface WorktreeActs {
+  applied: { at: string; commit: string } | null
+  discarded: { at: string; text: string } | null
+}
+
+/** Reads what became of a branch; a session of this number may have had another one before. */
+export function worktreeActs(
+  history: readonly HistoryEntry[],
+  session: number,
+  branch: string,
+): WorktreeActs {
+  const acts: WorktreeActs = { applied: null, discarded: null }
+  for (const { kind, at, what, text, session: number } of history) {
+    if (kind !== 'worktree' || at === null || number !== session) continue
+    if (!text?.startsWith(`branch ${branch}`)) continue
+    if (!/^[ ,]?$/.test(text.charAt(`branch ${branch}`.length))) continue
+    const [, commit] = /\(commit ([0-9a-f]{12})\)$/.exec(what) ?? []
+    if (commit === undefined) acts.discarded = { at, text }
+    else acts.applied = { at, commit }
+  }
+  return acts
+}
+
+/** What a terminal runs to merge a branch that the service cannot merge; null for a name that a shell may read. */
+export function mergeCommand(branch: string): string | null {
+  return /^[\w/][\w./-]*$/.test(branch) ? `git merge ${branch}` : null
 }
 
 /** Why it cannot be applied now, and what to do; null if it can. */

@@ -168,6 +168,7 @@ t.test('a command to copy names no artifact but those that there may be', async 
   const session = {
     case_id: 'c12d54ae-1933',
     number: 1,
+    worktree: null,
     durations: { planned_ms: 25, waited_ms: 355_000_000, ran_ms: 2700, steps_ms: 2000 },
   }
   sayNext(

@@ -19,7 +19,19 @@ t.test('the work of an isolated session in the terminal', async (t) => {
   writeFileSync(join(root, 'memory/cases', made.id, 'runbook.md'), book)
   const started = await cli.run('start', 'door', '--isolation', 'worktree')
   t.match(started, { code: 0, stdout: /The work happens in a separate git worktree/ })
-  t.match(await cli.run('approve', 'door', '--yes'), { code: 0 })
+  const missing = /The work of session 1 is not in main yet: 1 commit on casefile\/red-door-1\./
+  const next = new RegExp(
+    `Next:\\n {2}casefile worktree apply ${made.id.slice(0, 8)} 1\\n {2}casefile`,
+  )
+  const approved = await cli.run('approve', 'door', '--yes')
+  t.match(approved, { code: 0, stderr: missing })
+  t.match(approved.stderr, next)
+  const gate = await cli.run('gate', 'door')
+  t.match(gate.stderr, missing)
+  t.match(gate.stderr, next)
+  const proof = (await cli.run('show', 'door', '1', '--json')).json.candidates[0].artifact
+  t.match(await cli.run('proof', 'add', 'door', '--artifact', proof, '--verify'), { code: 0 })
+  t.match(await cli.run('resolve', 'door'), { code: 0, stderr: missing })
   t.match(await cli.run('show', 'door', '1'), {
     stdout: /Worktree {2}casefile\/red-door-1\n {2}It has 1 commit\.\n.*casefile worktree apply/,
   })
@@ -34,6 +46,7 @@ t.test('the work of an isolated session in the terminal', async (t) => {
     stdout: /applied: main is at/,
   })
   t.equal(readFileSync(join(root, 'door.txt'), 'utf8'), 'paint\n')
+  t.notMatch((await cli.run('gate', 'door')).stderr, missing, 'once it is applied')
   const discarded = await cli.run('worktree', 'discard', 'door', '1', '--yes')
   t.match(discarded, { stdout: /discarded the worktree of session 1; and its branch/ })
   t.notOk(existsSync(list.json[0].path))

@@ -11,7 +11,7 @@ import { follow, reread, sessionExitCode } from '../follow/follow.ts'
 import { handleWaitingPlans } from '../follow/wait-for-plan.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
-import { attachCommands, nextText } from '../output/next-proof.ts'
+import { attachCommands, nextText, unappliedWork } from '../output/next-proof.ts'
 import { changeText } from '../output/plan-change.ts'
 import { printPlan, sayFailed } from '../output/planned.ts'
 import { waitsForText } from '../output/queue-text.ts'
@@ -263,10 +263,12 @@ function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): v
 
 export function sayNext(
   { terminal }: Pick<CommandContext, 'terminal'>,
-  session: Pick<SessionJson, 'case_id' | 'number' | 'candidates' | 'durations'>,
+  session: Pick<SessionJson, 'case_id' | 'number' | 'candidates' | 'durations' | 'worktree'>,
 ): void {
   const took = durationsText(session.durations)
   terminal.say(`session ${session.number} is complete${took === '' ? '' : `: ${took}`}`)
   const gate = `casefile gate ${session.case_id.slice(0, 8)}`
-  terminal.say(nextText([...attachCommands(session), gate]))
+  const { texts, commands } = unappliedWork([session])
+  for (const text of texts) terminal.say(text)
+  terminal.say(nextText([...commands, ...attachCommands(session), gate]))
 }

@@ -4,8 +4,9 @@ import { type CommandOptions, type ReadContext, withReader } from '../context.ts
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { gateText } from '../output/gate-text.ts'
 import { jsonText } from '../output/json.ts'
-import { nextProofCommands, nextText } from '../output/next-proof.ts'
+import { nextProofCommands, nextText, unappliedWork } from '../output/next-proof.ts'
 import { resolveCase } from '../resolve/case.ts'
+import { sessionsOf } from '../resolve/session.ts'
 
 export function command(): Command {
   const gate = new Command('gate')
@@ -28,13 +29,15 @@ async function run({ client, terminal, json }: ReadContext, name: string): Promi
   if (json) terminal.print(jsonText(body))
   else {
     terminal.print(gateText(body, terminal))
+    const unapplied = unappliedWork(await sessionsOf(client, id))
     const { state } = (await client.request('GET', `/cases/${id}`)).body
     if (state !== 'RESOLVED') {
       const next = body.open
         ? [`casefile resolve ${id.slice(0, 8)}`]
         : await nextProofCommands(client, id)
-      terminal.say(`\n${nextText(next)}`)
-    }
+      for (const text of unapplied.texts) terminal.say(text)
+      terminal.say(`\n${nextText([...unapplied.commands, ...next])}`)
+    } else for (const text of unapplied.texts) terminal.say(text)
   }
   return body.open ? EXIT.done : EXIT.gateShut
 }

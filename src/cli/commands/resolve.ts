@@ -10,9 +10,10 @@ import { fieldOption } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { commitCommand } from '../output/next-commit.ts'
-import { nextProofCommands, nextText } from '../output/next-proof.ts'
+import { nextProofCommands, nextText, unappliedWork } from '../output/next-proof.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { resolveCase } from '../resolve/case.ts'
+import { sessionsOf } from '../resolve/session.ts'
 
 export interface StateOptions extends CommandOptions {
   outcome?: string
@@ -57,6 +58,11 @@ export async function setState(
   const { state, title } = after
   terminal.print(`${id.slice(0, 8)}  ${state}  ${visibleText(title)}\n`)
   for (const line of changesOf(before, after)) terminal.say(line)
+  if (state === 'RESOLVED') {
+    const { texts, commands } = unappliedWork(await sessionsOf(client, id))
+    for (const text of texts) terminal.warn(text)
+    if (commands.length > 0) terminal.say(nextText(commands))
+  }
   const commit = state === 'RESOLVED' ? await commitCommand(workspace, id) : null
   if (commit !== null) terminal.say(`The record is not committed yet. Next: ${commit}`)
   return EXIT.done

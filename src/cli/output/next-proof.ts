@@ -1,6 +1,8 @@
 import type { ApiReader } from '../../client/client.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { isArtifactOf } from '../../runners/output/artifacts.ts'
+import { unappliedText } from '../../worktrees/worktree-words.ts'
 import { proofsOf } from '../resolve/proof.ts'
 import { sessionsOf } from '../resolve/session.ts'
 
@@ -40,6 +42,21 @@ export function attachCommands({
     .slice(0, MOST)
     .map(({ artifact }) => `casefile proof add ${case_id.slice(0, 8)} --artifact ${artifact}`)
 }
+
+/** A sentence and a command for each session of a case whose work is not in the working folder yet. */
+export function unappliedWork(sessions: readonly WorkOfSession[]): {
+  texts: string[]
+  commands: string[]
+} {
+  const found = sessions.flatMap((session) => {
+    const text = unappliedText(session)
+    const command = `casefile worktree apply ${session.case_id.slice(0, 8)} ${session.number}`
+    return text === null ? [] : [{ text: visibleText(text), command }]
+  })
+  return { texts: found.map(({ text }) => text), commands: found.map(({ command }) => command) }
+}
+
+type WorkOfSession = Pick<SessionJson, 'case_id' | 'number' | 'worktree'>
 
 /** `Next: …` for one command, or `Next:` and the commands below it. */
 export function nextText(commands: readonly string[]): string {

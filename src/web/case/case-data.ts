@@ -2,6 +2,7 @@ import { caseHistory } from '../../http/case-history.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
+import { queuePlace } from '../../http/queue-json.ts'
 import { caseJson } from '../../http/serializers.ts'
 import type { CaseSetup } from '../../init/setup.ts'
 import { AppError } from '../../model/app-error.ts'
@@ -22,7 +23,9 @@ import {
   startObjections,
 } from '../../sessions/start-checks.ts'
 import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
+import { unappliedText } from '../../worktrees/worktree-words.ts'
 import type { PageDeps } from '../deps.ts'
+import { placeText } from '../list/row-facts.ts'
 import { type CandidateRow, listCandidates, loadCandidates } from '../proof/candidates.ts'
 import { loadProofRows, type ProofRow } from '../proof/proof-data.ts'
 import { type ProviderChoice, providerChoices, titleOfProvider } from '../shell/provider-select.tsx'
@@ -68,8 +71,17 @@ export interface CasePageData {
   againObjection: string | null
   /** What keeps a new session from starting. */
   objections: StartObjections
+  /** The session that waits in line, if it is what the case does now, and its place. */
+  inLine: { number: number; text: string } | null
   /** As casefile.md says. */
   isolation: Isolation
+  /** Isolated sessions whose work the working folder does not have, newest first. */
+  unapplied: UnappliedWork[]
+}
+
+export interface UnappliedWork {
+  number: number
+  text: string
 }
 
 export interface RelatedCase {
@@ -92,6 +104,7 @@ export async function loadCasePage(
   const objections = await startObjections(startContext, service.agents)
   const failedSession = isClosed(json.state) ? null : (unansweredFailure(folder) ?? null)
   const provider = json.provider ?? settings.provider
+  const attention = attentionOf(folder)
   return {
     id,
     json,
@@ -100,7 +113,8 @@ export async function loadCasePage(
     terminal: sessions.length === 0 ? await terminalOf(service, id, provider) : null,
     failedSession,
     gate: gateOf(folder),
-    attention: attentionOf(folder),
+    attention,
+    inLine: inLineNow(service, attention),
     broken: problemOfCaseFile(service, folder),
     etag: etagOf(jsonBody(json)),
     path: service.layout.caseFolder(id),
@@ -122,7 +136,32 @@ export async function loadCasePage(
       failedSession && (await startObjection(failedSession, startContext, { isRunbook: false })),
     objections,
     isolation: settings.isolation,
+    unapplied: await unappliedWork(service, sessions),
   }
+}
+
+function inLineNow(service: HttpDeps, attention: Attention | null): CasePageData['inLine'] {
+  if (attention?.kind !== 'running' || attention.session_id === null) return null
+  const place = queuePlace(service, attention.session_id)
+  return place && { number: attention.session!, text: placeText(place) }
+}
+
+async function unappliedWork(
+  { worktrees, log }: HttpDeps,
+  sessions: readonly Session[],
+): Promise<UnappliedWork[]> {
+  const isolated = sessions.filter(({ isolation }) => isolation === 'worktree')
+  const found = await Promise.all(
+    isolated.map(async (session) => {
+      const worktree = await worktrees.view(session).catch((error: unknown) => {
+        log(`the worktree of session ${session.id} cannot be read: ${String(error)}`)
+        return null
+      })
+      const text = unappliedText({ number: session.number, worktree })
+      return text === null ? [] : [{ number: session.number, text }]
+    }),
+  )
+  return found.flat()
 }
 
 async function terminalOf(

@@ -3,6 +3,7 @@ import { outcomeLabel, outcomeTone } from '../../model/outcomes.ts'
 import { providerText } from '../../model/session.ts'
 import { cutLine, failureText } from '../../model/session-failure.ts'
 import {
+  IN_LINE,
   needLabel,
   STATE_GROUP_LABELS,
   STATE_GROUP_TONES,
@@ -33,6 +34,7 @@ import { ProofCard } from './proof-card.tsx'
 import { StateCard } from './state-card.tsx'
 import type { TimelineFilter } from './timeline.ts'
 import { TimelineCard } from './timeline-card.tsx'
+import { UnappliedWork } from './unapplied.tsx'
 
 interface CasePageProps {
   data: CasePageData
@@ -51,7 +53,8 @@ export function CasePage({ data, similar, filter, isNotPlanned, assets }: CasePa
     <Page
       title={json.title}
       assets={assets}
-      live={changesOf(id)}
+      // the cases before it in line change its place
+      live={data.inLine ? changesOf() : changesOf(id)}
       mark={markOfCase(data.attention, json.state)}
     >
       <CaseHead data={data} />
@@ -64,8 +67,10 @@ export function CasePage({ data, similar, filter, isNotPlanned, assets }: CasePa
       <Question data={data} />
       <FirstSession data={data} />
       <WaitingPlans data={data} />
+      <InLine data={data} />
       <FailedSession data={data} />
       <ToVerify data={data} />
+      <UnappliedWork data={data} name="unapplied" />
       <ProblemsList
         caseId={id}
         problems={json.problems}
@@ -104,7 +109,7 @@ function CaseHead({ data }: { data: CasePageData }) {
   const group = stateGroup(json.state, attention?.kind)
   const tags = json.tags.filter((tag) => tag !== json.type)
   const need = attention ? [needLabel(attention.kind, json.state)] : []
-  const shown = [...new Set([STATE_GROUP_LABELS[group], ...need])]
+  const shown = data.inLine ? [IN_LINE] : [...new Set([STATE_GROUP_LABELS[group], ...need])]
   return (
     <div class="record-head" id="record-head">
       <Breadcrumbs
@@ -116,7 +121,7 @@ function CaseHead({ data }: { data: CasePageData }) {
         {broken ? <FixFileLink caseId={id} problem={broken} /> : <CaseForm data={data} />}
       </div>
       <div class="record-tags">
-        <Badge tone={STATE_GROUP_TONES[group]}>{shown.join(' · ')}</Badge>
+        <Badge tone={data.inLine ? 'info' : STATE_GROUP_TONES[group]}>{shown.join(' · ')}</Badge>
         {!shown.includes(stateLabel(json.state)) && (
           <span class="small muted">{stateLabel(json.state)}</span>
         )}
@@ -208,6 +213,22 @@ function WaitingPlans({ data: { id, sessions } }: { data: CasePageData }) {
           </div>
         ))}
     </>
+  )
+}
+
+/** Why nothing of the case runs yet. */
+function InLine({ data: { id, inLine } }: { data: CasePageData }) {
+  if (inLine === null) return null
+  const { number, text } = inLine
+  return (
+    <div class="notice with-actions" data-tone="info" id="in-line">
+      <p>
+        Session {number} waits in line: {text}.
+      </p>
+      <a class="button" href={sessionPage(id, number)}>
+        Go to session {number}
+      </a>
+    </div>
   )
 }
 

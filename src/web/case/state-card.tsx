@@ -7,6 +7,7 @@ import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { undoAttribute } from '../shell/undo.ts'
 import type { CasePageData } from './case-data.ts'
+import { UnappliedWork } from './unapplied.tsx'
 
 /** The fields of the two forms below. Saving an empty field removes the value from the case. */
 const STATE_FIELDS = FIELD_LIST.filter(({ name }) => name === 'reason' || name === 'outcome')
@@ -30,6 +31,7 @@ export function StateCard({ data }: { data: CasePageData }) {
       {json.reason && !isQuestion && (
         <LongText text={json.reason} class="state-reason" id="reason" />
       )}
+      {json.state !== 'RESOLVED' && <UnappliedWork data={data} name="resolve-unapplied" />}
       {hasProof && json.state !== 'RESOLVED' && <ResolveForm data={data} />}
       {!broken && <StateForm data={data} />}
     </section>

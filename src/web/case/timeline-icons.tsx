@@ -12,6 +12,7 @@ const PATHS = {
   sent_back: 'M6.5 4 3 7.5 6.5 11M3.3 7.5H10a3 3 0 0 1 3 3v1.5',
   approved: 'M3.5 8.5 6.5 11.5 12.5 5',
   queue: 'M3 5h6M3 8h6M3 11h6M11.5 4v8M10 10.5l1.5 1.5 1.5-1.5',
+  worktree: 'M5 3v10M5 9.5c4 0 6-1.5 6-5.5M9 6l2-2 2 2',
   complete: 'M3.5 8.5 6.5 11.5 12.5 5',
   failed: 'M4.5 4.5l7 7M11.5 4.5l-7 7',
   stopped: 'M5 5h6v6H5z',
@@ -68,6 +69,8 @@ function iconOf({ entry: { kind, what }, change, proof }: TimelineItem): {
       return { name: 'sent_back', tone: 'warn' }
     case 'approved':
       return { name: 'approved', tone: 'good' }
+    case 'worktree':
+      return { name: 'worktree', tone: what.endsWith(' discarded') ? 'muted' : 'good' }
     case 'run_ended':
       if (what.endsWith(' failed')) return { name: 'failed', tone: 'bad' }
       if (what.endsWith(' abandoned')) return { name: 'stopped', tone: 'muted' }

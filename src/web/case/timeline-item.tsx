@@ -8,6 +8,7 @@ import {
   stepsTime,
 } from '../../model/session-durations.ts'
 import { failureText } from '../../model/session-failure.ts'
+import { IN_LINE } from '../../model/state-groups.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { workStepsOf } from '../../sessions/trail-steps.ts'
@@ -15,7 +16,7 @@ import { isPicture, Thumbnail } from '../proof/picture.tsx'
 import type { ProofRow } from '../proof/proof-data.ts'
 import { AcceptedReason, testsText, Verdict } from '../proof/proof-parts.tsx'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
-import { StateBadge } from '../shell/badges.tsx'
+import { Badge, StateBadge } from '../shell/badges.tsx'
 import { LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { Time } from '../shell/time.tsx'
@@ -61,7 +62,9 @@ export function TimelineEntry({ data, item, isOpen }: TimelineEntryProps) {
         </p>
         {kind === 'note' && <LongText text={entry.what} class="timeline-text" />}
         {text !== null && !isAttached && <LongText text={text} class={textClass(entry)} />}
-        {session && <SessionSummary session={session} />}
+        {session && (
+          <SessionSummary session={session} isInLine={data.inLine?.number === session.number} />
+        )}
         {isAttached && <ProofSummary row={proof} />}
         {isOpen && (
           <>
@@ -79,6 +82,7 @@ function textClass({ kind, what }: HistoryEntry): string {
   const isOfService =
     kind === 'run_ended' ||
     kind === 'queue' ||
+    kind === 'worktree' ||
     kind === 'plan' ||
     kind === 'edit' ||
     (kind === 'proof' && !what.endsWith(' accepted'))
@@ -157,6 +161,20 @@ function What({ data: { id }, item }: { data: CasePageData; item: TimelineItem }
         </>
       )
     }
+    case 'queue':
+      if (what.endsWith(' waits in line')) return <>put {link} in line</>
+      if (what.endsWith(' left the line')) return <>took {link} out of the line</>
+      return <>began the work of {link}, which waited in line</>
+    case 'worktree': {
+      const [, commit] = /\(commit ([0-9a-f]{12})\)$/.exec(what) ?? []
+      return commit ? (
+        <>
+          applied the work of {link} <code class="timeline-hash">{commit}</code>
+        </>
+      ) : (
+        <>discarded the worktree of {link}</>
+      )
+    }
     case 'run_ended': {
       const end = what.split(' ').at(-1)!
       return (
@@ -210,7 +228,7 @@ function Change({ from, to }: { from: string; to: string }) {
   )
 }
 
-function SessionSummary({ session }: { session: Session }) {
+function SessionSummary({ session, isInLine }: { session: Session; isInLine: boolean }) {
   const { case_id, number, type, state, started_at, completed_at, diff, tests, trail } = session
   const spent = sessionDurations(trail)
   const steps_ms = stepsTime(session)
@@ -223,7 +241,7 @@ function SessionSummary({ session }: { session: Session }) {
         <a href={sessionPage(case_id, number)} data-row>
           {number}. {type}
         </a>
-        <StateBadge state={state} />
+        {isInLine ? <Badge tone="info">{IN_LINE}</Badge> : <StateBadge state={state} />}
         {state === 'failed' && <span class="bad-text">{failureText(session)}</span>}
       </div>
       <p class="facts">

@@ -101,7 +101,7 @@ export const TIMELINE_FILTERS = {
   },
   sessions: {
     label: 'Sessions',
-    kinds: ['session', 'plan', 'sent_back', 'approved', 'queue', 'run_ended'],
+    kinds: ['session', 'plan', 'sent_back', 'approved', 'queue', 'run_ended', 'worktree'],
   },
   proof: {
     label: 'Proof',

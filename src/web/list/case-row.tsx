@@ -1,6 +1,7 @@
 import type { Attention } from '../../model/attention.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import {
+  IN_LINE,
   needLabel,
   STATE_GROUP_LABELS,
   type StateGroup,
@@ -60,7 +61,7 @@ export function CaseRow({ row, group, facts }: CaseRowProps) {
 /** What it waits for, and why; the text leads to the session that it is about. */
 function Need({ row, needs, group, facts }: CaseRowProps & { needs: Attention }) {
   const { id, state } = row
-  const label = needLabel(needs.kind, state)
+  const label = facts.isInLine && needs.kind === 'running' ? IN_LINE : needLabel(needs.kind, state)
   const text = reasonText(needs, facts.session)
   return (
     <span class="row-need" data-kind={shownKind(needs.kind, state)}>

@@ -12,6 +12,8 @@ import type { PageDeps } from '../deps.ts'
 export interface RowFacts {
   /** About the session that waits or runs, such as `40 steps · claude`. */
   session?: string
+  /** That session waits in line, so nothing of the case runs yet. */
+  isInLine?: boolean
   /** Where it was imported from. */
   source?: string | null
 }
@@ -35,6 +37,7 @@ export async function rowFacts(
       ?.sessions.find((each) => each.id === needs.session_id)
     if (!session) return
     const place = queuePlace(service, session.id)
+    fact.isInLine = place !== null
     fact.session = place ? placeText(place) : providerText(session)
     if (needs.kind !== 'plan') return
     try {
@@ -54,7 +57,7 @@ export async function rowFacts(
   return facts
 }
 
-function placeText({ position, waits_for }: QueuePlaceJson): string {
+export function placeText({ position, waits_for }: QueuePlaceJson): string {
   if (waits_for === null) return 'about to start'
   const place = position === 1 ? 'next' : `number ${position}`
   return `${place}, after session ${waits_for.number} of “${visibleText(waits_for.title)}”`

@@ -1,3 +1,4 @@
+import { caseHistory } from '../../http/case-history.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import { serializeSession } from '../../http/serializers.ts'
@@ -31,6 +32,7 @@ import {
 import { caseFolderState, type FolderState, folderState } from '../../sessions/uncommitted.ts'
 import type { PlanTexts } from '../../state/plans.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
+import { type WorktreeActs, worktreeActs } from '../../worktrees/worktree-words.ts'
 import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { loadSessionReports, type Report } from '../proof/report-data.ts'
@@ -101,6 +103,8 @@ export interface SessionPageData extends RenderedPlan {
   walls: SessionWalls | null
   /** Who works in that folder now; null if it is free, or once the plan does not wait for approval. */
   occupant: Occupant | null
+  /** What became of its worktree; null without one. */
+  worktreeActs: WorktreeActs | null
 }
 
 /** Why the console cannot approve the plan, if casefile.md asks for signed approvals. */
@@ -159,6 +163,9 @@ export async function loadSessionPage(
     instructions: settings.instructions,
     folderState: waits ? await stateOfFolder() : null,
     walls,
+    worktreeActs:
+      json.worktree &&
+      worktreeActs(await caseHistory(service, folder), session.number, json.worktree.branch),
     occupant: waits && !terminal ? await occupantOf(service, folder, session, settings) : null,
     folder,
     session,

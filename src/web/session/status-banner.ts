@@ -156,7 +156,9 @@ function failed({ folder, session, terminal }: StatusInput): SessionStatus {
   const next = terminal
     ? afterFailureText(terminal)
     : session.provider === OWN_PROVIDER
-      ? 'Runbook plans come from runbook.md: fix that file, then plan again.'
+      ? failureText(session).startsWith(STOPPED)
+        ? 'Plan again to run it.'
+        : 'Runbook plans come from runbook.md: fix that file, then plan again.'
       : `Plan again starts a new session that tells ${session.provider} about this failure.`
   return {
     kind: isYours ? 'waiting' : 'over',
@@ -165,6 +167,9 @@ function failed({ folder, session, terminal }: StatusInput): SessionStatus {
     tone: 'bad',
   }
 }
+
+/** Nothing needs a fix after this. */
+const STOPPED = 'The service was stopped while the session was executing'
 
 function completed(failures: string, isProven: boolean): SessionStatus {
   const kind = isProven ? 'over' : 'waiting'

@@ -3,9 +3,12 @@ import {
   applyObjection,
   applyText,
   discardText,
+  mergeCommand,
   standingText,
 } from '../../worktrees/worktree-words.ts'
 import { sessionApi } from '../shell/addresses.ts'
+import { CopiableText } from '../shell/copy-button.tsx'
+import { Time } from '../shell/time.tsx'
 import type { SessionPageData } from './session-data.ts'
 
 /** The branch of an isolated session: where its work is, and what the operator can do with it. */
@@ -19,7 +22,7 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
   return (
     <section class="card" id="worktree" aria-labelledby="worktree-title">
       <h2 id="worktree-title">Worktree</h2>
-      <p id="worktree-standing">{visibleText(standingText(worktree))}</p>
+      <Standing data={data} />
       <dl class="fact-list">
         <dt>Branch</dt>
         <dd>
@@ -31,6 +34,14 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
           {onto !== null &&
             ` (${visibleText(onto)} ${behind === 0 ? 'has nothing newer' : `is ${behind} ahead`})`}
         </dd>
+        {path !== null && (
+          <>
+            <dt>Folder</dt>
+            <dd>
+              <code>{visibleText(path)}</code>
+            </dd>
+          </>
+        )}
         <Files label="Conflicts" names={conflicts} />
         <Files label="Not committed" names={uncommitted} />
       </dl>
@@ -39,6 +50,7 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
           {visibleText(objection)}
         </p>
       )}
+      {canApply && conflicts.length > 0 && <MergeCommand branch={branch} />}
       <div class="actions needs-script">
         {canApply && (
           <WorktreeForm
@@ -65,6 +77,44 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
         </p>
       )}
     </section>
+  )
+}
+
+/** Where the work is, and what the history of the case says became of it. */
+function Standing({ data: { json, worktreeActs } }: { data: SessionPageData }) {
+  const worktree = json.worktree!
+  const { applied = null, discarded = null } = worktreeActs ?? {}
+  // a folder that is there was made again, or the discard did not end
+  const isDiscarded = discarded !== null && worktree.path === null
+  const isKnown = worktree.state === 'missing' && (isDiscarded || applied !== null)
+  const isOnlyThere = isDiscarded && / kept, /.test(discarded.text)
+  return (
+    <>
+      {!(isKnown && worktree.ahead === 0) && (
+        <p id="worktree-standing">{visibleText(standingText(worktree))}</p>
+      )}
+      {applied !== null && (
+        <p id="worktree-applied">
+          Applied (commit <code>{applied.commit}</code>) at <Time at={applied.at} />.
+        </p>
+      )}
+      {isDiscarded && (
+        <p id="worktree-discarded">
+          Discarded at <Time at={discarded.at} />; {visibleText(discarded.text)}.
+        </p>
+      )}
+      {isOnlyThere && worktree.state === 'missing' && <MergeCommand branch={worktree.branch} />}
+    </>
+  )
+}
+
+function MergeCommand({ branch }: { branch: string }) {
+  const command = mergeCommand(branch)
+  if (command === null) return null
+  return (
+    <p class="worktree-merge">
+      In a terminal: <CopiableText text={command} what="the command" />
+    </p>
   )
 }
 

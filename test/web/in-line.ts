@@ -1,0 +1,69 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { CaseFolder } from '../../src/model/case-folder.ts'
+import type { Session } from '../../src/model/session.ts'
+import { OWN_PROVIDER } from '../../src/model/settings.ts'
+import { sessionStatus } from '../../src/web/session/status-banner.ts'
+import { commit, git } from '../fixtures/git-repository.ts'
+import { textOf } from '../fixtures/page-text.ts'
+import { must, planned, reaches, step } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+t.test('a session in line is not shown as running', async (t) => {
+  const service = await openTestService(t, { files: { '.gitignore': '/memory/\n' } })
+  git(service.root, 'init', '-q', '-b', 'main')
+  commit(service.root)
+  const pageOf = async (path: string): Promise<string> =>
+    (await service.request('GET', path, undefined, { accept: 'text/html' })).text
+  const runbook = step('while [ ! -e go ]; do sleep 0.1; done')
+  const first = await planned(service, { runbook, fields: { title: 'First' } })
+  const second = await planned(service, { runbook, fields: { title: 'Second' } })
+  await must(service, 'POST', `${first.path}/approve`)
+  await reaches(service, first, 'executing')
+  await must(service, 'POST', `${second.path}/approve`, { queue: true })
+  const html = await pageOf(`/case/${second.case_id}`)
+  t.match(textOf(html, 'record-head'), /In line/)
+  t.notMatch(textOf(html, 'record-head'), /Running/)
+  t.match(
+    textOf(html, 'in-line'),
+    'Session 1 waits in line: next, after session 1 of “First”. Go to session 1',
+  )
+  t.match(textOf(html, 'session-1'), /In line/)
+  t.match(textOf(html, 'history'), /put session 1 in line/)
+  t.match((await pageOf('/')).replace(/<[^>]*>/g, ' '), /In line\s+session 1 waits in line/)
+
+  await must(service, 'DELETE', `${second.path}/queue`)
+  const left = await pageOf(`/case/${second.case_id}`)
+  t.match(textOf(left, 'history'), /took session 1 out of the line/)
+  t.notMatch(left, 'id="in-line"')
+  writeFileSync(join(service.root, 'go'), '')
+  await reaches(service, first, 'complete')
+})
+
+t.test('after a stop of the service nothing needs a fix', (t) => {
+  const moreOf = (reason: string) => {
+    const event = { event: 'session_state_changed', fields: { new_state: 'failed', reason } }
+    const session = {
+      id: 'a',
+      number: 1,
+      state: 'failed',
+      provider: OWN_PROVIDER,
+      trail: [{ number: 1, time: '2026-01-02T03:04:05.000Z', ...event }],
+    } as unknown as Session
+    const folder = {
+      case: { state: 'OPEN' },
+      sessions: [session],
+      proofs: [],
+      problems: [],
+    } as unknown as CaseFolder
+    const none = { terminal: null, queue: null, planErrors: 0, isBroken: false, isBarred: false }
+    return sessionStatus({ folder, session, rows: [], plan: { steps: [] }, ...none }).more
+  }
+  t.equal(
+    moreOf('The service was stopped while the session was executing.'),
+    'Plan again to run it.',
+  )
+  t.match(moreOf('The run stopped: step a failed.'), /fix that file/)
+  t.end()
+})
