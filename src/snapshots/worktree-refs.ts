@@ -83,6 +83,11 @@ export async function keepOthers(
 ): Promise<string[]> {
   const made: string[] = []
   for (const { name, commit } of others) {
+    const known = await madeBefore(branch, commit, git)
+    if (known !== null) {
+      made.push(known)
+      continue
+    }
     const only = ['rev-list', '--max-count=1', `${commit}^{commit}`]
     const rest = ['--not', '--branches', '--tags', '--remotes']
     if ((await gitText([...only, ...rest], git)).trim() === '') continue
@@ -93,6 +98,17 @@ export async function keepOthers(
     made.push(free)
   }
   return made
+}
+
+/** The branch that an end which was killed had made of a commit. */
+async function madeBefore(
+  branch: string,
+  commit: string,
+  git: GitCommandOptions,
+): Promise<string | null> {
+  const of = ['for-each-ref', '--format=%(refname:short)', `--points-at=${commit}^{commit}`]
+  const { exit, stdout } = await runGit([...of, `refs/heads/${branch}-*`], git)
+  return exit === 0 ? stdout.toString().split('\n')[0] || null : null
 }
 
 const DURABLE = ['-c', 'core.fsync=committed,loose-object,reference']

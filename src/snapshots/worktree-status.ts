@@ -74,7 +74,7 @@ export async function looseFiles(
   note: WorktreeNote,
   options: Pick<GitCommandOptions, 'signal'> = {},
 ): Promise<LooseFiles> {
-  const { tree, entry } = placesOf(notes.root, note)
+  const { tree, entry, own } = placesOf(notes.root, note)
   if ((await kindAt(tree)) !== 'folder' || (await kindAt(entry)) !== 'folder')
     return { uncommitted: [], ignored: [] }
   const git = { ...inWorktree(notes, note, { ...TIME, ...options }), maxBytes: MAX_BYTES }
@@ -97,6 +97,10 @@ export async function looseFiles(
   // of a repository in it, the branch has only the id of a commit
   for (const [, path = ''] of staged.stdout.toString().matchAll(/160000 [0-9a-f]+ \d\t([^\0]+)\0/g))
     if (!uncommitted.includes(path)) uncommitted.push(`${path}/`)
+  const links = uncommitted.some((name) => name.endsWith('/'))
+  // of submodules that are no longer there, as `commitWorktree` keeps them
+  if (!links && (await kindAt(join(own, 'modules'))) !== null)
+    uncommitted.push(`../${note.session_id}.git/modules/`)
   return { uncommitted, ignored: ignored.stdout.toString().split('\0').slice(0, -1) }
 }
 
