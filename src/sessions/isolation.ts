@@ -154,15 +154,18 @@ export async function keepWork(
   return commitWorktree(openWorktreeNotes(state.root), note, end, run ? { env: markOf(run) } : {})
 }
 
-function messageOf({ case_id, number }: WorktreeNote, session: Session | null): string {
+function messageOf({ case_id, number, stage }: WorktreeNote, session: Session | null): string {
   const title = visibleText(session?.case_title ?? 'A case')
     .replace(/\s+/g, ' ')
     .slice(0, 80)
+  const subject = `${title.toWellFormed()} (session ${number})`
+  // not by the session, so no trailer says that its plan made this
+  if (stage === 'kept') return `${subject}, later\n\nWhat was in its worktree after its end.\n`
   const plan = session && lastOf(session.trail, 'plan_approved')?.fields.plan_sha256
   const trailer =
     typeof plan === 'string' ? [trailerText({ case_id, session: number, plan_sha256: plan })] : []
   const about = 'What the session had not committed at its end.'
-  return [`${title.toWellFormed()} (session ${number})`, '', about, '', ...trailer, ''].join('\n')
+  return [subject, '', about, '', ...trailer, ''].join('\n')
 }
 
 /** Puts the worktrees in order that a service which died had not finished to make, to keep or to remove. */

@@ -128,3 +128,14 @@ t.test('of a sub-folder, the evidence has all that the branch has', async (t) =>
   t.strictSame(changed.trim().split('\n').sort(), ['a.txt', 'pkg/b.txt', 'top.txt'])
   t.equal((await send('apply')).status, 200)
 })
+
+t.test('what came into the worktree after the end is not the work of the session', async (t) => {
+  const { service, session, send } = await isolated(t, 'echo mine > own.txt')
+  writeFileSync(join(session.worktree.path, 'late.txt'), 'by hand\n')
+  t.match(await send('discard'), { status: 200, json: { branch_kept: 'casefile/ends-1' } })
+  const messages = git(service.root, 'log', '--format=%B%x00', 'main..casefile/ends-1')
+  const [late, own] = messages.split('\0')
+  t.match(late, /^Ends \(session 1\), later\n\nWhat was in its worktree after its end\.\n/)
+  t.notMatch(late, 'Casefile-Session')
+  t.match(own, /^Casefile-Session: /m)
+})
