@@ -222,7 +222,7 @@ const NAMED_FILES = 5
 /** How long the reason waits for the record of the session that worked before. */
 const RECORD_MS = 3_000
 
-/** What changed in the folder, and which session did it where that is known. */
+/** What changed in the folder, and which session worked meanwhile where that is known: a person may have changed it. */
 async function changesText(
   { catalog }: Pick<SessionDeps, 'catalog'>,
   folder: string,
@@ -243,7 +243,9 @@ async function changesText(
     groups.set(author, [...(groups.get(author) ?? []), file])
   }
   const clauses = [...groups].map(([author, names]) =>
-    author === '' ? `${namesText(names)} changed` : `${author} changed ${namesText(names)}`,
+    author === ''
+      ? `${namesText(names)} changed`
+      : `${namesText(names)} changed while ${author} worked`,
   )
   return `The working folder is not what it was at the approval: ${[...head, ...clauses].join('; ')}.`
 }

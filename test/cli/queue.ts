@@ -51,6 +51,9 @@ t.test('approve --queue waits in line, and casefile queue shows and empties it',
   writeFileSync(join(root, 'here/go'), '')
   const { code, stdout, stderr } = await approving.ended
   t.equal(code, 6)
-  t.match(stdout, /the plan needs your approval: .*session 1 of “The first” changed file\.txt\./)
+  t.match(
+    stdout,
+    /the plan needs your approval: .*file\.txt changed while session 1 of “The first” worked\./,
+  )
   t.match(stderr, /nothing was run: read the plan again/)
 })

@@ -176,7 +176,7 @@ t.test('a plan whose folder changed meanwhile needs approval again', async (t) =
   await reachesAgain(service, ref, 'plan_ready')
   t.equal(
     await reasonOf(service, ref),
-    `The working folder is not what it was at the approval: session 1 of “First ${place.workdir}” changed file.txt, mine.txt, other.txt.`,
+    `The working folder is not what it was at the approval: file.txt, mine.txt, other.txt changed while session 1 of “First ${place.workdir}” worked.`,
   )
   t.notOk(place.hasRun(ref))
   const text = readFileSync(await sessionFile(service, ref), 'utf8')

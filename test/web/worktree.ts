@@ -50,7 +50,7 @@ t.test('work that is applied, then discarded', async (t) => {
   const after = textOf(await pageOf(service, sessionPage), 'worktree')
   t.match(
     after,
-    /Applied \(commit [0-9a-f]{12} \) at .*\. Discarded at .*; branch casefile\/red-door-1 removed/,
+    /Applied \(commit [0-9a-f]{12} \) .*\. Discarded .*; branch casefile\/red-door-1 removed/,
   )
   t.notMatch(after, 'not on this machine')
 })
@@ -73,7 +73,7 @@ t.test('a conflict, and commits that stay after a discard, have a command', asyn
   await must(service, 'POST', `${ref.path}/discard`)
   t.match(
     textOf(await pageOf(service, path), 'worktree'),
-    /Discarded at .*; branch casefile\/blue-1 kept, a commit is only there.*git merge casefile\/blue-1/,
+    /Discarded .*; branch casefile\/blue-1 kept, a commit is only there.*git merge casefile\/blue-1/,
   )
 })
 

@@ -17,7 +17,7 @@ const change = z.object({
     })
     .nullable()
     .describe(
-      'The session that changed the file last, if it was not changed after that session; else null.',
+      'The last session that has the file in its diff, if it was not changed after that session; else null.',
     ),
 })
 

@@ -1,3 +1,4 @@
+import { lastOf } from '../../model/trail.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import {
   applyObjection,
@@ -18,6 +19,12 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
   const { branch, base, behind, onto, conflicts, uncommitted, state, path } = worktree
   const canDiscard = !worktree.is_running && path !== null
   const canApply = !worktree.is_running && state !== 'applied' && worktree.head !== null
+  const committed = lastOf(data.session.trail, 'worktree_committed')?.fields
+  const others = Array.isArray(committed?.others) ? committed.others.map(String) : []
+  const notes = [
+    ...(typeof committed?.reason === 'string' ? [`At its end: ${committed.reason}.`] : []),
+    ...(worktree.reason === null ? [] : [`Git cannot read the worktree: ${worktree.reason}.`]),
+  ]
   const objection = canApply ? applyObjection(worktree) : null
   return (
     <section class="card" id="worktree" aria-labelledby="worktree-title">
@@ -42,9 +49,15 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
             </dd>
           </>
         )}
+        <Files label="Other branches" names={others} />
         <Files label="Conflicts" names={conflicts} />
         <Files label="Not committed" names={uncommitted} />
       </dl>
+      {notes.map((note) => (
+        <p class="notice" data-tone="warn">
+          {visibleText(note)}
+        </p>
+      ))}
       {objection !== null && (
         <p class="notice" data-tone="warn" id="worktree-objection">
           {visibleText(objection)}
@@ -95,12 +108,12 @@ function Standing({ data: { json, worktreeActs } }: { data: SessionPageData }) {
       )}
       {applied !== null && (
         <p id="worktree-applied">
-          Applied (commit <code>{applied.commit}</code>) at <Time at={applied.at} />.
+          Applied (commit <code>{applied.commit}</code>) <Time at={applied.at} />.
         </p>
       )}
       {isDiscarded && (
         <p id="worktree-discarded">
-          Discarded at <Time at={discarded.at} />; {visibleText(discarded.text)}.
+          Discarded <Time at={discarded.at} />; {visibleText(discarded.text)}.
         </p>
       )}
       {isOnlyThere && worktree.state === 'missing' && <MergeCommand branch={worktree.branch} />}
