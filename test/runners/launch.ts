@@ -124,6 +124,26 @@ t.test('a launcher that fails is an error to start', async (t) => {
   t.strictSame(failed, { startError: 'ELAUNCH: mount: no way' })
 })
 
+t.test('a mount that is gone meanwhile is no error: it is tried again', async (t) => {
+  const gone = 'echo mount: /x: mount point does not exist. >&2; exit 32'
+  for (const failures of [1, 5]) {
+    let starts = 0
+    const sandbox: Sandbox = {
+      ...(sandboxOf('') as Extract<Sandbox, { kind: 'mount' }>),
+      async wrap(script, args, program) {
+        starts++
+        const words = ['/bin/sh', '-c', starts <= failures ? gone : script, 'x', ...args]
+        return { words: [...words, ...program], table: null }
+      },
+    }
+    const options = { argv: ['true'], cwd: '/', env: { PATH }, stdin: 'none' as const, sandbox }
+    const started = await launch(options)
+    t.equal('startError' in started, failures > 2)
+    t.equal(starts, Math.min(failures + 1, 3))
+    if ('begin' in started) started.begin()
+  }
+})
+
 t.test('a launcher that is never ready is not waited for once it is stopped', async (t) => {
   const stop = new AbortController()
   const signal = stop.signal

@@ -71,11 +71,19 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
 
   const { sandbox, signal } = options
   const before = sandbox?.before?.(resolve(options.cwd)) ?? []
-  const started = await start([...before, program, ...args], options)
-  if ('startError' in started) return started
   const isInside = sandbox?.kind === 'mount' && sandbox.ownProcesses
-  return waitUntilReady(started, isInside ? firstChild : (pid) => pid, signal)
+  for (let tries = 1; ; tries++) {
+    const started = await start([...before, program, ...args], options)
+    if ('startError' in started) return started
+    const ready = await waitUntilReady(started, isInside ? firstChild : (pid) => pid, signal)
+    const isGone = 'startError' in ready && MOUNT_GONE.test(ready.startError)
+    if (!isGone || tries === TRIES) return ready
+  }
 }
+
+/** Something was unmounted on this machine after the mounts were listed, and before they were made read-only. */
+const MOUNT_GONE = /^ELAUNCH: .*mount point does not exist/
+const TRIES = 3
 
 function commandFor(
   argv: string[],
