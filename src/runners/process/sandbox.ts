@@ -328,6 +328,7 @@ function waysOf(
 }
 
 const PROBE_MS = 10_000
+const STOPPED = 'the check was stopped'
 
 /** Null if everything is protected; else the reason, as a clause. */
 async function tryOut(
@@ -336,6 +337,7 @@ async function tryOut(
 ): Promise<string | null> {
   if (table === null) return `no file can be written in ${tmpdir()}`
   try {
+    if (signal?.aborted) return STOPPED // a quick end would count as a success
     const child = spawn(file, args, {
       cwd: '/',
       env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
@@ -349,7 +351,7 @@ async function tryOut(
     const stderr = await text(child.stderr!)
     const code = await closed
     if (code === 0) return null
-    if (signal?.aborted) return 'the check was stopped'
+    if (signal?.aborted) return STOPPED
     if (child.killed) return `the mounts were not made within ${PROBE_MS / 1000} s`
     const said = stderr.trim().replace(/\s+/g, ' ')
     return said.startsWith('unshare: ')
