@@ -1,6 +1,6 @@
 /**
- * Starts programs from a small process. To start a program, a process is copied, and waits until the program runs: from a
- * service with much memory, that takes up to 50 ms each, in which it answers nothing.
+ * Starts programs from a small process. Starting one blocks the process that does it until the program runs: in a service
+ * with much memory that takes up to 50 ms, in which no request is answered.
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -25,10 +25,10 @@ interface ProgramProcess {
   waiting: Map<number, Waiting>
 }
 
-/** It ends when it has had nothing to do for so long. */
+/** The process ends when it has had nothing to do for this long. */
 const IDLE_MS = 30_000
 
-/** The process is started by the first call, and after its end by the next one. */
+/** The first call starts the process, and so does the next one after its end. */
 export function createProgramProcess(): ProgramStarter {
   let current: ProgramProcess | null = null
   let count = 0
@@ -48,6 +48,7 @@ export function createProgramProcess(): ProgramStarter {
       for (const { reject } of waiting.values()) reject(error)
       waiting.clear()
       if (current === own) current = null
+      if (child.connected) child.disconnect()
     }
     child.on('message', (answer) => settle(waiting, answer as ProgramAnswer))
     child.on('error', end)
@@ -64,8 +65,9 @@ export function createProgramProcess(): ProgramStarter {
     const id = ++count
     child.ref()
     child.channel?.ref()
+    // if it cannot be sent, the process is about to end, and the call with it
     const abort = () =>
-      child.connected && child.send({ id, isAborted: true } satisfies ProgramRequest)
+      child.connected && child.send({ id, isAborted: true } satisfies ProgramRequest, () => {})
     try {
       return await new Promise<ProgramOutput>((resolve, reject) => {
         waiting.set(id, { resolve, reject })
@@ -79,7 +81,7 @@ export function createProgramProcess(): ProgramStarter {
         child.unref()
         child.channel?.unref()
         clearTimeout(idle)
-        idle = setTimeout(() => child.disconnect(), IDLE_MS).unref()
+        idle = setTimeout(() => child.connected && child.disconnect(), IDLE_MS).unref()
       }
     }
   }

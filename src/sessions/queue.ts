@@ -215,7 +215,7 @@ async function leave(
       hash === planSha256 ? undefined : { sha256: hash, inRun: touchedInRun.has(session_id) }
     return leaveLine(folder, session_id, { reason, edited }, now())
   })
-  await plans.store(plan)
+  if (plan !== '') await plans.store(plan)
 }
 
 const NAMED_FILES = 5
