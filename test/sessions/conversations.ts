@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { isReadOnlyCommand } from '../../src/sessions/conversations/read-only-command.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
-import { git, must, type Ref, reaches } from '../fixtures/session-client.ts'
+import { git, must, type Ref, reaches, stream } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const TEST = '```sh run id=test proof=log\ntest -f done.txt\n```\n'
@@ -487,6 +487,9 @@ t.test('work outside the scope of the plan is denied', async (t) => {
   t.equal(await agent.call('Bash', { command: 'npm test' }), null)
   t.match(await agent.call('Bash', { command: 'npm publish' }), /outside the scope/)
   t.equal(await agent.call('Read', { file_path: '/etc/hostname' }), null)
+  const events = await stream(app, session)
+  await events.next(({ event }) => event === 'denied')
+  events.close()
   t.match(await trailOf(app, session), /denied tool=Write title=other\.js/)
   await must(app, 'POST', `${session.path}/abandon`)
 })
