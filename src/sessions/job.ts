@@ -32,7 +32,7 @@ export interface Job {
   endedBy: Actor | undefined
   /** Lets go of its folder, or of its place in line. */
   release(): void
-  /** Planning has ended and its end is recorded; only cleanup remains. */
+  /** Its plan waits for approval, which is recorded; only cleanup remains. */
   planned: boolean
 }
 

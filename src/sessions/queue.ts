@@ -115,6 +115,7 @@ export async function runInTurn(
   if (hasStarted) return
   job.release()
   await back(deps, job, waiting, why)
+  job.planned = true
   await deps.runs.remove(job.session_id)
 }
 

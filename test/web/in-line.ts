@@ -37,6 +37,10 @@ t.test('a session in line is not shown as running', async (t) => {
   const left = await pageOf(`/case/${second.case_id}`)
   t.match(textOf(left, 'history'), /took session 1 out of the line/)
   t.notMatch(left, 'id="in-line"')
+  t.match(
+    textOf(await pageOf(`/case/${second.case_id}/session/1`), 'folder-busy'),
+    /^Session 1 of First works in this working folder\. .*only if no file and no commit has changed in the folder, by that session either\./,
+  )
   writeFileSync(join(service.root, 'go'), '')
   await reaches(service, first, 'complete')
 })

@@ -44,7 +44,7 @@ export function command(): Command {
     .option('-m, --note <text>', 'A note for the agent. Your comments are sent too.')
     .option('--sign', 'Sign the approval with your SSH key.')
     .option('--key <file>', 'The key to sign with. Default: the one of git, else of ~/.ssh.')
-    .option('--queue', 'Wait in line if the folder is not free.')
+    .option('--queue', 'Wait in line, without asking, if the folder is busy.')
     .option('--detach', 'Do not follow the run. Needs a running service.')
     .option('--next', 'Wait for plans of all cases and ask about each, until Ctrl-C.')
     .option('--bell', 'With --next: also ring the bell when something needs you.')
@@ -138,10 +138,11 @@ async function decide(
   { yes, sha, note, sign, key, queue }: Options,
 ): Promise<SessionJson | null> {
   const { client, terminal, json, signal } = context
+  let waits = queue
   const approveText = async (session: SessionJson, plan_sha256: string | null) => {
     const send = (signature?: SentSignature) =>
       client.request('POST', `${sessionPath(session)}/approve`, {
-        body: { plan_sha256, note, signature, queue },
+        body: { plan_sha256, note, signature, queue: waits },
       })
     const sendSigned = () => signAndSend(context, session, { plan_sha256, key }, send)
     let answer: Awaited<ReturnType<typeof send>>
@@ -162,12 +163,21 @@ async function decide(
   for (let shown = first; ; ) {
     const { draft } = shown.comments
     const sends = draft === 0 ? '' : ` and send ${counted(draft, 'comment')}`
-    const question = `\nApprove this plan of session ${shown.number}${sends}? [y/N] `
-    if (!yes && !(await confirm(question, signal))) return null
+    const what =
+      waits && !queue
+        ? 'Approve it to wait in line? It then starts by itself, if nothing has changed there.'
+        : `Approve this plan of session ${shown.number}${sends}?`
+    if (!yes && !(await confirm(`\n${what} [y/N] `, signal))) return null
     try {
       return await approveText(shown, shown.plan_sha256)
     } catch (error) {
-      if (yes || !(error instanceof AppError) || error.code !== 'plan_changed') throw error
+      if (yes || !(error instanceof AppError)) throw error
+      if (isBusy(error) && !waits && shown.origin !== 'terminal') {
+        terminal.warn(error.message)
+        waits = true
+        continue
+      }
+      if (error.code !== 'plan_changed') throw error
       const present = await reread(context, shown)
       requireWaiting(present)
       terminal.print(`\n${changeText(terminal, shown.plan, present.plan)}\n`)
@@ -178,6 +188,11 @@ async function decide(
       shown = present
     }
   }
+}
+
+/** Whether another session is why this one could not start now. */
+function isBusy({ code }: AppError): boolean {
+  return code === 'folder_busy' || code === 'too_many_sessions'
 }
 
 /** Signs with the operator's key, and sends. Throws if there is no key, or if it is not an allowed one. */

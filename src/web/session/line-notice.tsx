@@ -72,7 +72,7 @@ export function BusyNotice({ occupant }: { occupant: Occupant }) {
       : `${isWaiting ? 'waits for' : 'works in'} this working folder`
   const what =
     limit === null
-      ? 'no file and no commit has changed in the folder'
+      ? 'no file and no commit has changed in the folder, by that session either'
       : 'the branch has no other commit'
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
