@@ -81,7 +81,7 @@ export function stampNow(path: string): FileStamp | null {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     return stats ? toStamp(stats) : null
   } catch (error) {
-    if (hasCode(error, 'EACCES', 'EIO', 'ESTALE')) return null
+    if (hasCode(error, 'ENOTDIR', 'EACCES', 'EIO', 'ESTALE')) return null
     throw error
   }
 }

@@ -99,6 +99,11 @@ export function kindOf(what: string): HistoryKind | null {
   return SHAPES.find(([, shape]) => shape.test(what))?.[0] ?? null
 }
 
+/** The commit that applied the work of a session, as 12 digits; null for any other act. */
+export function appliedCommit(what: string): string | null {
+  return /^session \d+ applied \(commit ([0-9a-f]{12})\)$/.exec(what)?.[1] ?? null
+}
+
 /** Parses the text of a state change; null for any other act. */
 export function parseStateChange(what: string): { from: CaseState; to: CaseState } | null {
   const [, from = '', to = ''] = STATE_CHANGE.exec(what) ?? []

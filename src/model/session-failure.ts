@@ -25,6 +25,14 @@ export function unansweredFailure({
   return hasContinued || wasSet ? undefined : newest
 }
 
+/** Why a session failed whose run the service ended as it was stopped. */
+export const STOPPED_AT_WORK = 'The service was stopped while the session was executing.'
+
+/** Whether that is why: then nothing of the plan needs a fix. */
+export function wasStopped({ trail }: Pick<Session, 'trail'>): boolean {
+  return reasonOf(trail).startsWith(STOPPED_AT_WORK)
+}
+
 /** Describes why a session failed, on one line without a full stop: its reason, and the number of failed tests. */
 export function failureText({ trail, tests }: Pick<Session, 'trail' | 'tests'>): string {
   const reason = reasonOf(trail)

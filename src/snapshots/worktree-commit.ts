@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { removeStubborn } from '../files/remove-stubborn.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import { gitIdentity } from '../workspace/git/git-identity.ts'
+import { unfinishedWork } from '../workspace/git/unfinished-work.ts'
 import { attachWorktree, kindAt } from './worktree.ts'
 import { removeLocks } from './worktree-locks.ts'
 import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
-import { keepOthers } from './worktree-refs.ts'
+import { DURABLE, keepOthers } from './worktree-refs.ts'
 import { importCommits } from './worktree-repository.ts'
 
 type Options = Pick<GitCommandOptions, 'signal' | 'env'>
@@ -26,8 +27,6 @@ export interface CommittedWorktree {
 }
 
 const TIME = { timeoutMs: 2 * 60_000 }
-/** The commit must survive a power cut, as the worktree may be removed then. */
-const DURABLE = ['-c', 'core.fsync=committed,loose-object,reference']
 
 interface End {
   /** For git's temporary repositories. */
@@ -64,32 +63,20 @@ export async function commitWorktree(
     await gitText([...DURABLE, 'update-ref', '-m', log, ref, head, old], git)
   }
   const others = await keepOthers(note, imported.others, git)
-  const unfinished = await unfinishedIn(places.own)
+  const unfinished = unfinishedWork(places.own)
   if (tree !== null) await attachWorktree(notes, note)
   // commits in submodules are only there
   if (!(await hasEntries(join(places.own, 'modules')))) await removeStubborn(places.own)
   const count = await gitText(['rev-list', '--count', head, `^${base}`], git)
   const kept: WorktreeNote = { ...note, stage: 'kept', since: Date.now(), head }
-  const reasons = [imported.reason, unfinished].filter((reason) => reason !== null)
+  const reasons = [
+    ...(imported.reason === null ? [] : [imported.reason]),
+    ...(unfinished === null
+      ? []
+      : [`it left a git ${unfinished} unfinished: look for conflict markers`]),
+  ]
   const reason = reasons.length === 0 ? null : reasons.join('; ')
   return { note: kept, head, commits: Number(count.trim()), others, reason }
-}
-
-const UNFINISHED = {
-  MERGE_HEAD: 'merge',
-  CHERRY_PICK_HEAD: 'cherry-pick',
-  REVERT_HEAD: 'revert',
-  'rebase-merge': 'rebase',
-  'rebase-apply': 'rebase',
-}
-
-/** A clause about what the session has begun and left; null if there is none. */
-async function unfinishedIn(own: string): Promise<string | null> {
-  for (const [name, work] of Object.entries(UNFINISHED)) {
-    if ((await kindAt(join(own, name))) !== null)
-      return `it left a ${work} unfinished: look for conflict markers`
-  }
-  return null
 }
 
 async function hasEntries(folder: string): Promise<boolean> {

@@ -2,7 +2,7 @@
 
 import { relative } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
-import { localPrograms, runGit } from '../workspace/git/git-command.ts'
+import { programObjection, runGit } from '../workspace/git/git-command.ts'
 import { findRepository } from '../workspace/git/git-repository.ts'
 import { findRepositoryFolders } from './repository-state.ts'
 
@@ -50,10 +50,10 @@ export async function findWorktreeSource(
   const head = await runGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], git)
   if (head.exit !== 0) return obstacle('the repository has no commit yet', 'Make the first commit')
   const commit = head.stdout.toString().trim()
-  const [program] = await localPrograms(git)
-  if (program !== undefined)
+  const program = await programObjection(git)
+  if (program !== null)
     return obstacle(
-      `the configuration of the repository names a program (${program}), which a run could have written, so it is not used`,
+      `${program}, so it is not used`,
       'Move it to your own configuration with git config --global, or work without isolation',
     )
   const why = await obstacleIn(top, commit, prefix)

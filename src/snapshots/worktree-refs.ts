@@ -111,7 +111,8 @@ async function madeBefore(
   return exit === 0 ? stdout.toString().split('\n')[0] || null : null
 }
 
-const DURABLE = ['-c', 'core.fsync=committed,loose-object,reference']
+/** A commit must survive a power cut, as the worktree may be removed then. */
+export const DURABLE = ['-c', 'core.fsync=committed,loose-object,reference']
 const MAX_SLUG = 60
 
 function slug(name: string): string {

@@ -1,7 +1,6 @@
 /** What git knows of the repository that stores the record, and git commands in it. */
 
-import { join, relative, resolve } from 'node:path'
-import { stampNow } from '../files/read-now.ts'
+import { relative, resolve } from 'node:path'
 import {
   type GitCommandOptions,
   type GitOutput,
@@ -155,22 +154,4 @@ async function readConfig(git: RecordGit, names: string): Promise<Map<string, st
       return end < 0 ? [entry, ''] : [entry.slice(0, end), entry.slice(end + 1)]
     }),
   )
-}
-
-const UNFINISHED = {
-  'rebase-merge': 'rebase',
-  'rebase-apply/applying': 'am',
-  'rebase-apply': 'rebase',
-  MERGE_HEAD: 'merge',
-  CHERRY_PICK_HEAD: 'cherry-pick',
-  REVERT_HEAD: 'revert',
-} as const
-
-export type UnfinishedWork = (typeof UNFINISHED)[keyof typeof UNFINISHED]
-
-/** What git has begun and not finished, such as a merge with conflicts; null if nothing. */
-export function unfinishedWork(git: RecordGit): UnfinishedWork | null {
-  for (const [name, what] of Object.entries(UNFINISHED))
-    if (stampNow(join(git.gitDir, name)) !== null) return what
-  return null
 }

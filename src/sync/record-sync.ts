@@ -13,6 +13,7 @@ import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import type { Redactor } from '../sessions/redaction.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { findDotGit } from '../workspace/git/dot-git.ts'
+import { type UnfinishedWork, unfinishedWork } from '../workspace/git/unfinished-work.ts'
 import type { ReplacedFileTrackers } from '../workspace/late-saves/pre-images.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
@@ -32,14 +33,7 @@ import {
 } from './history.ts'
 import { blobsIn, fetch, mustHaveNoSecret, mustPushNoSecret, push } from './outgoing.ts'
 import { casesIn, commitRecord, makeCommit } from './record-commit.ts'
-import {
-  findUpstream,
-  openRecordGit,
-  type RecordGit,
-  type UnfinishedWork,
-  type Upstream,
-  unfinishedWork,
-} from './record-git.ts'
+import { findUpstream, openRecordGit, type RecordGit, type Upstream } from './record-git.ts'
 import { emptyReport, mergeTrees } from './record-merge.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import {
@@ -119,7 +113,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     const { dry_run: dryRun } = result
     const blobs = createBlobs(git)
     if (!dryRun && (await recover(git, blobs))) log(UNDONE)
-    const work = unfinishedWork(git)
+    const work = unfinishedWork(git.gitDir)
     if (work !== null) throw await resolveWork(git, blobs, work, result)
     const upstream = await findUpstream(git)
     result.branch = upstream.branch

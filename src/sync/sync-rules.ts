@@ -1,15 +1,16 @@
 /** When a sync must stop. */
 
 import { counted } from '../model/amounts.ts'
+import { unfinishedWork } from '../workspace/git/unfinished-work.ts'
 import { brokenFiles } from './broken-files.ts'
 import { countUnpushed } from './history.ts'
-import { type RecordGit, type Upstream, unfinishedWork } from './record-git.ts'
+import type { RecordGit, Upstream } from './record-git.ts'
 import type { SyncResult } from './sync-result.ts'
 import { SyncStop } from './sync-stop.ts'
 import { type Blobs, GITLINK, type TreeChange } from './trees.ts'
 
 export function mustBeFinished(git: RecordGit): void {
-  const work = unfinishedWork(git)
+  const work = unfinishedWork(git.gitDir)
   if (work === null) return
   throw new SyncStop(
     'unfinished_merge',

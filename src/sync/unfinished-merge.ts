@@ -6,10 +6,11 @@ import { removeFile } from '../files/remove-file.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { Side } from '../markdown/merging/folder.ts'
+import type { UnfinishedWork } from '../workspace/git/unfinished-work.ts'
 import { mustBeStoredPlainly } from './attributes.ts'
 import { caseIdsIn } from './history.ts'
 import { filesChanging } from './record-commit.ts'
-import type { RecordGit, UnfinishedWork } from './record-git.ts'
+import type { RecordGit } from './record-git.ts'
 import {
   emptyReport,
   type MergeReport,

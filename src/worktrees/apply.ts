@@ -9,11 +9,12 @@ import { lastOf } from '../model/trail.ts'
 import { kindAt } from '../snapshots/worktree.ts'
 import type { WorktreeNote, WorktreeNotes } from '../snapshots/worktree-notes.ts'
 import { makeCommit } from '../sync/record-commit.ts'
-import { openTreeGit, type RecordGit, unfinishedWork } from '../sync/record-git.ts'
+import { openTreeGit, type RecordGit } from '../sync/record-git.ts'
 import { SyncStop } from '../sync/sync-stop.ts'
 import { createBlobs, type TreeChange, treeChanges } from '../sync/trees.ts'
 import { isInterrupted, moveTo, readTarget, recover } from '../sync/working-tree.ts'
-import { localPrograms } from '../workspace/git/git-command.ts'
+import { programObjection } from '../workspace/git/git-command.ts'
+import { unfinishedWork } from '../workspace/git/unfinished-work.ts'
 
 interface Applied {
   /** The commit that the working folder is at now. */
@@ -32,13 +33,11 @@ export async function applyBranch(
   { session, by }: { session: Session; by: Actor },
 ): Promise<Applied> {
   const git = await openTreeGit(note.top)
-  const work = unfinishedWork(git)
+  const work = unfinishedWork(git.gitDir)
   if (work !== null) throw cannot(`a ${work} has begun there and is not finished. Finish it`)
-  const [program] = await localPrograms({ cwd: note.top })
-  if (program !== undefined) {
-    const why = `the configuration of the repository names a program (${program}), which a run could have written`
-    throw cannot(`${why}. Move it to your own with git config --global, or remove it`)
-  }
+  const program = await programObjection({ cwd: note.top })
+  if (program !== null)
+    throw cannot(`${program}. Move it to your own with git config --global, or remove it`)
   const onto = await git.run(['symbolic-ref', '--quiet', '--short', 'HEAD'])
   if (onto.exit !== 0) throw cannot('no branch is checked out there. Run git switch <branch>')
   const branch = onto.stdout.toString().trim()

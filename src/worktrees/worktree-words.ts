@@ -1,7 +1,7 @@
 /** What the console and the terminal say about a worktree to an operator who has to decide. */
 
 import { counted } from '../model/amounts.ts'
-import type { HistoryEntry } from '../model/history.ts'
+import { appliedCommit, type HistoryEntry } from '../model/history.ts'
 import type { WorktreeView } from './worktree-view.ts'
 
 /** As the API has it. */
@@ -62,8 +62,8 @@ export function worktreeActs(
     if (kind !== 'worktree' || at === null || number !== session) continue
     if (!text?.startsWith(`branch ${branch}`)) continue
     if (!/^[ ,]?$/.test(text.charAt(`branch ${branch}`.length))) continue
-    const [, commit] = /\(commit ([0-9a-f]{12})\)$/.exec(what) ?? []
-    if (commit === undefined) acts.discarded = { at, text }
+    const commit = appliedCommit(what)
+    if (commit === null) acts.discarded = { at, text }
     else acts.applied = { at, commit }
   }
   return acts

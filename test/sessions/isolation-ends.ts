@@ -65,7 +65,7 @@ t.test('a merge that a session left unfinished is named', async (t) => {
     t,
     `git switch -qc o; echo x > a.txt; git ${AS} commit -qam o; git switch -q -; echo y > a.txt; git ${AS} commit -qam m; git ${AS} merge -q o || true`,
   )
-  t.match(committed, 'reason="it left a merge unfinished: look for conflict markers"')
+  t.match(committed, 'reason="it left a git merge unfinished: look for conflict markers"')
 })
 
 t.test('what git cannot add stays, and is named', async (t) => {

@@ -39,7 +39,7 @@ t.test('a session in line is not shown as running', async (t) => {
   t.notMatch(left, 'id="in-line"')
   t.match(
     textOf(await pageOf(`/case/${second.case_id}/session/1`), 'folder-busy'),
-    /^Session 1 of First works in this working folder\. .*only if no file and no commit has changed in the folder, by that session either\./,
+    /^Session 1 of First works in this working folder\. .*only if no file and no commit has changed in the folder\. Changes by that session count, too: then it needs your approval again\./,
   )
   writeFileSync(join(service.root, 'go'), '')
   await reaches(service, first, 'complete')

@@ -43,6 +43,8 @@ t.test('work that is applied, then discarded', async (t) => {
   const applied = await pageOf(service, casePage)
   t.notMatch(applied, 'unapplied-1')
   t.match(textOf(applied, 'history'), /applied the work of session 1 [0-9a-f]{12}/)
+  const panel = textOf(await pageOf(service, sessionPage), 'worktree')
+  t.match(panel, /^Worktree Applied \(commit [0-9a-f]{12} \) .*: main has all its commits\. Branch/)
   await must(service, 'POST', `${ref.path}/discard`)
   const history = textOf(await pageOf(service, casePage), 'history')
   t.match(history, /discarded the worktree of session 1 .*branch casefile\/red-door-1 removed, all/)
@@ -64,7 +66,9 @@ t.test('a conflict, and commits that stay after a discard, have a command', asyn
   await finished(service, ref)
   write(service.root, { 'a.txt': 'other\n' })
   commit(service.root)
-  await new Promise((resolve) => setTimeout(resolve, 1100))
+  // a view is kept for a second
+  for (let conflicts = 0; conflicts === 0; )
+    conflicts = (await must(service, 'GET', ref.path)).worktree.conflicts.length
   const path = `/case/${ref.case_id}/session/1`
   t.match(
     textOf(await pageOf(service, path), 'worktree'),

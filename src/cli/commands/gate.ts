@@ -30,14 +30,14 @@ async function run({ client, terminal, json }: ReadContext, name: string): Promi
   else {
     terminal.print(gateText(body, terminal))
     const unapplied = unappliedWork(await sessionsOf(client, id))
+    for (const text of unapplied.texts) terminal.say(text)
     const { state } = (await client.request('GET', `/cases/${id}`)).body
     if (state !== 'RESOLVED') {
       const next = body.open
         ? [`casefile resolve ${id.slice(0, 8)}`]
         : await nextProofCommands(client, id)
-      for (const text of unapplied.texts) terminal.say(text)
       terminal.say(`\n${nextText([...unapplied.commands, ...next])}`)
-    } else for (const text of unapplied.texts) terminal.say(text)
+    }
   }
   return body.open ? EXIT.done : EXIT.gateShut
 }

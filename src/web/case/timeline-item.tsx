@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import type { HistoryEntry } from '../../model/history.ts'
+import { appliedCommit, type HistoryEntry } from '../../model/history.ts'
 import { providerText, type Session } from '../../model/session.ts'
 import {
   durationsText,
@@ -166,8 +166,8 @@ function What({ data: { id }, item }: { data: CasePageData; item: TimelineItem }
       if (what.endsWith(' left the line')) return <>took {link} out of the line</>
       return <>began the work of {link}, which waited in line</>
     case 'worktree': {
-      const [, commit] = /\(commit ([0-9a-f]{12})\)$/.exec(what) ?? []
-      return commit ? (
+      const commit = appliedCommit(what)
+      return commit !== null ? (
         <>
           applied the work of {link} <code class="timeline-hash">{commit}</code>
         </>

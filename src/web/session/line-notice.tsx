@@ -70,10 +70,13 @@ export function BusyNotice({ occupant }: { occupant: Occupant }) {
     limit !== null
       ? `${isWaiting ? 'waits to work' : 'works'} in a worktree, and only ${limit} at the same time may (parallel in casefile.md)`
       : `${isWaiting ? 'waits for' : 'works in'} this working folder`
-  const what =
+  const [condition, otherwise] =
     limit === null
-      ? 'no file and no commit has changed in the folder, by that session either'
-      : 'the branch has no other commit'
+      ? [
+          'no file and no commit has changed in the folder',
+          'Changes by that session count, too: then',
+        ]
+      : ['the branch has no other commit', 'Else']
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
       <a href={sessionPage(case_id, number)}>
@@ -81,7 +84,7 @@ export function BusyNotice({ occupant }: { occupant: Occupant }) {
       </a>{' '}
       {does}.{' '}
       {canWait
-        ? `Your approval can wait in line. The plan then starts by itself, but only if ${what}. Else it needs your approval again.`
+        ? `Your approval can wait in line. The plan then starts by itself, but only if ${condition}. ${otherwise} it needs your approval again.`
         : 'Approve when it has ended. Without git, an approval cannot wait in line.'}
     </p>
   )

@@ -6,7 +6,7 @@ import { type CaseFolder, shownState } from '../../model/case-folder.ts'
 import { refusedActions, refusedCount } from '../../model/refused-actions.ts'
 import { outOfScopeText } from '../../model/scope.ts'
 import { hasEnded, hasProof, type Session } from '../../model/session.ts'
-import { failureText, unansweredFailure } from '../../model/session-failure.ts'
+import { failureText, unansweredFailure, wasStopped } from '../../model/session-failure.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { lastOf } from '../../model/trail.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
@@ -156,7 +156,7 @@ function failed({ folder, session, terminal }: StatusInput): SessionStatus {
   const next = terminal
     ? afterFailureText(terminal)
     : session.provider === OWN_PROVIDER
-      ? failureText(session).startsWith(STOPPED)
+      ? wasStopped(session)
         ? 'Plan again to run it.'
         : 'Runbook plans come from runbook.md: fix that file, then plan again.'
       : `Plan again starts a new session that tells ${session.provider} about this failure.`
@@ -167,9 +167,6 @@ function failed({ folder, session, terminal }: StatusInput): SessionStatus {
     tone: 'bad',
   }
 }
-
-/** Nothing needs a fix after this. */
-const STOPPED = 'The service was stopped while the session was executing'
 
 function completed(failures: string, isProven: boolean): SessionStatus {
   const kind = isProven ? 'over' : 'waiting'

@@ -99,16 +99,17 @@ function Standing({ data: { json, worktreeActs } }: { data: SessionPageData }) {
   const { applied = null, discarded = null } = worktreeActs ?? {}
   // a folder that is there was made again, or the discard did not end
   const isDiscarded = discarded !== null && worktree.path === null
-  const isKnown = worktree.state === 'missing' && (isDiscarded || applied !== null)
+  const isGone =
+    worktree.state === 'missing' && worktree.ahead === 0 && (isDiscarded || applied !== null)
+  const hasAll = worktree.state === 'applied' && applied !== null
   const isOnlyThere = isDiscarded && / kept, /.test(discarded.text)
   return (
     <>
-      {!(isKnown && worktree.ahead === 0) && (
-        <p id="worktree-standing">{visibleText(standingText(worktree))}</p>
-      )}
+      {!isGone && !hasAll && <p id="worktree-standing">{visibleText(standingText(worktree))}</p>}
       {applied !== null && (
         <p id="worktree-applied">
-          Applied (commit <code>{applied.commit}</code>) <Time at={applied.at} />.
+          Applied (commit <code>{applied.commit}</code>) <Time at={applied.at} />
+          {hasAll && `: ${visibleText(worktree.onto ?? 'the working folder')} has all its commits`}.
         </p>
       )}
       {isDiscarded && (

@@ -109,7 +109,7 @@ function isCommand(args: readonly string[], at: number): boolean {
 }
 
 /** The keys of the repository's own configuration by which git would start programs for the contents of files. */
-export async function localPrograms({
+async function localPrograms({
   cwd,
   env = {},
   signal,
@@ -124,6 +124,15 @@ export async function localPrograms({
   const words = stdout.toString().split('\0')
   const keys = words.filter((_, at) => at % 2 === 1 && /^(?:local|worktree)$/.test(words[at - 1]!))
   return [...new Set(keys)]
+}
+
+/** Why the repository is not used where git reads or writes files through such a program, as a clause; null if it may be. */
+export async function programObjection(
+  options: Pick<GitCommandOptions, 'cwd' | 'signal'>,
+): Promise<string | null> {
+  const [program] = await localPrograms(options)
+  if (program === undefined) return null
+  return `the configuration of the repository names a program (${program}), which a run could have written`
 }
 
 /** Returns the standard output of a command; throws if it fails. */
