@@ -53,6 +53,7 @@ export const PARTS = {
       'test/events/old-buffers.ts',
       'test/timed/complex-texts.ts',
       'test/timed/second-service.ts',
+      'test/timed/slow-clients.ts',
       'test/workspace/files.ts',
       'test/workspace/plan-folders.ts',
     ],
@@ -143,7 +144,7 @@ export const PARTS = {
     long: ['test/platform/'],
   },
   soak: {
-    both: ['test/http/event-stream.ts', 'test/http/large-bodies.ts', 'test/http/server.ts'],
+    both: ['test/http/event-stream.ts', 'test/http/large-bodies.ts'],
     long: ['test/soak.ts'],
   },
 }

@@ -26,6 +26,36 @@ export function trailerText({
   return `${TRAILER_KEY}: ${case_id}/${session} plan=${plan_sha256.slice(0, PLAN_DIGITS)}`
 }
 
+/** What a commit needs to know of the session that makes it. */
+export interface RunningSession {
+  case_id: string
+  session: number
+  plan_sha256: string
+  approved_at: string
+}
+
+/** Passed to what a session runs, as it may not see the record. */
+export function runVariables(running: Omit<RunningSession, 'case_id'>) {
+  return {
+    CASEFILE_SESSION_NUMBER: String(running.session),
+    CASEFILE_PLAN_SHA256: running.plan_sha256,
+    CASEFILE_APPROVED_AT: running.approved_at,
+  }
+}
+
+/** The session that this program is run by; null if there is none, or if a value is none that Casefile gives. */
+export function runningSession(environment: NodeJS.ProcessEnv): RunningSession | null {
+  const {
+    CASEFILE_CASE: case_id = '',
+    CASEFILE_SESSION_NUMBER: number = '',
+    CASEFILE_PLAN_SHA256: plan_sha256 = '',
+    CASEFILE_APPROVED_AT: approved_at = '',
+  } = environment
+  const running = { case_id, session: Number(number), plan_sha256, approved_at }
+  const value = trailerText(running).slice(TRAILER_KEY.length + 2)
+  return VALUE.test(value) && Number.isFinite(Date.parse(approved_at)) ? running : null
+}
+
 /** One line that begins as a trailer does, or looks as if; `trailer` is null if it is not one that Casefile writes. */
 export interface ReadTrailer {
   /** The value as written; the whole line if its beginning is not exact. */

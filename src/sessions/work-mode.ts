@@ -3,9 +3,10 @@ import { plainText } from '../files/plain-text.ts'
 import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
+import { runVariables } from '../model/commit-trailer.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
-import type { NewTrailLine } from '../model/trail.ts'
+import { type NewTrailLine, standingApproval } from '../model/trail.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
@@ -86,7 +87,7 @@ export async function execute(
     scope: reading.scope,
   })
   try {
-    const outcome = await work(deps, job, worker, { ...approved, isolated })
+    const outcome = await work(deps, job, worker, { ...approved, isolated, session })
     await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
     const replaced = replacedReason(await places.replaced())
@@ -137,9 +138,10 @@ async function work(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  { plan, notes, isolated }: Omit<ApprovedPlan, 'start'> & { isolated: IsolatedWork | null },
+  given: Omit<ApprovedPlan, 'start'> & { isolated: IsolatedWork | null; session: Session },
 ): Promise<WorkResult & RunPlace> {
   const { state } = deps
+  const { plan, notes, isolated, session } = given
   const settings = await deps.settings()
   const agents = agentOf(worker, await readPlan(plan))
   const { env, missing } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
@@ -170,7 +172,7 @@ async function work(
     const request: WorkRequest = {
       plan,
       workdir,
-      env: { ...env, ...isolated?.env },
+      env: { ...env, ...isolated?.env, ...approvalVariables(session) },
       sandbox,
       signal,
       report,
@@ -197,6 +199,18 @@ async function work(
     await report.close()
     await run.close()
   }
+}
+
+/** By which `casefile trailer` knows the session where its programs do not see the record. */
+function approvalVariables({ number, trail }: Session): Record<string, string> {
+  const approval = standingApproval(trail)
+  if (!approval) throw new Error('work without an approval')
+  const { fields, time } = approval
+  return runVariables({
+    session: number,
+    plan_sha256: String(fields.plan_sha256),
+    approved_at: time,
+  })
 }
 
 function carryOut(

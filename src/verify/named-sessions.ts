@@ -7,6 +7,7 @@ import { isWithin, realPathOf } from '../files/real-path.ts'
 import { decodeUtf8, readRegular, stampOf } from '../files/safe-read.ts'
 import { MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
+import type { RunningSession } from '../model/commit-trailer.ts'
 import type { Session } from '../model/session.ts'
 import { standingApproval } from '../model/trail.ts'
 import { UUID } from '../model/words.ts'
@@ -15,7 +16,8 @@ import type { Layout } from '../workspace/layout.ts'
 
 export interface NamedSession {
   case_id: string
-  case_title: string
+  /** Null if the record is hidden from the session that makes the commit. */
+  case_title: string | null
   session: number
   plan_sha256: string
 }
@@ -26,12 +28,12 @@ const RECENT_CASES = 50
 /**
  * Returns the approved sessions whose work is staged in the repository of the working folder: the newest that changed a
  * staged file and ended after the file's last commit, and those that run now and have changed one. `env` may name the
- * index that git commits from.
+ * index that git commits from; `running` is the session that makes the commit.
  */
 export async function namedSessions(
   layout: Layout,
   top: string,
-  env: Record<string, string>,
+  { env, running }: { env: Record<string, string>; running: RunningSession | null },
 ): Promise<NamedSession[]> {
   const git = { cwd: top, env }
   const memory = relative(top, layout.memoryRoot)
@@ -41,6 +43,16 @@ export async function namedSessions(
   const sessions = await recentSessions(layout, top)
   const taken = new Set<string>()
   const named: NamedSession[] = []
+  const isRecorded = sessions.some(
+    ({ session: { case_id, number } }) =>
+      case_id === running?.case_id && number === running.session,
+  )
+  if (running && !isRecorded) {
+    const { approved_at: time, case_id, session, plan_sha256 } = running
+    const files = await changedSince(code, { top, time })
+    for (const file of files) taken.add(file)
+    if (files.length > 0) named.push({ case_id, case_title: null, session, plan_sha256 })
+  }
   for (const { session, title, folder } of sessions.sort(newestFirst)) {
     const plan = standingApproval(session.trail)
     const plan_sha256 = plan?.fields.plan_sha256

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { AppError } from '../model/app-error.ts'
-import { trailerText } from '../model/commit-trailer.ts'
+import { runningSession, trailerText } from '../model/commit-trailer.ts'
 import { findRepository } from '../workspace/git/git-repository.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { findFolders, type PlaceOptions } from '../workspace/settings/folders.ts'
@@ -34,14 +34,21 @@ export async function trailer(
     if (environment.GIT_INDEX_FILE) env.GIT_INDEX_FILE = environment.GIT_INDEX_FILE
     const git = { cwd: repository.top, env }
     if (message !== undefined && (await isOfOthers(git))) return 0
-    const sessions = await namedSessions(layoutOf(root, memoryRoot), repository.top, env)
+    const sessions = await namedSessions(layoutOf(root, memoryRoot), repository.top, {
+      env,
+      running: runningSession(environment),
+    })
     if (message === undefined) {
       if (json) print(`${JSON.stringify(sessions, null, 2)}\n`)
       else for (const session of sessions) print(`${trailerText(session)}\n`)
       return 0
     }
-    for (const { case_title, session } of await nameInMessage(resolve(message), sessions, git))
-      warn(`this commit names session ${session} of "${case_title}"`)
+    for (const { case_id, case_title, session } of await nameInMessage(
+      resolve(message),
+      sessions,
+      git,
+    ))
+      warn(`this commit names session ${session} of ${case_title ? `"${case_title}"` : case_id}`)
     return 0
   } catch (error) {
     const why = error instanceof AppError ? error.message : inspect(error)

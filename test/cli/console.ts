@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
-import { startBuilt } from '../fixtures/built-service.ts'
 import { cliOn } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { notBrief } from '../fixtures/full.ts'
@@ -311,24 +310,6 @@ t.test('commands at once without a service all do their work, once', notBrief, a
   )
   const { json } = await cli.run('list', '--json')
   t.strictSame(json.map(({ title }: { title: string }) => title).sort(), titles)
-})
-
-t.test('an owner that was stopped is named by its pid, and not waited for', async (t) => {
-  const cli = cliHere(t)
-  const stateDir = cli.env.CASEFILE_STATE_DIR
-  const service = await startBuilt(t, { root: cli.root, stateDir })
-  process.kill(service.pid, 'SIGSTOP')
-  const said = await cli.run('list')
-  const began = performance.now()
-  const env = { CASEFILE_STATE_DIR: `${stateDir}-other` }
-  const second = await cli.apart.runWith({ env }, 'serve', '--port', '0')
-  const took = performance.now() - began
-  process.kill(service.pid, 'SIGCONT')
-  t.match(said, { code: 1, stderr: new RegExp(`Process ${service.pid} owns .*does not answer`) })
-  t.match(said.stderr, `have it go on (kill -CONT ${service.pid})`)
-  t.match(second, { code: 1, stderr: `this memory root: process ${service.pid} (not answering)` })
-  t.notMatch(second.stderr, /waiting/)
-  t.ok(took < 4500, `with another state folder: ${took} ms`) // what is waited for has 5 s at least
 })
 
 t.test('a service waits for a command that is at work', async (t) => {

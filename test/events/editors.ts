@@ -183,14 +183,15 @@ t.test('a file that is written to all the time is told, and holds no list up', a
     .then(() => {
       isTold = true
     })
+  const stolen = stolenTime(t)
   let longest = 0
   let lines = 0
   while (!isTold) {
     appendFileSync(app.file(id, 'notes.md'), `line ${lines++}\n`)
-    const began = performance.now()
+    const [began, before] = [performance.now(), stolen()]
     const isWhole = lines % 10 === 0
     if (isWhole) t.equal((await app.request('GET', '/cases')).json.length, 2)
-    longest = Math.max(longest, performance.now() - began)
+    longest = Math.max(longest, performance.now() - began - (stolen() - before))
     await delay(40)
   }
   await first

@@ -19,8 +19,6 @@ const seeds = again
   : Array.from({ length: isFull ? 100 : isBrief ? 1 : 5 }, () => randomInt(2 ** 31))
 const REQUESTS = seeds.length * REQUESTS_EACH
 
-t.setTimeout(isFull ? 3_600_000 : 240_000)
-
 // what could be given back is no growth
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')

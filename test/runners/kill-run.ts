@@ -196,8 +196,8 @@ t.test('what has the run id', linuxOnly, async (t) => {
     const zombie = Number(String(bytes))
     while (processStat(zombie)?.state !== 'Z') await delay(10)
     const began = performance.now()
-    t.equal(await killRunById(`${runId}-child`), 1, 'only its parent was alive')
-    t.ok(performance.now() - began < 1400) // or it would be 1.5 s
+    t.equal(await killRunById(`${runId}-child`, 60_000), 1, 'only its parent was alive')
+    t.ok(performance.now() - began < 30_000) // or it would be a minute
   })
 })
 

@@ -327,7 +327,7 @@ t.test('the record in the repository is not changed by a branch', async (t) => {
 const evil = '-c user.name=e -c user.email=e@e'
 
 t.test('a hostile session damages neither the repository nor other branches', async (t) => {
-  t.setTimeout(300_000)
+  t.setTimeout(600_000) // six attacks of at most 120 s, each on the repository as the one before left it
   const service = await withRepository(t)
   const { root } = service
   const other = await planned(service, { runbook: step('echo good > good.txt') })

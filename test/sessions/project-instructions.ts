@@ -1,12 +1,14 @@
 import {
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -82,7 +84,10 @@ async function recordingService(t: Test) {
   const service = await openTestService(t, { files, trust: true })
   committed(service.root)
   const dir = join(service.stateDir, '..')
-  const log = join(dir, 'started.log')
+  // the agents can write there while they work, too
+  const written = mkdtempSync(join(tmpdir(), 'casefile-started-'))
+  t.teardown(() => rmSync(written, { recursive: true }))
+  const log = join(written, 'started.log')
   const records = `if [ "$*" != --version ]; then { echo "RUN $(basename "$0") $*"; env | grep -e ^CLAUDE_CODE_DISABLE_ -e ^OPENCODE_DISABLE_ -e ^OPENCODE_CONFIG_CONTENT | sort -r; } >> '${log}'; fi`
   const acp = `exec '${process.execPath}' '${ACP_AGENT}' '${log}'`
   for (const name of ['claude', 'opencode']) {

@@ -193,7 +193,8 @@ t.test('a state of abandoned by hand takes the power to run away', async (t) => 
 })
 
 t.test('latest.md names the newest session, whatever brought it', async (t) => {
-  const service = await openTestService(t)
+  // or the service takes a session by hand just as it is deleted again, which is logged
+  const service = await openTestService(t, { limits: { handEdit: 60_000 } })
   const ref = await planned(service, { runbook: run('echo hi') })
   const file = (name: string) => service.file(ref.case_id, 'sessions', name)
   const leadsTo = async (target: string | null, why: string) => {
@@ -229,5 +230,5 @@ t.test('latest.md names the newest session, whatever brought it', async (t) => {
   await leadsTo(null, 'no session is left')
   writeFileSync(file('1.md'), text)
   await leadsTo('1.md', 'and it is back')
-  t.equal(service.log.length, length)
+  t.strictSame(service.log.slice(length), [])
 })

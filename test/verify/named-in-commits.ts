@@ -137,8 +137,20 @@ async function survivesHistory(t: Test, repo: ClaimedRepository) {
   })
 }
 
-t.test('while a session runs, what it has written names it', async (t) => {
+for (const isTracked of [true, false]) {
+  const seen = isTracked ? 'which it sees' : 'which is hidden from it'
+  t.test(`while a session runs, what it has written names it, with a record ${seen}`, (t) =>
+    namesItself(t, isTracked),
+  )
+}
+
+/** A record is hidden from the programs of a run where git does not track it. */
+async function namesItself(t: Test, isTracked: boolean) {
   const { service, repo } = await openRepository(t)
+  if (isTracked) {
+    await service.newCase({ title: 'Tracked' })
+    repo.commit('The record')
+  }
   withHook(repo)
   writeFileSync(join(repo.root, 'mine.js'), 'mine\n')
   utimesSync(join(repo.root, 'mine.js'), new Date(0), new Date(0))
@@ -163,7 +175,7 @@ t.test('while a session runs, what it has written names it', async (t) => {
     { code: 'not_sealed' },
     { code: 'proof_missing' },
   ])
-})
+}
 
 t.test('the hook stops no commit', async (t) => {
   const { service, repo } = await openRepository(t)

@@ -442,18 +442,19 @@ t.test('10,000 cases do not hold up the event loop', async (t) => {
     put(n, { title, state: n % 3 ? 'OPEN' : 'RESOLVED' }, n % 2)
   }
   let longest = 0
-  let last = performance.now()
+  let last = process.cpuUsage()
   let isDone = false
   const written = index.flush().then(() => {
     isDone = true
   })
   while (!isDone) {
     await setImmediate()
-    longest = Math.max(longest, performance.now() - last)
-    last = performance.now()
+    const { user, system } = process.cpuUsage(last)
+    longest = Math.max(longest, (user + system) / 1000)
+    last = process.cpuUsage()
   }
   await written
   t.equal(text().match(/^\| \[/gm)?.length, 10_000)
-  t.comment(`blocked for at most ${longest.toFixed(1)} ms`)
-  t.ok(longest < 500, 'with a wide margin for a busy machine')
+  t.comment(`blocked for at most ${longest.toFixed(1)} ms of work`)
+  t.ok(longest < 500, `${longest} ms`)
 })
