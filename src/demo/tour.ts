@@ -1,6 +1,7 @@
 import type { ApiReader } from '../client/client.ts'
 import type { SessionJson } from '../http/schemas/session.ts'
 import { AppError } from '../model/app-error.ts'
+import { isPlanning } from '../model/session-state.ts'
 import type { OutputView } from './command-output.ts'
 import type { Narrator } from './narrator.ts'
 
@@ -176,7 +177,7 @@ async function readProgress(client: ApiReader, id: string): Promise<Progress> {
 }
 
 function hasPlan(index: number): (now: Progress) => boolean {
-  return ({ sessions }) => sessions[index] !== undefined && sessions[index].state !== 'planning'
+  return ({ sessions }) => sessions[index] !== undefined && !isPlanning(sessions[index].state)
 }
 
 /** Returns false if the plan was not approved. */
@@ -191,7 +192,10 @@ async function approve(
     browser: 'choose Approve and start scripted-agent.',
     isQuestion: true,
     view: runView(),
-    isBegun: ({ sessions }) => !['planning', 'plan_ready'].includes(sessions[index]!.state),
+    isBegun: ({ sessions }) => {
+      const { state } = sessions[index]!
+      return !isPlanning(state) && state !== 'plan_ready'
+    },
     instead: { args: ['tail', NAME], view: runView() },
   })
   if (!isApproved) {

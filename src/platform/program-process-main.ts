@@ -19,9 +19,9 @@ async function run(id: number, call: ProgramCall): Promise<void> {
   running.set(id, controller)
   const answer = await startProgram(call, controller.signal).then(
     (output): ProgramAnswer => ({ id, output }),
-    (error: NodeJS.ErrnoException): ProgramAnswer => {
-      const { name, message, code } = error
-      return { id, error: { name, message, code } }
+    (error: Error): ProgramAnswer => {
+      const { name, message } = error
+      return { id, error: { ...error, name, message } }
     },
   )
   running.delete(id)

@@ -12,7 +12,8 @@ export type ProgramRequest = { id: number; call: ProgramCall } | { id: number; i
 export interface ProgramAnswer {
   id: number
   output?: ProgramOutput
-  error?: { name: string; message: string; code?: unknown }
+  /** With what the error has besides, such as the `code` and `syscall` of one of the system. */
+  error?: { name: string; message: string }
 }
 
 interface Waiting {

@@ -12,6 +12,7 @@ import type { AgentSpec } from '../runners/agents/agent.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
 import { makeWorktree, unmakeWorktree } from '../snapshots/worktree.ts'
 import { commitWorktree } from '../snapshots/worktree-commit.ts'
+import { removeLocks } from '../snapshots/worktree-locks.ts'
 import { openWorktreeNotes, placesOf, type WorktreeNote } from '../snapshots/worktree-notes.ts'
 import { isGone, removeWorktree } from '../snapshots/worktree-removal.ts'
 import { findAgentFiles, searchTop, type TrustedFiles } from '../workspace/settings/agent-files.ts'
@@ -180,6 +181,8 @@ export async function recoverIsolation(
       // a person removed it with git
       else if (note.stage === 'kept' && (await isGone(notes, note)))
         await notes.remove(note.session_id)
+      // of an apply or discard
+      else if (note.stage === 'kept') await removeLocks(note, placesOf(notes.root, note))
       else if (!isOpen(note.session_id))
         await endIsolation(deps, { ...note, ending: 'stop', runId: note.session_id })
     } catch (error) {

@@ -1,11 +1,13 @@
 /** The end of a session in a worktree: everything in it becomes commits on its branch in the user's repository. */
 
-import { readdir, rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeStubborn } from '../files/remove-stubborn.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import { gitIdentity } from '../workspace/git/git-identity.ts'
 import { unfinishedWork } from '../workspace/git/unfinished-work.ts'
+import { openScratchFolder } from './git-scratch.ts'
 import { attachWorktree, kindAt } from './worktree.ts'
 import { removeLocks } from './worktree-locks.ts'
 import { placesOf, type WorktreeNote, type WorktreeNotes } from './worktree-notes.ts'
@@ -55,7 +57,9 @@ export async function commitWorktree(
   const now = present.exit === 0 ? present.stdout.toString().trim() : null
   const parents = await independent([...imported.tips, ...(now === null ? [base] : [now])], git)
   const tree =
-    (await kindAt(places.tree)) === 'folder' ? await treeOf(notes, note, parents, git) : null
+    (await kindAt(places.tree)) === 'folder'
+      ? await treeOf(notes, note, { parent: parents[0]!, scratch }, git)
+      : null
   const head = await commitOf({ parents, tree, message }, git)
   if (head !== now) {
     const old = now ?? '0'.repeat(head.length)
@@ -91,22 +95,41 @@ async function independent(commits: string[], git: GitCommandOptions): Promise<s
   return all.filter((commit) => found.includes(commit))
 }
 
-/** The tree of what is in the worktree. The index is filled from the start: nothing in it could hide a change. */
+/**
+ * The tree of what is in the worktree. An index of its own is filled from the start: nothing in the worktree's could hide
+ * a change, and that one is never without its files, which a commit by hand would take for deleted.
+ */
 async function treeOf(
   notes: WorktreeNotes,
   note: WorktreeNote,
-  [parent]: readonly string[],
+  { parent, scratch }: { parent: string; scratch: string },
   git: GitCommandOptions,
 ): Promise<string> {
   await attachWorktree(notes, note)
+  const here = inWorktree(notes, note, git)
   const { entry } = placesOf(notes.root, note)
-  const own = inWorktree(notes, note, git)
-  await rm(join(entry, 'index'), { force: true })
-  await gitText(['read-tree', parent!], own)
-  const spec = ['.', ...(await leftOut(note, own))]
-  const { exit, stderr } = await runGit([...DURABLE, ...ADD], { ...own, input: spec.join('\0') })
-  if (exit !== 0 && exit !== 1) throw new Error(`git add failed: ${stderr.trim()}`)
-  return (await gitText([...DURABLE, 'write-tree'], own)).trim()
+  const folder = await openScratchFolder(scratch)
+  const index = join(folder.path, 'index')
+  try {
+    const own = { ...here, env: { ...here.env, GIT_INDEX_FILE: index } }
+    await gitText(['read-tree', parent], own)
+    if ((await kindAt(join(entry, 'index'))) === null) await replaceIndex(entry, index)
+    const spec = ['.', ...(await leftOut(note, own))]
+    const { exit, stderr } = await runGit([...DURABLE, ...ADD], { ...own, input: spec.join('\0') })
+    if (exit !== 0 && exit !== 1) throw new Error(`git add failed: ${stderr.trim()}`)
+    const tree = (await gitText([...DURABLE, 'write-tree'], own)).trim()
+    await replaceIndex(entry, index)
+    return tree
+  } finally {
+    await folder.remove()
+  }
+}
+
+/** As git does it: under its lock, and at once. */
+async function replaceIndex(entry: string, index: string): Promise<void> {
+  const lock = join(entry, 'index.lock')
+  await copyFile(index, lock, constants.COPYFILE_EXCL)
+  await rename(lock, join(entry, 'index'))
 }
 
 /** The pathspecs come on standard input, as there may be many. */

@@ -1,32 +1,7 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { eventually, inBrowser, isLive } from '../fixtures/browser.ts'
-import { axeViolations } from '../fixtures/browser-axe.ts'
-import { type BrowserService, serveSample } from '../fixtures/browser-service.ts'
-import { ran, step } from '../fixtures/session-client.ts'
-
-const PRINT = `for (let n = 1; n <= 5000; n++)
-  console.log(n === 3777 ? '\\x1b[31mERROR\\x1b[0m no database' : '\\x1b[3' + (n % 7 + 1) + 'mline\\x1b[0m ' + n)`
-const TAP = `console.log('TAP version 13')
-for (let n = 1; n <= 23; n++) {
-  console.log((n === 7 ? 'not ok ' : 'ok ') + n + ' - test ' + n)
-  if (n === 7) console.log("  ---\\n  message: 'expected 1 to equal 2'\\n  stack: |\\n    Error: no\\n  ...")
-}
-console.log('1..23')`
-
-/** A finished session with a long log and a report with a failed test, and its page. */
-async function openEvidence(service: BrowserService): Promise<string> {
-  writeFileSync(join(service.root, 'print.mjs'), PRINT)
-  writeFileSync(join(service.root, 'tap.mjs'), TAP)
-  const { ref } = await ran(
-    service,
-    step('echo needle', 'sh run id=prepare') +
-      step('node print.mjs', 'sh run id=log') +
-      step('node tap.mjs', 'sh run id=test proof=tap'),
-  )
-  return `${service.url}/case/${ref.case_id}/session/1`
-}
+import { openEvidence } from '../fixtures/browser-evidence.ts'
+import { serveSample } from '../fixtures/browser-service.ts'
 
 const found = (page: Page) => page.locator('#output-found')
 const isFold = (page: Page, pane: string) =>
@@ -109,30 +84,4 @@ inBrowser('a report: its tests, attached from there', async (t, visitor) => {
   t.match(await page.locator('main').innerText(), /1 of 23 tests failed/)
   await page.goto(report)
   await page.getByText('✓ attached as').waitFor()
-})
-
-inBrowser('axe-core finds nothing serious in output, logs and tests', async (t, visitor) => {
-  const service = await serveSample(t)
-  const session = await openEvidence(service)
-  const page = await visitor.open(session, { bypassCSP: true })
-  for (const path of [
-    '',
-    '/log/1-test.tap',
-    '/log/1-log.log?line=3777',
-    '/log/1-log.log?filter=error',
-  ]) {
-    await page.goto(session + path)
-    for (const width of [1280, 360]) {
-      await page.setViewportSize({ width, height: 800 })
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        t.strictSame(await axeViolations(page), [], `${path}, ${colorScheme}, ${width}`)
-      }
-      const wide = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = document.documentElement
-        return scrollWidth - clientWidth
-      })
-      t.equal(wide, 0, `${path} at ${width}`)
-    }
-  }
 })

@@ -199,8 +199,8 @@ t.test('where both made session 2, check --fix takes them apart', async (t) => {
     t.notMatch(text, /2-test\.log/)
     const was = /session_sealed sha256=(\w+)/.exec(sealed)?.[1]
     const [line, seal] = text.trimEnd().split('\n').slice(-2)
-    t.match(line, new RegExp(`^22\\. \\S+ renumbered from=2 to=3 was_sealed=${was}$`))
-    t.match(seal, /^23\. \S+ session_sealed sha256=/)
+    t.match(line, new RegExp(`^23\\. \\S+ renumbered from=2 to=3 was_sealed=${was}$`))
+    t.match(seal, /^24\. \S+ session_sealed sha256=/)
     const body = text.slice(0, text.indexOf(seal!))
     t.ok(
       seal?.includes(` session_sealed sha256=${sha256(body)} `),

@@ -229,8 +229,9 @@ t.test('on a terminal', needsTmux, async (t) => {
         headers: { 'content-type': 'application/json' },
         ...(body ? { body: JSON.stringify(body) } : {}),
       })
-      t.ok(answer.ok, `${method} ${path}: ${answer.status}`)
-      return answer.json()
+      const json = await answer.json()
+      t.ok(answer.ok, `${method} ${path}: ${JSON.stringify(json)}`)
+      return json
     }
     const session = await send('POST', '/sessions', { type: 'implementing' })
     await pane.shows(/Done in the browser, as by casefile start[\s\S]*casefile comment/)

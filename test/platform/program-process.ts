@@ -46,7 +46,10 @@ for (const [name, start] of [
     t.match(cut, { exit: null, signal: 'SIGKILL', isCut: true })
     const late = await start(shell('exec sleep 60', { timeoutMs: 50 }))
     t.match(late, { exit: null, signal: 'SIGKILL', isCut: false })
-    await t.rejects(start(call('no-such-program', [])), { code: 'ENOENT' })
+    await t.rejects(start(call('no-such-program', [])), {
+      code: 'ENOENT',
+      syscall: 'spawn no-such-program',
+    })
     await t.rejects(start(shell('true', { cwd: '/no/such/folder' })), { code: 'ENOENT' })
     await t.rejects(start(call('true', ['a\0b'])), { code: 'ERR_INVALID_ARG_VALUE' })
 

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { commitMessageHook } from '../../src/init/git-hooks.ts'
 import { CLI } from '../fixtures/cli.ts'
 import { env } from '../fixtures/git-repository.ts'
-import { finished, newSession, reaches } from '../fixtures/session-client.ts'
+import { finished, newSession, planned, reaches, step } from '../fixtures/session-client.ts'
 import {
   type ClaimedRepository,
   openRepository,
@@ -144,6 +144,27 @@ for (const isTracked of [true, false]) {
   )
 }
 
+t.test('so does what it commits in a worktree, once', async (t) => {
+  const { service, repo } = await openRepository(t)
+  withHook(repo)
+  const ref = await planned(service, {
+    runbook: step(COMMIT),
+    fields: { isolation: 'worktree' },
+  })
+  const { session } = await finished(service, ref)
+  t.equal(session.state, 'complete')
+  const told = message(repo, session.worktree.branch)
+  t.equal(told, `By the session\n\n${trailerOf(session)}\n\n`)
+})
+
+const COMMIT =
+  "echo 1 > its.js; git add its.js; git -c user.name=A -c user.email=a@b.c commit --quiet --message 'By the session' its.js"
+
+function trailerOf(session: { case_id: string; number: number; plan_sha256: string }): string {
+  const { case_id, number, plan_sha256 } = session
+  return `Casefile-Session: ${case_id}/${number} plan=${plan_sha256.slice(0, 12)}`
+}
+
 /** A record is hidden from the programs of a run where git does not track it. */
 async function namesItself(t: Test, isTracked: boolean) {
   const { service, repo } = await openRepository(t)
@@ -156,19 +177,16 @@ async function namesItself(t: Test, isTracked: boolean) {
   utimesSync(join(repo.root, 'mine.js'), new Date(0), new Date(0))
   repo.git('add', 'mine.js')
   const made = await service.newCase({ title: 'Commit by itself' })
-  const commit =
-    "echo 1 > its.js; git add its.js; git -c user.name=A -c user.email=a@b.c commit --quiet --message 'By the session' its.js"
   await service.request(
     'PUT',
     `/cases/${made.id}/memory/runbook.md`,
-    `\`\`\`sh run\n${commit}\n\`\`\`\n`,
+    `\`\`\`sh run\n${COMMIT}\n\`\`\`\n`,
   )
   const ref = await newSession(service, made.id)
   await reaches(service, ref, 'plan_ready')
   const { session } = await finished(service, ref)
   t.equal(session.state, 'complete')
-  const trailer = `Casefile-Session: ${made.id}/1 plan=${session.plan_sha256.slice(0, 12)}`
-  t.equal(message(repo), `By the session\n\n${trailer}\n\n`)
+  t.equal(message(repo), `By the session\n\n${trailerOf(session)}\n\n`)
   commitWith(repo, 'true', '--message', 'Mine')
   t.equal(message(repo), 'Mine\n\n', 'what was there before is not its work')
   t.match((await repo.verify({ range: 'HEAD~2..HEAD~1' })).commits[0]!.claims[0]!.failures, [
