@@ -96,8 +96,8 @@ async function independent(commits: string[], git: GitCommandOptions): Promise<s
 }
 
 /**
- * The tree of what is in the worktree. An index of its own is filled from the start: nothing in the worktree's could hide
- * a change, and that one is never without its files, which a commit by hand would take for deleted.
+ * The tree of what is in the worktree. A separate index is filled from the start: nothing in the worktree's index could
+ * hide a change. That index always lists its files: a commit by hand would delete what it does not list.
  */
 async function treeOf(
   notes: WorktreeNotes,

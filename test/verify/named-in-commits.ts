@@ -153,8 +153,7 @@ t.test('so does what it commits in a worktree, once', async (t) => {
   })
   const { session } = await finished(service, ref)
   t.equal(session.state, 'complete')
-  const told = message(repo, session.worktree.branch)
-  t.equal(told, `By the session\n\n${trailerOf(session)}\n\n`)
+  t.equal(message(repo, session.worktree.branch), `By the session\n\n${trailerOf(session)}\n\n`)
 })
 
 const COMMIT =
