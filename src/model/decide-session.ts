@@ -3,7 +3,7 @@ import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
 import type { SentNote } from './decide-comments.ts'
 import type { EventFields } from './events.ts'
-import type { Place } from './history.ts'
+import type { Actor } from './history.ts'
 import { hasEnded, type Session, sessionMove, type WrittenTexts } from './session.ts'
 import { nextState } from './session-state.ts'
 import {
@@ -122,7 +122,7 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
 export function approve(
   folder: CaseFolder,
   id: string,
-  plan: { sha256: string; approved: string; text: string; via: Place; sent: SentNote },
+  plan: { sha256: string; approved: string; text: string; by: Actor; sent: SentNote },
   now: string,
   queued?: QueueFields,
 ): Edit[] {
@@ -140,9 +140,10 @@ export function approve(
     now,
     before: [
       newLine('plan_approved', {
+        by: plan.by.who,
+        via: plan.by.from,
         plan_sha256: plan.sha256,
         plan: plan.text,
-        approved_via: plan.via,
         note: plan.sent.text || undefined,
       }),
       ...plan.sent.lines,

@@ -24,7 +24,7 @@ import {
   text,
   yes,
 } from './event-row.ts'
-import { CLIENTS } from './history.ts'
+import { approverIn, PLACES } from './history.ts'
 import { QUEUE_EVENTS } from './queue-events.ts'
 import {
   caseState,
@@ -270,18 +270,20 @@ export const EVENTS = {
   ),
   plan_approved: entry(
     {
+      by: optional(given),
+      via: optional(z.enum(PLACES)),
       plan_sha256: hash,
-      approved_via: optional(z.enum([...CLIENTS, 'agent'])),
       plan: optional(given),
       note: optional(given),
     },
     {
-      line: ({ plan_sha256, approved_via }) =>
-        lineOf(
-          'good',
-          `plan approved (${short(plan_sha256)})${approved_via === 'agent' ? " in the agent's own dialog" : ''}`,
-        ),
-      example: { plan_sha256: aPlan.sha256, approved_via: 'console' },
+      line: (fields) => {
+        const { by, via } = approverIn(fields)
+        const who = by === null ? '' : ` by ${say(by)}`
+        const where = via === 'agent' ? " in the agent's own dialog" : ''
+        return lineOf('good', `plan approved${who} (${short(fields.plan_sha256)})${where}`)
+      },
+      example: { by: 'Ada', via: 'console', plan_sha256: aPlan.sha256 },
     },
   ),
   ...COMMENT_EVENTS,

@@ -3,7 +3,7 @@ import { type Case, type CaseEdit, changedFields } from './case.ts'
 import { type CaseFolder, type Edit, gateOf, shownState, type Verification } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { FieldsRead } from './events.ts'
-import type { Act, Actor, Place } from './history.ts'
+import { type Act, type Actor, approverIn, type Place } from './history.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session, SessionEdit } from './session.ts'
@@ -109,7 +109,7 @@ export function sessionActs(
   session: Session,
   lines: readonly TrailLine[],
   { fields }: SessionEdit,
-  from: Place,
+  from: Place | null,
 ): Act[] {
   const name = `session ${session.number}`
   const isNew = lines.some((line) => session.trail.includes(line))
@@ -133,14 +133,13 @@ export function sessionActs(
             what: `${name} plan edited${values.by === 'hand' ? ' by hand' : ''} (${short(values.sha256)})`,
           },
         ]
-      case 'plan_approved':
-        return [
-          {
-            at,
-            what: `${name} approved ${WHERE[from]} (plan ${short(values.plan_sha256)})`,
-            text: textOf(values.note),
-          },
-        ]
+      case 'plan_approved': {
+        const { by, via } = approverIn(values)
+        const place = via ?? from
+        const where = place ? ` ${WHERE[place]}` : ''
+        const what = `${name} approved${where} (plan ${short(values.plan_sha256)})`
+        return [{ at, what, text: textOf(values.note), ...(by === null ? {} : { who: by }) }]
+      }
       case 'queued': {
         const first = values.waits_for as Record<string, unknown> | null
         const text = first && `after session ${String(first.number)} of “${String(first.title)}”`

@@ -36,11 +36,9 @@ function derivedEntries({ case: record, sessions, proofs }: CaseFolder): History
 
 function sessionEntries(session: Session): HistoryEntry[] {
   return session.trail.flatMap((line) =>
-    sessionActs(session, [line], {}, 'api').map((act) => {
+    sessionActs(session, [line], {}, null).map((act) => {
       const isOwn = OF_PROVIDER.test(act.what)
-      // the audit trail does not record where the plan was approved
-      const what = act.what.replace(' approved by the API ', ' approved ')
-      return entryOf(line.time, isOwn ? session.provider : null, { ...act, what })
+      return entryOf(line.time, act.who ?? (isOwn ? session.provider : null), act)
     }),
   )
 }

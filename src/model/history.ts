@@ -12,12 +12,25 @@ export function isClient(text: string): text is Client {
 }
 
 /** Where a change comes from. `agent`: a person answered in the dialog of an agent that they run themselves. */
-export type Place = Client | 'agent'
+export const PLACES = [...CLIENTS, 'agent'] as const
+export type Place = (typeof PLACES)[number]
 
 /** Who makes a change. */
 export interface Actor {
   who: string
   from: Place
+}
+
+/** Reads who approved a plan, and where, from its audit line. Older lines have only `approved_via`. */
+export function approverIn(fields: Readonly<Record<string, unknown>>): {
+  by: string | null
+  via: Place | null
+} {
+  const { by, via = fields.approved_via } = fields
+  return {
+    by: typeof by === 'string' ? by : null,
+    via: PLACES.find((place) => place === via) ?? null,
+  }
 }
 
 /** The service itself, without a request. */

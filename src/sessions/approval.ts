@@ -102,7 +102,7 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
           const shown = onDisk === approved ? sha256(text) : onDisk
           const sent = sendComments(folder.texts!.comments, views, { note, to: 'approve' })
           notes = sent.text
-          const approval = { sha256: shown, approved, text, via: by.from, sent }
+          const approval = { sha256: shown, approved, text, by, sent }
           return decided(decide.approve(folder, id, approval, now(), queued))
         },
         { texts: id, by },

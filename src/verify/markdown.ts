@@ -1,7 +1,7 @@
 import { visibleText } from '../model/visible-text.ts'
 import { shortId } from './history-rules.ts'
 import type { Claim, Verification, VerifiedCommit } from './result.ts'
-import { beforeFacts, summaryOf } from './text.ts'
+import { beforeFacts, byWhom, summaryOf } from './text.ts'
 
 /** GitHub takes a comment of 65,536 characters. */
 const MAX_BYTES = 60_000
@@ -39,10 +39,12 @@ function rowsOf(commit: VerifiedCommit): string[] {
 function rowOf(commit: VerifiedCommit, { text, session, failures }: Claim): string {
   const mark = failures.length === 0 ? '✅' : '❌'
   if (!session) return row([named(commit), inline(text), '', '', mark])
-  const { case_title, number, approved_at, signature, tests, tests_before } = session
+  const { case_title, number, approved_at, approved_by, signature, tests, tests_before } = session
   const signed = signature?.state === 'valid' ? `, signed by ${signature.signer}` : ''
   const approved =
-    approved_at === null ? 'no' : `${approved_at.slice(0, 16).replace('T', ' ')}${signed}`
+    approved_at === null
+      ? 'no'
+      : `${byWhom(approved_by)}${approved_at.slice(0, 16).replace('T', ' ')}${signed}`
   const counts = tests ? `${tests.passed} of ${tests.run}` : ''
   const before = beforeFacts(tests_before).map(inline)
   return row([

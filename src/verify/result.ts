@@ -47,6 +47,8 @@ export interface ClaimedSession {
   state: string
   plan_sha256: string | null
   approved_at: string | null
+  /** Null in a record of a version that did not write it. */
+  approved_by: string | null
   approved_via: string | null
   completed_at: string | null
   tests: TestCounts | null

@@ -4,6 +4,7 @@ import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_SESSION_BYTES, sha256 } from '../markdown/session-file.ts'
 import { testsBefore } from '../model/before.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { approverIn } from '../model/history.ts'
 import type { Session } from '../model/session.ts'
 import { standingApproval } from '../model/trail.ts'
 import { signatureOf } from '../signing/approval-signature.ts'
@@ -43,7 +44,7 @@ export async function readSessionRecord(
   const { text } = decoded
   const reading = await texts.session(case_id, record)
   const approved = standingApproval(trail)
-  const { approved_via } = approved?.fields ?? {}
+  const { by, via } = approverIn(approved?.fields ?? {})
   return {
     text,
     plan: reading.value?.plan ?? '',
@@ -60,7 +61,8 @@ export async function readSessionRecord(
       state: session.state,
       plan_sha256: session.plan_sha256,
       approved_at: approved?.time ?? null,
-      approved_via: typeof approved_via === 'string' ? approved_via : null,
+      approved_by: by,
+      approved_via: via,
       completed_at: session.completed_at,
       tests: session.tests,
       tests_before: testsBefore(trail),

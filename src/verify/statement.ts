@@ -125,6 +125,7 @@ export function describedSession(session: ClaimedSession): ResourceDescriptor[] 
       digest: { sha256: plan_sha256 },
       annotations: {
         ...(session.approved_at === null ? {} : { approved_at: session.approved_at }),
+        ...(session.approved_by === null ? {} : { approved_by: session.approved_by }),
         ...(session.approved_via === null ? {} : { approved_via: session.approved_via }),
         signature: signature?.state ?? 'none',
         ...(signature?.signer ? { signer: signature.signer } : {}),

@@ -49,16 +49,21 @@ function claimLines(claim: Claim): string[] {
 /** What the record says of the session. */
 export function claimText({ text, session }: Claim): string {
   if (!session) return text
-  const { case_title, number, approved_at, tests, tests_before, signature } = session
+  const { case_title, number, approved_at, approved_by, tests, tests_before, signature } = session
   const facts = [
     approved_at === null
       ? 'not approved'
-      : `approved ${approved_at.slice(0, 16).replace('T', ' ')} UTC`,
+      : `approved ${byWhom(approved_by)}${approved_at.slice(0, 16).replace('T', ' ')} UTC`,
     ...(signature?.state === 'valid' ? [`signed by ${signature.signer}`] : []),
     ...(tests ? [`${tests.passed} of ${counted(tests.run, 'test')} passed`] : []),
     ...beforeFacts(tests_before),
   ]
   return `session ${number} of "${case_title}": ${facts.join(', ')}`
+}
+
+/** Such as "by Ada, ". */
+export function byWhom(who: string | null): string {
+  return who === null ? '' : `by ${who}, `
 }
 
 /** The tests before the run, and how they changed. */

@@ -105,7 +105,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     model.script(raise('1', '10', scene.root), { text: 'Done.' })
     await terminal.choose(...AGENT.approves)
     await terminal.shows(/Do you want to make this edit/)
-    t.match(trail(asked), /plan_approved .*approved_via=agent/)
+    t.match(trail(asked), /plan_approved .*via=agent/)
     await terminal.choose('1')
     t.match(await session({ state: 'complete' }), { tests: { passed: 1 } })
     t.strictSame(agent.waitingHooks(), [], 'no hook waits on')

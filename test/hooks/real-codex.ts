@@ -86,7 +86,7 @@ t.test('Codex in a terminal', options, async (t) => {
     model.script(raise('1', '10', scene.root), { text: 'Done.' })
     await terminal.choose(...AGENT.approves)
     t.match(await session({ state: 'complete' }), { tests: { passed: 1 } })
-    t.match(trail(asked), /plan_approved .*approved_via=agent/)
+    t.match(trail(asked), /plan_approved .*via=agent/)
     t.strictSame(agent.waitingHooks(), [], 'no hook waits on')
   })
 

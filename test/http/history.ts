@@ -299,6 +299,7 @@ t.test(
       entries.map(({ kind }) => kind),
       ['created', 'session', 'plan', 'approved', 'run_ended'],
     )
+    t.match(entries[3], { who: /./, what: /^session 1 approved by the API \(plan / })
     t.ok(entries.every(({ recorded }) => !recorded))
     t.notOk(existsSync(app.file(id, 'history.md')))
     await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED' })

@@ -301,7 +301,7 @@ t.test('approval binds', async (t) => {
   const { plan_sha256 } = await must(service, 'GET', ref.path)
   await must(service, 'POST', `${ref.path}/approve`, { plan_sha256 })
   t.match(await ended(service, ref), { state: 'complete', plan: '1. Two' })
-  t.match(trailOf(service, ref), `plan_approved plan_sha256=${plan_sha256} plan="1. Two"`)
+  t.match(trailOf(service, ref), `via=api plan_sha256=${plan_sha256} plan="1. Two"`)
 })
 
 t.test('secrets of the environment are in no record', async (t) => {

@@ -95,7 +95,7 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
 
   const trail = await trailOf(app, session)
   t.match(trail, /^origin: terminal$/m)
-  t.match(trail, /approved_via=api/)
+  t.match(trail, /plan_approved by=\S.* via=api plan_sha256=/)
   t.match(trail, /tool_call tool=Write title=limit\.js .*input_sha256=[0-9a-f]{64}/)
   t.match(trail, /denied tool=Bash title="npm install"/)
   t.notMatch(trail, /limit = 10/, 'no input is recorded')
@@ -149,7 +149,7 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
     const { state, plan: approved } = await must(app, 'GET', session.path)
     t.match(state, /approved|executing/)
     t.match(approved, /Edited there/)
-    t.match(await trailOf(app, session), /approved_via=agent/)
+    t.match(await trailOf(app, session), /plan_approved by=\S.* via=agent plan_sha256=/)
     await must(app, 'POST', `${session.path}/abandon`)
   })
 
@@ -514,7 +514,7 @@ t.test('a plan that Codex wrote is read when its turn ends', async (t) => {
   const patch = { command: '*** Begin Patch\n*** Update File: limit.js\n*** End Patch' }
   t.match(await agent.call('apply_patch', patch), /waits for the operator/)
   await agent.tell('UserPromptSubmit', { prompt: 'Implement the plan.', turn_id: 'turn-2' })
-  t.match(await trailOf(app, session), /approved_via=agent/)
+  t.match(await trailOf(app, session), /plan_approved by=\S.* via=agent plan_sha256=/)
   t.equal(await agent.call('apply_patch', patch), null)
   await must(app, 'POST', `${session.path}/abandon`)
 })

@@ -43,7 +43,8 @@ t.test('the whole of a session as it happens', async (t) => {
   const service = await openTestService(t)
   const ref = await planned(service, { runbook: wait + step('echo two >&2', 'sh run id=two') })
   const events = await stream(service, ref)
-  await must(service, 'POST', `${ref.path}/approve`)
+  const from = { 'casefile-actor': 'Ada Ng', 'casefile-client': 'console' }
+  t.equal((await service.request('POST', `${ref.path}/approve`, undefined, from)).status, 200)
   await says(events, 'begun')
   const late = await stream(service, ref)
   writeFileSync(join(service.root, 'go'), '')
@@ -92,7 +93,8 @@ t.test('the whole of a session as it happens', async (t) => {
   ])
   t.strictSame(payloads('session_completed'), [ids])
   const { plan_sha256, plan } = await must(service, 'GET', ref.path)
-  t.strictSame(payloads('plan_approved'), [{ ...ids, plan_sha256, plan, approved_via: 'api' }])
+  const approval = { ...ids, by: 'Ada Ng', via: 'console', plan_sha256, plan }
+  t.strictSame(payloads('plan_approved'), [approval])
   t.strictSame(payloads('session_state_changed').at(-1), {
     ...ids,
     old_state: 'executing',

@@ -75,7 +75,7 @@ const FORGERIES: Record<string, Forgery> = {
   'an approval of another text, and sealed again': {
     forge(repo, work) {
       const path = sessionFile(repo, work)
-      repo.edit(path, /(plan_approved plan_sha256=)[0-9a-f]{64}/, `$1${'0'.repeat(64)}`)
+      repo.edit(path, /(plan_approved .*?plan_sha256=)[0-9a-f]{64}/, `$1${'0'.repeat(64)}`)
       repo.edit(path, /^(plan_sha256: )[0-9a-f]{64}/m, `$1${'0'.repeat(64)}`)
       sealAgain(path)
     },
@@ -105,7 +105,7 @@ const FORGERIES: Record<string, Forgery> = {
   'a sealed session written anew after it was committed': {
     isCommitted: true,
     forge(repo, work) {
-      repo.edit(sessionFile(repo, work), 'approved_via=api', 'approved_via=console')
+      repo.edit(sessionFile(repo, work), 'via=api', 'via=console')
       sealAgain(sessionFile(repo, work))
     },
     code: 'seal_broken',

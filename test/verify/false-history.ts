@@ -32,9 +32,7 @@ function edit(path: string, change: (text: string) => string): void {
 /** Another time of the approval. */
 function forge(text: string): string {
   const other = (line: string) =>
-    isLineOf(line, 'plan_approved')
-      ? line.replace('approved_via=api', 'approved_via=console')
-      : line
+    isLineOf(line, 'plan_approved') ? line.replace('via=api', 'via=console') : line
   return withForgedTrail(text, (lines) => lines.map(other))
 }
 

@@ -122,7 +122,7 @@ t.test('export --in-toto has a statement for each sealed session', async (t) => 
     t.match(session, { name: file, annotations: { session: 1, state: 'complete', tests_run: 1 } })
     t.match(plan, {
       name: `${file}#plan`,
-      annotations: { approved_via: 'api', approved_at: /^20/, signature: 'none' },
+      annotations: { approved_by: /./, approved_via: 'api', approved_at: /^20/, signature: 'none' },
     })
     t.match(proof, {
       name: `memory/cases/${work.ref.case_id}/proof/${work.proofId}.md#content`,
@@ -154,11 +154,7 @@ t.test('export --in-toto has a statement for each sealed session', async (t) => 
 
   t.test('a broken seal fails, in an edited copy', async (t) => {
     const copy = repo.copy('broken')
-    copy.edit(
-      copy.file(broken.ref.case_id, 'sessions/1.md'),
-      'approved_via=api',
-      'approved_via=cli',
-    )
+    copy.edit(copy.file(broken.ref.case_id, 'sessions/1.md'), ' via=api', ' via=cli')
     const [statement] = (await exported(copy.root, 'tax.js')).statements
     t.match(statement!.predicate, { result: 'FAILED', failedTests: ['sealed'] })
   })
