@@ -35,6 +35,17 @@ export function trimBlanks(text: string): string {
   return text.slice(0, end).replace(/^[ \t]+/, '')
 }
 
+/**
+ * Removes a byte order mark and the blank lines at both ends. Keeps the indentation of the first line, which may say
+ * that it is code: an example that would run without it.
+ */
+export function trimLines(text: string): string {
+  return text
+    .replace(/^\ufeff/, '')
+    .replace(/^(?:[^\S\r\n]*(?:\r\n|\n|\r))+/, '')
+    .trimEnd()
+}
+
 /** Returns the 1-based line number of `offset`. */
 export function lineAt(text: string, offset: number): number {
   return (text.slice(0, offset).match(/\r\n|\n|\r/g)?.length ?? 0) + 1

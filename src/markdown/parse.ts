@@ -1,7 +1,7 @@
-import type { Nodes, Root, RootContent } from 'mdast'
+import type { Code, Nodes, Root, RootContent } from 'mdast'
 import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
-import { linesOf } from './lines.ts'
+import { type Line, linesOf } from './lines.ts'
 
 /** What the service needs to know about a markdown text, as plain values that can cross a worker boundary. */
 export interface Parsed {
@@ -10,6 +10,8 @@ export interface Parsed {
   /** Top-level paragraphs and rows of tables. */
   lines: ParsedLines[]
   fences: ParsedFence[]
+  /** The first and last line of each block of code, indented or fenced, and of each HTML comment. */
+  blocks: { from: number; to: number }[]
   /** Where each list at top level begins. */
   topLevelLists: number[]
 }
@@ -47,6 +49,8 @@ export interface ParsedFence {
   /** 1-based line of the opening fence. */
   line: number
   topLevel: boolean
+  /** Without a closing fence, it ends with what it is in: the list item, or the whole text. */
+  closed: boolean
 }
 
 const processor = remark().use(remarkGfm)
@@ -60,7 +64,15 @@ export function parseMarkdown(text: string): Parsed {
   const bom = text.startsWith('\ufeff') ? 1 : 0
   const root = processor.parse(text.slice(bom)) as Root
   const at = (offset: number | undefined) => (offset ?? 0) + bom
-  const parsed: Parsed = { headings: [], items: [], lines: [], fences: [], topLevelLists: [] }
+  const parsed: Parsed = {
+    headings: [],
+    items: [],
+    lines: [],
+    fences: [],
+    blocks: [],
+    topLevelLists: [],
+  }
+  const lines = [...linesOf(text, bom)]
   for (const node of root.children) {
     if (node.type === 'heading') parsed.headings.push(headingOf(text, node, at))
     if (node.type === 'list') parsed.topLevelLists.push(at(node.position?.start.offset))
@@ -70,6 +82,10 @@ export function parseMarkdown(text: string): Parsed {
     }
   }
   walk(root, { topLevel: true, quoted: false }, (node, { topLevel, quoted }) => {
+    if (node.type === 'code' || (node.type === 'html' && node.value.startsWith('<!--'))) {
+      const { start, end } = node.position!
+      parsed.blocks.push({ from: start.line, to: end.line })
+    }
     if (node.type === 'code' && isFenced(text, at(node.position?.start.offset))) {
       parsed.fences.push({
         lang: node.lang ?? null,
@@ -77,6 +93,7 @@ export function parseMarkdown(text: string): Parsed {
         value: node.value,
         line: node.position!.start.line,
         topLevel,
+        closed: isClosed(node, lines),
       })
     }
     if (node.type === 'listItem') {
@@ -115,6 +132,17 @@ function headingOf(
 
 function isFenced(text: string, offset: number): boolean {
   return text.startsWith('```', offset) || text.startsWith('~~~', offset)
+}
+
+/** The last line may look like a closing fence and be the last of the code: so the lines are counted. */
+function isClosed({ value, position }: Code, lines: readonly Line[]): boolean {
+  const { start, end } = position!
+  const opening = lines[start.line - 1]!.text.slice(start.column - 1)
+  const mark = /^(?:`+|~+)/.exec(opening)?.[0] ?? ''
+  const last = (lines[end.line - 1]?.text ?? '').replace(/^[ \t>]+/, '')
+  const closing = /^(`+|~+)[ \t]*$/.exec(last)?.[1] ?? ''
+  const ofCode = value === '' ? 0 : [...linesOf(`${value}\n`)].length
+  return end.line - start.line > ofCode && closing !== '' && closing.startsWith(mark)
 }
 
 interface Place {

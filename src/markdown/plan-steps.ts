@@ -1,5 +1,6 @@
 import {
   baselineId,
+  isStepLanguage,
   type PlanStep,
   STEP_LANGUAGES,
   STEP_PROOFS,
@@ -10,6 +11,8 @@ import {
 import { REPORT_NAMES, reportFacts } from '../model/report-formats.ts'
 import type { PlanScope } from '../model/scope.ts'
 import { DURATION_RULE, parseDuration } from '../model/words.ts'
+import { cutSteps } from './cut-step.ts'
+import { isStep, mayHaveSteps, nearSteps } from './near-step.ts'
 import type { Parsed, ParsedFence } from './parse.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 import {
@@ -46,7 +49,7 @@ export interface PlanReading {
 export async function readPlan(plan: string): Promise<PlanReading> {
   const front = readPlanFront(plan)
   const body = withoutFront(plan, front.end)
-  const needsParser = /`{3}|~{3}/.test(body) || mayListScope(body)
+  const needsParser = mayHaveSteps(body) || mayListScope(body)
   const parsed = needsParser ? await parsedMarkdown(body) : NOTHING
   if (!parsed) {
     const { scope } = combineScope(front)
@@ -59,7 +62,14 @@ export async function readPlan(plan: string): Promise<PlanReading> {
   return { ...reading, errors: [...scopeErrors, ...reading.errors], scope, scopeErrors }
 }
 
-const NOTHING: Parsed = { headings: [], items: [], lines: [], fences: [], topLevelLists: [] }
+const NOTHING: Parsed = {
+  headings: [],
+  items: [],
+  lines: [],
+  fences: [],
+  blocks: [],
+  topLevelLists: [],
+}
 
 /** Replaces the frontmatter by blanks, so that offsets and lines stay what they are. */
 function withoutFront(plan: string, end: number): string {
@@ -81,19 +91,21 @@ function readSteps(plan: string, parsed: Parsed, { sections }: ListedScope): Ste
   }
   const read = fences.map((fence, index) => readStep(fence, index + 1))
   const steps = read.flatMap((each) => (each.step ? [each.step] : []))
+  const nearly = nearSteps(plan, parsed)
   const others = parsed.fences.some((fence) => fence.topLevel && !isStep(fence))
   const lists = parsed.topLevelLists.filter(
     (start) => !sections.some(({ from, to }) => from <= start && start < to),
   )
   return {
     steps,
-    errors: [...read.flatMap((each) => each.errors), ...doubles(steps)],
+    errors: [
+      ...read.flatMap((each) => each.errors),
+      ...doubles(steps),
+      ...nearly,
+      ...(fences.length > 0 ? cutSteps(parsed.fences) : []),
+    ],
     isRunbook: fences.length > 0 && lists.length === 0 && !others,
   }
-}
-
-function isStep({ meta }: ParsedFence): boolean {
-  return /^run(?:\s|$)/.test(meta ?? '')
 }
 
 function failed(errors: StepError[]): StepReading {
@@ -141,7 +153,7 @@ function readStep(
   const errors: StepError[] = []
   const wrong = (message: string) => errors.push({ line: fence.line, message })
   const language = (fence.lang ?? '').toLowerCase()
-  if (!(STEP_LANGUAGES as readonly string[]).includes(language)) {
+  if (!isStepLanguage(language)) {
     wrong(`"${fence.lang}" cannot be run: expected ${STEP_LANGUAGES.join(', ')}`)
   }
   if (fence.value.trim() === '') wrong('the step is empty')
@@ -175,7 +187,7 @@ function readStep(
   const step = {
     ...defaults,
     ...options,
-    language: language as StepLanguage,
+    language: language as StepLanguage, // else there are errors
     script,
     line: fence.line,
   }

@@ -2,6 +2,11 @@ import { REPORT_NAMES, type ReportFormat } from './report-formats.ts'
 
 export const STEP_LANGUAGES = ['sh', 'bash', 'js'] as const
 export type StepLanguage = (typeof STEP_LANGUAGES)[number]
+
+export function isStepLanguage(word: string): word is StepLanguage {
+  return (STEP_LANGUAGES as readonly string[]).includes(word)
+}
+
 /** What a step proves by: a test report, or its output as it is. */
 export type StepProof = ReportFormat | 'log'
 export const STEP_PROOFS: readonly StepProof[] = [...REPORT_NAMES, 'log']

@@ -1,3 +1,6 @@
+import { cutSteps } from '../markdown/cut-step.ts'
+import { trimLines } from '../markdown/lines.ts'
+import { isStep, mayHaveSteps, nearSteps } from '../markdown/near-step.ts'
 import { outline } from '../markdown/outline.ts'
 import { parsedMarkdown } from '../markdown/parser-pool.ts'
 import { fenceFor } from '../markdown/sections.ts'
@@ -23,7 +26,7 @@ export async function findRunbook({
   description,
   steps,
 }: RunbookParts): Promise<{ source: RunbookSource; plan: string } | null> {
-  const written = runbook?.trim() ?? ''
+  const written = trimLines(runbook ?? '')
   if (written !== '') return { source: 'runbook', plan: await withoutHypothesis(written) }
   const fences = await fencesOf(description)
   if (fences !== null) return { source: 'description', plan: fences }
@@ -66,10 +69,16 @@ function nothingToPlan(id: string, tests: ProjectTests | null): string {
   ].join('\n')
 }
 
+/** With a step that is wrong, the plan is the whole description, which then cannot be approved. */
 async function fencesOf(description: string): Promise<string | null> {
-  if (!/`{3}|~{3}/.test(description)) return null
+  if (!mayHaveSteps(description)) return null
   const parsed = await parsedMarkdown(description)
-  const fences = parsed?.fences.filter((fence) => /^run(?:\s|$)/.test(fence.meta ?? '')) ?? []
+  if (!parsed) return null
+  const fences = parsed.fences.filter(isStep)
+  const cut = fences.length > 0 ? cutSteps(parsed.fences) : []
+  if (cut.length > 0 || nearSteps(description, parsed).length > 0) {
+    return withoutHypothesis(trimLines(description))
+  }
   if (fences.length === 0) return null
   const blocks = fences.map(({ lang, meta, value }) => block(`${lang} ${meta}`, value))
   return ['Run the steps that the description gives.', ...blocks].join('\n\n')
@@ -103,7 +112,7 @@ export async function statedHypothesis(text: string): Promise<string | null> {
 async function withoutHypothesis(text: string): Promise<string> {
   const found = await findHypothesis(text)
   if (!found) return text
-  return [text.slice(0, found.start), text.slice(found.end)].join('').trim() || text
+  return trimLines(text.slice(0, found.start) + text.slice(found.end)) || text
 }
 
 async function findHypothesis(text: string) {

@@ -12,9 +12,12 @@ t.test('a fence with run behind its language is a step', async (t) => {
     ['no fence', 'Do it.\n', []],
     [
       'fences of other kinds',
-      fence('sh') + fence('') + fence('js running') + fence('ts x run'),
+      fence('sh') + fence('') + fence('js running') + fence('rust,no_run') + fence('js bun'),
       [],
     ],
+    ['a fence in a longer one', fence('markdown', fence('SH RUN'), '````'), []],
+    ['a step in a comment', '<!--\n```sh run\ntrue\n```\n-->\n', []],
+    ['a word in quotes', fence('bash title="How to run it"'), []],
     ['an indented code block', '    ```sh run\n    true\n    ```\n', []],
     [
       'with defaults',
@@ -61,7 +64,12 @@ t.test('a fence with run behind its language is a step', async (t) => {
       fence('sh run id=x', 'echo a\necho b').replaceAll('\n', '\r\n'),
       [{ id: 'x', script: 'echo a\necho b' }],
     ],
-    ['not closed', '```sh run\necho a\n', [{ script: 'echo a' }]],
+    [
+      'that looks closed in its last line',
+      '```sh run\necho a\n    ```\n```\n',
+      [{ script: 'echo a\n    ```' }],
+    ],
+    ['with empty lines', '```sh run\n\ntrue\n\n```', [{ script: '\ntrue\n' }]],
   ]
   for (const [name, plan, steps] of cases) {
     t.test(name, async (t) => {
@@ -75,6 +83,7 @@ t.test('a fence with run behind its language is a step', async (t) => {
 
 t.test('what is not understood makes the plan invalid, with its line', async (t) => {
   const cases: [info: string, message: RegExp][] = [
+    ['sh, run', /"sh," cannot be run/],
     ['python run', /"python" cannot be run: expected sh, bash, js/],
     ['sh run foo=1', /unknown key "foo": expected id, timeout/],
     ['sh run constructor=1', /unknown key "constructor"/],
@@ -128,6 +137,132 @@ t.test('what no step may hold', async (t) => {
       const read = await readPlan(plan)
       t.equal(read.errors.length, errors.length)
       t.match(read.errors, errors)
+    })
+  }
+})
+
+t.test('what is nearly a step makes the plan invalid, with its line', async (t) => {
+  const infos = [
+    'SH RUN id=a',
+    'sh Run',
+    'Sh rUN',
+    'bash urn',
+    'sh runs',
+    'sh un',
+    'bash rum id=a',
+    'run',
+    'run sh',
+    'run id=a',
+    'sh id=a run',
+    'ts x run',
+    'sh,run',
+    'sh:run',
+    'sh-run',
+    'shrun',
+    '{.sh .run}',
+    '{.sh .run #a}',
+    'sh {run}',
+    'sh "run"',
+    'sh run:',
+    'sh run=true',
+    'sh run,id=a',
+    'sh run{id=a}',
+    'sh\u00a0run',
+    'sh ru\u200bn',
+    'sh \uff52\uff55\uff4e',
+    'sh id=test proof=tap',
+    'bash timeout=5m',
+  ]
+  for (const info of infos) {
+    t.test(info, async (t) => {
+      const read = await readPlan(`One.\n\n${fence(info)}`)
+      t.match(read.errors, [{ line: 3, message: /is nearly a step: write ```sh run/ }])
+      t.strictSame(read.steps, [])
+    })
+  }
+  const lines: [name: string, plan: string][] = [
+    ['with two backticks', '\n\n``sh run id=a\ntrue\n``\n'],
+    ['with quotes for backticks', "\n\n'''sh run id=a\ntrue\n'''\n"],
+    ['in HTML', 'Do it.\n\n<details>\n```sh run\ntrue\n```\n</details>\n'],
+    ['indented below a paragraph', 'Do\nthis:\n    ```sh run\n    true\n    ```\n'],
+  ]
+  for (const [name, plan] of lines) {
+    t.test(name, async (t) => {
+      const read = await readPlan(plan)
+      const line = plan.split('\n').findIndex((text) => text.includes('sh run')) + 1
+      t.match(read.errors, [{ line, message: /opens no code block/ }])
+      t.strictSame(read.steps, [])
+    })
+  }
+})
+
+t.test('a step of which only half would run makes the plan invalid', async (t) => {
+  const plans: [name: string, plan: string, errors: object[]][] = [
+    [
+      'a fence in a here-document',
+      '```sh run id=a\ncat > x.md <<EOF\n```js\nconsole.log(1)\n```\nEOF\necho done\n```\n\n## Then\n',
+      [{ line: 1, message: /EOF does not end in this step: use a longer fence/ }, { line: 8 }],
+    ],
+    [
+      'plain fences in a here-document',
+      "\n```sh run\ncat > x.md <<-'END OF IT'\n```\nls\n```\nEND OF IT\n```\n",
+      [{ line: 2, message: /END OF IT does not end/ }],
+    ],
+    [
+      'a here-document in a substitution',
+      '```bash run\ngit commit -m "$(cat <<\'EOF\'\nSay:\n```\nls\n```\nEOF\n)"\n```\n',
+      [{ line: 1, message: /EOF does not end/ }],
+    ],
+    [
+      'a fence in quotes',
+      "```sh run\nprintf '%s' 'a\n```\nls\n```\n' > x.md\n```\n",
+      [{ line: 1, message: /ends within ' quotes/ }],
+    ],
+    [
+      'a fence in a template literal',
+      '```js run\nwrite(`\n```\nls\n```\n`)\n```\n',
+      [{ line: 1, message: /ends within ` quotes/ }],
+    ],
+    ['no closing fence', '```sh run\necho a\n', [{ line: 1, message: /no closing fence/ }]],
+    [
+      'no closing fence in a list',
+      '- ```sh run\n  echo a\n\ntext\n',
+      [{ line: 1, message: /no closing fence/ }],
+    ],
+    [
+      'a block below that is not closed',
+      `${fence('sh run')}\ntext\n\n\`\`\`\nmore\n`,
+      [{ line: 7, message: /no closing fence/ }],
+    ],
+  ]
+  for (const [name, plan, errors] of plans) {
+    t.test(name, async (t) => {
+      const read = await readPlan(plan)
+      t.match(read.errors, errors)
+      t.equal(read.errors.length, errors.length)
+    })
+  }
+})
+
+t.test('a whole script is no half step', async (t) => {
+  const scripts = [
+    'cat > x.md <<EOF\n```js\nEOF\necho done',
+    "cat <<'A' - <<-B\n$(\nA\n\t\"\n\tB\necho",
+    'git commit -m "$(cat <<\'EOF\'\nIt\'s "done"\nEOF\n)"',
+    'x=$(cat <<EOF\na\nEOF)',
+    'echo $((1 << 2)); (( x = y << z ))',
+    "cat <<< word; echo '<<EOF' \"<<EOF\" \\<\\<EOF # <<EOF isn't",
+    "echo $'it\\'s' $# a#'b'",
+    'case $x in a) echo "a";; esac',
+    `awk '{ x = 1 << n }' "$(printf '%s' "a")"`,
+  ]
+  for (const script of scripts) {
+    t.test(script, async (t) => {
+      const { errors, steps } = await readPlan(
+        `${fence('sh run', script, '````')}\nResult:\n\n${fence('')}`,
+      )
+      t.strictSame(errors, [])
+      t.equal(steps[0]?.script, script)
     })
   }
 })

@@ -53,6 +53,11 @@ t.test('where the plan comes from', async (t) => {
       /^Run the steps that the description gives\.\n\n```sh run id=mine timeout=5s\necho from the description\n```$/,
     ],
     [
+      'an indented example keeps its indentation',
+      { runbook: '\ufeff\n    ```sh run id=a\n    echo a\n    ```\n' },
+      /^ {4}```sh run id=a\n {4}echo a\n {4}```$/,
+    ],
+    [
       'a blank runbook.md does not count',
       { runbook: ' \n', fields: { description: described } },
       /from the description/,
@@ -78,6 +83,12 @@ t.test('where the plan comes from', async (t) => {
       t.strictSame(problems, [])
     })
   }
+  await t.test('a description with what is nearly a step, as it is', async (t) => {
+    const ref = await planned(service, { fields: { description: '```SH RUN\necho a\n```' } })
+    const { plan, problems } = await must(service, 'GET', ref.path)
+    t.equal(plan, '```SH RUN\necho a\n```')
+    t.match(problems, [{ code: 'invalid_plan', message: /"SH RUN" is nearly a step/ }])
+  })
   await t.test('steps of casefile.md', async (t) => {
     writeFileSync(join(root, 'casefile.md'), "---\nsteps: ['make a', 'echo ```']\n---\n")
     const ref = await planned(service, { fields: { workdir: 'node' } })

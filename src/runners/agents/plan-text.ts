@@ -1,4 +1,4 @@
-import { type Line, linesOf } from '../../markdown/lines.ts'
+import { type Line, linesOf, trimLines } from '../../markdown/lines.ts'
 import { closesFence, headingText } from '../../markdown/outline.ts'
 import type { PlanResult } from '../contract.ts'
 import { clauseOf } from './agent-text.ts'
@@ -162,9 +162,4 @@ function headingsOf(text: string): Place[] {
 function nameOf(heading: string): string {
   const text = headingText(heading)
   return text.length > 40 ? '' : text.replace(/^[*_]+|[*_:]+$/g, '').toLowerCase()
-}
-
-/** Removes blank lines at both ends, but keeps the first line's indentation, which may mark code. */
-function trimLines(text: string): string {
-  return text.replace(/^(?:[^\S\r\n]*(?:\r\n|\n|\r))+/, '').trimEnd()
 }

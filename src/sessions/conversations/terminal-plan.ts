@@ -1,5 +1,6 @@
 import { makeFolder } from '../../files/durable-write.ts'
 import { plainText } from '../../files/plain-text.ts'
+import { trimLines } from '../../markdown/lines.ts'
 import { sha256 } from '../../markdown/session-file.ts'
 import { sessionOf } from '../../model/case-folder.ts'
 import { endRun, type RunEnd } from '../../model/decide-session.ts'
@@ -16,7 +17,7 @@ const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /** A plan as it is recorded: without secrets, terminal escapes and bidirectional controls. */
 export function recordedPlan({ redactor }: Pick<SessionDeps, 'redactor'>, plan: string): string {
-  return redactor.text(plainText(plan).replace(BIDI, '')).trim()
+  return trimLines(redactor.text(plainText(plan).replace(BIDI, '')))
 }
 
 /** Plan mode of an agent that a person runs themselves: waits until it presents a plan, and records that. */
