@@ -1,9 +1,12 @@
 import { type Act, type Actor, type HistoryEntry, kindOf, sessionIn } from '../model/history.ts'
 
-/** Longer than any text of a request, so that the note of a change request is stored completely. */
-const MAX_TEXT = 24_000
-const MAX_WHAT = 400
+/** So that a person can read the file. Longer lines of older versions are read as they are. */
+const MAX_LINE = 300
+const MAX_WHAT = 160
 export const MAX_WHO = 100
+/** Below the line of an act, each of these holds a line of its text, or goes on with the one above. */
+const TEXT_LINE = '  '
+const MORE_OF_LINE = '    '
 
 const HEADING = '# History'
 const BETWEEN = ' · '
@@ -11,11 +14,42 @@ const LINE = /^- (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) · (.+)$/
 /** Replaces line breaks in a text. */
 export const LINE_BREAK = ' ⏎ '
 
-/** Returns the line of an act. It is always one line and is read back as this act. */
+/**
+ * Returns the line of an act, which is read back as this act. A text that is too long for it is cut; all of it follows
+ * in indented lines, unless the file of the session has it.
+ */
 export function historyLine(act: Act, { who }: Pick<Actor, 'who'>, at: string): string {
   const words = [at, partOf(act.who ?? who, MAX_WHO) || 'unknown', partOf(act.what, MAX_WHAT)]
-  const text = bounded(oneLine(act.text ?? ''), MAX_TEXT)
-  return `- ${(text === '' ? words : [...words, text]).join(BETWEEN)}`
+  const head = `- ${words.join(BETWEEN)}`
+  const text = oneLine(act.text ?? '')
+  if (text === '') return head
+  const room = MAX_LINE - head.length - BETWEEN.length
+  const line = `${head}${BETWEEN}${bounded(text, room)}`
+  if (text.length <= room || /^session \d+ /.test(act.what)) return line
+  return [line, ...text.split(LINE_BREAK).map(indented)].join('\n')
+}
+
+function indented(line: string): string {
+  const parts: string[] = []
+  for (let rest = line; rest !== ''; ) {
+    const part = rest.slice(0, partEnd(rest, MAX_LINE - MORE_OF_LINE.length))
+    parts.push(part)
+    rest = rest.slice(part.length)
+  }
+  return `${TEXT_LINE}${parts.join(`\n${MORE_OF_LINE}`)}`
+}
+
+/** Breaks before a space, where there is one, and within no character. */
+function partEnd(text: string, most: number): number {
+  if (text.length <= most) return text.length
+  const space = text.lastIndexOf(' ', most)
+  if (space > 0) return space
+  return most - (isWithin(text, most) ? 1 : 0)
+}
+
+/** Whether the place is within a character of two code units. */
+function isWithin(text: string, place: number): boolean {
+  return text.codePointAt(place - 1)! > 0xffff
 }
 
 /** Removes the separator from a part, so that the line can be split again. */
@@ -37,7 +71,9 @@ export function oneLine(text: string): string {
 }
 
 function bounded(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`
+  if (text.length <= most) return text
+  const end = Math.max(most - 1, 0)
+  return `${text.slice(0, isWithin(text, end) ? end - 1 : end)}…`
 }
 
 /** Appends lines to the text of the file; lines that it already has are not repeated. */
@@ -45,7 +81,9 @@ export function withHistory(present: string | null, lines: readonly string[]): s
   if (present === null) return `${HEADING}\n\n${lines.map((line) => `${line}\n`).join('')}`
   const eol = /\r\n/.test(present) ? '\r\n' : '\n'
   const known = new Set(linesOf(present))
-  const added = lines.filter((line) => !known.has(line))
+  const added = lines
+    .filter((line) => !known.has(line.split('\n')[0]!))
+    .map((line) => line.replaceAll('\n', eol))
   if (added.length === 0) return present
   const isBlank = present.replace('\ufeff', '').trim() === ''
   const start = isBlank ? `${HEADING}${eol}${eol}` : /[\r\n]$/.test(present) ? '' : eol
@@ -64,12 +102,12 @@ export function readHistory(text: string): HistoryEntry[] {
   const seen = new Set<string>()
   const groups: { at: string; entries: HistoryEntry[] }[] = [{ at: '', entries: [] }]
   let open: HistoryEntry | null = null
-  for (const line of linesOf(text.replace(/^\ufeff/, ''))) {
+  for (const { lines, entry } of partsOf(text)) {
+    const line = lines[0]!
     if (line.trim() === '' || /^#\s+history\s*$/i.test(line)) {
       open = null
       continue
     }
-    const entry = entryOf(line)
     if (entry) {
       open = null
       if (!seen.has(line)) groups.push({ at: entry.at!, entries: [entry] })
@@ -82,6 +120,35 @@ export function readHistory(text: string): HistoryEntry[] {
     }
   }
   return groups.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).flatMap((g) => g.entries)
+}
+
+/** Splits the file into acts, each with the lines of its text, and other lines. */
+function partsOf(text: string): { lines: string[]; entry: HistoryEntry | null }[] {
+  const lines = linesOf(text.replace(/^\ufeff/, ''))
+  const parts: ReturnType<typeof partsOf> = []
+  for (let index = 0; index < lines.length; ) {
+    const entry = entryOf(lines[index]!)
+    const end = index + 1 + (entry ? readWholeText(entry, lines, index + 1) : 0)
+    parts.push({ lines: lines.slice(index, end), entry })
+    index = end
+  }
+  return parts
+}
+
+/** Takes the whole text of a cut one from the lines below it. Returns how many lines these are. */
+function readWholeText(entry: HistoryEntry, lines: readonly string[], from: number): number {
+  if (!entry.text?.endsWith('…')) return 0
+  let text = ''
+  let to = from
+  for (; lines[to]?.startsWith(TEXT_LINE); to++) {
+    const isMore = to > from && lines[to]!.startsWith(MORE_OF_LINE)
+    if (isMore) text += lines[to]!.slice(MORE_OF_LINE.length)
+    else text += `${to > from ? '\n' : ''}${lines[to]!.slice(TEXT_LINE.length)}`
+  }
+  // else a person has indented their own lines
+  if (!oneLine(text).startsWith(oneLine(entry.text.slice(0, -1)))) return 0
+  entry.text = text
+  return to - from
 }
 
 /** Parses an act of the service; null for any other line. */
@@ -112,9 +179,11 @@ function noteOf(line: string): HistoryEntry {
   }
 }
 
-/** Returns the lines of a history.md that are acts. */
+/** Returns the acts of a history.md, each with the lines of its text. */
 export function actLines(text: string): string[] {
-  return linesOf(text.replace(/^\ufeff/, '')).filter((line) => entryOf(line) !== null)
+  return partsOf(text)
+    .filter(({ entry }) => entry !== null)
+    .map(({ lines }) => lines.join('\n'))
 }
 
 /** Returns the text for a prompt: the newest entries that fit, and each question with its answer. */

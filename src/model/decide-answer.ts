@@ -30,7 +30,7 @@ export function answerQuestion(folder: CaseFolder, text: string): Edit[] {
 
 /** Shortens the question; the history entry of the question has all of it. */
 function shorten(question: string): string {
-  return question.length <= 300 ? question : `${question.slice(0, 299).toWellFormed()}…`
+  return question.length <= 120 ? question : `${question.slice(0, 119).toWellFormed()}…`
 }
 
 /** Returns the state before the question; if the history does not have it, the state that fits the sessions. */

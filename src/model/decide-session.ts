@@ -40,16 +40,20 @@ export interface NewSession {
   provider: string
   origin?: 'terminal'
   isolation?: 'worktree'
+  /** The number of the session that failed, and is planned again. */
+  again?: number | undefined
+  /** What the operator says to it. */
   note?: string | undefined
 }
 
 export function createSession(folder: CaseFolder, wanted: NewSession, now: string): Edit[] {
-  const { note, ...named } = wanted
+  const { again, note, ...named } = wanted
   const line = newLine('session_created', {
     type: wanted.type,
     provider: wanted.provider,
     origin: wanted.origin,
     isolation: wanted.isolation,
+    again,
     note: note || undefined,
     // identifies the session even if its frontmatter is changed
     session_id: wanted.id,

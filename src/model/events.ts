@@ -143,6 +143,7 @@ export const EVENTS = {
       provider: given,
       origin: optional(z.literal('terminal')),
       isolation: optional(z.literal('worktree')),
+      again: optional(count),
       note: optional(text),
       session_id: id,
     },

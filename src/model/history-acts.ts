@@ -119,7 +119,9 @@ export function sessionActs(
     switch (event) {
       case 'session_created': {
         const what = `${name} started (${session.type}, ${session.provider})`
-        return [{ at, what, text: textOf(values.note) }]
+        const again = values.again === undefined ? '' : `again after session ${values.again}`
+        const text = [again, textOf(values.note) ?? ''].filter((part) => part !== '').join(': ')
+        return [{ at, what, text: textOf(text) }]
       }
       case 'plan_written': {
         const what = `${name} plan ready (revision ${revisionNumber(until)}, ${short(values.sha256)})`

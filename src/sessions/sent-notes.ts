@@ -30,7 +30,11 @@ interface RequestedSession {
   type: SessionType
   provider: string | undefined
   note: string | undefined
+  /** What the provider gets: the note and, of a session that failed, how. */
+  request: string | undefined
   isolation: Isolation | undefined
+  /** The number of the session that failed, and is planned again. */
+  again?: number
   /** What is sent of the session that is planned again. */
   sent: SentNote | null
 }
@@ -41,17 +45,22 @@ export async function requestedSession(
   folder: CaseFolder,
   { again, type, provider, note, isolation }: NewSession,
 ): Promise<RequestedSession> {
-  if (again === undefined) return { type: type!, provider, note, isolation, sent: null } // the schema requires one of the two
+  // the schema requires one of the two
+  if (again === undefined)
+    return { type: type!, provider, note, request: note, isolation, sent: null }
   const earlier = sessionOf(folder, again)
   const texts = await deps.sessionTexts(folder.case.id, earlier)
   const views = await viewComments(deps.plans, earlier, texts)
   const sent = sendComments(texts.comments, views, { note, to: 'session', withOpen: true })
   mustBePlannableAgain(earlier, sent)
+  const hasFailed = earlier.state === 'failed'
   return {
     type: type ?? earlier.type,
     provider: provider ?? earlier.provider,
     isolation: isolation ?? earlier.isolation,
-    note: earlier.state === 'failed' ? planAgainNote(earlier, texts, sent.text) : sent.text,
+    note: sent.text,
+    request: hasFailed ? planAgainNote(earlier, texts, sent.text) : sent.text,
+    ...(hasFailed ? { again: earlier.number } : {}),
     sent,
   }
 }

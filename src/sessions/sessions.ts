@@ -239,7 +239,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       const present = await store.read(caseId)
       const settings = await deps.settings()
       const requested = await requestedSession(deps, present, wanted)
-      const { type, note, provider: name, sent } = requested
+      const { type, note, request, provider: name, sent } = requested
       const chosen = providerOf(name ?? present.case.provider ?? settings.provider, settings)
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustBeInstalled(deps, chosen, workdir)
@@ -248,9 +248,9 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       const { again } = wanted
       return beginSession(
         caseId,
-        { type, provider: chosen.id, note, ...isolated },
+        { type, provider: chosen.id, again: requested.again, note, ...isolated },
         by,
-        (job) => plan(deps, job, chosen, note),
+        (job) => plan(deps, job, chosen, request),
         again !== undefined && sent
           ? { texts: again, edits: (folder) => recordSent(folder, again, sent, now()) }
           : null,

@@ -116,6 +116,29 @@ t.test('a question is answered once, and stays', async (t) => {
   t.ok(ref)
 })
 
+t.test(
+  'a long question and its answer are kept whole, in lines that a person can read',
+  async (t) => {
+    const app = await openTestService(t)
+    const { id } = await app.newCase()
+    const long = (word: string) => Array.from({ length: 150 }, (_, n) => `${word} ${n}`).join(' ')
+    const [reason, text] = [long('why'), long('because')]
+    await must(app, 'PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason })
+    await must(app, 'POST', `/cases/${id}/answer`, { text })
+    const file = readFileSync(app.file(id, 'history.md'), 'utf8')
+    t.ok(file.split('\n').every((line) => line.length <= 300))
+    const entries = await must(app, 'GET', `/cases/${id}/history`)
+    t.match(entries, [
+      { kind: 'created' },
+      { kind: 'question', text: reason },
+      { kind: 'answer', what: /^answered "why 0 why 1 .*…"$/, text },
+      { kind: 'state' },
+    ])
+    const dropped = file.replace(/^ {2}because 0.*\n/m, '')
+    t.equal((await app.request('PUT', `/cases/${id}/memory/history.md`, dropped)).status, 422)
+  },
+)
+
 t.test('an answer takes a case whose history is silent to where its sessions are', async (t) => {
   const app = await openTestService(t)
   const ref = await planned(app, { runbook: TAP })

@@ -43,13 +43,52 @@ t.test('no text makes a second line, or another act', async (t) => {
   t.equal(readHistory(named)[0]?.who, 'Eve ‧ approved', 'a name does not end early')
 })
 
-t.test('a long text is cut, and the note of a plan is kept whole', async (t) => {
-  const note = 'x'.repeat(20_000)
-  const line = historyLine({ what: 'session 1 plan sent back', text: note }, ADA, AT)
-  t.equal(readHistory(line)[0]?.text, note)
-  const longer = historyLine({ what: 'session 1 failed', text: 'x'.repeat(90_000) }, ADA, AT)
-  t.ok(longer.length < 25_000)
+t.test('a line has at most 300 characters; the rest of its text is below it', async (t) => {
+  const hard = 'none'.repeat(120)
+  const texts = {
+    words: `${'Wait for the operators of the key store. '.repeat(30)}\nThen ask\n\n  again: ${hard}`,
+    'no spaces': '鍵をどこに置くか'.repeat(90),
+    emoji: `x${'😀'.repeat(400)}`,
+  }
+  const who = 'A'.repeat(100)
+  for (const [name, text] of Object.entries(texts)) {
+    for (const eol of ['\n', '\r\n']) {
+      const act = { what: 'OPEN → BLOCKED', text }
+      const file = withHistory(`# History${eol}`, [historyLine(act, { who }, AT)])
+      t.ok(
+        file.split(eol).every((line) => line.length <= 300),
+        name,
+      )
+      t.equal(withHistory(file, [historyLine(act, { who }, AT)]), file, 'it is added once')
+      const after = `${file}- ${AT} · Ada · created${eol}`
+      for (const read of [file + file, after]) {
+        const [entry, ...others] = readHistory(read)
+        t.match(entry, { who, kind: 'state', text: text.trim().replace(/\s*\n\s*/g, '\n') }, name)
+        t.ok(others.every(({ kind }) => kind === 'created'))
+      }
+      t.equal(actLines(after).length, 2)
+      t.ok(actLines(after)[0]!.includes(text.slice(-20)), 'its text is part of it')
+    }
+  }
 })
+
+t.test('what the file of the session has is only cut', async (t) => {
+  const line = historyLine({ what: 'session 1 failed', text: 'x y'.repeat(9000) }, ADA, AT)
+  t.equal(line.length, 300)
+  t.ok(line.endsWith('…'))
+})
+
+t.test(
+  'long lines of older versions, and indented lines of people, are read as before',
+  async (t) => {
+    const long = `- ${AT} · Ada · session 1 plan sent back · ${'No. ⏎ '.repeat(200)}end`
+    const cut = `- ${AT} · Ada · OPEN → BLOCKED · Wait…`
+    const [sent, blocked, note] = readHistory(`${long}\n${cut}\n  Called them.\n`)
+    t.equal(sent?.text?.split('\n').length, 201)
+    t.equal(blocked?.text, 'Wait…')
+    t.match(note, { kind: 'note', what: '  Called them.' })
+  },
+)
 
 t.test('lines are appended to whatever a person left there', async (t) => {
   const line = `- ${AT} · Ada · created`

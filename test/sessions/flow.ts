@@ -5,6 +5,7 @@ import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import { evidenceHash } from '../../src/markdown/session-texts.ts'
 import { lastOf } from '../../src/model/trail.ts'
+import { planAgainNote } from '../../src/sessions/plan-history.ts'
 import {
   finished,
   git,
@@ -428,7 +429,7 @@ t.test('what a session cannot be made with', async (t) => {
   }
 })
 
-t.test('a session that failed is planned again, with the failure in the note', async (t) => {
+t.test('a session that failed is planned again, with the failure in the prompt', async (t) => {
   const service = await openTestService(t)
   const lines = `for n in $(seq 400); do echo "line $n of many words"; done; exit 3`
   const { ref } = await ran(
@@ -442,8 +443,15 @@ t.test('a session that failed is planned again, with the failure in the note', a
   const again = await must(service, 'POST', path, { again: ref.id, note: 'Print less.' })
   t.match(again, { number: 2, type: 'verifying', provider: 'runbook' })
   await reaches(service, { ...ref, id: again.id, path: `${path}/${again.id}` }, 'plan_ready')
-  const { trail } = service.service.catalog.folder(ref.case_id)!.sessions[1]!
-  const note = String(lastOf(trail, 'session_created')!.fields.note)
+  const sessionsOf = (id: string) => service.service.catalog.folder(id)!.sessions
+  const [failed, second] = sessionsOf(ref.case_id)
+  const created = lastOf(second!.trail, 'session_created')!
+  t.match(created.fields, { again: 1, note: 'Print less.' }, 'what the operator said, and no more')
+  const history = readFileSync(service.file(ref.case_id, 'history.md'), 'utf8')
+  t.match(history, / · session 2 started \(.*\) · again after session 1: Print less\.\n/)
+  t.ok(history.split('\n').every((line) => line.length <= 300))
+  const { output } = await must(service, 'GET', ref.path)
+  const note = planAgainNote(failed!, { output }, 'Print less.')
   t.match(note, /^Print less\.\n\nSession 1 failed: step it exited with 3, expected 0\. /)
   t.match(
     note,
@@ -462,9 +470,8 @@ t.test('a session that failed is planned again, with the failure in the note', a
   const tap = await ran(service, step(`printf '${report}'; exit 1`, 'sh run id=test proof=tap'))
   const tests = `/cases/${tap.ref.case_id}/sessions`
   await must(service, 'POST', tests, { again: tap.ref.id })
-  const [, second] = service.service.catalog.folder(tap.ref.case_id)!.sessions
   t.match(
-    lastOf(second!.trail, 'session_created')!.fields.note,
+    planAgainNote(sessionsOf(tap.ref.case_id)[0]!, { output: '' }),
     /1 of 2 tests failed\. .*\n\nFailed tests:\n\n- it adds up\n\nThe last/,
   )
   const other = await must(service, 'POST', path, { again: ref.id, type: 'planning' })

@@ -84,7 +84,9 @@ function newChunks(
     time = act ?? time
     const nth = (seen.get(key) ?? 0) + 1
     seen.set(key, nth)
-    const isNew = nth > (base.get(key) ?? 0) && nth > (ours.get(key) ?? 0)
+    // the text of a new act may be that of another one
+    const isOfNew = open?.below === null && key.startsWith('  ')
+    const isNew = isOfNew || (nth > (base.get(key) ?? 0) && nth > (ours.get(key) ?? 0))
     if (!isNew) open = null
     else if (open && act === undefined) open.lines.push(...blanks, line)
     else {

@@ -175,6 +175,14 @@ t.test('histories get the lines of both in order of time', async (t) => {
   )
 })
 
+t.test('an act keeps its text, also where another act has the same', async (t) => {
+  const act = (who: string) =>
+    `- 2026-11-20T10:00:00.000Z · ${who} · OPEN → BLOCKED · Wai…\n  Waiting.\n`
+  const head = '# History\n\n'
+  const { text } = await file('history.md', head, head + act('Ada'), head + act('Bob'))
+  t.equal(text, head + act('Ada') + act('Bob'))
+})
+
 t.test('a line that a person removed from the history stays removed', async (t) => {
   const [head, secret] = [
     '# History\n\n- 2026-11-20T09:00:00.000Z · Ada · created\n',
