@@ -147,6 +147,7 @@ export async function openReadingApp(
     sessions: only<HttpDeps['sessions']>({ standing: () => null, line: () => [] }),
     comments: only<HttpDeps['comments']>({}),
     conversations: only<HttpDeps['conversations']>({
+      notUnderstood: { add: ignore, list: () => [] },
       ofSession: (id) =>
         readConversations(database, log).find(({ session_id }) => session_id === id) ?? null,
     }),

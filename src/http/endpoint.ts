@@ -100,6 +100,8 @@ export interface EndpointSpec extends Permission {
   body?: z.ZodType
   maxBodyBytes?: number
   isBodyOptional?: boolean
+  /** The handler reads the body itself, and answers to a wrong one too. `body` is then undefined. */
+  takesAnyBody?: boolean
   /** For a body of any bytes instead of JSON. */
   rawBody?: RawContent
   /**
@@ -167,7 +169,7 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
       service,
       params: params ? parseParams(params, c) : {},
       query: query && isOther !== false ? parseQuery(query, c.req.queries()) : {},
-      body: body && !isOther ? await readJson(c, body, options) : undefined,
+      body: body && !isOther && !each.takesAnyBody ? await readJson(c, body, options) : undefined,
     })
   }
   const checks = [

@@ -1,7 +1,15 @@
 import * as z from 'zod'
 
 /** The agents whose hooks the service understands. */
-export const HOOK_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'copilot', 'cursor'] as const
+export const HOOK_AGENTS = [
+  'claude',
+  'codex',
+  'gemini',
+  'opencode',
+  'copilot',
+  'cursor',
+  'vscode',
+] as const
 export type HookAgent = (typeof HOOK_AGENTS)[number]
 
 /** `other`: an agent without hooks that are understood, which handed in a plan by MCP. */

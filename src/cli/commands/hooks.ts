@@ -3,12 +3,13 @@ import { createClient } from '../../client/client.ts'
 import { confirm } from '../../demo/question.ts'
 import type { Place } from '../../hook-settings/agent-hooks.ts'
 import type { SettingsChange } from '../../hook-settings/install.ts'
-import type { ConversationJson } from '../../http/schemas/conversation.ts'
+import type { HealthJson } from '../../http/schemas/system.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain, type ProgramContext } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import type { HeardByService } from '../output/hooks-text.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
 import { ownTerminal, type Terminal } from '../output/terminal.ts'
@@ -112,19 +113,24 @@ async function showStatus(options: Options): Promise<ExitCode> {
   const report = await hooksReport({ ...folders, environment: process.env })
   const owner = await askOwner(folders.memoryRoot)
   const url = (owner.held && owner.answer?.short !== true && owner.answer?.url) || null
-  const conversations = url === null ? [] : await conversationsAt(url)
+  const { conversations, not_understood } = url === null ? NOTHING_HEARD : await heardBy(url)
   const service = url === null ? null : { url }
-  if (options.json) terminal.print(jsonText({ ...report, service, conversations }))
-  else terminal.print(hooksText(report, { url, conversations }, terminal))
+  const all = { ...report, service, conversations, not_understood }
+  if (options.json) terminal.print(jsonText(all))
+  else terminal.print(hooksText(report, { url, conversations, not_understood }, terminal))
   const isFine = report.hooks.every(
     ({ installed, warnings }) => installed === 'current' && warnings.length === 0,
   )
   return isFine && report.hooks.length > 0 ? EXIT.done : EXIT.failed
 }
 
-async function conversationsAt(url: string): Promise<ConversationJson[]> {
+const NOTHING_HEARD: HeardByService = { conversations: [], not_understood: [] }
+
+async function heardBy(url: string): Promise<HeardByService> {
   const client = createClient({ url }, AbortSignal.timeout(5000))
-  return (await client.request('GET', '/conversations')).body
+  const health: HealthJson = (await client.request('GET', '/health')).body
+  const conversations = (await client.request('GET', '/conversations')).body
+  return { conversations, not_understood: health.hooks_not_understood }
 }
 
 async function run(

@@ -143,7 +143,8 @@ async function handedIn(
 
 /** The agent behind the name that an MCP client gives. */
 function agentNamed(name: string): ConversationAgent {
-  return HOOK_AGENTS.find((agent) => name.toLowerCase().includes(agent)) ?? 'other'
+  const words = name.toLowerCase().replace('visual studio code', 'vscode')
+  return HOOK_AGENTS.find((agent) => words.includes(agent)) ?? 'other'
 }
 
 async function proposed(

@@ -1,6 +1,7 @@
 import type { HooksReport } from '../../hook-settings/status.ts'
 import { hookLines, INSTALLED } from '../../hook-settings/status-text.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
+import { type NotUnderstood, notUnderstoodText } from '../../model/not-understood.ts'
 import { isUngated } from '../../model/ungated-conversation.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { stringWidth } from './screen-width.ts'
@@ -9,16 +10,21 @@ import type { Terminal } from './terminal.ts'
 import { ago } from './times.ts'
 import { wrapped } from './wrapped.ts'
 
-interface Heard {
+/** What the running service heard of hooks. */
+export interface HeardByService {
+  conversations: readonly ConversationJson[]
+  not_understood: readonly NotUnderstood[]
+}
+
+interface Heard extends HeardByService {
   /** The running service; null without one. */
   url: string | null
-  conversations: readonly ConversationJson[]
 }
 
 /** What `casefile hooks status` says. */
 export function hooksText(
   report: HooksReport,
-  { url, conversations }: Heard,
+  { url, conversations, not_understood }: Heard,
   { width }: Pick<Terminal, 'width'>,
 ): string {
   const columns = width()
@@ -39,6 +45,7 @@ export function hooksText(
       ? 'No service runs, so installed hooks deny every tool. Start one with: casefile serve'
       : `The service answers at ${url}.`,
     ...hookLines(report),
+    ...not_understood.map(notUnderstoodLine),
     ...conversations.filter((each) => isUngated(each)).map(ungatedText),
     ...conversations.filter(isUnbound).map(unboundText),
   ]
@@ -54,6 +61,11 @@ function isUnbound(each: ConversationJson): boolean {
 function unboundText({ id, agent, folder, started_at }: ConversationJson): string {
   const where = folder === '.' ? 'the workspace' : visibleText(folder)
   return `${agent}: conversation ${id.slice(0, 8)} in ${where}, begun ${ago(started_at)}, has no case: nothing of it is recorded or held back. casefile adopt ${id.slice(0, 8)} <case> changes that.`
+}
+
+function notUnderstoodLine(call: NotUnderstood): string {
+  const times = call.count === 1 ? '' : `${call.count} times, last `
+  return `${visibleText(notUnderstoodText(call))} Heard ${times}${ago(call.last_at)}.`
 }
 
 function lastHeard(agent: string, conversations: readonly ConversationJson[]): string {

@@ -101,7 +101,7 @@ function errorsOf(path: string, operation: EndpointSpec): Json {
     'forbidden',
     ...(path.includes('{') ? ['not_found' as const] : []),
     ...(operation.query ? ['bad_request' as const] : []),
-    ...(operation.body ? JSON_BODY : []),
+    ...(operation.body && !operation.takesAnyBody ? JSON_BODY : []),
     ...(operation.isConditional ? ['precondition_failed' as const] : []),
     ...(operation.operatorOnly ? ['own_session' as const] : []),
     ...(operation.errors ?? []),

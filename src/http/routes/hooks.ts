@@ -1,11 +1,15 @@
+import { isWithin } from '../../files/real-path.ts'
 import { AppError } from '../../model/app-error.ts'
-import { HOOK_DIALECTS } from '../../runners/hooks/dialects.ts'
+import { missingText } from '../../model/not-understood.ts'
+import { asArray, asString } from '../../runners/agents/unknown-record.ts'
+import { dialectFor } from '../../runners/hooks/dialects.ts'
 import type { HookAnswer, HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
 import type { HookRequest } from '../../sessions/conversations/known-conversations.ts'
 import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
 import { logFault } from '../problem-json.ts'
+import { readJson } from '../request-body.ts'
 import { hookAnswerSchema, hookSchema } from '../schemas/conversation.ts'
 import { hookAgentParam, hookEventParam } from '../schemas/params.ts'
 
@@ -19,23 +23,33 @@ export const hookEndpoints = [
     tag: 'Conversations',
     summary: 'Report an event of an agent in a terminal',
     description:
-      "For the hooks that `casefile hooks install` writes: takes the agent's own JSON, and answers in the agent's own words. Status 204 is no opinion. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; a hook that closes the connection withdraws the plan.",
+      "For the hooks that `casefile hooks install` writes: takes the agent's own JSON, and answers in the agent's own words. The agent is recognized by its JSON; `:agent` says whose settings have the hook. Status 204 is no opinion. What cannot be read denies the call of a tool where a case is current, and is listed by `GET /health`. The headers `X-Casefile-Case`, `X-Casefile-Session` and `X-Casefile-Pid` say what the environment of the agent says, `X-Casefile-Kind: gate` that the answer decides on a call; with `X-Casefile-Strict: 1`, an approval in the agent's own dialog does not count. The answer to a plan that the agent presents comes once it is decided, which may take days; a hook that closes the connection withdraws the plan.",
     params: { agent: hookAgentParam },
     query: { event: hookEventParam.optional() },
     body: hookSchema,
     maxBodyBytes: MAX_BYTES,
+    takesAnyBody: true,
     responses: {
       200: { description: 'What the hook prints.', json: hookAnswerSchema },
       204: { description: 'No opinion: the hook prints nothing.' },
     },
-    errors: ['not_found'],
-    async handle({ c, service, params: { agent }, query, body }) {
+    errors: ['not_found', 'unsupported_media_type'],
+    async handle({ c, service, params: { agent: line }, query }) {
       mustBeOurs(c, service)
-      const dialect = HOOK_DIALECTS[agent]
-      const event = await dialect.read(body, query.event ?? null)
-      if (!event) return c.body(null, 204)
-      const answer = await answerTo(c, service, dialect, event)
-      const json = dialect.answer(event, answer)
+      const { body, missing } = await readSent(c)
+      const dialect = dialectFor(line, body)
+      const call = callOf(c, query.event ?? null, body)
+      // only Copilot needs the name, which its hooks have in the settings
+      const eventName = call.event ?? (call.isGate ? 'preToolUse' : null)
+      const read = missing
+        ? { missing }
+        : await dialect.read(body, { root: service.layout.root, eventName })
+      const isUnknown = 'kind' in read && read.kind === 'heard' && call.isGate
+      const event = isUnknown ? { missing: ['known event'] } : read
+      const json =
+        'kind' in event
+          ? dialect.answer(event, await answerTo(c, service, dialect, event))
+          : await answerUnread(c, service, { line, dialect, body, ...call, ...event })
       return json === null ? c.body(null, 204) : answerJson(c, json)
     },
   }),
@@ -46,6 +60,45 @@ function mustBeOurs(c: ServiceContext, { layout: { root } }: EndpointDeps): void
   const sent = c.req.header('x-casefile-root')
   if (sent === undefined || Buffer.from(sent, 'latin1').toString() === root) return
   throw new AppError('bad_request', 'This service has another workspace than the hook.')
+}
+
+type Body = Record<string, unknown>
+
+/** What came on the input of the hook. `missing`: why it cannot be read; the body is empty then. */
+async function readSent(c: ServiceContext): Promise<{ body: Body; missing?: string[] }> {
+  try {
+    const body = await readJson(c, hookSchema, { maxBytes: MAX_BYTES })
+    return Object.keys(body).length === 0 ? { body, missing: ['input'] } : { body }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    switch (error.code) {
+      case 'too_large':
+        return { body: {}, missing: [`end within ${MAX_BYTES / 1024 / 1024} MiB`] }
+      case 'invalid_json':
+        return { body: {}, missing: ['JSON object'] }
+      case 'bad_request':
+        return { body: {}, missing: ['well-formed text'] }
+      default:
+        throw error
+    }
+  }
+}
+
+interface Call {
+  /** The name of the event. */
+  event: string | null
+  /** Whether the answer decides on a call of a tool. */
+  isGate: boolean
+}
+
+const GATE_EVENT = /^(?:[Pp]reToolUse|BeforeTool|before(?:Shell|MCP)Execution|beforeReadFile)$/
+
+/** Without a hook that says its kind, or an event that says its name, the call is one that must be decided. */
+function callOf(c: ServiceContext, eventName: string | null, body: Body): Call {
+  const kind = c.req.header('x-casefile-kind')
+  const named = eventName ?? asString(body.hook_event_name) ?? asString(body.hookEventName)
+  const isGate = kind === undefined ? named === null || GATE_EVENT.test(named) : kind === 'gate'
+  return { event: named, isGate }
 }
 
 /** A tool is denied if the service cannot decide; any other hook gets no opinion then. */
@@ -66,6 +119,55 @@ async function answerTo(
       : { is: 'pass' }
   }
 }
+
+interface Unread extends Call {
+  line: string
+  dialect: HookDialect
+  body: Body
+  missing: string[]
+}
+
+/** Lists what cannot be read, and denies it if it is a call in a folder with a case. */
+async function answerUnread(
+  c: ServiceContext,
+  { conversations, catalog, layout, running }: EndpointDeps,
+  { line, dialect, body, event, isGate, missing }: Unread,
+): Promise<Record<string, unknown> | null> {
+  const { caseName, sessionId } = requestOf(c)
+  // an agent that the service started itself is recorded by its output
+  if (sessionId !== null && running.has(sessionId)) return null
+  const { agent } = dialect
+  const agentSession =
+    asString(body.session_id) ?? asString(body.sessionId) ?? asString(body.conversation_id)
+  const cwd = folderIn(body, layout.root)
+  const caseId = isGate
+    ? await conversations.caseOfCall({ agent, agentSession, cwd, caseName })
+    : null
+  conversations.notUnderstood.add({
+    line,
+    sender: agent,
+    event: isName(event) ? event : null,
+    missing,
+    fields: Object.keys(body).filter(isName).slice(0, 20),
+    is_denied: caseId !== null,
+  })
+  if (caseId === null) return null
+  const title = catalog.row(caseId)?.title ?? caseId
+  return dialect.deny(
+    `Casefile records this work as the case "${title}", and cannot read this call: ${missingText(missing)}. So the call is denied. Tell the person to run: casefile hooks status`,
+  )
+}
+
+/** The folder that a body names, best one in the workspace; the workspace if it names none. */
+function folderIn(body: Body, root: string): string {
+  const named = [body.cwd, ...asArray(body.workspace_roots)].filter(
+    (folder): folder is string => typeof folder === 'string' && folder !== '',
+  )
+  return named.find((folder) => isWithin(root, folder)) ?? named[0] ?? root
+}
+
+/** Whether it is a name, not a text that somebody may have written. */
+const isName = (text: string | null): text is string => /^\w{1,40}$/.test(text ?? '')
 
 function requestOf(c: ServiceContext): HookRequest {
   const pid = Number(c.req.header('x-casefile-pid'))

@@ -77,5 +77,6 @@ async function readHealth(service: HttpDeps): Promise<HealthJson> {
     ...(trouble ?? {}),
     webhooks: service.webhooks.summary(),
     problems: await service.problems(),
+    hooks_not_understood: service.conversations.notUnderstood.list(),
   }
 }

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { HOOK_AGENTS } from '../../model/conversation.ts'
 import { UUID } from '../../model/words.ts'
 
 /** The noun for a path parameter, for the error about one that matches nothing. */
@@ -24,10 +23,13 @@ export const proofIdParam = idOf('proof', '1f769663-1cea-4781-a6c3-dba4891688a2'
 export const webhookIdParam = idOf('webhook', 'fd0fe62c-d20e-4923-8737-ebc8ddf03e8f')
 export const deliveryIdParam = named('The id of the delivery.', 'evt_61_857bf4a7f89d8b72')
 export const conversationIdParam = idOf('conversation', '0d0ad1cc-3a4b-4a04-a2c8-5b4a3f1c8b16')
-export const hookAgentParam = z.enum(HOOK_AGENTS).meta({
-  description: 'The agent.',
-  examples: ['claude'],
-})
+export const hookAgentParam = z
+  .string()
+  .regex(/^[\w-]{1,40}$/)
+  .meta({
+    description: 'The agent whose settings have the hook, such as `claude`.',
+    examples: ['claude'],
+  })
 export const hookEventParam = named(
   'The name of the event, for an agent that does not say it itself.',
   'preToolUse',

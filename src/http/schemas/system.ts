@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { notUnderstoodSchema } from '../../model/not-understood.ts'
 import { count, hash, id, time } from '../../model/schemas.ts'
 import { gate, problem } from './case.ts'
 import { errorCode, type JsonOf } from './primitives.ts'
@@ -16,6 +17,8 @@ const webhookCounts = z
     description: 'The counts of all webhooks, including those of cases.',
   })
 
+const notUnderstood = notUnderstoodSchema.meta({ id: 'HookNotUnderstood' })
+
 export const health = z
   .object({
     status: z.literal('ok'),
@@ -31,6 +34,9 @@ export const health = z
     remedy: z.exactOptional(z.string()).describe('What to do about it.'),
     webhooks: webhookCounts,
     problems: z.array(problem).describe('Problems of files that belong to no case.'),
+    hooks_not_understood: z
+      .array(notUnderstood)
+      .describe('What hooks of agents sent since the start that could not be read, newest first.'),
   })
   .meta({
     id: 'Health',
@@ -48,6 +54,7 @@ export const health = z
           failing: 0,
         },
         problems: [],
+        hooks_not_understood: [],
       },
     ],
   })

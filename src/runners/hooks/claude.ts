@@ -1,20 +1,34 @@
-import { dirname, join } from 'node:path'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join, normalize } from 'node:path'
+import { isWithin, realPathOf } from '../../files/real-path.ts'
+import { readRegular } from '../../files/safe-read.ts'
+import { MAX_PLAN_BYTES } from '../../model/session.ts'
 import { type AgentUsage, modelNames, summed, tokenSums } from '../agents/agent-usage.ts'
+import { homeFolder } from '../agents/homes.ts'
 import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
-import type { HookAnswer, HookDialect, HookEvent, HookTool } from './hook-event.ts'
+import {
+  type HookAnswer,
+  type HookDialect,
+  type HookEvent,
+  type HookPlace,
+  type HookTool,
+  missingTexts,
+  type Unreadable,
+} from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
 import { linesWith } from './transcript.ts'
 
 /** The hooks of Claude Code, measured with 2.1.330. Copilot, Cursor and VS Code read the same settings. */
 export const claude: HookDialect = {
   agent: 'claude',
-  read: async (body) => readClaudeEvent(body),
+  read: readClaudeEvent,
   answer: answerClaude,
+  deny: denyClaude,
   carriesNotes: true,
   usage,
 }
 
-const TOOLS: Omit<ToolNames, 'isPlanFile'> = {
+export const CLAUDE_TOOLS: Omit<ToolNames, 'isPlanFile'> = {
   reading: ['Read', 'Glob', 'Grep', 'LS', 'LSP', 'WebFetch', 'WebSearch', 'NotebookRead'],
   commands: ['Bash', 'PowerShell', 'Monitor'],
   harmless: [
@@ -41,17 +55,26 @@ const TOOLS: Omit<ToolNames, 'isPlanFile'> = {
   ],
 }
 
+const TOOL_EVENTS: readonly unknown[] = [
+  'PreToolUse',
+  'PermissionRequest',
+  'PostToolUse',
+  'PostToolUseFailure',
+]
+
 /** Reads an event in Claude's words; `toTool` reads the tools of another agent. */
-export function readClaudeEvent(
+export async function readClaudeEvent(
   body: Record<string, unknown>,
+  { root }: Pick<HookPlace, 'root'>,
   toTool = claudeTool,
-): HookEvent | null {
-  const agentSession = asString(body.session_id)
-  const cwd = asString(body.cwd)
-  if (!agentSession || !cwd) return null
+): Promise<HookEvent | Unreadable> {
+  const isOfTool = TOOL_EVENTS.includes(body.hook_event_name)
+  const needed = ['session_id', 'cwd', 'hook_event_name', ...(isOfTool ? ['tool_name'] : [])]
+  const missing = missingTexts(body, needed)
+  if (missing.length > 0) return { missing }
   const common = {
-    agentSession,
-    cwd,
+    agentSession: asString(body.session_id)!,
+    cwd: asString(body.cwd)!,
     model: asString(body.model),
     transcript: asString(body.transcript_path),
     isSubagent: asString(body.agent_id) !== null,
@@ -72,7 +95,8 @@ export function readClaudeEvent(
       }
     case 'PermissionRequest': {
       if (name !== 'ExitPlanMode') return { ...common, kind: 'heard' }
-      const plan = asString(input.plan) ?? ''
+      const path = asString(input.planFilePath) ?? asString(body.planFilePath)
+      const plan = asString(input.plan) ?? (await readPlanFile(path, root, common.transcript)) ?? ''
       return { ...common, kind: 'planned', plan, input, isHeld: true }
     }
     case 'PostToolUse':
@@ -107,11 +131,36 @@ function claudeTool(
   input: Readonly<Record<string, unknown>>,
   transcript: string | null,
 ): HookTool {
-  // beside the folder of the transcripts; the home folder may lie in folders of the same name
-  const home = /^(.*)[/\\]projects[/\\]/s.exec(transcript ?? '')?.[1]
+  const plans = plansFolder(transcript)
   const isPlanFile = (path: string) =>
-    home !== undefined && /\.md$/.test(path) && dirname(path) === join(home, 'plans')
-  return toolOf({ ...TOOLS, isPlanFile }, name, input)
+    plans !== null && path.endsWith('.md') && dirname(path) === plans
+  return toolOf({ ...CLAUDE_TOOLS, isPlanFile }, name, input)
+}
+
+/** Beside the folder of the transcripts; the home folder may lie in folders of the same name. */
+function plansFolder(transcript: string | null): string | null {
+  const home = /^(.*)[/\\]projects[/\\]/s.exec(transcript ?? '')?.[1]
+  return home === undefined ? null : join(home, 'plans')
+}
+
+/**
+ * The plan in the file that Claude names in place of the text; null if there is none in its folder of plans or in the
+ * workspace.
+ */
+async function readPlanFile(
+  named: string | null,
+  root: string,
+  transcript: string | null,
+): Promise<string | null> {
+  if (named === null || named.includes('\0') || !named.endsWith('.md')) return null
+  const path = normalize(named.replace(/^~(?=[/\\])/, homedir()))
+  if (!isAbsolute(path)) return null
+  const usual = join(homeFolder(process.env, 'CLAUDE_CONFIG_DIR', '.claude'), 'plans')
+  const folder = [plansFolder(transcript), usual, root].find((each) => each && isWithin(each, path))
+  if (!folder) return null
+  const within = await realPathOf(folder)
+  const read = await readRegular(path, { maxBytes: MAX_PLAN_BYTES, within })
+  return read.ok ? read.bytes.toString() : null
 }
 
 /** Answers in Claude's words. */
@@ -126,10 +175,7 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
         additionalContext: answer.text,
       })
     case 'denied':
-      return specific('PreToolUse', {
-        permissionDecision: 'deny',
-        permissionDecisionReason: answer.reason,
-      })
+      return denyClaude(answer.reason)
     case 'approved':
       if (event.kind === 'prompted' && (answer.isEdited || answer.notes !== '')) {
         const edited = answer.isEdited ? editedText(answer.plan) : ''
@@ -155,6 +201,13 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
     case 'blocked':
       return { decision: 'block', reason: answer.reason }
   }
+}
+
+export function denyClaude(reason: string): Record<string, unknown> {
+  return specific('PreToolUse', {
+    permissionDecision: 'deny',
+    permissionDecisionReason: reason,
+  })
 }
 
 function specific(hookEventName: string, fields: Record<string, unknown>): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
-import { answerClaude, readClaudeEvent } from './claude.ts'
+import { answerClaude, denyClaude, readClaudeEvent } from './claude.ts'
 import { type HookDialect, type HookEvent, type HookTool, inputHash } from './hook-event.ts'
 import { linesWith } from './transcript.ts'
 
@@ -15,12 +15,13 @@ const SEND_MS = 20_000
  */
 export const codex: HookDialect = {
   agent: 'codex',
-  async read(body) {
-    const event = readClaudeEvent(body, codexTool)
-    if (event?.kind !== 'prompted') return event
+  async read(body, place) {
+    const event = await readClaudeEvent(body, place, codexTool)
+    if (!('kind' in event) || event.kind !== 'prompted') return event
     return { ...event, isApproval: APPROVAL.test(event.prompt) }
   },
   answer: answerClaude,
+  deny: denyClaude,
   carriesNotes: true,
   planOfTurn,
   usage,

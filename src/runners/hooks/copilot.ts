@@ -3,7 +3,14 @@ import { basename, join } from 'node:path'
 import { readRegular } from '../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../model/session.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
-import type { HookAnswer, HookDialect, HookEvent } from './hook-event.ts'
+import {
+  type HookAnswer,
+  type HookDialect,
+  type HookEvent,
+  type HookPlace,
+  missingTexts,
+  type Unreadable,
+} from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
 
 const TOOLS: Omit<ToolNames, 'isPlanFile'> = {
@@ -33,15 +40,19 @@ export const copilot: HookDialect = {
   agent: 'copilot',
   read,
   answer,
+  deny,
 }
 
 async function read(
   body: Record<string, unknown>,
-  eventName: string | null,
-): Promise<HookEvent | null> {
-  const agentSession = asString(body.sessionId)
-  const cwd = asString(body.cwd)
-  if (!agentSession || !cwd) return null
+  { eventName }: HookPlace,
+): Promise<HookEvent | Unreadable> {
+  const isOfTool = eventName === 'preToolUse' || eventName === 'postToolUse'
+  const missing = missingTexts(body, ['sessionId', 'cwd', ...(isOfTool ? ['toolName'] : [])])
+  if (eventName === null) missing.push('event in its address')
+  if (missing.length > 0) return { missing }
+  const agentSession = asString(body.sessionId)!
+  const cwd = asString(body.cwd)!
   const transcript = asString(body.transcriptPath)
   const common = { agentSession, cwd, model: null, transcript, isSubagent: false }
   const name = asString(body.toolName) ?? ''
@@ -95,10 +106,14 @@ function answer(_: HookEvent, answer: HookAnswer): Record<string, unknown> | nul
     case 'notice':
       return { type: 'progress', message: answer.text }
     case 'sentBack':
-      return { permissionDecision: 'deny', permissionDecisionReason: answer.message }
+      return deny(answer.message)
     case 'denied':
-      return { permissionDecision: 'deny', permissionDecisionReason: answer.reason }
+      return deny(answer.reason)
     case 'blocked':
       return { decision: 'block', reason: answer.reason }
   }
+}
+
+function deny(reason: string): Record<string, unknown> {
+  return { permissionDecision: 'deny', permissionDecisionReason: reason }
 }

@@ -2,7 +2,13 @@ import { basename, dirname, join } from 'node:path'
 import { readRegular } from '../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../model/session.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
-import type { HookAnswer, HookDialect, HookEvent } from './hook-event.ts'
+import {
+  type HookAnswer,
+  type HookDialect,
+  type HookEvent,
+  missingTexts,
+  type Unreadable,
+} from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
 
 const TOOLS: ToolNames = {
@@ -39,12 +45,16 @@ export const gemini: HookDialect = {
   agent: 'gemini',
   read,
   answer,
+  deny,
 }
 
-async function read(body: Record<string, unknown>): Promise<HookEvent | null> {
-  const agentSession = asString(body.session_id)
-  const cwd = asString(body.cwd)
-  if (!agentSession || !cwd) return null
+async function read(body: Record<string, unknown>): Promise<HookEvent | Unreadable> {
+  const isOfTool = body.hook_event_name === 'BeforeTool' || body.hook_event_name === 'AfterTool'
+  const needed = ['session_id', 'cwd', 'hook_event_name', ...(isOfTool ? ['tool_name'] : [])]
+  const missing = missingTexts(body, needed)
+  if (missing.length > 0) return { missing }
+  const agentSession = asString(body.session_id)!
+  const cwd = asString(body.cwd)!
   const transcript = asString(body.transcript_path)
   const common = { agentSession, cwd, model: null, transcript, isSubagent: false }
   const name = asString(body.tool_name) ?? ''
@@ -104,9 +114,13 @@ function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> |
       return { hookSpecificOutput: { hookEventName, additionalContext: answer.text } }
     }
     case 'sentBack':
-      return { decision: 'deny', reason: answer.message }
+      return deny(answer.message)
     case 'denied':
     case 'blocked':
-      return { decision: 'deny', reason: answer.reason }
+      return deny(answer.reason)
   }
+}
+
+function deny(reason: string): Record<string, unknown> {
+  return { decision: 'deny', reason }
 }

@@ -52,13 +52,27 @@ export type HookAnswer =
   | { is: 'sentBack'; message: string }
   | { is: 'blocked'; reason: string }
 
+/** A body that no known version sends: the names of what it should have. */
+export interface Unreadable {
+  missing: string[]
+}
+
+/** What is known besides the body. */
+export interface HookPlace {
+  /** The workspace. */
+  root: string
+  /** The event, as the hook's own settings name it. */
+  eventName: string | null
+}
+
 /** How an agent's hooks speak. */
 export interface HookDialect {
   agent: HookAgent
-  /** Null for a body that no known version sends. `eventName` is what the hook's own settings say. */
-  read(body: Record<string, unknown>, eventName: string | null): Promise<HookEvent | null>
+  read(body: Record<string, unknown>, place: HookPlace): Promise<HookEvent | Unreadable>
   /** The JSON to answer; null for no opinion. */
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
+  /** The JSON that denies a call of a tool. */
+  deny(reason: string): Record<string, unknown>
   /** Whether an approval can bring the operator's notes to the agent. */
   carriesNotes?: boolean
   /** The plan that the agent wrote in the turn that ended, where no hook presents it. */
@@ -70,6 +84,11 @@ export interface HookDialect {
     conversation: Pick<Conversation, 'agent_session' | 'transcript'>,
     text: string,
   ): Promise<void>
+}
+
+/** Those of the fields that have no text. */
+export function missingTexts(body: Readonly<Record<string, unknown>>, names: readonly string[]) {
+  return names.filter((name) => typeof body[name] !== 'string' || body[name] === '')
 }
 
 export function inputHash(input: unknown): string {

@@ -49,7 +49,7 @@ export function hookScript({ root, gitFolder }: HookScriptPlace): string {
 # user: only sessions in the workspace or in a worktree of its repository count
 root=${quoteForShell(root)}
 git=${quoteForShell(gitFolder ?? '')}
-agent=$1 kind=$2 strict=$CASEFILE_STRICT user= query= pid=$PPID
+agent=$1 kind=$2 sent=$2 strict=$CASEFILE_STRICT user= query= pid=$PPID
 shift 2
 for each do
   case $each in
@@ -77,7 +77,7 @@ post() {
   [ -n "$url" ] || exit 7
   exec curl -q -sSf -m "$1" --connect-timeout 5 --noproxy '*' -H Expect: \\
     -H 'Content-Type: application/json' -H "X-Casefile-Root: $root" -H "X-Casefile-Case: $CASEFILE_CASE" \\
-    -H "X-Casefile-Session: $CASEFILE_SESSION" -H "X-Casefile-Pid: $pid" -H "X-Casefile-Strict: $strict" \\
+    -H "X-Casefile-Kind: $sent" -H "X-Casefile-Session: $CASEFILE_SESSION" -H "X-Casefile-Pid: $pid" -H "X-Casefile-Strict: $strict" \\
     --data-binary @- "$url/hooks/$agent$query" 2> /dev/null
 }
 
@@ -90,7 +90,7 @@ decision() {
       22) rejected=$((rejected + 1)) && [ $rejected -lt 60 ] || exit \${1:-0} ;;
       *) was_heard=1 ;;
     esac
-    kill -0 "$pid" 2> /dev/null || exit 0
+    kill -0 "$pid" 2> /dev/null || exit \${1:-0}
     sleep 1
   done
 }

@@ -1,4 +1,4 @@
-import { answerClaude, readClaudeEvent } from './claude.ts'
+import { answerClaude, denyClaude, readClaudeEvent } from './claude.ts'
 import type { HookDialect } from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
 
@@ -12,7 +12,8 @@ const TOOLS: ToolNames = {
 /** The plugin for opencode, which speaks Claude's words with the tools of opencode. */
 export const opencode: HookDialect = {
   agent: 'opencode',
-  read: async (body) => readClaudeEvent(body, (name, input) => toolOf(TOOLS, name, input)),
+  read: (body, place) => readClaudeEvent(body, place, (name, input) => toolOf(TOOLS, name, input)),
   answer: answerClaude,
+  deny: denyClaude,
   carriesNotes: true,
 }

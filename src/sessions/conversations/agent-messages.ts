@@ -9,6 +9,7 @@ export const HOW_TO_PLAN: Readonly<Record<ConversationAgent, string>> = {
     'Present a plan: call EnterPlanMode if you are not in plan mode, write the plan, then call ExitPlanMode.',
   copilot: 'Present a plan: write it, then call exit_plan_mode.',
   cursor: 'Hand in a plan with the tool propose_plan of the MCP server casefile.',
+  vscode: 'Hand in a plan with the tool propose_plan of the MCP server casefile.',
   codex:
     'Present a plan in plan mode (the person switches to it with Shift+Tab), or hand one in with the tool propose_plan of the MCP server casefile.',
   gemini: 'Present a plan: call enter_plan_mode, write the plan, then call exit_plan_mode.',

@@ -1,6 +1,6 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { hasCode } from '../../files/errno.ts'
-import { isWithin, realPathOf } from '../../files/real-path.ts'
+import { isWithin, nearestExisting } from '../../files/real-path.ts'
 import { runGit } from '../../workspace/git/git-command.ts'
 
 /** Where an agent works. */
@@ -15,10 +15,12 @@ export interface WorkPlace {
  * `root` nor in a working tree of the same repository.
  */
 export async function placeOf(cwd: string, root: string): Promise<WorkPlace | null> {
-  const real = await reachable(resolve(root, cwd))
-  if (real === null) return null
+  const reached = await reachable(resolve(root, cwd))
+  if (reached === null) return null
+  const { real, rest } = reached
   const found = await workingTree(real)
-  if (isWithin(root, real)) {
+  // the folder may not exist yet, or any more
+  if (isWithin(root, join(real, rest))) {
     // a repository around the workspace is not the agent's place
     const folder = found && isWithin(root, found.top) ? found.top : root
     return { folder, branch: found?.branch ?? null }
@@ -39,9 +41,9 @@ export function casesOfBranch(branch: string, ids: Iterable<string>): string[] {
   return [...ids].filter((id) => words.some((word) => id.startsWith(word)))
 }
 
-async function reachable(path: string): Promise<string | null> {
+async function reachable(path: string) {
   try {
-    return await realPathOf(path)
+    return await nearestExisting(path)
   } catch (error) {
     if (hasCode(error, 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'))
       return null

@@ -46,7 +46,10 @@ type Calling = Extract<HookEvent, { kind: 'calling' }>
 
 /** The conversations of people with agents that they run themselves. */
 export interface Conversations
-  extends Pick<KnownConversations, 'list' | 'expect' | 'currentCase' | 'setCurrentCase'> {
+  extends Pick<
+    KnownConversations,
+    'list' | 'expect' | 'currentCase' | 'setCurrentCase' | 'caseOfCall' | 'notUnderstood'
+  > {
   /** What a hook is answered. */
   hear(dialect: HookDialect, event: HookEvent, request: HookRequest): Promise<HookAnswer>
   /** Binds a conversation to a case; its next prompt or call begins a session. */

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { AppError } from '../../model/app-error.ts'
 import { isClosed } from '../../model/attention.ts'
 import type { Conversation, ConversationAgent, HookAgent } from '../../model/conversation.ts'
@@ -7,7 +8,8 @@ import { goesOn, processStart } from '../../platform/processes.ts'
 import type { HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
-import { casesOfBranch, placeOf } from './binding.ts'
+import { casesOfBranch, placeOf, type WorkPlace } from './binding.ts'
+import { createNotUnderstoodHooks, type NotUnderstoodHooks } from './not-understood.ts'
 
 /** What comes with a hook's request besides the agent's own words. */
 export interface HookRequest {
@@ -26,6 +28,15 @@ export interface Announced {
   cwd: string
   case_id: string | null
   pid: number
+}
+
+/** A call of a tool that cannot be read as one. */
+export interface UnknownCall {
+  agent: HookAgent
+  agentSession: string | null
+  cwd: string
+  /** As in `HookRequest`. */
+  caseName: string | null
 }
 
 interface CurrentCase {
@@ -52,6 +63,10 @@ export interface KnownConversations {
   isDone(conversation: Conversation): boolean
   /** The conversation of an agent that hands in a plan for a case by another way than its hooks. */
   proposing(caseId: string, agent: Announced): Promise<Conversation>
+  /** What hooks sent that nobody could read. */
+  notUnderstood: NotUnderstoodHooks
+  /** The case that a call of a tool belongs to, as far as one knows who sent it from where. */
+  caseOfCall(call: UnknownCall): Promise<string | null>
   currentCase(cwd: string): Promise<CurrentCase>
   setCurrentCase(cwd: string, caseId: string | null): Promise<CurrentCase>
 }
@@ -110,7 +125,7 @@ export function createKnownConversations({
     const place = known ? null : await placeOf(event.cwd, layout.root)
     if (!known && !place) return null
     const conversation = known ?? { ...newConversation(agent, place!) }
-    if (!known) conversation.case_id = caseFor(caseName, conversation)
+    if (!known) conversation.case_id = await caseIn(caseName, agent, conversation)
     conversation.last_heard_at = now()
     conversation.agent_session = agentSession
     if (pid !== null) Object.assign(conversation, { pid, process_start: start })
@@ -160,10 +175,29 @@ export function createKnownConversations({
     message: null,
   })
 
+  /** What `casefile use` chose in a folder, or in the nearest one above it. */
+  function currentIn(folder: string): CurrentCase {
+    for (let each = folder; ; each = dirname(each)) {
+      const case_id = records.currentCase(each)
+      if (case_id !== null) return { folder: each, case_id }
+      if (each === dirname(each)) return { folder, case_id: null }
+    }
+  }
+
+  /** The case of an agent in a folder. A worktree without a case of its own has that of its repository. */
+  async function caseIn(named: string | null, agent: ConversationAgent, place: WorkPlace) {
+    const own = caseFor(named, agent, place)
+    const { folder } = place
+    if (own !== null || folder === layout.root || currentIn(folder).case_id !== null) return own
+    const repository = await placeOf(layout.root, layout.root)
+    return repository && caseFor(named, agent, repository)
+  }
+
   /** In this order: what the environment says, the branch's name, the case that is current for the folder. */
   function caseFor(
     named: string | null,
-    { folder, branch, agent }: Pick<Conversation, 'folder' | 'branch' | 'agent'>,
+    agent: ConversationAgent,
+    { folder, branch }: WorkPlace,
   ): string | null {
     const ofBranch = branch === null ? [] : casesOfBranch(branch, catalog.ids())
     const ofName = named === null ? [] : catalog.ids().filter((id) => beginsWith(id, named))
@@ -173,12 +207,13 @@ export function createKnownConversations({
       const id = single(ofName)
       return id !== null && isOpen(id) ? id : null
     }
-    const byFolder = [single(ofBranch), records.currentCase(folder)]
+    const byFolder = [single(ofBranch), currentIn(folder).case_id]
     // the daemon of codex has the environment of the terminal that started it first
     return [...byFolder, single(ofName)].find((id) => id !== null && isOpen(id)) ?? null
   }
 
   return {
+    notUnderstood: createNotUnderstoodHooks(now),
     get: (id) => all.get(id),
     save,
     liveSession,
@@ -193,7 +228,7 @@ export function createKnownConversations({
       if (isNewWork && isDone(conversation)) conversation.case_id = null
       if (conversation.case_id === null && event.kind === 'prompted') {
         Object.assign(conversation, await placeOf(event.cwd, layout.root))
-        conversation.case_id = caseFor(request.caseName, conversation)
+        conversation.case_id = await caseIn(request.caseName, dialect.agent, conversation)
       }
       if (event.kind === 'prompted') conversation.prompts += 1
       const isCall = event.kind === 'calling' || event.kind === 'called'
@@ -214,7 +249,7 @@ export function createKnownConversations({
       const heard = [...all.values()].find((each) => each.agent === agent && isProcess(each, pid))
       if (heard) return heard
       const conversation = newConversation(agent, place)
-      conversation.case_id = caseFor(case_id, conversation)
+      conversation.case_id = await caseIn(case_id, agent, conversation)
       Object.assign(conversation, { pid, process_start: start })
       save(conversation)
       return conversation
@@ -251,11 +286,19 @@ export function createKnownConversations({
       return conversation
     },
 
+    async caseOfCall({ agent, agentSession, cwd, caseName }) {
+      const known = [...all.values()].find(
+        (each) => each.agent === agent && each.agent_session === agentSession,
+      )
+      if (known && agentSession !== null && known.case_id !== null) return known.case_id
+      const place = await placeOf(cwd, layout.root)
+      return place && (await caseIn(caseName, agent, place))
+    },
+
     async currentCase(cwd) {
       const place = await placeOf(cwd, layout.root)
       if (!place) throw outside(cwd)
-      const { folder } = place
-      return { folder, case_id: records.currentCase(folder) }
+      return currentIn(place.folder)
     },
 
     async setCurrentCase(cwd, caseId) {

@@ -2,6 +2,7 @@ import type { HttpDeps } from '../../http/deps.ts'
 import { shownFolder } from '../../http/shown-folder.ts'
 import { triageFilters } from '../../http/triage.ts'
 import type { Conversation } from '../../model/conversation.ts'
+import type { NotUnderstood } from '../../model/not-understood.ts'
 import type { Session } from '../../model/session.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { isUngated } from '../../model/ungated-conversation.ts'
@@ -31,7 +32,7 @@ const MAX_CHOICES = 200
 
 export async function loadAgents(
   service: HttpDeps,
-): Promise<{ rows: AgentRow[]; choices: CaseChoices }> {
+): Promise<{ rows: AgentRow[]; choices: CaseChoices; notUnderstood: NotUnderstood[] }> {
   const filters = await triageFilters(service, { open: 'true' })
   const total = service.lists.counts(filters).reduce((sum, { count }) => sum + count, 0)
   const first = service.lists.listPage(filters, 0, MAX_CHOICES).map((json) => {
@@ -39,7 +40,8 @@ export async function loadAgents(
     return { value: id, label: `${title} (${id.slice(0, 8)})` }
   })
   const rows = recentConversations(service).map((each) => rowOf(service, each))
-  return { rows, choices: { first, total } }
+  const notUnderstood = service.conversations.notUnderstood.list()
+  return { rows, choices: { first, total }, notUnderstood }
 }
 
 function rowOf({ catalog, layout }: HttpDeps, conversation: Conversation): AgentRow {

@@ -1,4 +1,5 @@
 import { counted } from '../../model/amounts.ts'
+import { type NotUnderstood, notUnderstoodText } from '../../model/not-understood.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import { casePage, NEW_CASE, pathTo, sessionPage } from '../shell/addresses.ts'
@@ -14,10 +15,11 @@ interface AgentsPageProps {
   assets: PageAssets
   rows: readonly AgentRow[]
   choices: CaseChoices
+  notUnderstood: readonly NotUnderstood[]
 }
 
 /** Conversations with agents in terminals; first those that belong to no case. */
-export function AgentsPage({ assets, rows, choices }: AgentsPageProps) {
+export function AgentsPage({ assets, rows, choices, notUnderstood }: AgentsPageProps) {
   const unbound = rows.filter((row) => row.case === null)
   const bound = rows.filter((row) => row.case !== null)
   return (
@@ -28,7 +30,8 @@ export function AgentsPage({ assets, rows, choices }: AgentsPageProps) {
         Agents that you start yourself, as their hooks report them. The list has those that run, and
         those of the last day.
       </p>
-      {rows.length === 0 && <NoAgents />}
+      {rows.length === 0 && notUnderstood.length === 0 && <NoAgents />}
+      {notUnderstood.length > 0 && <NotUnderstoodCalls calls={notUnderstood} />}
       {unbound.length > 0 && (
         <section class="card" id="without-case" aria-labelledby="without-case-title">
           <h2 id="without-case-title">
@@ -59,6 +62,30 @@ export function AgentsPage({ assets, rows, choices }: AgentsPageProps) {
         </section>
       )}
     </Page>
+  )
+}
+
+function NotUnderstoodCalls({ calls }: { calls: readonly NotUnderstood[] }) {
+  return (
+    <section class="card" id="not-understood" aria-labelledby="not-understood-title">
+      <h2 id="not-understood-title">
+        Not understood <span class="count">{calls.length}</span>
+      </h2>
+      <ul class="row-list">
+        {calls.map((call) => (
+          <li>
+            <p>{visibleText(notUnderstoodText(call))}</p>
+            <p class="facts">
+              {call.fields.length > 0 && <span>It has: {call.fields.join(', ')}</span>}
+              <span>{counted(call.count, 'time')}</span>
+              <span>
+                last heard <Time at={call.last_at} />
+              </span>
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

@@ -10,8 +10,7 @@ import { AgentsPage } from './agents-page.tsx'
 export function agentsRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.get(AGENTS, pageHeaders(), async (c) => {
-    const { rows, choices } = await loadAgents(service)
-    return pageResponse(c, <AgentsPage assets={assets} rows={rows} choices={choices} />)
+    return pageResponse(c, <AgentsPage assets={assets} {...(await loadAgents(service))} />)
   })
   return app
 }
