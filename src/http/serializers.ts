@@ -171,12 +171,19 @@ export async function serializeProof(
 
 /** The API's JSON of a conversation with an agent in a terminal. */
 export function serializeConversation(
-  { layout: { root } }: Pick<HttpDeps, 'layout'>,
+  { layout: { root }, conversations }: Pick<HttpDeps, 'layout' | 'conversations'>,
   found: Conversation,
 ): ConversationJson {
-  const { pid, process_start, transcript: _, message: __, ...shown } = found
+  const { pid, process_start, transcript: _, message: __, told_case_id: ___, ...shown } = found
   // an agent that is killed does not report its end
   const isGone = pid !== null && process_start !== null && !goesOn(pid, process_start)
   const is_running = found.agent_session !== null && found.ended_at === null && !isGone
-  return { ...shown, folder: shownFolder(root, found.folder), is_running }
+  return {
+    ...shown,
+    folder: shownFolder(root, found.folder),
+    // without a case nothing is denied
+    is_gated: found.is_gated && found.case_id !== null,
+    needs_case: conversations.isDone(found),
+    is_running,
+  }
 }

@@ -46,6 +46,8 @@ export const conversationSchema = z.object({
   transcript: z.string().nullable(),
   /** What the agent is told at its next prompt. */
   message: z.string().nullable(),
+  /** The case that the agent was last told it works on. */
+  told_case_id: z.string().nullable().default(null),
 })
 
 export type Conversation = z.output<typeof conversationSchema>

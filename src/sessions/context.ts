@@ -97,7 +97,7 @@ interface ContextParts {
 export async function promptContext(
   deps: ContextDeps,
   folder: CaseFolder,
-  session: Session,
+  session: Pick<Session, 'number' | 'type'>,
   { memory, settings, workdir, provider }: ContextParts,
 ): Promise<PromptContext> {
   const { id, title, type, description, checklist } = folder.case

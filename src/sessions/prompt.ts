@@ -25,19 +25,33 @@ interface Prompt {
   leftOut: string[]
 }
 
-/**
- * Optional parts are added up to this size. Linux limits one command argument to 128 KiB, and most prompts then
- * fit; a long plan or note is never cut and can exceed it.
- */
-const MAX_PROMPT_BYTES = 96 * 1024
-const MAX_DESCRIPTION_BYTES = 32 * 1024
-/** Keeps one long note from displacing the others. */
-const MAX_NOTE_BYTES = 24 * 1024
+/** How many bytes of each text a prompt has at most. */
+interface PromptSizes {
+  /** Optional parts are added up to this size; the task, a plan or a note is never cut and can exceed it. */
+  prompt: number
+  description: number
+  /** Keeps one long note from displacing the others. */
+  note: number
+  /** One earlier session: enough for what was tried and how it ended. */
+  earlier: number
+}
+
+/** Linux limits one command argument to 128 KiB, and most prompts then fit. */
+const SIZES: PromptSizes = {
+  prompt: 96 * 1024,
+  description: 32 * 1024,
+  note: 24 * 1024,
+  earlier: 6 * 1024,
+}
+/** Claude Code takes no more than 10,000 characters from a hook. */
+const OPENING_SIZES: PromptSizes = {
+  prompt: 9_000,
+  description: 3_000,
+  note: 800,
+  earlier: 900,
+}
 /** The limit for one instruction file of the project. */
 const MAX_INSTRUCTIONS_BYTES = 24 * 1024
-/** The limit for one earlier session: enough for what was tried and how it ended. */
-const MAX_EARLIER_BYTES = 6 * 1024
-const MAX_FAILED_TESTS_BYTES = 4 * 1024
 
 /** Asks an agent for a hypothesis and a plan. If space is short, the least useful parts are dropped first. */
 export function planPrompt(context: PromptContext, request: Request | null): Prompt {
@@ -57,9 +71,28 @@ export function workPrompt(
   return fitPrompt([workTask(plan, sha256), ...noted, caseText(context)], context)
 }
 
-function fitPrompt(required: readonly string[], context: PromptContext): Prompt {
+/** Tells an agent that a person runs themselves about its case. `folder` has the case's files. */
+export function openingPrompt(task: string, context: PromptContext, folder: string): string {
+  const { text, leftOut } = fitPrompt(
+    [task, caseText(context, OPENING_SIZES)],
+    context,
+    OPENING_SIZES,
+  )
+  if (leftOut.length === 0) return text
+  const names = leftOut.slice(0, MOST_NAMES).join(', ')
+  const more = leftOut.length > MOST_NAMES ? `, and ${leftOut.length - MOST_NAMES} more` : ''
+  return `${text}\nCut or left out here for length: ${names}${more}. The case's files are in ${folder}.\n`
+}
+
+const MOST_NAMES = 10
+
+function fitPrompt(
+  required: readonly string[],
+  context: PromptContext,
+  sizes: PromptSizes = SIZES,
+): Prompt {
   const { instructions, projectInstructions, notes, earlier, similar } = context
-  const [newest, ...older] = earlier.map(earlierPart)
+  const [newest, ...older] = earlier.map((each) => earlierPart(each, sizes.earlier))
   const optional: PromptPart[] = [
     ...(instructions === ''
       ? []
@@ -71,11 +104,11 @@ function fitPrompt(required: readonly string[], context: PromptContext): Prompt 
         ]),
     ...projectInstructions.map(instructionsPart),
     ...(newest ? [newest] : []),
-    ...notes.map(notePart),
+    ...notes.map((note) => notePart(note, sizes.note)),
     ...(similar.length > 0 ? [similarPart(similar)] : []),
     ...older,
   ]
-  const { text, files, leftOut } = packParts(required, optional, MAX_PROMPT_BYTES)
+  const { text, files, leftOut } = packParts(required, optional, sizes.prompt)
   // a command argument cannot contain NUL
   return { text: text.replaceAll('\0', '\ufffd'), files: ['case.md', ...files], leftOut }
 }
@@ -92,9 +125,9 @@ function aimSection(type: SessionType): string {
   return section('The aim of this session', AIMS[type])
 }
 
-function caseText({ case: theCase, checklist, tests }: PromptContext): string {
+function caseText({ case: theCase, checklist, tests }: PromptContext, sizes = SIZES): string {
   const { id, title, type, state, description } = theCase
-  const { text } = cutText(description, MAX_DESCRIPTION_BYTES)
+  const { text } = cutText(description, sizes.description)
   const items =
     checklist.length > 0 ? `\n\nProof that will be required:\n\n${checklist.join('\n')}` : ''
   const testing = tests === null ? '' : `\n\nThe project's tests are run with: ${tests}`
@@ -123,18 +156,18 @@ function instructionsPart({ name, text }: ProjectInstructions): PromptPart {
   return { name, text: section(title, verbatim(cut.text)), isCut: cut.isCut }
 }
 
-function notePart({ name, text }: { name: string; text: string }): PromptPart {
-  const cut = cutText(text, MAX_NOTE_BYTES)
+function notePart({ name, text }: { name: string; text: string }, maxBytes: number): PromptPart {
+  const cut = cutText(text, maxBytes)
   return { name, text: section(`Memory file ${name}`, verbatim(cut.text)), isCut: cut.isCut }
 }
 
-function earlierPart(earlier: EarlierSession): PromptPart {
+function earlierPart(earlier: EarlierSession, maxBytes: number): PromptPart {
   const { number, outcome, hypothesis, plan, output, failedTests } = earlier
   const part = (title: string, text: string, bytes: number) =>
     text === '' ? '' : `\n\n${title}:\n\n${verbatim(cutText(text, bytes).text)}`
-  const third = MAX_EARLIER_BYTES / 3
+  const third = maxBytes / 3
   const texts = [
-    part('Failed tests', failedTests.map(failedTestText).join('\n'), MAX_FAILED_TESTS_BYTES),
+    part('Failed tests', failedTests.map(failedTestText).join('\n'), 2 * third),
     part('Hypothesis', hypothesis, third),
     part('Plan', plan, third),
     part('Output', output, third),

@@ -57,6 +57,10 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   const agent = hookedAgent(app, { case_id, transcript })
   const said = await agent.tell('SessionStart', { source: 'startup', model: 'opus' })
   t.match(said.hookSpecificOutput.additionalContext, /Raise the limit/, 'it is told its case')
+  t.match(
+    said.systemMessage,
+    'Casefile records this as "Raise the limit"; nothing may change before you approve a plan.',
+  )
   t.equal((await sessionsOf(app, case_id)).length, 0, 'nothing to record yet')
   await agent.tell('UserPromptSubmit', { prompt: 'Raise the limit' })
 
@@ -88,7 +92,9 @@ t.test('a plan waits, is sent back, is approved here, and is proved before the e
   t.equal(await agent.tell('Stop', { stop_hook_active: true }), null, 'never twice')
   t.equal((await must(app, 'GET', session.path)).state, 'executing')
   writeFileSync(join(app.root, 'done.txt'), 'x')
-  t.equal(await agent.tell('Stop', { stop_hook_active: false }), null)
+  t.match(await agent.tell('Stop', { stop_hook_active: false }), {
+    systemMessage: `Casefile: recorded as session 1: complete, done.txt changed (+1 -0). ${app.url}/case/${case_id}/session/1`,
+  })
   const done = await must(app, 'GET', session.path)
   t.match(done, { state: 'complete', diff: { file: 'done.txt' } }, 'at the answer of the stop')
   t.match(done.output, /^\$ step test\n\[exit 0/, 'the last run of the step counts')
@@ -126,7 +132,8 @@ if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit
   t.match(await asked, { behavior: 'allow' })
   t.equal(await agent.call(...write), null)
   writeFileSync(join(app.root, 'limit.js'), 'limit = 10\n')
-  t.equal(await agent.tell('Stop', { stop_hook_active: false }), null)
+  const { systemMessage } = await agent.tell('Stop', { stop_hook_active: false })
+  t.match(systemMessage, /session 1: complete, limit\.js changed \(\+1 -1\), 1 of 1 tests passed/)
   const done = await must(app, 'GET', session.path)
   t.match(done, {
     state: 'complete',
@@ -190,6 +197,24 @@ t.test('an answer in the dialog of the agent counts', async (t) => {
     await must(app, 'POST', `${session.path}/abandon`)
   })
 })
+
+t.test(
+  'its person is told that a plan waits, before the dialog of the agent hides notices',
+  async (t) => {
+    const { app, case_id } = await opened(t)
+    const agent = hookedAgent(app, { case_id })
+    const planFile = { file_path: '/home/ada/.claude/plans/limit.md' }
+    const writesPlan = () => agent.tell('PreToolUse', { tool_name: 'Write', tool_input: planFile })
+    t.match(await writesPlan(), {
+      systemMessage: /plan waits for your approval here, at .*casefile approve/,
+    })
+    t.equal(await writesPlan(), null, 'once for a plan')
+    agent.present(PLAN).catch(isCut)
+    const session = await inState(app, case_id, 'plan_ready')
+    await must(app, 'POST', `${session.path}/revise`, { note: 'No.' })
+    t.match(await writesPlan(), { systemMessage: /plan waits/ }, 'again for another plan')
+  },
+)
 
 t.test('comments and a note reach the agent with the answer to its plan', async (t) => {
   const { app, case_id } = await opened(t)
@@ -278,10 +303,56 @@ t.test('a case that is deleted opens nothing', async (t) => {
   agent.present(PLAN).catch(isCut)
   await inState(app, case_id, 'plan_ready')
   await must(app, 'DELETE', `/cases/${case_id}`)
-  t.match(await agent.call('Write', { file_path: 'x' }), /closed or deleted/)
-  t.match(await agent.present(PLAN), { behavior: 'deny', message: /closed or deleted/ })
-  await agent.tell('UserPromptSubmit', { prompt: 'Something else' })
-  t.equal(await agent.call('Write', { file_path: 'x' }), null, 'the next prompt is other work')
+  const write = () => agent.call('Write', { file_path: 'x' })
+  t.match(await write(), /case of this conversation was deleted/)
+  t.match(await agent.present(PLAN), { behavior: 'deny', message: /was deleted/ })
+  const said = await agent.tell('UserPromptSubmit', { prompt: 'Something else' })
+  t.match(said.systemMessage, /was deleted\. Choose one with casefile use/)
+  t.match(await write(), /Nothing may be changed/, 'nor with the next prompt')
+  await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
+  t.equal(await write(), null, 'the person has chosen to go on without')
+})
+
+t.test('a case that is resolved stays until the person chooses another', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  const prompt = () => agent.tell('UserPromptSubmit', { prompt: 'Now the other limit' })
+  const write = () => agent.call('Write', { file_path: join(app.root, 'limit.js') })
+  const conversation = async () => (await must(app, 'GET', '/conversations'))[0]
+  agent.present(PLAN).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  await must(app, 'POST', `${session.path}/abandon`)
+  const state = { state: 'WONT_FIX', outcome: 'NotNeeded', reason: 'Not needed.' }
+  await must(app, 'PUT', `/cases/${case_id}/state`, state)
+
+  const over = /The case "Raise the limit" is WONT_FIX\..*casefile use <case> or casefile adopt/
+  const said = await prompt()
+  t.match(said, { systemMessage: over, hookSpecificOutput: { additionalContext: over } })
+  t.match(await write(), over)
+  t.equal(await agent.call('Read', { file_path: 'limit.js' }), null)
+  t.equal(await agent.call('Bash', { command: 'git status' }), null)
+  t.match(await agent.call('Bash', { command: 'npm install' }), over)
+  t.equal(await agent.tell('Stop'), null)
+  t.match(await conversation(), { case_id, is_gated: true, needs_case: true })
+  t.equal((await sessionsOf(app, case_id)).length, 1, 'a closed case has no more sessions')
+
+  const { id: next } = await app.newCase({ title: 'The other limit' })
+  await must(app, 'PUT', '/current-case', { folder: '.', case_id: next })
+  t.match(await conversation(), { case_id: next, needs_case: false })
+  const bound = await prompt()
+  t.match(bound.systemMessage, /records this as "The other limit"; nothing may change/)
+  t.match(bound.hookSpecificOutput.additionalContext, /The other limit/)
+  t.equal(await prompt(), null, 'it is told once')
+  t.match(await write(), /The other limit.*no approved plan/)
+  t.equal((await sessionsOf(app, next)).length, 1)
+
+  await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
+  t.match(await conversation(), { case_id: next }, 'an open case is left only by its end')
+  await must(app, 'POST', `/cases/${next}/sessions/${(await sessionsOf(app, next))[0].id}/abandon`)
+  await must(app, 'PUT', `/cases/${next}/state`, state)
+  await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
+  t.match(await conversation(), { case_id: null, is_gated: false, needs_case: false })
+  t.equal(await write(), null)
 })
 
 t.test('commands that only read', async (t) => {
@@ -508,7 +579,11 @@ t.test('a plan that Codex wrote is read when its turn ends', async (t) => {
   await must(app, 'PUT', '/current-case', { folder: '.', case_id })
   const agent = hookedAgent(app, { agent: 'codex', transcript })
   await agent.tell('UserPromptSubmit', { prompt: 'Raise the limit', turn_id: 'turn-1' })
-  t.equal(await agent.tell('Stop', { turn_id: 'turn-1' }), null, 'its own question comes at once')
+  t.match(
+    await agent.tell('Stop', { turn_id: 'turn-1' }),
+    { systemMessage: /the plan waits for your approval here, at http.*, or by: casefile approve/ },
+    'its own question comes at once',
+  )
   const session = await inState(app, case_id, 'plan_ready')
   t.match((await must(app, 'GET', session.path)).plan, 'Raise it to ten.')
   const patch = { command: '*** Begin Patch\n*** Update File: limit.js\n*** End Patch' }

@@ -44,7 +44,7 @@ export function command(): Command {
 
 async function list({ client, terminal, json }: ReadContext): Promise<ExitCode> {
   const { body } = await client.request('GET', '/conversations')
-  const unbound = body.filter(({ case_id }: ConversationJson) => case_id === null)
+  const unbound = body.filter(isWithoutCase)
   if (json) terminal.print(jsonText(unbound))
   else if (unbound.length === 0) terminal.say('Every conversation has a case.')
   else {
@@ -54,13 +54,15 @@ async function list({ client, terminal, json }: ReadContext): Promise<ExitCode> 
   return EXIT.done
 }
 
+const isWithoutCase = ({ case_id, needs_case }: ConversationJson) => case_id === null || needs_case
+
 async function findConversation(
   { client }: ReadContext,
   idPrefix: string | null,
 ): Promise<ConversationJson> {
   const all: ConversationJson[] = (await client.request('GET', '/conversations')).body
-  const fitting = all.filter(({ id, case_id }) =>
-    idPrefix === null ? case_id === null : id.startsWith(idPrefix),
+  const fitting = all.filter((each) =>
+    idPrefix === null ? isWithoutCase(each) : each.id.startsWith(idPrefix),
   )
   const [found] = fitting
   if (found && (idPrefix === null || fitting.length === 1)) return found

@@ -46,20 +46,26 @@ export function hooksText(
       : `The service answers at ${url}.`,
     ...hookLines(report),
     ...not_understood.map(notUnderstoodLine),
-    ...conversations.filter((each) => isUngated(each)).map(ungatedText),
+    ...conversations.filter((each) => hasCase(each) && isUngated(each)).map(ungatedText),
     ...conversations.filter(isUnbound).map(unboundText),
   ]
   const top = cells.length === 0 ? '' : `${isWide ? inOne : below()}\n`
   return top + lines.map((line) => `${wrapped(line, columns, '  ')}\n`).join('')
 }
 
-/** Whether it goes on without a case. One that is not gated has a line in any case. */
-function isUnbound(each: ConversationJson): boolean {
-  return each.case_id === null && each.is_running && !isUngated(each)
-}
+/** What has no case is not gated, however its hooks are; one that was never heard may still get a case. */
+const hasCase = ({ case_id, last_heard_at }: ConversationJson) =>
+  case_id !== null || last_heard_at === null
 
-function unboundText({ id, agent, folder, started_at }: ConversationJson): string {
+/** Whether it goes on without a case, or with one that is over. */
+const isUnbound = ({ case_id, needs_case, is_running }: ConversationJson) =>
+  is_running && (case_id === null || needs_case)
+
+function unboundText({ id, agent, folder, needs_case, started_at }: ConversationJson): string {
   const where = folder === '.' ? 'the workspace' : visibleText(folder)
+  if (needs_case) {
+    return `${agent}: the case of conversation ${id.slice(0, 8)} in ${where} was closed or deleted, so it may only read. casefile use <case>, or casefile use --none, changes that.`
+  }
   return `${agent}: conversation ${id.slice(0, 8)} in ${where}, begun ${ago(started_at)}, has no case: nothing of it is recorded or held back. casefile adopt ${id.slice(0, 8)} <case> changes that.`
 }
 

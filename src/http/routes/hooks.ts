@@ -3,11 +3,16 @@ import { AppError } from '../../model/app-error.ts'
 import { missingText } from '../../model/not-understood.ts'
 import { asArray, asString } from '../../runners/agents/unknown-record.ts'
 import { dialectFor } from '../../runners/hooks/dialects.ts'
-import type { HookAnswer, HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
+import {
+  type HookAnswer,
+  type HookDialect,
+  type HookEvent,
+  printedAnswer,
+} from '../../runners/hooks/hook-event.ts'
 import type { HookRequest } from '../../sessions/conversations/known-conversations.ts'
 import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint } from '../endpoint.ts'
-import { answerJson } from '../json-body.ts'
+import { answerJson, endLine } from '../json-body.ts'
 import { logFault } from '../problem-json.ts'
 import { readJson } from '../request-body.ts'
 import { hookAnswerSchema, hookSchema } from '../schemas/conversation.ts'
@@ -46,11 +51,14 @@ export const hookEndpoints = [
         : await dialect.read(body, { root: service.layout.root, eventName })
       const isUnknown = 'kind' in read && read.kind === 'heard' && call.isGate
       const event = isUnknown ? { missing: ['known event'] } : read
-      const json =
-        'kind' in event
-          ? dialect.answer(event, await answerTo(c, service, dialect, event))
-          : await answerUnread(c, service, { line, dialect, body, ...call, ...event })
-      return json === null ? c.body(null, 204) : answerJson(c, json)
+      if (!('kind' in event)) {
+        const denial = await answerUnread(c, service, { line, dialect, body, ...call, ...event })
+        return denial === null ? c.body(null, 204) : answerJson(c, denial)
+      }
+      const printed = printedAnswer(dialect, event, await answerTo(c, service, dialect, event))
+      if (printed === null) return c.body(null, 204)
+      const type = printed.includes('\n') ? 'application/x-ndjson' : 'application/json'
+      return c.body(endLine(printed), 200, { 'content-type': type })
     },
   }),
 ]
@@ -176,6 +184,7 @@ function requestOf(c: ServiceContext): HookRequest {
   const closed = new AbortController()
   c.env?.outgoing?.on('close', () => closed.abort())
   return {
+    url: new URL(c.req.url).origin,
     caseName: c.req.header('x-casefile-case') ?? null,
     sessionId: c.req.header('x-casefile-session') ?? null,
     pid: Number.isSafeInteger(pid) && pid > 1 ? pid : null,

@@ -27,7 +27,14 @@ export const conversation = z
       .describe('The newest session of that case that records it; null if none does.'),
     is_gated: z
       .boolean()
-      .describe('Whether a hook was heard that can deny a tool call. If not, nothing is denied.'),
+      .describe(
+        'Whether it has a case, and a hook was heard that can deny a tool call. If not, nothing is denied.',
+      ),
+    needs_case: z
+      .boolean()
+      .describe(
+        'Whether its case was closed or deleted: until a person chooses another one, or none, what does more than read is denied.',
+      ),
     is_strict: z
       .boolean()
       .describe("Whether an approval in the agent's own dialog does not count."),
@@ -51,6 +58,7 @@ export const conversation = z
         case_id: exampleOf(caseIdParam),
         session_id: null,
         is_gated: true,
+        needs_case: false,
         is_strict: false,
         is_running: true,
         prompts: 2,

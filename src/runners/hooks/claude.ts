@@ -168,8 +168,6 @@ export function answerClaude(event: HookEvent, answer: HookAnswer): Record<strin
   switch (answer.is) {
     case 'pass':
       return null
-    case 'notice':
-      return { systemMessage: answer.text }
     case 'context':
       return specific(event.kind === 'started' ? 'SessionStart' : 'UserPromptSubmit', {
         additionalContext: answer.text,

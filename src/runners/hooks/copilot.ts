@@ -41,6 +41,8 @@ export const copilot: HookDialect = {
   read,
   answer,
   deny,
+  noticeFields: (message) => ({ type: 'progress', message }),
+  hasNoticeLine: true,
 }
 
 async function read(
@@ -101,10 +103,9 @@ function answer(_: HookEvent, answer: HookAnswer): Record<string, unknown> | nul
   switch (answer.is) {
     case 'pass':
     case 'approved':
-    case 'context':
       return null // its own dialog comes after the hook
-    case 'notice':
-      return { type: 'progress', message: answer.text }
+    case 'context':
+      return { additionalContext: answer.text }
     case 'sentBack':
       return deny(answer.message)
     case 'denied':

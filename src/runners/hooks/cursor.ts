@@ -59,6 +59,7 @@ export const cursor: HookDialect = {
   read: async (body, { root }) => read(body, root),
   answer,
   deny,
+  noticeFields: (user_message) => ({ user_message }),
 }
 
 /** Whether the fields are those that all hooks of Cursor get. */
@@ -156,8 +157,6 @@ function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> |
     case 'pass':
     case 'approved':
       return null
-    case 'notice':
-      return { user_message: answer.text }
     case 'context':
       // a prompt takes none
       return event.kind === 'started' ? { additional_context: answer.text } : null

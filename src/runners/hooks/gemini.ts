@@ -107,8 +107,6 @@ function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> |
     case 'pass':
     case 'approved':
       return null // its own dialog comes
-    case 'notice':
-      return { systemMessage: answer.text }
     case 'context': {
       const hookEventName = event.kind === 'started' ? 'SessionStart' : 'BeforeAgent'
       return { hookSpecificOutput: { hookEventName, additionalContext: answer.text } }

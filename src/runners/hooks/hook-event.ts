@@ -41,16 +41,18 @@ export type HookEvent = {
 )
 
 /** What the service says to a hook. `pass` is no opinion. */
-export type HookAnswer =
+export type HookAnswer = (
   | { is: 'pass' }
   | { is: 'context'; text: string }
-  /** A line for the person, where the agent shows one when a conversation begins. */
-  | { is: 'notice'; text: string }
   | { is: 'denied'; reason: string }
   /** `isEdited`: the text is not the one that the agent presented. `notes` is empty without any. */
   | { is: 'approved'; plan: string; notes: string; isEdited: boolean }
   | { is: 'sentBack'; message: string }
   | { is: 'blocked'; reason: string }
+) & {
+  /** A line for the person, which the agent shows in its terminal. */
+  notice?: string
+}
 
 /** A body that no known version sends: the names of what it should have. */
 export interface Unreadable {
@@ -69,10 +71,14 @@ export interface HookPlace {
 export interface HookDialect {
   agent: HookAgent
   read(body: Record<string, unknown>, place: HookPlace): Promise<HookEvent | Unreadable>
-  /** The JSON to answer; null for no opinion. */
+  /** The JSON to answer, without the notice; null for no opinion. */
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
   /** The JSON that denies a call of a tool. */
   deny(reason: string): Record<string, unknown>
+  /** The fields that show a notice. Default: `systemMessage`. */
+  noticeFields?(notice: string): Record<string, unknown>
+  /** Whether they are a line of JSON before the answer, not a part of it. */
+  hasNoticeLine?: boolean
   /** Whether an approval can bring the operator's notes to the agent. */
   carriesNotes?: boolean
   /** The plan that the agent wrote in the turn that ended, where no hook presents it. */
@@ -89,6 +95,22 @@ export interface HookDialect {
 /** Those of the fields that have no text. */
 export function missingTexts(body: Readonly<Record<string, unknown>>, names: readonly string[]) {
   return names.filter((name) => typeof body[name] !== 'string' || body[name] === '')
+}
+
+/** All that a hook prints, as lines of JSON: the notice, then the answer. Null for nothing. */
+export function printedAnswer(
+  dialect: HookDialect,
+  event: HookEvent,
+  answer: HookAnswer,
+): string | null {
+  const { notice } = answer
+  const json = dialect.answer(event, answer)
+  const fields =
+    notice === undefined ? null : (dialect.noticeFields?.(notice) ?? { systemMessage: notice })
+  const parts = [fields, json].filter((part) => part !== null)
+  if (parts.length === 0) return null
+  const lines = dialect.hasNoticeLine ? parts : [Object.assign({}, ...parts)]
+  return lines.map((line) => JSON.stringify(line)).join('\n')
 }
 
 export function inputHash(input: unknown): string {

@@ -1,7 +1,5 @@
-import type { Case } from '../../model/case.ts'
 import type { ConversationAgent } from '../../model/conversation.ts'
-
-const MAX_DESCRIPTION = 4000
+import type { Session } from '../../model/session.ts'
 
 /** How each agent presents a plan, as sentences for it. */
 export const HOW_TO_PLAN: Readonly<Record<ConversationAgent, string>> = {
@@ -17,21 +15,35 @@ export const HOW_TO_PLAN: Readonly<Record<ConversationAgent, string>> = {
   other: 'Hand in a plan with the tool propose_plan of the MCP server casefile.',
 }
 
-/** What an agent is told when its conversation begins: its case, and what it may do when. */
-export function openingText({ title, description, id }: Case, howToPlan: string): string {
-  const text =
-    description.length > MAX_DESCRIPTION
-      ? `${description.slice(0, MAX_DESCRIPTION).toWellFormed()}…`
-      : description
+/** What an agent is told when its conversation begins, before its case. */
+export function taskText(title: string, howToPlan: string): string {
   return [
-    `This conversation is recorded by Casefile as work on the case "${title}" (${id}).`,
-    text.trim() === '' ? '' : `The case says:\n\n${text.trim()}`,
+    `This conversation is recorded by Casefile as work on the case "${title}".`,
     'Nothing may be changed until the operator has approved a plan. Read what you need, then present a plan.',
     howToPlan,
+    'Begin the plan with a section "## Hypothesis": what you believe is the cause, or the way to do it, in a few sentences. Then write "## Plan".',
     'Name in the plan what proves that it worked, as a fenced block that runs a check: a fence with the info string "sh run id=test proof=log" and the command in it. Casefile runs it when you stop. The plan may also limit itself by a section "## Scope" with the lines "- paths: …" and "- commands: …".',
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
+  ].join('\n\n')
+}
+
+/** What the person reads when a conversation becomes work on a case. */
+export function boundNotice(title: string): string {
+  return `Casefile records this as "${title}"; nothing may change before you approve a plan.`
+}
+
+/** What the person reads when a plan begins to wait. `isStrict`: an answer in the agent's own dialog does not count. */
+export function waitingNotice(page: string, isStrict: boolean): string {
+  const where = isStrict ? 'at' : 'here, at'
+  return `Casefile: the plan waits for your approval ${where} ${page}, or by: casefile approve`
+}
+
+/** What the person reads when the work is recorded. */
+export function endedNotice({ number, diff, tests }: Session, page: string): string {
+  const changes = diff
+    ? `, ${diff.file || 'nothing'} changed (+${diff.additions} -${diff.deletions})`
+    : ''
+  const passed = tests ? `, ${tests.passed} of ${tests.run} tests passed` : ''
+  return `Casefile: recorded as session ${number}: complete${changes}${passed}. ${page}`
 }
 
 /** What the person reads when a conversation without a case begins. `named`: what CASEFILE_CASE says. */

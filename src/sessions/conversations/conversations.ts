@@ -8,28 +8,20 @@ import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
 import { goesOn } from '../../platform/processes.ts'
-import { NO_USAGE, usageNotes } from '../../runners/agents/agent-usage.ts'
-import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type {
   HookAnswer,
   HookDialect,
   HookEvent,
   HookTool,
 } from '../../runners/hooks/hook-event.ts'
-import { fromHome, transcriptMark } from '../../runners/hooks/transcript.ts'
+import { fromHome } from '../../runners/hooks/transcript.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
-import {
-  goOnText,
-  HOW_TO_PLAN,
-  notesText,
-  openingText,
-  sentBackText,
-  unboundText,
-} from './agent-messages.ts'
-import { objectionBeforeApproval, scopeObjection } from './gate.ts'
+import { HOW_TO_PLAN, unboundText, waitingNotice } from './agent-messages.ts'
+import { createBriefing } from './briefing.ts'
+import { answerWhenCaseIsOver, objectionBeforeApproval, scopeObjection } from './gate.ts'
 import {
   type Announced,
   createKnownConversations,
@@ -38,6 +30,7 @@ import {
 } from './known-conversations.ts'
 import { createPlanQuestions } from './plan-questions.ts'
 import { answerWhilePreparing } from './preparation.ts'
+import { createStops, pageOf } from './stops.ts'
 import type { Talk } from './talk.ts'
 import { createTalks } from './talks.ts'
 import { planInTerminal } from './terminal-plan.ts'
@@ -48,7 +41,7 @@ type Calling = Extract<HookEvent, { kind: 'calling' }>
 export interface Conversations
   extends Pick<
     KnownConversations,
-    'list' | 'expect' | 'currentCase' | 'setCurrentCase' | 'caseOfCall' | 'notUnderstood'
+    'list' | 'isDone' | 'expect' | 'currentCase' | 'setCurrentCase' | 'caseOfCall' | 'notUnderstood'
   > {
   /** What a hook is answered. */
   hear(dialect: HookDialect, event: HookEvent, request: HookRequest): Promise<HookAnswer>
@@ -90,11 +83,11 @@ export interface ConversationDeps extends SessionDeps {
 
 const NO_PLAN =
   'Casefile: there is no plan to approve. Write the plan to your plan file first, then present it.'
-const CASE_IS_DONE =
-  'The case is closed or deleted, so no plan for it can be approved. Stop, and tell the person.'
 /** A hook that decides on a call must be answered within 5 s. */
 const START_MS = 3_000
 const PASS: HookAnswer = { is: 'pass' }
+/** The tool by which opencode hands in its plan. */
+const SUBMITS_PLAN = 'submit_plan'
 
 export function createConversations(deps: ConversationDeps): Conversations {
   const { catalog, store, operator } = deps
@@ -105,6 +98,9 @@ export function createConversations(deps: ConversationDeps): Conversations {
   const known = createKnownConversations(deps)
   const talks = createTalks(deps)
   const { liveSession, save } = known
+  const briefing = createBriefing(deps, { known, talks })
+  /** The conversations whose person was told that a plan is about to wait. */
+  const announced = new Set<string>()
   const byPerson = async (): Promise<Actor> => ({ who: await operator(), from: 'agent' })
   const questions = createPlanQuestions({
     ...deps,
@@ -115,6 +111,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
     byPerson,
     ensureSession,
   })
+  const stops = createStops({ known, talks, questions })
 
   async function ensureSession(conversation: Conversation): Promise<Session> {
     const present = liveSession(conversation)
@@ -138,7 +135,11 @@ export function createConversations(deps: ConversationDeps): Conversations {
     return session
   }
 
-  function hearCall(conversation: Conversation, { tool, isPlanMode }: Calling): HookAnswer {
+  function hearCall(
+    conversation: Conversation,
+    { tool, isPlanMode }: Calling,
+    request: HookRequest,
+  ): HookAnswer {
     const session = liveSession(conversation)
     const state = session?.state ?? null
     const isWork = state === 'approved' || state === 'executing'
@@ -146,11 +147,13 @@ export function createConversations(deps: ConversationDeps): Conversations {
     const outside = scope && scopeObjection(scope, tool, conversation.folder)
     if (isWork && !outside) return PASS
     const caseTitle = catalog.row(conversation.case_id!)?.title ?? conversation.case_id!
-    const howToPlan = known.isDone(conversation) ? CASE_IS_DONE : HOW_TO_PLAN[conversation.agent]
+    const howToPlan = HOW_TO_PLAN[conversation.agent]
+    const noPlan = carriedOut(conversation) ?? 'It has no approved plan.'
     const reason = outside
       ? `Casefile: ${outside}. Stay inside the approved plan, or present a new one once this work is done.`
-      : objectionBeforeApproval({ tool, isPlanMode, state, caseTitle, howToPlan })
-    if (reason === null) return PASS
+      : objectionBeforeApproval({ tool, isPlanMode, state, caseTitle, noPlan, howToPlan })
+    if (reason === null)
+      return session ? passWithNotice(conversation, session, tool, request) : PASS
     if (session) {
       const denied = { tool: tool.name, ...titleOf(tool, conversation.folder) }
       const fields = { ...denied, reason: outside ?? 'no plan is approved yet' }
@@ -159,34 +162,17 @@ export function createConversations(deps: ConversationDeps): Conversations {
     return { is: 'denied', reason }
   }
 
-  /** Records what the agent used so far, where it tells. */
-  async function noteUsage(
-    dialect: HookDialect,
+  /** Says once that a plan is about to wait: while a dialog of the agent is open, it shows no notice. */
+  function passWithNotice(
     conversation: Conversation,
-    mode: 'plan' | 'work',
-  ): Promise<void> {
-    const session = liveSession(conversation)
-    if (!session) return
-    const { model, ...counts } = (await dialect.usage?.(conversation.transcript)) ?? NO_USAGE
-    const notes = usageNotes(mode, { ...counts, model: model ?? conversation.model })
-    for (const note of notes) await talks.of(session).note(note)
-    const { transcript } = conversation
-    const fields = mode === 'work' && transcript ? await transcriptMark(transcript) : null
-    if (fields) await talks.of(session).note({ event: 'agent_transcript', fields })
-  }
-
-  async function hearStop(
-    dialect: HookDialect,
-    conversation: Conversation,
-    event: Extract<HookEvent, { kind: 'stopped' }>,
-  ): Promise<HookAnswer> {
-    const session = liveSession(conversation)
-    if (session?.state === 'approved' || session?.state === 'executing') {
-      await noteUsage(dialect, conversation, 'work')
-      return talks.of(session).stop()
-    }
-    const plan = await dialect.planOfTurn?.(event)
-    return plan ? questions.hearPlanOfTurn(conversation, plan, event.wasBlocked) : PASS
+    session: Session,
+    { kind, name }: HookTool,
+    request: HookRequest,
+  ): HookAnswer {
+    const isPlan = kind === 'plan' || name === SUBMITS_PLAN
+    if (!isPlan || announced.has(conversation.id)) return PASS
+    announced.add(conversation.id)
+    return { is: 'pass', notice: waitingNotice(pageOf(session, request), conversation.is_strict) }
   }
 
   function hearEnd(conversation: Conversation): void {
@@ -202,6 +188,23 @@ export function createConversations(deps: ConversationDeps): Conversations {
     endings.set(id, timer)
   }
 
+  /** The answer to Codex's own question about a plan. It stays on the screen when Casefile had the plan carried out. */
+  async function hearApprovingPrompt(
+    conversation: Conversation,
+    { signal }: HookRequest,
+  ): Promise<HookAnswer> {
+    const text = carriedOut(conversation)
+    if (text === null) return questions.hearPrompt(conversation, signal)
+    return { is: 'context', text, notice: `Casefile: ${text}` }
+  }
+
+  /** That the conversation's last plan is carried out, as sentences; null if it is not. */
+  function carriedOut(conversation: Conversation): string | null {
+    const session = known.lastSession(conversation)
+    if (session?.state !== 'complete') return null
+    return `Session ${session.number} has carried out its plan, and is complete. More changes need a plan of their own.`
+  }
+
   /** A bound conversation. */
   async function answerTo(
     dialect: HookDialect,
@@ -210,26 +213,23 @@ export function createConversations(deps: ConversationDeps): Conversations {
     request: HookRequest,
   ): Promise<HookAnswer> {
     switch (event.kind) {
-      case 'started': {
-        const folder = await store.read(conversation.case_id!)
-        const text = openingText(folder.case, HOW_TO_PLAN[conversation.agent])
-        return { is: 'context', text }
-      }
+      case 'started':
+        return briefing.begin(conversation)
       case 'prompted': {
-        if (event.isApproval) return questions.hearPrompt(conversation, request.signal)
+        if (event.isApproval) return hearApprovingPrompt(conversation, request)
         await questions.answeredElsewhere(conversation)
         await mutex.run(conversation.id, () => ensureSession(conversation))
-        return messageFor(conversation)
+        return briefing.atPrompt(conversation)
       }
       case 'calling':
         if (event.tool.kind !== 'other' && !event.isSubagent)
           await questions.answeredElsewhere(conversation)
-        if (conversation.session_id === null && !known.isDone(conversation)) {
+        if (conversation.session_id === null) {
           await mutex.run(conversation.id, () => ensureSession(conversation))
         }
         return (
           (await answerWhilePreparing(liveSession(conversation), talks, event.tool)) ??
-          hearCall(conversation, event)
+          hearCall(conversation, event, request)
         )
       case 'called': {
         const session = liveSession(conversation)
@@ -247,12 +247,10 @@ export function createConversations(deps: ConversationDeps): Conversations {
         return PASS
       }
       case 'planned':
-        if (known.isDone(conversation)) {
-          return { is: 'sentBack', message: `Casefile: ${CASE_IS_DONE}` }
-        }
+        announced.delete(conversation.id)
         if (event.plan.trim() === '') return { is: 'sentBack', message: NO_PLAN }
         if (event.isSubagent) return PASS
-        await noteUsage(dialect, conversation, 'plan')
+        await stops.noteUsage(dialect, conversation, 'plan')
         return questions.hearPlan(conversation, event, request.signal)
       case 'approved':
         await questions.hearApproval(conversation, event.plan)
@@ -260,38 +258,13 @@ export function createConversations(deps: ConversationDeps): Conversations {
       case 'stopped':
         if (event.isSubagent) return PASS
         await questions.answeredElsewhere(conversation)
-        return hearStop(dialect, conversation, event)
+        return stops.hear(dialect, conversation, event, request)
       case 'ended':
         if (!event.isReplaced) hearEnd(conversation)
         return PASS
       case 'heard':
         return PASS
     }
-  }
-
-  /** Tells the agent something: at once if it can be reached, else at its next prompt. */
-  function tell(conversation: Conversation, message: string): void {
-    const keep = () => {
-      conversation.message = message
-      save(conversation)
-    }
-    const send = dialectOf(conversation.agent)?.send
-    if (!send || conversation.ended_at !== null) {
-      keep()
-      return
-    }
-    send(conversation, message).catch((error: unknown) => {
-      deps.log(`${conversation.agent} could not be sent a message: ${String(error)}`)
-      keep()
-    })
-  }
-
-  function messageFor(conversation: Conversation): HookAnswer {
-    const { message } = conversation
-    if (message === null) return PASS
-    conversation.message = null
-    save(conversation)
-    return { is: 'context', text: message }
   }
 
   const self: Conversations = {
@@ -310,7 +283,10 @@ export function createConversations(deps: ConversationDeps): Conversations {
       }
       if (conversation.case_id === null) {
         const text = unboundText(request.caseName)
-        return event.kind === 'started' ? { is: 'notice', text } : PASS
+        return event.kind === 'started' ? { is: 'pass', notice: text } : PASS
+      }
+      if (known.isDone(conversation)) {
+        return answerWhenCaseIsOver(catalog.row(conversation.case_id), event)
       }
       return answerTo(dialect, conversation, event, request)
     },
@@ -331,8 +307,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
           `This conversation is recorded as session ${session.number} of case ${conversation.case_id}. Abandon that session first.`,
         )
       }
-      conversation.case_id = caseId
-      conversation.session_id = null
+      known.bind(conversation, caseId)
       save(conversation)
       return conversation
     },
@@ -348,32 +323,16 @@ export function createConversations(deps: ConversationDeps): Conversations {
       for (const timer of endings.values()) clearTimeout(timer)
     },
     talkOf: talks.of,
-    letWork(session, { plan, notes }) {
-      const talk = talks.of(session)
+    letWork(session, approved) {
       const conversation = self.ofSession(session.id)
       // it may have ended long ago, also before this service started: the work waits for it as long as usual
       if (conversation && conversation.ended_at !== null) {
-        talk.resume()
+        talks.of(session).resume()
         hearEnd(conversation)
       }
-      const dialect = conversation && dialectOf(conversation.agent)
-      if (!talk.isAsking() && dialect?.send) return tell(conversation!, goOnText(plan, notes))
-      const isCarried = talk.isAsking() && dialect?.carriesNotes
-      if (conversation && notes !== '' && !isCarried) tell(conversation, notesText(notes))
-      talk.decide((asked) => ({
-        is: 'approved',
-        plan,
-        notes: notes === '' ? '' : notesText(notes),
-        isEdited: asked !== plan,
-      }))
+      briefing.letWork(conversation, session, approved)
     },
-    sendBack(session, note) {
-      const message = sentBackText(note)
-      const talk = talks.of(session)
-      if (talk.isAsking()) return talk.decide(() => ({ is: 'sentBack', message }))
-      const conversation = self.ofSession(session.id)
-      if (conversation) tell(conversation, message)
-    },
+    sendBack: (session, note) => briefing.sendBack(self.ofSession(session.id), session, note),
 
     runs: () =>
       known.list().flatMap((conversation): SessionRun[] => {

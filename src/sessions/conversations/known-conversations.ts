@@ -13,6 +13,8 @@ import { createNotUnderstoodHooks, type NotUnderstoodHooks } from './not-underst
 
 /** What comes with a hook's request besides the agent's own words. */
 export interface HookRequest {
+  /** The address of the service, as the hook reached it. */
+  url: string
   /** The id of a case, or the beginning of it, from the environment of the agent. */
   caseName: string | null
   /** The session that started the agent, if the service did. */
@@ -57,9 +59,13 @@ export interface KnownConversations {
   ): Promise<Conversation | null>
   /** Expects the hooks of an agent that is about to start. */
   expect(announced: Announced): Promise<Conversation>
+  /** The session that recorded a conversation last. */
+  lastSession(conversation: Conversation): Session | null
   /** The session that records a conversation, as far as it may still change. */
   liveSession(conversation: Conversation): Session | null
-  /** Whether its case was closed or deleted, and no session of it is left. */
+  /** Binds a conversation to a case, or to none. Does not save it. */
+  bind(conversation: Conversation, caseId: string | null): void
+  /** Whether its case was closed or deleted, and no session of it is left: a person must choose another case. */
   isDone(conversation: Conversation): boolean
   /** The conversation of an agent that hands in a plan for a case by another way than its hooks. */
   proposing(caseId: string, agent: Announced): Promise<Conversation>
@@ -98,13 +104,17 @@ export function createKnownConversations({
     records.remove(oldest.id)
   }
 
-  function liveSession({ case_id, session_id }: Conversation): Session | null {
+  function lastSession({ case_id, session_id }: Conversation): Session | null {
     if (case_id === null || session_id === null) return null
     for (const { value } of catalog.entry(case_id)?.sessions.values() ?? []) {
-      if (value?.id !== session_id) continue
-      return isOver(value.state) || isSealed(value) ? null : value
+      if (value?.id === session_id) return value
     }
     return null
+  }
+
+  function liveSession(conversation: Conversation): Session | null {
+    const session = lastSession(conversation)
+    return session === null || isOver(session.state) || isSealed(session) ? null : session
   }
 
   /** The conversation of an event; it is new if the agent has not been heard before. */
@@ -173,6 +183,7 @@ export function createKnownConversations({
     model: null,
     transcript: null,
     message: null,
+    told_case_id: null,
   })
 
   /** What `casefile use` chose in a folder, or in the nearest one above it. */
@@ -212,10 +223,17 @@ export function createKnownConversations({
     return [...byFolder, single(ofName)].find((id) => id !== null && isOpen(id)) ?? null
   }
 
+  function bind(conversation: Conversation, caseId: string | null): void {
+    conversation.case_id = caseId
+    conversation.session_id = null
+  }
+
   return {
     notUnderstood: createNotUnderstoodHooks(now),
+    bind,
     get: (id) => all.get(id),
     save,
+    lastSession,
     liveSession,
     isDone,
     list: () => [...all.values()].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)),
@@ -223,12 +241,12 @@ export function createKnownConversations({
     async hear(dialect, event, request) {
       const conversation = await heard(dialect, event, request)
       if (!conversation) return null
-      // until the next prompt, what the agent does belongs to the case, even if that was closed or deleted meanwhile
-      const isNewWork = event.kind === 'prompted' || event.kind === 'started'
-      if (isNewWork && isDone(conversation)) conversation.case_id = null
-      if (conversation.case_id === null && event.kind === 'prompted') {
+      // a case that was closed or deleted stays until the person chooses, so that their agent is not suddenly free
+      const isUnbound = conversation.case_id === null || isDone(conversation)
+      if (isUnbound && event.kind === 'prompted') {
         Object.assign(conversation, await placeOf(event.cwd, layout.root))
-        conversation.case_id = await caseIn(request.caseName, dialect.agent, conversation)
+        const chosen = await caseIn(request.caseName, dialect.agent, conversation)
+        if (chosen !== null) bind(conversation, chosen)
       }
       if (event.kind === 'prompted') conversation.prompts += 1
       const isCall = event.kind === 'calling' || event.kind === 'called'
@@ -277,8 +295,8 @@ export function createKnownConversations({
           `This conversation belongs to the case ${conversation.case_id}. Propose the plan for that case.`,
         )
       }
-      if (conversation.case_id !== caseId) conversation.session_id = null
-      Object.assign(conversation, { case_id: caseId, last_heard_at: now() })
+      if (conversation.case_id !== caseId) bind(conversation, caseId)
+      conversation.last_heard_at = now()
       if (conversation.pid === null) {
         Object.assign(conversation, { pid, process_start: processStart(pid) })
       }
@@ -307,6 +325,12 @@ export function createKnownConversations({
       if (caseId !== null) await store.read(caseId)
       const { folder } = place
       await records.setCurrentCase(folder, caseId)
+      for (const each of all.values()) {
+        if (each.folder !== folder || each.ended_at !== null || hasDied(each) || !isDone(each))
+          continue
+        bind(each, caseId)
+        save(each)
+      }
       return { folder, case_id: caseId }
     },
   }
@@ -326,6 +350,9 @@ const isProcess = (conversation: Conversation, pid: number) =>
   conversation.pid === pid &&
   conversation.process_start !== null &&
   goesOn(pid, conversation.process_start)
+
+const hasDied = ({ pid, process_start }: Conversation) =>
+  pid !== null && process_start !== null && !goesOn(pid, process_start)
 
 /** Whether the agent goes on under another name: after its /clear, or as a fork. */
 function isNewName(agent: HookAgent, event: HookEvent): boolean {

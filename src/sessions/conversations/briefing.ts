@@ -1,0 +1,122 @@
+import type { Conversation } from '../../model/conversation.ts'
+import type { Session } from '../../model/session.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { dialectOf } from '../../runners/hooks/dialects.ts'
+import type { HookAnswer } from '../../runners/hooks/hook-event.ts'
+import { memoryOf, promptContext } from '../context.ts'
+import type { SessionDeps } from '../deps.ts'
+import { openingPrompt } from '../prompt.ts'
+import {
+  boundNotice,
+  goOnText,
+  HOW_TO_PLAN,
+  notesText,
+  sentBackText,
+  taskText,
+} from './agent-messages.ts'
+import type { KnownConversations } from './known-conversations.ts'
+import type { Talks } from './talks.ts'
+
+/** The hook of a conversation's begin must be answered within 5 s. */
+const SIMILAR_CASES_MS = 1_000
+const PASS: HookAnswer = { is: 'pass' }
+
+/** What agents are told outside of their calls: about their case, and about decisions on their plans. */
+export interface Briefing {
+  /** About the case, when the conversation begins. */
+  begin(conversation: Conversation): Promise<HookAnswer>
+  /** What has not been told yet, with a prompt. */
+  atPrompt(conversation: Conversation): Promise<HookAnswer>
+  /** Tells the agent that its plan was sent back: at once if it waits for the decision, else at its next prompt. */
+  sendBack(conversation: Conversation | null, session: Session, note: string): void
+  /** Lets the agent carry out the approved plan. */
+  letWork(
+    conversation: Conversation | null,
+    session: Session,
+    approved: { plan: string; notes: string },
+  ): void
+}
+
+export function createBriefing(
+  deps: SessionDeps,
+  { known, talks }: { known: KnownConversations; talks: Talks },
+): Briefing {
+  const { store, layout } = deps
+
+  async function begin(conversation: Conversation): Promise<HookAnswer> {
+    const { agent, folder: workdir } = conversation
+    const folder = await store.read(conversation.case_id!)
+    const context = await promptContext(
+      { ...deps, limits: { ...deps.limits, similarCases: SIMILAR_CASES_MS } },
+      folder,
+      { number: Number.POSITIVE_INFINITY, type: 'implementing' },
+      {
+        memory: await memoryOf(deps, folder),
+        settings: await deps.settings(),
+        workdir,
+        // the agent reads the project's instructions by itself
+        provider: { spec: null },
+      },
+    )
+    const { id, title } = folder.case
+    conversation.told_case_id = id
+    known.save(conversation)
+    return {
+      is: 'context',
+      text: openingPrompt(taskText(title, HOW_TO_PLAN[agent]), context, layout.caseFolder(id)),
+      notice: boundNotice(visibleText(title)),
+    }
+  }
+
+  async function atPrompt(conversation: Conversation): Promise<HookAnswer> {
+    const isTold = conversation.told_case_id === conversation.case_id
+    const opening = isTold ? PASS : await begin(conversation)
+    const { message } = conversation
+    if (message === null) return opening
+    conversation.message = null
+    known.save(conversation)
+    if (opening.is !== 'context') return { is: 'context', text: message }
+    return { ...opening, text: `${opening.text}\n\n${message}` }
+  }
+
+  /** Tells the agent something: at once if it can be reached, else at its next prompt. */
+  function tell(conversation: Conversation, message: string): void {
+    const keep = () => {
+      conversation.message = message
+      known.save(conversation)
+    }
+    const send = dialectOf(conversation.agent)?.send
+    if (!send || conversation.ended_at !== null) {
+      keep()
+      return
+    }
+    send(conversation, message).catch((error: unknown) => {
+      deps.log(`${conversation.agent} could not be sent a message: ${String(error)}`)
+      keep()
+    })
+  }
+
+  return {
+    begin,
+    atPrompt,
+    sendBack(conversation, session, note) {
+      const message = sentBackText(note)
+      const talk = talks.of(session)
+      if (talk.isAsking()) return talk.decide(() => ({ is: 'sentBack', message }))
+      if (conversation) tell(conversation, message)
+    },
+    letWork(conversation, session, { plan, notes }) {
+      const talk = talks.of(session)
+      const dialect = conversation && dialectOf(conversation.agent)
+      if (!talk.isAsking() && dialect?.send) return tell(conversation!, goOnText(plan, notes))
+      const isCarried = talk.isAsking() && dialect?.carriesNotes
+      if (conversation && notes !== '' && !isCarried) tell(conversation, notesText(notes))
+      talk.decide((asked) => ({
+        is: 'approved',
+        plan,
+        notes: notes === '' ? '' : notesText(notes),
+        isEdited: asked !== plan,
+      }))
+    },
+  }
+}

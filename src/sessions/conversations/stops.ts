@@ -1,0 +1,78 @@
+import type { Conversation } from '../../model/conversation.ts'
+import type { Session } from '../../model/session.ts'
+import { NO_USAGE, usageNotes } from '../../runners/agents/agent-usage.ts'
+import type { HookAnswer, HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
+import { transcriptMark } from '../../runners/hooks/transcript.ts'
+import { endedNotice, waitingNotice } from './agent-messages.ts'
+import type { HookRequest, KnownConversations } from './known-conversations.ts'
+import type { PlanQuestions } from './plan-questions.ts'
+import type { Talks } from './talks.ts'
+
+const PASS: HookAnswer = { is: 'pass' }
+
+/** The ends of an agent's turns. */
+export interface Stops {
+  hear(
+    dialect: HookDialect,
+    conversation: Conversation,
+    event: Extract<HookEvent, { kind: 'stopped' }>,
+    request: HookRequest,
+  ): Promise<HookAnswer>
+  /** Records what the agent used so far, where it tells. */
+  noteUsage(dialect: HookDialect, conversation: Conversation, mode: 'plan' | 'work'): Promise<void>
+}
+
+export function createStops({
+  known,
+  talks,
+  questions,
+}: {
+  known: KnownConversations
+  talks: Talks
+  questions: Pick<PlanQuestions, 'hearPlanOfTurn'>
+}): Stops {
+  const { lastSession, liveSession } = known
+
+  async function noteUsage(
+    dialect: HookDialect,
+    conversation: Conversation,
+    mode: 'plan' | 'work',
+  ): Promise<void> {
+    const session = liveSession(conversation)
+    if (!session) return
+    const { model, ...counts } = (await dialect.usage?.(conversation.transcript)) ?? NO_USAGE
+    const notes = usageNotes(mode, { ...counts, model: model ?? conversation.model })
+    for (const note of notes) await talks.of(session).note(note)
+    const { transcript } = conversation
+    const fields = mode === 'work' && transcript ? await transcriptMark(transcript) : null
+    if (fields) await talks.of(session).note({ event: 'agent_transcript', fields })
+  }
+
+  async function hear(
+    dialect: HookDialect,
+    conversation: Conversation,
+    event: Extract<HookEvent, { kind: 'stopped' }>,
+    request: HookRequest,
+  ): Promise<HookAnswer> {
+    const session = liveSession(conversation)
+    if (session?.state === 'approved' || session?.state === 'executing') {
+      await noteUsage(dialect, conversation, 'work')
+      const answer = await talks.of(session).stop()
+      const ended = lastSession(conversation)
+      if (answer.is !== 'pass' || ended?.state !== 'complete') return answer
+      return { is: 'pass', notice: endedNotice(ended, pageOf(ended, request)) }
+    }
+    const plan = await dialect.planOfTurn?.(event)
+    if (!plan) return PASS
+    const answer = await questions.hearPlanOfTurn(conversation, plan, event.wasBlocked)
+    const waiting = liveSession(conversation)
+    if (answer.is !== 'pass' || waiting?.state !== 'plan_ready') return answer
+    return { is: 'pass', notice: waitingNotice(pageOf(waiting, request), conversation.is_strict) }
+  }
+
+  return { hear, noteUsage }
+}
+
+/** The page of a session in the console, at the address that the hook reached. */
+export const pageOf = ({ case_id, number }: Session, { url }: Pick<HookRequest, 'url'>) =>
+  `${url}/case/${case_id}/session/${number}`
