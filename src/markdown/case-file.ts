@@ -18,6 +18,7 @@ import {
   checklistProblems,
   countedItems,
   withItem,
+  withTicks,
 } from './checklist.ts'
 import { CHECKLIST_HEADING, type Checklist } from './checklist-parse.ts'
 import { findBodyStart, type MarkdownDocument, readDocument } from './document.ts'
@@ -254,6 +255,7 @@ export async function editedCase(text: string, present: Case, edit: CaseEdit): P
   let edited = text
   if (description !== undefined) edited = await withSection(edited, CASE_LAYOUT, LEAD, description)
   if (edit.addItem) edited = await withItem(edited, CASE_LAYOUT, edit.addItem)
+  if (edit.tick) edited = await withTicks(edited, CASE_LAYOUT, edit.tick)
   return withFields(
     edited,
     set.map((key) => [key, values[key]]),

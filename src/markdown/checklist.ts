@@ -1,4 +1,5 @@
 import { AppError } from '../model/app-error.ts'
+import { isSameItem } from '../model/baseline.ts'
 import type { ChecklistItem } from '../model/gate.ts'
 import type { Problem } from '../model/problem.ts'
 import { looksRequired, readItem } from './checklist-item.ts'
@@ -148,6 +149,26 @@ export async function withItem(
     throw unwritable('the description has an HTML comment or fence that is not closed')
   }
   return edited
+}
+
+/** The box of an item, also as people type it. */
+const OPEN_BOX = /^((?:[-*+]|\d{1,9}[.)])[ \t]+\[)[ \t]{0,3}(?=\](?!\())/
+
+/** Ticks the boxes of items that are open. It changes nothing else, and leaves an item without a box as it is. */
+export async function withTicks(
+  text: string,
+  layout: SectionLayout,
+  wanted: readonly ChecklistItem[],
+): Promise<string> {
+  const items = (await readChecklist(text, layout))?.items ?? []
+  const open = items.filter(
+    (item) => !item.checked && wanted.some((each) => isSameItem(each, item)),
+  )
+  // from the end, as a box may get longer
+  return open.reduceRight(
+    (edited, { start }) => edited.slice(0, start) + edited.slice(start).replace(OPEN_BOX, '$1x'),
+    text,
+  )
 }
 
 export function bare({ description, type, required, checked }: ChecklistItem): ChecklistItem {

@@ -12,6 +12,8 @@ export interface Case extends CaseValues {
 export interface CaseEdit {
   fields?: CaseFields
   addItem?: { description: string; type: string; required: boolean }
+  /** The checklist items whose boxes are ticked. */
+  tick?: readonly ChecklistItem[]
 }
 
 /** Returns the fields of `wanted` that differ from the case; null if none does. */

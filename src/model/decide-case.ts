@@ -77,13 +77,17 @@ export function setState(
     ...(reason === undefined ? {} : { reason }),
   })
   const [edit] = edits
+  // so that a reader of the file, as on GitHub, sees what was proved
+  const proved = state === 'RESOLVED' ? gate.items.filter((item) => item.satisfied_by) : []
+  const ticks = proved.length > 0 ? { tick: proved } : {}
+  if (edit?.file === 'case') edit.edit = { ...edit.edit, ...ticks }
   if (wanted.undo && edit?.file === 'case') {
     edit.acts = stateActs(shownState(folder), state, outcome, 'undone')
   }
   if (!folder.ignored.some(({ kind }) => kind === 'state')) return edits
   // written even if case.md has this state already: that confirms it
   const others = edit?.file === 'case' ? edit.edit.fields : {}
-  return [{ file: 'case', edit: { fields: { ...others, state } } }]
+  return [{ file: 'case', edit: { fields: { ...others, state }, ...ticks } }]
 }
 
 /**

@@ -8,7 +8,7 @@ export interface ChecklistItem {
   /** The required proof type; null if the line does not name one. */
   type: string | null
   required: boolean
-  /** The checkbox, which only people tick. The gate ignores it. */
+  /** The box in the file, ticked by people, or when the case is resolved. The gate ignores it. */
   checked: boolean
 }
 

@@ -551,6 +551,33 @@ t.test('RESOLVED needs a verified proof, and one for each required item', async 
   t.match(await resolve(id), { status: 200, json: { state: 'RESOLVED', problems: { length: 0 } } })
 })
 
+t.test('resolving a case ticks what was proved, and unticks nothing', async (t) => {
+  const { id } = await newCase()
+  const path = app.file(id, 'case.md')
+  for (const [description, type] of [
+    ['Logged', 'log'],
+    ['Traced', 'trace'],
+    ['Told', 'operator-note'],
+  ]) {
+    await request('POST', `/cases/${id}/proof/checklist`, { description, type })
+  }
+  await edit(path, '- [ ] Traced', '- [x] Traced')
+  await verify(id, await attach(id, {}))
+  const before = await readFile(path, 'utf8')
+  t.match(await resolve(id), { status: 200 })
+  const file = await readFile(path, 'utf8')
+  t.equal(file, before.replace('- [ ] Logged', '- [x] Logged').replace('OPEN', 'RESOLVED'))
+  const lines = (await readFile(app.file(id, 'history.md'), 'utf8')).trimEnd().split('\n')
+  t.match(lines.at(-1), /OPEN → RESOLVED · the proof gate is open/, 'it is one act')
+
+  await request('PUT', `/cases/${id}/state`, { state: 'OPEN' })
+  t.equal(await readFile(path, 'utf8'), file.replace('RESOLVED', 'OPEN'))
+  await edit(path, '- [x] Logged', '- [ ] Logged')
+  await edit(path, 'state: OPEN', 'state: RESOLVED')
+  t.equal(await stateOf(id), 'RESOLVED')
+  t.match(await readFile(path, 'utf8'), '- [ ] Logged', 'a hand edit stays as it is')
+})
+
 t.test("a person's tick opens nothing", async (t) => {
   const { id } = await newCase()
   const item = { description: 'Tests pass', type: 'test-log', required: true }

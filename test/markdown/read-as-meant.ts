@@ -1,6 +1,6 @@
 import t from 'tap'
 import { CASE_LAYOUT, editedCase, readCase, roughCase } from '../../src/markdown/case-file.ts'
-import { withItem } from '../../src/markdown/checklist.ts'
+import { withItem, withTicks } from '../../src/markdown/checklist.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import { readProof } from '../../src/markdown/proof-file.ts'
 import { readSession } from '../../src/markdown/session-file.ts'
@@ -210,4 +210,42 @@ t.test('a text above a rule is no frontmatter', async (t) => {
   ].join('\n')
   const place = { case_id: CASE_ID, number: 2, case_title: 'x', created_at: NOW }
   t.match(readSession(plain, place), { value: { state: 'plan_ready', type: 'planning' } })
+})
+
+t.test('a tick changes the boxes of the named items, and nothing else', async (t) => {
+  const open = [
+    '---',
+    'title: x',
+    '---',
+    '- [ ] Passes (log)',
+    '',
+    '## Proof checklist',
+    '',
+    '- [ ] Passes (log, required)  ',
+    '  - [ ]  nested, and',
+    '    wrapped (log)',
+    '* [x] Was so (log)',
+    '1. [ ]\tFirst: `- [ ] no` (log)',
+    '- [] Rough (log)',
+    '- Without a box (log, required)',
+    '- [ ] Other (trace)',
+    '',
+    '## Mine',
+    '',
+    '- [ ] Passes (log)',
+    '',
+  ]
+  const names = ['Passes', 'nested, and wrapped', 'First: `- [ ] no`', 'Rough', 'Without a box']
+  const items = names.map((description) => ({
+    description,
+    type: 'log',
+    required: true,
+    checked: false,
+  }))
+  for (const eol of ['\n', '\r\n']) {
+    const wanted = [...open]
+    for (const line of [7, 8, 11]) wanted[line] = open[line]!.replace('[ ]', '[x]')
+    wanted[12] = '- [x] Rough (log)'
+    t.equal(await withTicks(open.join(eol), CASE_LAYOUT, items), wanted.join(eol))
+  }
 })

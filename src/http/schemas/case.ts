@@ -222,7 +222,11 @@ export const gateItem = z
       .nullable()
       .describe('The type of proof that satisfies it; null if the file names none.'),
     required: z.boolean().describe('Whether the gate stays closed without it.'),
-    checked: z.boolean().describe("A person's tick in the file. The gate ignores it."),
+    checked: z
+      .boolean()
+      .describe(
+        'Whether its box in the file is ticked: by a person, or proved when the case was resolved. The gate ignores it.',
+      ),
     satisfied_by: id.nullable().describe('The proof that satisfies it, if any.'),
   })
   .meta({
