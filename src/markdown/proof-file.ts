@@ -18,7 +18,7 @@ import {
   proofImage,
   reportCounts,
 } from './proof-evidence.ts'
-import { looksLikeReport } from './report-shape.ts'
+import { looksLikeReport, unreadReport } from './report-shape.ts'
 import { fenceFor } from './sections.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
@@ -64,6 +64,9 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     reader.problem('sha256', 'proof_changed', why)
   }
   const isCounted = stated !== null && reader.has('tests')
+  const tests = reportCounts(reader)
+  const uncounted = image === null && !isCounted && looksLikeReport(content)
+  const isCount = uncounted || (tests?.run ?? 0) > 0
   const value: Proof = {
     id: origin.id,
     case_id: origin.case_id,
@@ -73,7 +76,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     sha256: stated ?? (image ? '' : sha256),
     verified,
     verified_at: reader.time('verified_at'),
-    tests: reportCounts(reader),
+    tests,
     failed_tests: failedTests(reader),
     exit_code: exitCode(reader),
     accepted: reader.text('accepted')?.trim() || null,
@@ -81,7 +84,8 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     intact,
     stamped: stated !== null,
     empty: content.trim() === '',
-    uncounted: image === null && !isCounted && looksLikeReport(content),
+    uncounted,
+    unread: image === null && !isCount ? unreadReport(content) : null,
   }
   return {
     value: reader.problems.some(isBreaking) ? null : value,

@@ -38,6 +38,8 @@ export interface Proof {
   empty: boolean
   /** Whether the content looks like a test report that the service has not counted yet. */
   uncounted: boolean
+  /** The name of the test report that the content seems to be, if Casefile does not read such reports. */
+  unread: string | null
 }
 
 /** What the service found in content with this hash: its test results, or the size of its picture. */
@@ -46,6 +48,7 @@ export interface Counted {
   image: ProofImage | null
   tests: ReportCounts | null
   failed_tests: FailedTest[]
+  unread: string | null
 }
 
 /** Whether a proof counts as verified. It does not if its content changed afterwards. */

@@ -9,6 +9,7 @@ export const OBJECTION_CODES = [
   'tests_failed',
   'nothing_ran',
   'incomplete',
+  'unread_report',
   'session_failed',
   'exit_code',
 ] as const
@@ -75,6 +76,9 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
     add('tests_failed', failedText(proof), `attach a passing report, ${OR_ACCEPT}`)
   } else if (tests?.incomplete) {
     add('incomplete', 'its report is incomplete', `attach a complete report, ${OR_ACCEPT}`)
+  } else if (proof.unread !== null) {
+    const text = `its report is not read by Casefile (${proof.unread})`
+    add('unread_report', text, `attach TAP, JUnit XML or go test -json, ${OR_ACCEPT}`)
   } else if (tests?.run === 0) {
     add('nothing_ran', 'no test ran', `attach a report of tests that ran, ${OR_ACCEPT}`)
   }

@@ -111,6 +111,8 @@ function stepText(step: TrailStep, output: Excerpt, reported: Excerpt): string {
 export function noteOf(step: TrailStep, reading: ReportReading): string {
   if (reading.results) return testNote(reading.results)
   if (reading.reason !== undefined) return `${reading.reason}, ${endOf(step)}`
+  if (reading.unread !== undefined)
+    return `its report is not read by Casefile (${reading.unread}), ${endOf(step)}`
   const missing = reportFacts(step.proof)?.content
   return missing ? `no ${missing} in the output, ${endOf(step)}` : endOf(step)
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { contentHash } from '../markdown/proof-file.ts'
-import { looksLikeReport } from '../markdown/report-shape.ts'
+import { looksLikeReport, unreadReport } from '../markdown/report-shape.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
 import { sessionForProof } from '../model/decide-proof.ts'
@@ -133,11 +133,13 @@ function notOnThisMachine(artifact: string, number: number): AppError {
 export async function countContent(content: string): Promise<Counted> {
   const sha256 = contentHash(content)
   const image = null
-  if (!looksLikeReport(content)) return { sha256, image, tests: null, failed_tests: [] }
+  const none = { sha256, image, tests: null, failed_tests: [], unread: unreadReport(content) }
+  if (!looksLikeReport(content)) return none
   waiting += 1
   const reading = last.then(() => readReport(content))
   last = reading.catch(() => {}) // the caller handles the error
-  return { sha256, image, ...countsOf(await reading) }
+  const { tests, failed_tests } = countsOf(await reading)
+  return tests === null ? none : { sha256, image, tests, failed_tests, unread: null }
 }
 
 /** The hash and size of the picture of a proof; null if the bytes are not a picture. */
@@ -150,6 +152,7 @@ export function countPicture(proofId: string, bytes: Uint8Array): Counted | null
     image: { name, ...facts, bytes: bytes.byteLength },
     tests: null,
     failed_tests: [],
+    unread: null,
   }
 }
 

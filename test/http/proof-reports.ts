@@ -262,6 +262,22 @@ t.test('a step that was to leave a report and left none ran nothing', async (t) 
   t.equal((await resolve(id)).status, 422)
 })
 
+t.test('a report that Casefile does not read says so, and needs a reason', async (t) => {
+  const { id } = await app.newCase()
+  const nunit =
+    '<?xml version="1.0"?>\n<test-run result="Failed" total="2" passed="1" failed="1"></test-run>'
+  const proof = await attach(id, nunit)
+  const why_not = 'its report is not read by Casefile (NUnit 3 XML)'
+  t.match(proof, { tests: null, unread: 'NUnit 3 XML', supports: false, why_not })
+  await verify(id, proof.id)
+  const shut = await resolve(id)
+  t.equal(shut.status, 422)
+  t.match(shut.json.missing.join(), why_not)
+  t.match(await gate(id), { objections: [{ code: 'unread_report' }] })
+  t.match((await verify(id, proof.id, { accept: 'B fails on purpose' })).json, { supports: true })
+  t.equal((await resolve(id)).status, 200)
+})
+
 t.test('counts that a person edits are counted again', async (t) => {
   const published = listen(t, app)
   const { id } = await app.newCase()

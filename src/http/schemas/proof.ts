@@ -71,6 +71,10 @@ const proofHead = {
   verified_at: time.nullable(),
   tests: testReport.nullable().describe('The counts, if it is a test report.'),
   failed_tests: z.array(failedTest).describe(`The first ${MAX_FAILED_TESTS} at most.`),
+  unread: z
+    .string()
+    .nullable()
+    .describe('The kind of test report, such as `NUnit 3 XML`, if Casefile does not read it.'),
   exit_code: z
     .int()
     .nullable()
@@ -100,6 +104,7 @@ const EXAMPLE = {
   verified_at: '2026-11-11T15:40:00.025Z',
   tests: null,
   failed_tests: [],
+  unread: null,
   exit_code: null,
   accepted: null,
   supports: true,

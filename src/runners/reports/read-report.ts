@@ -1,3 +1,4 @@
+import { unreadReport } from '../../markdown/report-shape.ts'
 import type { ReportFormat } from '../../model/report-formats.ts'
 import { findGoTest, readGoTest } from './go-test.ts'
 import { findJunit, readJunit } from './junit.ts'
@@ -43,5 +44,6 @@ function readWith(text: string, sink?: TestSink): ReportReading {
     const results = reader.read(text, sink)
     if (results) return { format, results }
   }
-  return { results: null }
+  const unread = unreadReport(text)
+  return unread === null ? { results: null } : { results: null, unread }
 }

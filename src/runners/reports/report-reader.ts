@@ -16,10 +16,13 @@ export interface ReportQuestion {
 /** What the worker posts. */
 export type ReportAnswer = 'ready' | { reading: ReportReading } | { tests: ReportedTests | null }
 
-/** `reason` says why a report could not be read, such as `the report took too long to read`. */
+/**
+ * `reason` says why a report could not be read, such as `the report took too long to read`. `unread` is the name of a
+ * report that Casefile does not read.
+ */
 export type ReportReading =
   | { format: ReportFormat; results: TestResults }
-  | { results: null; reason?: string }
+  | { results: null; reason?: string; unread?: string }
 
 export interface ReportReader {
   /** Reads the report in a text, in any format. One at a time. Never rejects. */
