@@ -1,6 +1,6 @@
 import t from 'tap'
 import { errorText } from '../../src/runners/agents/agent-text.ts'
-import { planAmong, planOf, planOfWords } from '../../src/runners/agents/plan-text.ts'
+import { planAmong, planOf, planOfWords, splitPresented } from '../../src/runners/agents/plan-text.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 const lines = (...texts: string[]) => texts.join('\n')
@@ -211,5 +211,21 @@ t.test('a hostile text takes no time', async (t) => {
       { enough: 2_000 },
     )
     t.ok(took < 2_000, `${JSON.stringify(text.slice(0, 20))} took ${Math.round(took)} ms`)
+  }
+})
+
+t.test('a plan that is presented keeps all of its text besides its hypothesis', async (t) => {
+  const table: [presented: string, hypothesis: string, plan: string][] = [
+    ['1. Raise it.\n', '', '1. Raise it.\n'],
+    ['# Plan\n\n1. Raise it.\n', '', '# Plan\n\n1. Raise it.\n'],
+    ['# A\n\nb\n\n## Hypothesis\nc\n\n## Plan\n\nd\n', 'c', '# A\n\nb\n\nd'],
+    ['## Hypothesis\nc\n\n## Context\nd\n\n## Plan\ne', 'c\n\n## Context\nd', 'e'],
+    ['a\n\n## Plan\nb\n\n## Hypothesis\nc\n\n## Scope\nd', 'c', 'a\n\nb\n\n## Scope\nd'],
+    ['a\n\n## Hypothesis\nc\n\n## Steps\nd', 'c', 'a\n\n## Steps\nd'],
+    ['a\n\n## Hypothesis\nc\n', '', 'a\n\n## Hypothesis\nc\n'],
+    ['## Hypothesis\n\n## Plan\nd', '', '## Hypothesis\n\n## Plan\nd'],
+  ]
+  for (const [presented, hypothesis, plan] of table) {
+    t.strictSame(splitPresented(presented), { hypothesis, plan }, JSON.stringify(presented))
   }
 })

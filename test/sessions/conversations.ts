@@ -143,6 +143,50 @@ if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit
   })
 })
 
+t.test('the hypothesis that a plan states is that of the session', async (t) => {
+  const { app, case_id } = await opened(t)
+  const agent = hookedAgent(app, { case_id })
+  const text = (hypothesis: string) =>
+    `# Raise the limit\n\nRead first.\n\n## Hypothesis\n\n${hypothesis}\n\n## Plan\n\n1. Raise it.\n\n${TEST}`
+  agent.present(text('It is too low.')).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  const planned = await must(app, 'GET', session.path)
+  t.equal(planned.hypothesis, 'It is too low.')
+  const rest = `# Raise the limit\n\nRead first.\n\n1. Raise it.\n\n${TEST}`
+  t.equal(planned.plan, rest.trim(), 'what stands before it is a part of what is approved')
+  await must(app, 'POST', `${session.path}/revise`, { note: 'Why?' })
+  const again = agent.present(text('Nobody needs one.'))
+  await inState(app, case_id, 'plan_ready')
+  t.equal((await must(app, 'GET', session.path)).hypothesis, 'Nobody needs one.')
+  await must(app, 'POST', `${session.path}/approve`)
+  const { updatedInput } = await again
+  t.equal(updatedInput?.plan, text('Nobody needs one.'), "the agent's own text comes back")
+  await must(app, 'POST', `${session.path}/abandon`)
+})
+
+t.test('an agent is told what the case requires, and what was found and tried', async (t) => {
+  const { app } = await opened(t)
+  const { id: case_id } = await app.newCase({
+    title: 'Limit',
+    description: 'It is too low.',
+    checklist: [{ description: 'The tests pass', type: 'test-log', required: true }],
+  })
+  writeFileSync(app.file(case_id, 'findings.md'), 'The limit is read in app.js.\n')
+  writeFileSync(app.file(case_id, 'long.md'), 'much '.repeat(4000))
+  const first = hookedAgent(app, { case_id })
+  first.present(PLAN).catch(isCut)
+  const session = await inState(app, case_id, 'plan_ready')
+  await must(app, 'POST', `${session.path}/abandon`, { reason: 'It misses the cause.' })
+  const said = await hookedAgent(app, { case_id, session: 'second' }).tell('SessionStart')
+  const { additionalContext } = said.hookSpecificOutput
+  t.match(additionalContext, /## Hypothesis/, 'it is asked for a hypothesis')
+  t.match(additionalContext, /The tests pass \(test-log, required\)/)
+  t.match(additionalContext, /findings\.md[\s\S]*The limit is read in app\.js/)
+  t.match(additionalContext, /Earlier session 1[\s\S]*abandoned[\s\S]*It misses the cause/)
+  t.match(additionalContext, /Cut or left out here for length: .*long\.md.* files are in /)
+  t.ok(additionalContext.length <= 10_000, 'no more than Claude Code takes')
+})
+
 t.test('an answer in the dialog of the agent counts', async (t) => {
   const { app, case_id } = await opened(t)
 

@@ -20,6 +20,23 @@ export function planOf(markdown: string): PlanResult | null {
 }
 
 /**
+ * Splits the plan that an agent in a terminal presents. What stands before the headings stays in the plan, because the
+ * agent carries out its whole text. Without a hypothesis, all of it is the plan.
+ */
+export function splitPresented(markdown: string): PlanResult {
+  const parts = partsOf(markdown)
+  const whole = { hypothesis: '', plan: markdown }
+  if (!parts) return whole
+  const { hypothesis: at, plan: planAt } = placesOf(markdown)
+  const first = Math.min(at?.start ?? 0, planAt?.start ?? Number.POSITIVE_INFINITY)
+  const [before, hypothesis, plan] = [markdown.slice(0, first), parts.hypothesis, parts.plan].map(
+    trimLines,
+  ) as [string, string, string]
+  if (hypothesis === '' || plan === '') return whole
+  return { hypothesis, plan: before === '' ? plan : `${before}\n\n${plan}` }
+}
+
+/**
  * Finds the plan among all messages of a turn: the marked text, else the last message with a heading `Plan`, else
  * the last one with a list or a fenced block. Other text and incomplete plans do not count.
  */

@@ -9,6 +9,7 @@ import type { SessionState } from '../../model/session-state.ts'
 import type { HookAnswer, HookEvent } from '../../runners/hooks/hook-event.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { KnownConversations } from './known-conversations.ts'
+import type { PresentedPlan } from './talk.ts'
 import type { Talks } from './talks.ts'
 import { recordedPlan } from './terminal-plan.ts'
 
@@ -82,19 +83,13 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
   const ANSWERED: readonly SessionState[] = ['plan_ready', 'complete', 'failed', 'abandoned']
 
   /** Records a plan that the agent presents, and gives the session with it. */
-  async function present(
-    conversation: Conversation,
-    text: string,
-    hypothesis: string | null = null,
-  ): Promise<Session> {
+  async function present(conversation: Conversation, presented: PresentedPlan): Promise<Session> {
     const session = await deps.ensureSession(conversation)
-    const talk = talks.of(session)
-    const plan = recordedPlan(deps, text)
     if (session.state === 'plan_ready') {
-      if ((await planIn(session)) === plan) return session
+      if ((await planIn(session)) === presented.plan) return session
       await deps.planAgain(session, 'The agent presented another plan.', await byPerson())
     }
-    talk.present({ plan, hypothesis: hypothesis === null ? null : recordedPlan(deps, hypothesis) })
+    talks.of(session).present(presented)
     return inState(session, ANSWERED)
   }
 
@@ -107,13 +102,14 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     event: Planned,
     signal: AbortSignal,
   ): Promise<HookAnswer> {
-    const plan = recordedPlan(deps, event.plan)
+    const presented = recordedPlan(deps, event.plan)
+    const { plan } = presented
     const asked = await mutex.run(conversation.id, async (): Promise<HookAnswer | Session> => {
       const live = liveSession(conversation)
       if (live && isWorking(live) && live.plan_sha256 === sha256(plan)) return unchanged(event)
       const objection = await objectionTo(live, plan)
       if (objection) return { is: 'sentBack', message: `Casefile: ${objection}` }
-      return present(conversation, event.plan)
+      return present(conversation, presented)
     })
     if ('is' in asked) return asked
     // it may have been decided since
@@ -161,11 +157,12 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     if (conversation.is_strict) return
     await mutex.run(conversation.id, async () => {
       if (liveSession(conversation)?.state !== 'plan_ready') return
-      const text = plan ?? (await planIn(session))
-      const ready = await present(conversation, text)
+      const approved =
+        plan === null ? { plan: await planIn(session), hypothesis: null } : recordedPlan(deps, plan)
+      const ready = await present(conversation, approved)
       if (ready.state !== 'plan_ready') return
       try {
-        await deps.approve(ready, recordedPlan(deps, text), await byPerson())
+        await deps.approve(ready, approved.plan, await byPerson())
       } catch (error) {
         if (!(error instanceof AppError)) throw error
         void talk.note({
@@ -199,10 +196,10 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     hypothesis: string | null,
   ): Promise<Session> {
     return mutex.run(conversation.id, async () => {
-      const plan = recordedPlan(deps, text)
-      const objection = await objectionTo(liveSession(conversation), plan)
+      const presented = recordedPlan(deps, text, hypothesis)
+      const objection = await objectionTo(liveSession(conversation), presented.plan)
       if (objection) throw new AppError('wrong_state', objection)
-      return present(conversation, text, hypothesis)
+      return present(conversation, presented)
     })
   }
 
@@ -212,9 +209,10 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     wasBlocked: boolean,
   ): Promise<HookAnswer> {
     return mutex.run(conversation.id, async () => {
-      const objection = await objectionTo(liveSession(conversation), recordedPlan(deps, text))
+      const presented = recordedPlan(deps, text)
+      const objection = await objectionTo(liveSession(conversation), presented.plan)
       if (objection === null) {
-        await present(conversation, text)
+        await present(conversation, presented)
         return PASS
       }
       return wasBlocked ? PASS : { is: 'blocked', reason: `Casefile: ${objection}` }

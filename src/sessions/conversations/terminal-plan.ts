@@ -5,19 +5,31 @@ import { sha256 } from '../../markdown/session-file.ts'
 import { sessionOf } from '../../model/case-folder.ts'
 import { endRun, type RunEnd } from '../../model/decide-session.ts'
 import { sessionMove } from '../../model/session.ts'
+import { splitPresented } from '../../runners/agents/plan-text.ts'
 import { openTreeSnapshots } from '../../snapshots/git-tree.ts'
 import type { SessionDeps } from '../deps.ts'
 import { endingActor, type Job, updateWithRetry } from '../jobs.ts'
 import { missingHypothesis } from '../plan-mode.ts'
 import { appendLine } from '../run-recorder.ts'
-import type { Talk } from './talk.ts'
+import type { PresentedPlan, Talk } from './talk.ts'
 
 /** Bidirectional control characters, which can display a plan in another order than it runs. */
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** A plan as it is recorded: without secrets, terminal escapes and bidirectional controls. */
-export function recordedPlan({ redactor }: Pick<SessionDeps, 'redactor'>, plan: string): string {
-  return trimLines(redactor.text(plainText(plan).replace(BIDI, '')))
+/**
+ * A plan as it is recorded: without secrets, terminal escapes and bidirectional controls. Its own section `Hypothesis`
+ * counts unless the agent hands in a hypothesis besides it.
+ */
+export function recordedPlan(
+  { redactor }: Pick<SessionDeps, 'redactor'>,
+  text: string,
+  hypothesis: string | null = null,
+): PresentedPlan {
+  const readable = (text: string) => trimLines(redactor.text(plainText(text).replace(BIDI, '')))
+  const plan = readable(text)
+  if (hypothesis !== null) return { plan, hypothesis: readable(hypothesis) }
+  const split = splitPresented(plan)
+  return { plan: split.plan, hypothesis: split.hypothesis || null }
 }
 
 /** Plan mode of an agent that a person runs themselves: waits until it presents a plan, and records that. */
