@@ -199,6 +199,30 @@ t.test('status says what is installed, and what keeps it from working', async (t
   t.match(await cli.run('doctor'), { stdout: /^hooks +claude \(local\): installed, codex/m })
 })
 
+t.test('status lists what a hook sent that cannot be read', async (t) => {
+  const cli = personWithAgents(t)
+  await cli.run('hooks', 'install', 'claude', '--yes')
+  const gate = commandOf(cli.read(LOCAL), 'PreToolUse')
+  const service = cli.start('serve', '--port', '0')
+  await service.says(/listening on (\S+)/)
+  const sent = { workspace_roots: [cli.root], hook_event_name: 'preToolUse', tool_name: 'Shell' }
+  t.equal(runHook(gate, cli.root, { ...sent, cursor_version: '3' }), '')
+  await cli.run('new', 'Raise the limit', '--use')
+  const said = JSON.parse(runHook(gate, cli.root, { ...sent, cursor_version: '3' }))
+  t.match(said, { permission: 'deny', agent_message: /no conversation_id/ })
+  t.match(JSON.parse(runHook(gate, cli.root)), {
+    hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: /no input/ },
+  })
+  const { stdout } = await cli.run('hooks', 'status')
+  t.match(
+    stdout.replaceAll(/\s+/g, ' '),
+    /Claude Code sent something that Casefile cannot read: it has no input\. It was denied\. Heard .* Cursor through the hooks of claude sent preToolUse that Casefile cannot read: it has no conversation_id\. It was denied\. Heard 2 times, last /,
+  )
+  t.match((await cli.run('hooks', 'status', '--json')).json, {
+    not_understood: [{ sender: 'claude' }, { sender: 'cursor', count: 2 }],
+  })
+})
+
 /** The table that Codex writes once its user has trusted every hook of a file. */
 function trusting(path: string): string {
   const { hooks } = JSON.parse(readFileSync(path, 'utf8'))

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { HOOK_DIALECTS } from '../../src/runners/hooks/dialects.ts'
 import type { HookAnswer, HookEvent } from '../../src/runners/hooks/hook-event.ts'
@@ -96,6 +98,58 @@ t.test('a plan that is presented', async (t) => {
   t.match(await read('claude', { ...body, tool_name: 'Write', tool_input: {} }), { kind: 'heard' })
   const asked = { ...COPILOT, toolName: 'exit_plan_mode', toolArgs: { summary: plan } }
   t.match(await read('copilot', asked, 'preToolUse'), { kind: 'planned', plan })
+})
+
+t.test('a plan that Claude names by its file is read there', async (t) => {
+  const plan = '# Raise the limit\n'
+  const files = { 'p.md': plan, 'p.txt': plan, 'link.md': t.fixture('symlink', '../secret.md') }
+  const folder = realpathSync(
+    t.testdir({
+      '.claude': { projects: { shop: {} }, plans: files, 'secret.md': 'secret' },
+      work: { plans: { 'p.md': plan }, out: t.fixture('symlink', '../.claude') },
+      'other.md': 'secret',
+    }),
+  )
+  const home = process.env.HOME
+  t.teardown(() => {
+    process.env.HOME = home
+  })
+  process.env.HOME = folder
+  const root = join(folder, 'work')
+  const transcript = join(folder, '.claude', 'projects', 'shop', 's.jsonl')
+  const body = {
+    session_id: 's',
+    cwd: join(root, 'src'),
+    transcript_path: transcript,
+    hook_event_name: 'PermissionRequest',
+    tool_name: 'ExitPlanMode',
+  }
+  const planIn = (more: object) =>
+    HOOK_DIALECTS.claude.read({ ...body, tool_input: {}, ...more }, { root, eventName: null })
+  const own = join(folder, '.claude', 'plans')
+  const found = { kind: 'planned', plan }
+  t.match(await planIn({ planFilePath: join(own, 'p.md') }), found, 'beside the input')
+  t.match(await planIn({ tool_input: { planFilePath: join(own, 'p.md') } }), found, 'in the input')
+  t.match(await planIn({ planFilePath: '~/.claude/plans/p.md' }), found, 'in the home folder')
+  const here = { planFilePath: join(own, 'p.md'), transcript_path: null }
+  t.match(await planIn(here), found, 'without a transcript')
+  t.match(await planIn({ planFilePath: join(root, 'plans', 'p.md') }), found, 'in the workspace')
+  const text = { plan: 'Mine.', planFilePath: join(own, 'p.md') }
+  t.match(await planIn({ tool_input: text }), { plan: 'Mine.' }, 'a text counts more')
+  const others = [
+    join(own, 'p.txt'),
+    join(own, 'none.md'),
+    join(own, 'link.md'),
+    join(own, '..', 'secret.md'),
+    join(root, 'out', 'secret.md'),
+    join(folder, 'other.md'),
+    'plans/p.md',
+    `${own}/p\0.md`,
+    7,
+  ]
+  for (const planFilePath of others) {
+    t.match(await planIn({ planFilePath }), { kind: 'planned', plan: '' }, JSON.stringify(planFilePath))
+  }
 })
 
 t.test('what the person answered in the dialog of the agent', async (t) => {

@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
+import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
+import { opencodeHooks } from '../../src/hook-settings/opencode.ts'
+import { hookScript } from '../../src/runners/hooks/hook-script.ts'
+
+/** What denies a call, by the agent whose settings have the line. */
+const LIKE_CLAUDE = {
+  hookSpecificOutput: {
+    hookEventName: 'PreToolUse',
+    permissionDecision: 'deny',
+    permissionDecisionReason: /Casefile does not answer/,
+  },
+}
+const DENIED: Readonly<Record<string, object>> = {
+  claude: LIKE_CLAUDE,
+  codex: LIKE_CLAUDE,
+  gemini: { decision: 'deny', reason: /Casefile does not answer/ },
+  copilot: { permissionDecision: 'deny', permissionDecisionReason: /Casefile does not answer/ },
+}
+
+/** A call of a tool, and the plan of the agents that present it by one. */
+const CALLS: Readonly<Record<string, string[]>> = {
+  claude: ['{"hook_event_name":"PreToolUse","tool_name":"Write"}', ''],
+  codex: ['{"hook_event_name":"PreToolUse","tool_name":"apply_patch"}', ''],
+  gemini: ['{"tool_name":"write_file"}', '{"tool_name":"exit_plan_mode"}', ''],
+  copilot: ['{"toolName":"create"}', '{"toolName":"exit_plan_mode"}', ''],
+}
+
+const LINES = HOOK_AGENTS.filter(({ id }) => id in DENIED)
+
+function installed(t: Test) {
+  const folder = realpathSync(t.testdir({ work: {}, state: { hooks: {} }, bin: {} }))
+  const root = join(folder, 'work')
+  const hooks = join(folder, 'state', 'hooks')
+  const script = join(hooks, 'hook')
+  writeFileSync(script, hookScript({ root, gitFolder: null }))
+  // a plan is asked about again each second, for a minute
+  const bin = join(folder, 'bin')
+  writeFileSync(join(bin, 'sleep'), '#!/bin/sh\n', { mode: 0o755 })
+  const target: HookTarget = { root, script, isUser: false, isShared: false, isStrict: false }
+
+  async function serve(answer: RequestListener) {
+    const server = createServer(answer)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const { port } = server.address() as AddressInfo
+    writeFileSync(join(hooks, 'url'), `http://127.0.0.1:${port}\n`)
+    return server
+  }
+
+  async function run(line: string, body: string, path = `${bin}${delimiter}${process.env.PATH}`) {
+    const own = Object.entries(process.env).filter(([name]) => !/^(CASEFILE|CLAUDE)_/.test(name))
+    const env = { ...Object.fromEntries(own), PATH: path }
+    const child = spawn('/bin/sh', ['-c', line], { cwd: root, env })
+    child.stdin.on('error', () => {})
+    child.stdin.end(body)
+    t.teardown(() => child.kill('SIGKILL'))
+    return text(child.stdout)
+  }
+
+  /** Every gate line denies every call, in the words of its agent. */
+  async function allDeny(why: string, options: { isUser?: boolean; path?: string } = {}) {
+    const where = { ...target, isUser: options.isUser ?? false }
+    const runs = LINES.flatMap((agent) => {
+      const line = gateLine(agent.add(null, 'settings.json', where), agent.id)
+      return CALLS[agent.id]!.map(async (body) => {
+        const said = await run(line, body, options.path)
+        const label = `${agent.id}, ${why}: ${body || 'nothing'}`
+        t.match(said === '' ? null : JSON.parse(said), DENIED[agent.id]!, label)
+      })
+    })
+    t.ok(runs.length > LINES.length)
+    await Promise.all(runs)
+  }
+  return { folder, root, hooks, bin, target, serve, allDeny }
+}
+
+/** The only line in the settings of an agent that decides on calls. */
+function gateLine(settings: string, agent: string): string {
+  const found: string[] = []
+  JSON.parse(settings, (_, value: unknown) => {
+    if (typeof value === 'string' && value.includes(` ${agent} gate`)) found.push(value)
+    return value
+  })
+  if (found.length !== 1) throw new Error(`${agent} has ${found.length} lines that decide`)
+  return found[0]!
+}
+
+t.test('every agent that has hook lines is tried', async (t) => {
+  const others = HOOK_AGENTS.filter(({ id }) => !(id in DENIED))
+  t.strictSame(others, [opencodeHooks], 'it has a plugin')
+})
+
+t.test('a gate line denies if the service is away', async (t) => {
+  const { hooks, serve, allDeny } = installed(t)
+  await allDeny('it never ran')
+  await allDeny('it never ran, hooks of the user', { isUser: true })
+  const server = await serve(() => {})
+  server.close()
+  await once(server, 'close')
+  await allDeny('it was killed')
+  rmSync(join(hooks, 'hook'))
+  await allDeny('the script is gone')
+  rmSync(hooks, { recursive: true })
+  await allDeny('the state folder is gone', { isUser: true })
+})
+
+t.test('a gate line denies if the service answers with an error', async (t) => {
+  const { serve, allDeny } = installed(t)
+  for (const status of [400, 413, 500]) {
+    await serve((_, response) => response.writeHead(status).end('{"detail":"x"}'))
+    await allDeny(`status ${status}`)
+  }
+})
+
+t.test('a gate line denies if the answer is cut off or never comes', async (t) => {
+  const { serve, allDeny } = installed(t)
+  let cuts = 0
+  await serve((request, response) => {
+    // a plan that waits asks again: after some cuts, the agent gets an error
+    if (++cuts > 20) return response.writeHead(500).end()
+    request.resume()
+    response.writeHead(200, { 'content-length': 100 }).write('{"half":', () => response.destroy())
+  })
+  await allDeny('half an answer')
+})
+
+t.test('a gate line denies without curl', async (t) => {
+  const { bin, allDeny } = installed(t)
+  const only = join(bin, 'only')
+  mkdirSync(only)
+  for (const name of ['sh', 'cat']) symlinkSync(`/bin/${name}`, join(only, name))
+  await allDeny('no curl', { path: only })
+  rmSync(join(only, 'cat'))
+  await allDeny('no cat either', { path: only })
+})
+
+t.test('the plugin for opencode denies if the service does not answer well', async (t) => {
+  const { folder, root, serve, target } = installed(t)
+  const file = join(folder, 'plugin.mjs')
+  writeFileSync(file, opencodeHooks.add(null, file, target))
+  const { Casefile } = await import(pathToFileURL(file).href)
+  const hooks = await Casefile({ client: {}, directory: root })
+  const call = () =>
+    hooks['tool.execute.before']({ tool: 'edit', sessionID: 's', callID: 'c' }, { args: {} })
+  await t.rejects(call(), /Casefile does not answer/, 'it never ran')
+  const answers: [string, RequestListener][] = [
+    ['an error', (_, response) => response.writeHead(500).end()],
+    ['half an answer', (_, response) => response.end('{"half":')],
+    ['cut off', (_, response) => response.destroy()],
+  ]
+  for (const [why, answer] of answers) {
+    await serve(answer)
+    await t.rejects(call(), /Casefile does not answer/, why)
+  }
+  await serve((_, response) => response.writeHead(204).end())
+  await t.resolves(call(), 'no opinion')
+})
