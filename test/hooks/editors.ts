@@ -227,7 +227,8 @@ t.test('VS Code is gated through the hooks of any agent', async (t) => {
   const after = { ...call('create_file', { filePath }), hookEventName: 'PostToolUse' }
   await send(app, 'claude', { ...after, tool_response: 'File created' }, 'note')
   const stop = { ...common, hookEventName: 'Stop', stop_hook_active: false }
-  t.equal(await send(app, 'claude', stop, 'stop'), null)
+  const said = await send(app, 'claude', stop, 'stop')
+  t.match(said, { systemMessage: /recorded as session 1/ })
   t.match(await must(app, 'GET', `/cases/${case_id}/sessions/${session.id}`), { state: 'complete' })
   t.match(await must(app, 'GET', '/conversations'), [{ agent: 'vscode', agent_session: 'v1' }])
 })

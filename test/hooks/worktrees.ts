@@ -47,6 +47,10 @@ t.test('a worktree of the repository has its case', async (t) => {
   t.equal(await caseIn(beside), other, 'its own current case')
 
   await must(app, 'PUT', '/current-case', { folder: beside, case_id: null })
+  git(app.root, 'checkout', '--quiet', '-b', `main-${other.slice(0, 8)}`)
+  git(below, 'checkout', '--quiet', 'worktree-bubbly')
+  t.equal(await caseIn(below), other, 'as in the workspace, where the branch counts more')
+  git(app.root, 'checkout', '--quiet', '-b', 'main-2')
   await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
   git(below, 'checkout', '--quiet', 'worktree-bubbly')
   t.equal(await caseIn(below), null)

@@ -59,7 +59,8 @@ export const cursor: HookDialect = {
   read: async (body, { root }) => read(body, root),
   answer,
   deny,
-  noticeFields: (user_message) => ({ user_message }),
+  // it shows one only with a denial
+  noticeFields: () => null,
 }
 
 /** Whether the fields are those that all hooks of Cursor get. */

@@ -75,8 +75,8 @@ export interface HookDialect {
   answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null
   /** The JSON that denies a call of a tool. */
   deny(reason: string): Record<string, unknown>
-  /** The fields that show a notice. Default: `systemMessage`. */
-  noticeFields?(notice: string): Record<string, unknown>
+  /** The fields that show a notice; null if the agent shows none. Default: `systemMessage`. */
+  noticeFields?(notice: string): Record<string, unknown> | null
   /** Whether they are a line of JSON before the answer, not a part of it. */
   hasNoticeLine?: boolean
   /** Whether an approval can bring the operator's notes to the agent. */
@@ -105,8 +105,8 @@ export function printedAnswer(
 ): string | null {
   const { notice } = answer
   const json = dialect.answer(event, answer)
-  const fields =
-    notice === undefined ? null : (dialect.noticeFields?.(notice) ?? { systemMessage: notice })
+  const { noticeFields = (systemMessage: string) => ({ systemMessage }) } = dialect
+  const fields = notice === undefined ? null : noticeFields(notice)
   const parts = [fields, json].filter((part) => part !== null)
   if (parts.length === 0) return null
   const lines = dialect.hasNoticeLine ? parts : [Object.assign({}, ...parts)]

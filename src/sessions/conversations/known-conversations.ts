@@ -186,13 +186,14 @@ export function createKnownConversations({
     told_case_id: null,
   })
 
-  /** What `casefile use` chose in a folder, or in the nearest one above it. */
+  /** What `casefile use` chose in a folder, or in the nearest one between it and the workspace. */
   function currentIn(folder: string): CurrentCase {
-    for (let each = folder; ; each = dirname(each)) {
+    for (let each = folder; each === folder || each !== layout.root; each = dirname(each)) {
       const case_id = records.currentCase(each)
       if (case_id !== null) return { folder: each, case_id }
-      if (each === dirname(each)) return { folder, case_id: null }
+      if (each === dirname(each)) break
     }
+    return { folder, case_id: null }
   }
 
   /** The case of an agent in a folder. A worktree without a case of its own has that of its repository. */
@@ -316,7 +317,8 @@ export function createKnownConversations({
     async currentCase(cwd) {
       const place = await placeOf(cwd, layout.root)
       if (!place) throw outside(cwd)
-      return currentIn(place.folder)
+      const found = [place.folder, layout.root].map(currentIn)
+      return found.find(({ case_id }) => case_id !== null) ?? found[0]!
     },
 
     async setCurrentCase(cwd, caseId) {
