@@ -1,4 +1,4 @@
-import { HIDDEN_CHARACTERS } from '../model/visible-text.ts'
+import { HIDDEN_CHARACTERS, markHidden } from '../model/visible-text.ts'
 
 /**
  * Pure. For text that people judge (code that will run, sources, changes, names): makes every character visible that
@@ -10,23 +10,18 @@ export function visibleText(text: string): string {
 }
 
 /**
- * Pure. The same for output of programs, where variants of emoji, fixed-width spaces and icons of private fonts are
- * common: these stay.
+ * Pure. The same for output of programs, which may also have emoji, wide spaces and icons of private fonts.
  */
 export function visibleOutput(text: string): string {
-  return text.replace(UNSEEN, shown)
+  return markHidden(text, (character) => (PRIVATE.test(character) ? character : shown(character)))
 }
 
-/**
- * Pure. The same for prose, which needs joiners and direction marks. Shows only characters that reverse text, and
- * invisible letters that a program reads and a person does not.
- */
+const PRIVATE = /\p{Co}/u
+
+/** Pure. The same for prose, which may also have emoji, wide spaces, and the joiners of Arabic and Indic scripts. */
 export function visibleProse(text: string): string {
-  return text.replace(/[\u202d\u202e\u{e0000}-\u{e007f}]/gu, shown)
+  return markHidden(text, (character) => (character === '\r' ? character : shown(character)))
 }
-
-const UNSEEN =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu
 
 function shown(character: string): string {
   if (character === '\t' || character === '\n') return character

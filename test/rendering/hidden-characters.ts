@@ -30,7 +30,41 @@ t.test('output and prose may have what is of use there', async (t) => {
   const output = '⚠\ufe0f 10\u00a0000 \u2003 \ue0b0 👩\u200d💻'
   t.equal(visibleOutput(output), output)
   t.equal(visibleOutput('a\u202eb\u200b\x07'), 'a[U+202E]b[U+200B]␇')
-  const prose = 'می\u200cخواهم 10\u00a0000 ⚠\ufe0f'
-  t.equal(visibleProse(prose), prose)
+  const prose = [
+    'می\u200cخواهم 10\u00a0000 ⚠\ufe0f 1\ufe0f\u20e3 \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
+    '👩🏽\u200d💻 👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 🇩🇪 क\u094d\u200dष ශ\u0dca\u200dරී ᠨ\u180e שלום\u200f! ⠓\u2800⠊ a\r\nb\tc',
+  ]
+  for (const text of prose) t.equal(visibleProse(text), text)
   t.equal(visibleProse('a\u202eb\u{e0041}'), 'a[U+202E]b[U+E0041]')
+})
+
+t.test('prose hides no message to a program', async (t) => {
+  const rows: [name: string, text: string][] = [
+    ['variation selectors supplement', '\u{e0151}\u{e015c}'],
+    ['variation selectors', '\ufe00\ufe0f'],
+    ['tags', '\u{e0001}\u{e0041}\u{e007f}'],
+    ['invisible operators', '\u2061\u2062\u2063\u2064'],
+    ['zero width', '\u200b\u200c\u200d\u2060\ufeff'],
+    ['direction', '\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'],
+    ['fillers of Hangul', '\u115f\u1160\u3164\uffa0'],
+    ['Mongolian selectors', '\u180b\u180c\u180d\u180e\u180f'],
+    ['soft hyphen, grapheme joiner', '\u00ad\u034f'],
+    ['ends of lines and paragraphs', '\u0085\u2028\u2029'],
+    ['annotations, and formats of music and shorthand', '\ufff9\ufffa\ufffb\u{1d173}\u{1bca0}'],
+    ['C0 and C1', '\0\x07\x1b\x7f\x80\x9b'],
+    ['blank Braille', '\u2800'],
+    ['private use', '\ue000\u{f0000}'],
+  ]
+  for (const [name, text] of rows) {
+    t.test(name, async (t) => {
+      const shown = visibleText(text)
+      for (const before of ['Run the tests', 'é', '日', '1']) {
+        t.equal(visibleProse(`${before}${text} and`), `${before}${shown} and`)
+      }
+    })
+  }
+  t.equal(visibleProse('🙂\ufe0f\ufe0f\u{e0151}'), '🙂\ufe0f[U+FE0F][U+E0151]')
+  t.equal(visibleProse('a\u061c\u200f b'), 'a[U+061C][U+200F] b')
+  t.equal(visibleProse('می\u200c\u200cخ'), 'می[U+200C][U+200C]خ')
+  t.equal(visibleProse('🙂\u200d x 🏴\u{e0067}\u{e007f}'), '🙂[U+200D] x 🏴[U+E0067][U+E007F]')
 })

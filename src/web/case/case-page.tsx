@@ -114,7 +114,7 @@ function CaseHead({ data }: { data: CasePageData }) {
     <div class="record-head" id="record-head">
       <Breadcrumbs
         above={parent ? pathTo(parent.id, parent.title) : pathTo()}
-        current={visibleProse(json.title)}
+        current={json.title}
       />
       <div class="record-title">
         <h1 dir="auto">{visibleProse(json.title)}</h1>

@@ -1,7 +1,7 @@
 import { counted, sizeText } from '../../model/amounts.ts'
 import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/context.ts'
 import { CASES, casePage, memoryPage, proofPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
@@ -31,7 +31,7 @@ export function FilesCard({ data: { id, files, path } }: { data: CasePageData })
             {some.map(({ filename, kind, size, updated_at }) => (
               <li>
                 <a href={memoryPage(id, filename)}>
-                  {kind === 'session' ? `sessions/${filename}` : filename}
+                  {kind === 'session' ? `sessions/${filename}` : visibleText(filename)}
                 </a>
                 <span class="small muted">
                   {sizeText(size)} · <Time at={updated_at} />
@@ -91,7 +91,7 @@ function SimilarCase({ resolved }: { resolved: ResolvedCase }) {
   return (
     <li>
       <a href={casePage(id)}>
-        <bdi>{title}</bdi>
+        <bdi>{visibleProse(title)}</bdi>
       </a>
       <p class="small muted">
         {outcome === null ? 'No outcome' : visibleText(outcomeLabel(outcome))}
@@ -103,12 +103,13 @@ function SimilarCase({ resolved }: { resolved: ResolvedCase }) {
       </p>
       {accepted && (
         <p class="small bad-text">
-          Accepted although <bdi>{accepted.accepted_despite}</bdi>: <bdi>{accepted.accepted}</bdi>
+          Accepted although <bdi>{visibleProse(accepted.accepted_despite ?? '')}</bdi>:{' '}
+          <bdi>{visibleProse(accepted.accepted ?? '')}</bdi>
         </p>
       )}
       {(reason ?? cause) && (
         <p class="small">
-          <bdi>{reason ?? cause}</bdi>
+          <bdi>{visibleProse(reason ?? cause ?? '')}</bdi>
         </p>
       )}
     </li>
@@ -193,11 +194,11 @@ function textOf(value: string | readonly string[] | null): string | null {
 }
 
 function RelatedCaseLink({ related: { id, title, state } }: { related: RelatedCase }) {
-  if (state === null) return <span class="muted">{title} (no such case)</span>
+  if (state === null) return <span class="muted">{visibleText(title)} (no such case)</span>
   return (
     <>
       <a href={casePage(id)} dir="auto">
-        {title}
+        {visibleProse(title)}
       </a>{' '}
       <StateBadge state={state} />
     </>
@@ -215,7 +216,7 @@ export function DeleteForm({ data: { id, json, etag, sessions, proofs } }: { dat
         action={`/cases/${id}`}
         data-if-match={etag}
         data-then={CASES}
-        data-confirm={`Delete "${json.title}" with ${content} and all files in its folder? Only git can bring them back.`}
+        data-confirm={`Delete "${visibleProse(json.title)}" with ${content} and all files in its folder? Only git can bring them back.`}
       >
         <p class="small">Deletes the case folder with {content} and all memory files.</p>
         <div>

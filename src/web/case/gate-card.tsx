@@ -1,6 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
@@ -139,7 +139,7 @@ interface ItemProps {
 function Item({ id, item, unverified }: ItemProps) {
   return (
     <>
-      <bdi>{item.description}</bdi>{' '}
+      <bdi>{visibleProse(item.description)}</bdi>{' '}
       <span class="small muted">
         {item.type ?? 'no type'}
         {item.required ? ', required' : ''}
@@ -149,7 +149,7 @@ function Item({ id, item, unverified }: ItemProps) {
           {' '}
           <a class="small" href={proofPage(id, item.satisfied_by)}>
             View proof
-            <span class="visually-hidden"> of {item.description}</span>
+            <span class="visually-hidden"> of {visibleProse(item.description)}</span>
           </a>
         </>
       )}
@@ -158,7 +158,7 @@ function Item({ id, item, unverified }: ItemProps) {
           {' '}
           <a class="small" href={proofPage(id, unverified)}>
             Review and verify
-            <span class="visually-hidden"> {item.description}</span>
+            <span class="visually-hidden"> {visibleProse(item.description)}</span>
           </a>
         </>
       )}

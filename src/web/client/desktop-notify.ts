@@ -1,3 +1,4 @@
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import { onAnyEvent, onEventInOneTab } from './live.ts'
 import { notify } from './notices.ts'
 import { onNote, type ServiceEvent, sendNote } from './shared-events.ts'
@@ -75,8 +76,8 @@ function show(button: HTMLButtonElement): void {
 function showNotification(event: ServiceEvent): void {
   const { title, text } = event.payload
   try {
-    const shown = new Notification(String(title), {
-      body: String(text),
+    const shown = new Notification(visibleProse(String(title)), {
+      body: visibleProse(String(text)),
       tag: tagOf(event), // a browser shows only one of a tag
       icon: document.querySelector<HTMLImageElement>('.brand img')?.src ?? '',
     })

@@ -8,6 +8,7 @@ import {
   stateLabel,
 } from '../../model/state-groups.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import { casePage, casesWithTag, sessionPage } from '../shell/addresses.ts'
 import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
@@ -32,7 +33,7 @@ export function CaseRow({ row, group, facts }: CaseRowProps) {
     <li class="case-row" id={`case-${id}`}>
       <span class="row-what">
         <a class="row-title" data-row href={casePage(id)}>
-          {row.title}
+          {visibleProse(row.title)}
         </a>
         {needs && <Need row={row} needs={needs} group={group} facts={facts} />}
       </span>

@@ -2,6 +2,7 @@ import { USUAL_REQUIREMENTS } from '../../markdown/requirement-line.ts'
 import type { Case } from '../../model/case.ts'
 import { NEW_CASE_FIELDS } from '../../model/case-fields.ts'
 import { usualSessionType } from '../../model/case-state.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import { TASKS } from '../case/session-form.tsx'
 import { CASES, casePage } from '../shell/addresses.ts'
@@ -27,7 +28,7 @@ export function NewCasePage(props: NewCasePageProps) {
   const shared = {
     form: 'new' as const,
     values: parent ? { parent: parent.id } : {},
-    hints: { parent: parent && `Part of: ${parent.title}` },
+    hints: { parent: parent && `Part of: ${visibleProse(parent.title)}` },
     words: { type: words.type },
     placeholders: { provider: `default (${start.provider})` },
     providers: start,

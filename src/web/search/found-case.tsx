@@ -1,6 +1,6 @@
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { fileUrl } from '../shell/problems.tsx'
@@ -14,7 +14,7 @@ export function FoundCaseItem({ of, number }: { of: FoundCaseJson; number: numbe
       <header>
         <h2>
           <a href={casePage(id)} data-row>
-            <bdi>{title}</bdi>
+            <bdi>{visibleProse(title)}</bdi>
           </a>
         </h2>
         <StateBadge state={state} />

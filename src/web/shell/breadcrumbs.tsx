@@ -1,3 +1,5 @@
+import { visibleProse } from '../../rendering/hidden-characters.ts'
+
 interface BreadcrumbsProps {
   /** The pages above this one, from the list of cases down. */
   above: readonly { href: string; text: string }[]
@@ -12,12 +14,12 @@ export function Breadcrumbs({ above, current }: BreadcrumbsProps) {
         {above.map(({ href, text }) => (
           <li>
             <a href={href} dir="auto">
-              {text}
+              {visibleProse(text)}
             </a>
           </li>
         ))}
         <li aria-current="page" dir="auto">
-          {current}
+          {visibleProse(current)}
         </li>
       </ol>
     </nav>

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { EVENTS } from '../../model/events.ts'
 import { needYouText } from '../../model/state-groups.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import { AGENTS, CASES, HELP, NEW_CASE } from './addresses.ts'
 import { MARKS, type TabMark } from './tab-mark.ts'
@@ -47,7 +48,7 @@ export function Page({ title, assets, live, kind, mark, children }: PageProps) {
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <title>{`${mark ? `${MARKS[mark.kind]} ${mark.text} · ` : ''}${title} · ${workspace} · Casefile`}</title>
+        <title>{`${mark ? `${MARKS[mark.kind]} ${mark.text} · ` : ''}${visibleProse(title)} · ${workspace} · Casefile`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <link
