@@ -11,6 +11,7 @@ import { refusedActions } from '../model/refused-actions.ts'
 import { outOfScopeFiles } from '../model/scope.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations, stepsTime } from '../model/session-durations.ts'
+import { failureText } from '../model/session-failure.ts'
 import { sessionUsage } from '../model/session-usage.ts'
 import { objectionTo } from '../model/support.ts'
 import { usageTotal } from '../model/usage.ts'
@@ -82,6 +83,7 @@ export async function serializeSession(
     hypothesis,
     plan,
     output,
+    failure: session.state === 'failed' ? failureText(session) : null,
     diff: session.diff,
     tests: session.tests,
     failed_tests: session.failed_tests,

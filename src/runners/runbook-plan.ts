@@ -50,10 +50,18 @@ export async function planRunbook(request: PlanRequest): Promise<PlanResult> {
 }
 
 const SOURCES: Record<RunbookSource, string> = {
-  runbook: 'runbook.md',
+  runbook: RUNBOOK_FILE,
   description: "the case's description",
-  steps: 'the steps in casefile.md',
+  steps: `the steps in ${SETTINGS_FILE}`,
 }
+
+/** Names what the plan of a session was made from, without an agent. `files` are those that it was planned with. */
+export function sourceOfPlan(files: unknown, plan: string): string {
+  if (Array.isArray(files) && files.includes(RUNBOOK_FILE)) return SOURCES.runbook
+  return plan.startsWith(STEPS_INTRODUCTION) ? SOURCES.steps : SOURCES.description
+}
+
+const STEPS_INTRODUCTION = `Run the steps from ${SETTINGS_FILE}.`
 
 const NO_PLAN_HYPOTHESIS = 'None: there is nothing to plan with.'
 
@@ -86,7 +94,7 @@ async function fencesOf(description: string): Promise<string | null> {
 
 function stepsPlan(steps: readonly string[]): string {
   const blocks = steps.map((step, index) => block(`sh run id=step-${index + 1}`, step))
-  return ['Run the steps from casefile.md.', ...blocks].join('\n\n')
+  return [STEPS_INTRODUCTION, ...blocks].join('\n\n')
 }
 
 /** A runbook.md that runs the tests of a project. */

@@ -269,6 +269,22 @@ export async function mustBeInstalled(
   throw new AppError('provider_unavailable', redactor.text(message))
 }
 
+/**
+ * Throws if the provider's user is known to be logged out, before a session is created that could only fail. Arguments
+ * in casefile.md may choose another account or model, so that is then not known.
+ */
+export async function mustBeLoggedIn(
+  { environment, redactor, settings }: Pick<SessionDeps, 'environment' | 'redactor' | 'settings'>,
+  { id, source, spec }: Provider,
+): Promise<void> {
+  if (source !== 'built-in' || !spec?.login) return
+  const ids = { runId: '', case_id: '', session_id: '' }
+  const { env } = stepEnvironment(environment, ids, await settings(), spec.env)
+  if ((await isLoggedIn(spec.login, env)) !== false) return
+  const message = `${spec.title} is not logged in, so the provider ${id} cannot plan. Log in with: ${spec.login.command}. Or choose another provider: casefile doctor says which are logged in.`
+  throw new AppError('provider_unavailable', redactor.text(message))
+}
+
 function adviceFor({ program, install }: AgentSpec): string {
   return `${program} is not on the PATH. ${howToGet(install)}`
 }

@@ -28,7 +28,7 @@ import { chosenIsolation } from './isolation-checks.ts'
 import type { Job, SessionRun, Standing } from './jobs.ts'
 import { plan } from './plan-mode.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
-import { mustBeInstalled, providerOf } from './providers.ts'
+import { mustBeInstalled, mustBeLoggedIn, providerOf } from './providers.ts'
 import { changeRequest, type NewSession, requestedSession } from './sent-notes.ts'
 import { createSessionJobs, recover, type WhileFree } from './session-jobs.ts'
 import { mustBeRunnable, mustTrustFiles } from './start-checks.ts'
@@ -245,6 +245,7 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       await mustBeInstalled(deps, chosen, workdir)
       await mustTrustFiles(chosen, { root: layout.root, folder: workdir }, settings.files)
       const isolated = await chosenIsolation([requested, present.case, settings], workdir, layout)
+      await mustBeLoggedIn(deps, chosen)
       const { again } = wanted
       return beginSession(
         caseId,

@@ -20,12 +20,18 @@ inBrowser('what one approves, another one sees without a reload', async (t, visi
     await page.evaluate(() => Object.assign(window, { sameDocument: true }))
   }
   t.match(await list.locator(`#case-${ref.case_id}`).innerText(), /plan/i)
+  await grace.locator('.step-edit-button').click()
+  await grace.locator('.step-edit textarea').fill('what Grace wants')
   await ada.getByRole('button', { name: 'Approve and run 1 step' }).dblclick()
   for (const page of [ada, grace]) {
     await page.locator('#session-head .badge[data-state=complete]').waitFor()
     await page.locator('#terminal').getByText('the first text runs').waitFor()
     t.equal(await page.locator('#approve-button').count(), 0)
+    t.equal(await page.locator('.step-actions').count(), 0, 'the plan is over')
   }
+  await grace.getByRole('button', { name: 'Save step' }).click()
+  await grace.getByText('The plan no longer waits for approval').waitFor()
+  t.equal(await grace.locator('.step-edit textarea').inputValue(), 'what Grace wants')
   await eventually(
     () => list.locator(`#case-${ref.case_id}`).innerText(),
     (text) => !/plan/i.test(text),

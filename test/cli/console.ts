@@ -273,7 +273,8 @@ t.test('a session that fails gives its code', async (t) => {
   t.match(await cli.run('tail', 'door'), {
     code: 5,
     stdout: /│ no\n/,
-    stderr: /session 1 failed: planned .* ran .*Next, one of:\n {2}casefile start \w+ --again 1 /,
+    stderr:
+      /session 1 failed: step step-1 exited with 3, expected 0 \(planned .* ran .*\)\. Next, one of:\n {2}casefile start \w+ --again 1 +plan again; once its steps are right\n/,
   })
   t.match(await cli.run('list', '--needs', 'failed'), {
     stdout: /session 1 failed: step step-1 exited with 3, expected 0/,

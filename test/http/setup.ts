@@ -63,6 +63,27 @@ t.test('says what is set up and which agents can be used', async (t) => {
   t.notMatch(text, /secret@/, 'nothing about the account')
 })
 
+t.test('a session does not begin with an agent that is known to be logged out', async (t) => {
+  const codex = '#!/bin/sh\ncase "$1" in --version) echo codex-cli 0.169.0 ;; *) exit 1 ;; esac\n'
+  const app = await opened(t, {}, { claude: LOGGED_IN, codex, copilot: '#!/bin/sh\nexit 1\n' })
+  const { id } = await app.newCase()
+  const start = (provider: string) =>
+    app.request('POST', `/cases/${id}/sessions`, { type: 'planning', provider })
+  t.match(await start('codex'), {
+    status: 422,
+    json: { code: 'provider_unavailable', detail: /not logged in.* Log in with: codex login\./ },
+  })
+  t.notOk(existsSync(app.file(id, 'sessions')), 'nothing was made')
+  t.match(await must(app, 'GET', `/cases/${id}`), { state: 'OPEN' })
+  for (const provider of ['copilot', 'claude']) {
+    t.equal((await start(provider)).status, 201, `${provider}: unknown, or logged in`)
+    const session = (await must(app, 'GET', `/cases/${id}/sessions`)).at(-1)
+    const ref = { case_id: id, id: session.id, path: `/cases/${id}/sessions/${session.id}` }
+    await reaches(app, ref, 'failed')
+    t.match((await must(app, 'GET', ref.path)).failure, /\w/, 'the JSON says why it failed')
+  }
+})
+
 t.test('changes settings and leaves the rest of the file', async (t) => {
   const before = '---\n# mine\nprovider: runbook   # who plans\n---\n\nMind the gap.\n'
   const app = await opened(t, { 'casefile.md': before }, { claude: LOGGED_IN })

@@ -61,13 +61,23 @@ t.test('after a stop of the service nothing needs a fix', (t) => {
       proofs: [],
       problems: [],
     } as unknown as CaseFolder
-    const none = { terminal: null, queue: null, planErrors: 0, isBroken: false, isBarred: false }
+    const none = {
+      planSource: 'runbook.md',
+      terminal: null,
+      queue: null,
+      planErrors: 0,
+      isBroken: false,
+      isBarred: false,
+    }
     return sessionStatus({ folder, session, rows: [], plan: { steps: [] }, ...none }).more
   }
   t.equal(
     moreOf('The service was stopped while the session was executing.'),
     'Plan again to run it.',
   )
-  t.match(moreOf('The run stopped: step a failed.'), /fix that file/)
+  t.match(
+    moreOf('The run stopped: step a failed.'),
+    /^The plan came from runbook\.md: fix that, then plan again/,
+  )
   t.end()
 })

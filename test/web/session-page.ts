@@ -190,7 +190,7 @@ t.test('one that failed says why, and what did not run', async (t) => {
   const text = words((await page(service, pageOf(ref))).html)
   t.match(
     text,
-    /Failed: step one exited with 3, expected 0\. Runbook plans come from runbook\.md: fix that file, then plan again/,
+    /Failed: step one exited with 3, expected 0\. The plan came from runbook\.md: fix that, then plan again/,
   )
   t.match(text, /one failed .* exit 3 .* two not run/)
   t.match(text, /Output .* Changed files/, 'first what says why')

@@ -4,6 +4,7 @@ import { counted } from '../../model/amounts.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
+import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { ReadContext } from '../context.ts'
 import { shownLine } from '../output/shown-line.ts'
@@ -55,17 +56,23 @@ export function sayFailed(
   {
     case_id,
     number,
+    provider,
     durations,
+    failure,
     origin,
-  }: Pick<SessionJson, 'case_id' | 'number' | 'durations' | 'origin'>,
+  }: Pick<SessionJson, 'case_id' | 'number' | 'provider' | 'durations' | 'failure' | 'origin'>,
 ): void {
   const place = case_id.slice(0, 8)
   const took = durationsText(durations)
-  terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Next, one of:`)
+  const why = failure === null ? '' : `: ${shownLine(failure)}`
+  const facts = took === '' ? '' : ` (${took})`
+  terminal.say(`\nsession ${number} failed${why}${facts}. Next, one of:`)
   const again = `casefile start ${place} --again ${number}`
+  const sees =
+    provider === OWN_PROVIDER ? 'once its steps are right' : 'the agent sees this failure'
   for (const [command, what] of [
     // the next prompt in the terminal begins a session; the service does not start its agent
-    ...(origin === 'terminal' ? [] : [[again, 'plan again; the agent sees this failure'] as const]),
+    ...(origin === 'terminal' ? [] : [[again, `plan again; ${sees}`] as const]),
     [`casefile show ${place} ${number}`, 'read its output and failed tests'],
     [`casefile state ${place} open`, 'leave it for later'],
   ] as const) {

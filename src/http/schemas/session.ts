@@ -111,6 +111,7 @@ export const session = z
     hypothesis: z.string().describe('What the agent thinks the cause is, in markdown.'),
     plan: z.string().describe('What it wants to do, in markdown, with the steps to run.'),
     output: z.string().describe('What the steps or the agent printed.'),
+    failure: z.string().nullable().describe('Why it failed, in one line; null if it did not.'),
     diff: diff.nullable(),
     tests: tests.nullable(),
     failed_tests: z
@@ -177,6 +178,7 @@ export const session = z
         hypothesis: 'A time in seconds is compared with a clock in milliseconds.',
         plan: PLAN.text,
         output: '',
+        failure: null,
         diff: null,
         tests: null,
         failed_tests: [],
@@ -223,6 +225,7 @@ export const session = z
         plan: 'Give every password its own salt.\n\n```sh run id=test timeout=60s proof=tap\nnpm test --silent\n```',
         output:
           '$ step test\nTAP version 13\nok 1 - two users with one password have different hashes\n1..1\n[exit 0 after 1.6 s]',
+        failure: null,
         diff: {
           file: 'src/password.js',
           additions: 2,

@@ -13,7 +13,14 @@ export const CLAUDE_LOGIN: LoginCheck = {
   status: ['claude', 'auth', 'status'],
   async read(answer, env) {
     const { loggedIn } = asRecord(parseJson(answer))
-    if (typeof loggedIn === 'boolean') return loggedIn
+    // it does not know of another service that has its models
+    const isElsewhere = isAnySet(env, [
+      'ANTHROPIC_BASE_URL',
+      'CLAUDE_CODE_USE_BEDROCK',
+      'CLAUDE_CODE_USE_FOUNDRY',
+      'CLAUDE_CODE_USE_VERTEX',
+    ])
+    if (typeof loggedIn === 'boolean') return loggedIn || (isElsewhere ? null : false)
     const tokens = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN']
     const folder = homeFolder(env, 'CLAUDE_CONFIG_DIR', '.claude')
     return isAnySet(env, tokens) || (await isThere(folder, '.credentials.json')) || null

@@ -5,8 +5,8 @@ import { type Lines, linesOf, planText, presentPlan } from './plan-lines.ts'
 
 /** Buttons on each step of a plan that waits: comment on it, or edit its lines in place. */
 export function startStepEdit(): void {
-  addButtons()
-  document.addEventListener('refreshed', addButtons)
+  showButtons()
+  document.addEventListener('refreshed', showButtons)
   document.addEventListener('click', ({ target }) => {
     const step = (target as Element)
       .closest('.step-edit-button')
@@ -38,7 +38,10 @@ export function startStepEdit(): void {
   )
 }
 
-function addButtons(): void {
+function showButtons(): void {
+  const isOpen = planText() !== null
+  if (!isOpen) for (const actions of document.querySelectorAll('.step-actions')) actions.remove()
+  if (!isOpen) for (const form of untouchedEditors()) form.remove()
   for (const caption of planText()?.querySelectorAll('figure.step > figcaption') ?? []) {
     if (caption.querySelector('.step-actions')) continue
     const name = caption.querySelector('.step-id')?.textContent ?? ''
@@ -55,6 +58,10 @@ function addButtons(): void {
       ),
     )
   }
+}
+
+function untouchedEditors(): NodeListOf<HTMLElement> {
+  return document.querySelectorAll('#plan :is(.step-edit, .comment-composer):not([data-dirty])')
 }
 
 function openEditor(step: HTMLElement): void {
@@ -107,8 +114,16 @@ function close(form: HTMLFormElement): void {
   form.remove()
 }
 
-/** Puts the whole plan with the edited lines into the form. False if the plan is another one by now. */
+/** Puts the whole plan with the edited lines into the form. False if the plan is over, or another one by now. */
 function complete(form: HTMLFormElement): boolean {
+  if (planText() === null) {
+    showError(form, {
+      code: 'wrong_state',
+      detail:
+        'The plan no longer waits for approval, so it cannot be edited, and this was not saved. Copy your text, and cancel.',
+    })
+    return false
+  }
   const { source, hash } = presentPlan()
   const plan = form.elements.namedItem('plan') as HTMLInputElement
   const text = form.querySelector('textarea')!.value

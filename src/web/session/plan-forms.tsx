@@ -178,7 +178,7 @@ export function ReviseForm({ data }: { data: SessionPageData }) {
       <form class="form" id="revise-form" data-send="POST" action={`${sessionApi(session)}/revise`}>
         {isOwn ? (
           <>
-            <p>Runbook plans come from runbook.md. Edit that file, then rebuild the plan.</p>
+            <p>The plan came from {data.planSource}. Edit that, then rebuild the plan.</p>
             <input type="hidden" name="note" value="Rebuild the plan." />
           </>
         ) : (

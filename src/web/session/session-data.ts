@@ -11,11 +11,13 @@ import type { Gate } from '../../model/gate.ts'
 import { isBreaking } from '../../model/problem.ts'
 import type { Proof } from '../../model/proof.ts'
 import { hasEnded, type Session } from '../../model/session.ts'
+import { lastOf } from '../../model/trail.ts'
 import { paintTexts } from '../../rendering/diff/decorate.ts'
 import type { DiffLayout, ShownDiff } from '../../rendering/diff/shown-diff.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import type { Heading, Slot } from '../../rendering/markdown/options.ts'
+import { sourceOfPlan } from '../../runners/runbook-plan.ts'
 import { commentsOfSession } from '../../sessions/comments.ts'
 import { type SessionWalls, wallsIfKnown } from '../../sessions/expected-walls.ts'
 import {
@@ -75,6 +77,8 @@ export interface SessionPageData extends RenderedPlan {
   /** Its file can't be relied on: nothing in it can be approved or changed. */
   isBroken: boolean
   status: SessionStatus
+  /** What its plan was made from, if no agent made it. */
+  planSource: string
   /** Null for a session whose agent the service starts. */
   terminal: TerminalFacts | null
   plan: PlanReading
@@ -149,6 +153,8 @@ export async function loadSessionPage(
   const rows = stepRows(session, plan, carried.willRun)
   const present = { plan: json.plan, savedAt: savedAt(service, json) }
   const revisions = revisionsOf(session, present)
+  const loaded = lastOf(session.trail, 'context_loaded')
+  const planSource = sourceOfPlan(loaded?.fields.files, json.plan)
   const planErrors = waits ? plan.errors.length : 0
   const isBroken = json.problems.some(isBreaking)
   const base = memoryPage(session.case_id, '')
@@ -173,6 +179,7 @@ export async function loadSessionPage(
     etag,
     query,
     plan,
+    planSource,
     rows,
     terminal,
     revisions,
@@ -185,6 +192,7 @@ export async function loadSessionPage(
       session,
       rows,
       plan,
+      planSource,
       terminal,
       queue: json.queue,
       planErrors,

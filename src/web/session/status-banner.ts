@@ -34,6 +34,8 @@ interface StatusInput {
   session: Session
   rows: readonly StepRow[]
   plan: Pick<PlanReading, 'steps'>
+  /** What its plan was made from, if no agent made it. */
+  planSource: string
   terminal: TerminalFacts | null
   /** Its place in line. */
   queue: QueuePlaceJson | null
@@ -151,14 +153,14 @@ function whyLeft({ trail }: Session): string | undefined {
     : undefined
 }
 
-function failed({ folder, session, terminal }: StatusInput): SessionStatus {
+function failed({ folder, session, planSource, terminal }: StatusInput): SessionStatus {
   const isYours = unansweredFailure(folder) === session && !isClosed(shownState(folder))
   const next = terminal
     ? afterFailureText(terminal)
     : session.provider === OWN_PROVIDER
       ? wasStopped(session)
         ? 'Plan again to run it.'
-        : 'Runbook plans come from runbook.md: fix that file, then plan again.'
+        : `The plan came from ${planSource}: fix that, then plan again.`
       : `Plan again starts a new session that tells ${session.provider} about this failure.`
   return {
     kind: isYours ? 'waiting' : 'over',
