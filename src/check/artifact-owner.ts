@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { stampOf } from '../files/safe-read.ts'
 import type { Session } from '../model/session.ts'
+import { stepsOf } from '../model/trail-steps.ts'
 import { artifactsOf } from '../runners/output/artifact-renaming.ts'
 import { headAndTailOfFile } from '../runners/output/output-log.ts'
-import { stepsOf } from '../sessions/trail-steps.ts'
 import type { Layout } from '../workspace/layout.ts'
 
 const MIB = 1024 * 1024

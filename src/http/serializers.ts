@@ -18,6 +18,7 @@ import { usageTotal } from '../model/usage.ts'
 import { goesOn } from '../platform/processes.ts'
 import { commentsOfSession } from '../sessions/comments.ts'
 import { textProblems } from '../sessions/file-checks.ts'
+import { judgeCandidate } from '../sessions/judge-candidates.ts'
 import { signatureBeside, signatureOf } from '../signing/approval-signature.ts'
 import type { HttpDeps } from './deps.ts'
 import { etagOf } from './etag.ts'
@@ -107,7 +108,7 @@ export async function serializeSession(
     plan_unchanged: isPlanUnchanged(session.trail),
     queue: queuePlace(service, session.id),
     signature: signatureBeside(planSha256, await signatureOf(service.layout, session), session),
-    candidates,
+    candidates: candidates.map((candidate) => judgeCandidate(session, candidate)),
     comments: countComments(await commentsOfSession(service, session)),
     problems: [
       ...folder.problems.filter((problem) => problem.file === file),

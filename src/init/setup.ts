@@ -12,7 +12,12 @@ import type { CaseFolder } from '../model/case-folder.ts'
 import { RUNBOOK_FILE } from '../model/memory-name.ts'
 import { OWN_PROVIDER, SETTINGS_FILE } from '../model/settings.ts'
 import { findTests, type ProjectTests } from '../runners/project-tests.ts'
-import { findRunbook, type RunbookSource, testsRunbook } from '../runners/runbook-plan.ts'
+import {
+  findRunbook,
+  type RunbookSource,
+  testsRunbook,
+  testsStep,
+} from '../runners/runbook-plan.ts'
 import type { SessionDeps } from '../sessions/deps.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import { providerOf } from '../sessions/providers.ts'
@@ -81,8 +86,8 @@ export interface CaseSetup {
   in_terminal: boolean
   /** Null if there is nothing to plan with. */
   plans_from: 'agent' | RunbookSource | null
-  /** The tests of the case's working folder, and a runbook.md that runs them. */
-  tests: (Tests & { runbook: string }) | null
+  /** The tests of the case's working folder, with a step and a runbook.md that run them. */
+  tests: (Tests & { step: string; runbook: string }) | null
 }
 
 export interface Setup {
@@ -203,7 +208,11 @@ export function createSetup(deps: SetupDeps): Setup {
         provider: name,
         in_terminal: await hasHooks(name),
         plans_from: await plansFrom(),
-        tests: tests && { ...withoutId(tests), runbook: testsRunbook(tests) },
+        tests: tests && {
+          ...withoutId(tests),
+          step: testsStep(tests),
+          runbook: testsRunbook(tests),
+        },
       }
 
       async function plansFrom(): Promise<CaseSetup['plans_from']> {

@@ -173,6 +173,10 @@ function readStep(
   if (options.baseline && !reportFacts(options.proof ?? null)) {
     wrong(`baseline compares tests, so it needs a report: proof=${REPORT_NAMES.join(', ')}`)
   }
+  if (options.proof === 'test' && language !== 'js') {
+    const why = maskedExit(fence.value, language as StepLanguage)
+    if (why) wrong(`proof=test is judged by its exit code, but ${why}`)
+  }
   if (errors.length > 0) return { step: null, errors }
   const defaults = {
     id: `step-${position}`,
@@ -192,6 +196,23 @@ function readStep(
     line: fence.line,
   }
   return { step, errors }
+}
+
+/** Why the exit code of a script may not be that of the tests in it; null if nothing speaks for that. */
+function maskedExit(script: string, language: StepLanguage): string | null {
+  const code = script.replace(/'[^']*'|"(?:\\.|[^"\\])*"|\\[\s\S]|(?<=^|\s)#[^\n]*/g, 'x')
+  if (/\|\|/.test(code)) return '|| hides that of its first command'
+  if (/\|/.test(code) && language === 'sh') {
+    return 'that of a pipe in sh is that of its last command: write to a file, or use bash'
+  }
+  if (/(?:^|\s)(?:set|shopt) \+/.test(code)) return 'set +e lets the step go on after a failure'
+  if (/(?<![>&<])&(?![>&])/.test(code)) return 'a command behind & runs apart'
+  if (/(?:^|[\n;(])\s*(?:if|while|until|!)\s/.test(code))
+    return 'a condition hides that of its command'
+  const lines = code.trim().split('\n')
+  return lines.slice(0, -1).some((line) => /&&/.test(line))
+    ? '&& hides that of its first command where lines follow: write each command on its own line'
+    : null
 }
 
 /** Reports steps whose names differ only in case, as artifacts are named by step. */

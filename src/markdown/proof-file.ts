@@ -2,11 +2,12 @@ import { hash } from 'node:crypto'
 import type { Verification } from '../model/case-folder.ts'
 import { type ProofImage, pictureText } from '../model/picture.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
-import type { Counted, Proof } from '../model/proof.ts'
+import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
+import { isDiff } from '../model/proof-type.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
 import { type MarkdownDocument, readDocument } from './document.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { fieldReader, type RecordResult, readRecord } from './fields.ts'
+import { type FieldReader, fieldReader, type RecordResult, readRecord } from './fields.ts'
 import { lineAt, linesOf } from './lines.ts'
 import { closesFence, OPENING } from './outline.ts'
 import {
@@ -64,7 +65,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     reader.problem('sha256', 'proof_changed', why)
   }
   const isCounted = stated !== null && reader.has('tests')
-  const tests = reportCounts(reader)
+  const tests = countsOf(reader, content)
   const uncounted = image === null && !isCounted && looksLikeReport(content)
   const isCount = uncounted || (tests?.run ?? 0) > 0
   const value: Proof = {
@@ -84,6 +85,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     intact,
     stamped: stated !== null,
     empty: content.trim() === '',
+    is_diff: image === null && isDiff(content),
     uncounted,
     unread: image === null && !isCount ? unreadReport(content) : null,
   }
@@ -92,6 +94,12 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     content,
     problems: reader.problems,
   }
+}
+
+/** Counts that only a person can have written, beside a text that is no report, say nothing. */
+function countsOf(reader: FieldReader, content: string): ReportCounts | null {
+  const stated = reportCounts(reader)
+  return stated === null || stated.run === 0 || looksLikeReport(content) ? stated : null
 }
 
 const OUTSIDE =

@@ -1,18 +1,17 @@
+import { isDiff } from '../model/proof-type.ts'
+
 /**
  * Whether a text looks like a test report: TAP, JUnit XML or `go test -json`. Fast but with false positives, which
- * counting the tests resolves. Never false for a text that the report readers recognize.
+ * counting the tests resolves. A diff is no report, even of a file with one. Never false for another text that the
+ * report readers recognize.
  */
 export function looksLikeReport(text: string): boolean {
-  if (PATCH.test(text)) return false
-  return TAP.test(text) || JUNIT.test(text) || GO.test(text)
+  return (TAP.test(text) || JUNIT.test(text) || GO.test(text)) && !isDiff(text)
 }
 
 const TAP = /^[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d|not ok(?=[ \t\r\n]|$))/m
 const JUNIT = /<(?:[\w.-]+:)?testsuites?[\s/>]/
 const GO = /^\{[^\n]*"Action"[ \t]*:[ \t]*"/m
-
-/** A patch may change a report, which is then not a result. */
-const PATCH = /^\s*diff --git /
 
 /** Reports that Casefile does not read, by their root element. */
 const UNREAD_XML: Record<string, string> = {
@@ -54,7 +53,7 @@ const JSON_START = /^\uFEFF?[ \t]*(?:\{|\[\s{0,9}\{)/m
 
 /** The name of the test report that a text seems to be, if it is one that Casefile does not read; otherwise null. */
 export function unreadReport(text: string): string | null {
-  if (PATCH.test(text)) return null
+  if (isDiff(text)) return null
   const element = ROOT.exec(text)?.[1]
   if (element !== undefined) return UNREAD_XML[element]!
   if (/^##teamcity\[test/m.test(text)) return 'TeamCity messages'

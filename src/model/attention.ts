@@ -61,7 +61,7 @@ export function isClosed(state: CaseState): boolean {
  * 4. `failed`: the newest session failed, and nothing happened since.
  * 5. `running`: a session plans or executes on this machine; a session of another machine is a problem.
  * 6. `proof`: a complete session has no proof, or the gate is shut and a proof supports nothing, or a proof is not
- *    verified.
+ *    verified, or the case is VERIFYING without a proof that a required item needs.
  * 7. `gate_open`: the case can be resolved.
  *
  * If several sessions match, the newest counts.
@@ -96,9 +96,19 @@ export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): At
   if (unsupported !== null) return attentionTo('proof', unsupported)
   if (unverified.length > 0)
     return attentionTo('proof', `${counted(unverified.length)} not verified yet`)
-  return gate.open
-    ? attentionTo('gate_open', 'the proof gate is open, so the case can be resolved')
-    : null
+  if (gate.open)
+    return attentionTo('gate_open', 'the proof gate is open, so the case can be resolved')
+  const unmet = state === 'VERIFYING' ? unmetText(gate) : null
+  return unmet === null ? null : attentionTo('proof', unmet)
+}
+
+function unmetText({ items }: Gate): string | null {
+  const item = items.find(({ required, satisfied_by }) => required && satisfied_by === null)
+  if (!item) return null
+  const what = JSON.stringify(cutLine(item.description))
+  return item.type === null
+    ? `${what} names no type of proof`
+    : `${what} needs a verified ${item.type}`
 }
 
 /** Returns the newest session that plans or executes on this machine. */

@@ -7,13 +7,15 @@ import {
   type Proof,
   type ReportCounts,
 } from './proof.ts'
+import { isDiff, shownType } from './proof-type.ts'
 import { hasProof, isSealed, type Session } from './session.ts'
 import { isRunning } from './session-state.ts'
 import { type NewTrailLine, numbered } from './trail.ts'
 
 export interface NewProof {
   id: string
-  type: string
+  /** Null gives it the type of what it is. */
+  type: string | null
   content: string
   /** The bytes of the picture, if the proof is one. */
   picture: Uint8Array | null
@@ -48,14 +50,16 @@ export function sessionForProof(folder: CaseFolder, id: string | null | undefine
 /** Attaches proof. This ends and seals a complete session. */
 export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): Edit[] {
   const session = sessionForProof(folder, wanted.session_id)
-  const { counted, exit_code } = wanted
+  const { counted, exit_code, content, picture } = wanted
+  const session_id = session?.id ?? null
+  const is_diff = picture === null && isDiff(content)
+  const shown = { ...counted, session_id, is_diff }
   const proof: Proof = {
-    ...counted,
+    ...shown,
     exit_code,
     id: wanted.id,
     case_id: folder.case.id,
-    session_id: session?.id ?? null,
-    type: wanted.type,
+    type: wanted.type ?? shownType(shown, folder.sessions),
     created_at: now,
     verified: false,
     verified_at: null,
@@ -65,7 +69,6 @@ export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): 
     empty: false,
     uncounted: false,
   }
-  const { content, picture } = wanted
   const edits: Edit[] = [
     {
       file: 'new-proof',

@@ -7,9 +7,9 @@ export function isStepLanguage(word: string): word is StepLanguage {
   return (STEP_LANGUAGES as readonly string[]).includes(word)
 }
 
-/** What a step proves by: a test report, or its output as it is. */
-export type StepProof = ReportFormat | 'log'
-export const STEP_PROOFS: readonly StepProof[] = [...REPORT_NAMES, 'log']
+/** What a step proves by: a test report, the log of tests (which its exit code judges), or other output. */
+export type StepProof = ReportFormat | 'test' | 'log'
+export const STEP_PROOFS: readonly StepProof[] = [...REPORT_NAMES, 'test', 'log']
 
 /** A fenced block marked `run` in a plan. It is executed once the plan is approved. */
 export interface PlanStep {

@@ -36,6 +36,8 @@ export interface Proof {
   stamped: boolean
   /** The content is empty. */
   empty: boolean
+  /** The content is a diff. */
+  is_diff: boolean
   /** Whether the content looks like a test report that the service has not counted yet. */
   uncounted: boolean
   /** The name of the test report that the content seems to be, if Casefile does not read such reports. */

@@ -1,5 +1,7 @@
 import type { Proof } from './proof.ts'
+import { otherTypeText, testStepOf } from './proof-type.ts'
 import type { Session } from './session.ts'
+import { endOf } from './trail-steps.ts'
 
 /** Reasons why a proof does not support its claim. */
 export const OBJECTION_CODES = [
@@ -12,6 +14,7 @@ export const OBJECTION_CODES = [
   'unread_report',
   'session_failed',
   'exit_code',
+  'other_type',
 ] as const
 
 export type ObjectionCode = (typeof OBJECTION_CODES)[number]
@@ -79,7 +82,7 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
   } else if (proof.unread !== null) {
     const text = `its report is not read by Casefile (${proof.unread})`
     add('unread_report', text, `attach TAP, JUnit XML or go test -json, ${OR_ACCEPT}`)
-  } else if (tests?.run === 0) {
+  } else if (tests && tests.passed < 1) {
     add('nothing_ran', 'no test ran', `attach a report of tests that ran, ${OR_ACCEPT}`)
   }
   const session = sessions.find(({ id }) => id === proof.session_id)
@@ -91,7 +94,26 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
     const text = `the step ended with exit code ${exit_code}`
     add('exit_code', text, `attach the output of a step that ended with 0, ${OR_ACCEPT}`)
   }
+  found.push(...typeObjections(proof, sessions))
   return found
+}
+
+/** A proof has to be what its type says, and the log of tests is as good as the exit code of its step. */
+function typeObjections(proof: Proof, sessions: readonly Session[]): Objection[] {
+  const { type, tests, exit_code } = proof
+  const text = otherTypeText(proof, sessions)
+  if (text !== null) {
+    const wanted =
+      type === 'test-log'
+        ? 'attach a test report, or the log of a step with proof=test,'
+        : `attach one that is a ${type},`
+    return [{ code: 'other_type', text, remedy: `${wanted} ${OR_ACCEPT}` }]
+  }
+  if (type !== 'test-log' || tests !== null || exit_code !== null) return []
+  const step = testStepOf(proof, sessions)
+  if (step === null || step.finished?.fields.exit === 0) return []
+  const remedy = `attach the output of a step that ended with 0, ${OR_ACCEPT}`
+  return [{ code: 'exit_code', text: `its step ended otherwise: ${endOf(step)}`, remedy }]
 }
 
 const MAX_NAMES = 5

@@ -1,7 +1,9 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import type { ReportFormat } from '../model/report-formats.ts'
 import { SETTINGS_FILE, type Settings } from '../model/settings.ts'
+import { npmReportScript, reportScript } from './report-command.ts'
 
 export interface ProjectTests {
   /** A step id. */
@@ -9,13 +11,19 @@ export interface ProjectTests {
   command: string
   /** The file with the test command. */
   source: string
-  /** The report that the command is known to print. */
+  /** What a step runs: the command, and what makes it print a report. */
+  script: string
+  /** The report that the script is known to print. */
   report: ReportFormat | null
 }
 
 type Detect = (text: string) => Omit<ProjectTests, 'source'> | null
 
-const plain = (id: string, command: string) => ({ id, command, report: null })
+const plain = (id: string, command: string) => ({
+  id,
+  command,
+  ...(reportScript(command) ?? { script: command, report: null }),
+})
 
 /** The files that may name a project's test command, in order of preference. */
 const SOURCES: [file: string, detect: Detect][] = [
@@ -35,7 +43,7 @@ export async function detectTests(folder: string): Promise<ProjectTests | null> 
     const found = text?.ok ? detect(text.text.replace(/^\ufeff/, '')) : null
     if (found) return { ...found, source }
   }
-  return null
+  return pythonFiles(folder)
 }
 
 /** The tests of a folder: the command in casefile.md, else what the project's own files say. */
@@ -46,12 +54,8 @@ export async function findTests(
   const detected = await detectTests(folder)
   if (command === null) return detected
   const isSame = detected !== null && isSameTest(detected.command, command)
-  return {
-    id: isSame ? detected.id : 'tests',
-    command,
-    source: SETTINGS_FILE,
-    report: isSame ? detected.report : null,
-  }
+  const found = isSame ? detected : plain('tests', command)
+  return { ...found, command, source: SETTINGS_FILE }
 }
 
 /** `npm test` prints what `npm test --silent` prints, and two lines more. */
@@ -64,7 +68,9 @@ function npmTest(text: string): ReturnType<Detect> {
   const script = testScript(text)
   if (script === null || script.trim() === '' || /no test specified/.test(script)) return null
   const isTap = /--test-reporter[= ]tap\b|(?:^|[\s;&])tap(?:\s|$).*-R[ =]?tap/.test(script)
-  return { id: 'npm-test', command: 'npm test --silent', report: isTap ? 'tap' : null }
+  const command = 'npm test --silent'
+  const asked = npmReportScript(command, script)
+  return { id: 'npm-test', command, script: command, report: isTap ? 'tap' : null, ...asked }
 }
 
 function testScript(text: string): string | null {
@@ -93,4 +99,20 @@ function pythonTest(text: string): ReturnType<Detect> {
   const settings = text.replace(/^\s*#.*$/gm, '')
   const isProject = /^\[(?:project|tool\.poetry)\]/m.test(settings)
   return isProject || /\bpytest\b/.test(settings) ? plain('pytest', 'python3 -m pytest') : null
+}
+
+/** A Python project that has nothing but its tests, `test_*.py` there or in `tests/`. */
+async function pythonFiles(folder: string): Promise<ProjectTests | null> {
+  for (const place of ['.', 'tests']) {
+    const names = await readdir(join(folder, place)).catch(() => [])
+    const source = names.filter((name) => /^test_\w+\.py$/.test(name)).sort()[0]
+    if (source === undefined) continue
+    const read = await readRegular(join(folder, place, source), { maxBytes: 1024 * 1024 })
+    const text = read.ok ? decodeUtf8(read.bytes) : null
+    const isUnittest = text?.ok === true && /^\s*(?:import|from)\s+unittest\b/m.test(text.text)
+    const unittest = `python3 -m unittest discover${place === '.' ? '' : ` -s ${place}`}`
+    const found = isUnittest ? plain('unittest', unittest) : plain('pytest', 'python3 -m pytest')
+    return { ...found, source: join(place, source) }
+  }
+  return null
 }

@@ -98,10 +98,16 @@ function stepsPlan(steps: readonly string[]): string {
 }
 
 /** A runbook.md that runs the tests of a project. */
-export function testsRunbook({ id, command, report, source }: ProjectTests): string {
-  const step = block(`sh run id=${id} proof=${report ?? 'log'}`, command)
+export function testsRunbook(tests: ProjectTests): string {
+  const { source } = tests
+  const step = testsStep(tests)
   const hypothesis = `None: this plan only runs the tests, with the command ${source === SETTINGS_FILE ? 'of `tests` in casefile.md' : `found in ${source}`}.`
   return `Run the project's own tests (${source}).\n\n${step}\n\n## Hypothesis\n\n${hypothesis}\n`
+}
+
+/** A step of a plan that runs the tests of a project. */
+export function testsStep({ id, script, report }: ProjectTests): string {
+  return block(`sh run id=${id} proof=${report ?? 'test'}`, script)
 }
 
 function block(info: string, script: string): string {

@@ -3,9 +3,9 @@
 import { hash } from 'node:crypto'
 import { readRegular } from '../files/safe-read.ts'
 import type { TrailLine } from '../model/trail.ts'
+import type { TrailStep } from '../model/trail-steps.ts'
 import { artifactPath, MAX_REPORT_BYTES } from '../runners/output/artifacts.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { TrailStep } from './trail-steps.ts'
 
 /** Whether the artifact of a step is not what the step left. False if it cannot be read. */
 export async function isOtherArtifact(

@@ -13,6 +13,7 @@ import type { Settings } from '../model/settings.ts'
 import { acceptedDespite, objectionTo } from '../model/support.ts'
 import { lastOf } from '../model/trail.ts'
 import { findTests } from '../runners/project-tests.ts'
+import { testsStep } from '../runners/runbook-plan.ts'
 import type { Search } from '../search/search.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
@@ -27,8 +28,8 @@ import type { Provider } from './providers.ts'
 export interface PromptContext {
   case: { id: string; title: string; type: string; state: string; description: string }
   checklist: readonly string[]
-  /** The command that runs the project's tests; null if it is not known. */
-  tests: string | null
+  /** How the project's tests are run, and a step that does it; null if it is not known. */
+  tests: { command: string; step: string } | null
   type: SessionType
   /** The case's notes by name, most useful first. */
   notes: readonly { name: string; text: string }[]
@@ -107,13 +108,14 @@ export async function promptContext(
     earlier.push(await earlierSession(deps, id, each))
   }
   const notes = [...memory].filter(([name]) => name !== 'case.md')
+  const tests = await findTests(workdir, settings)
   const context: PromptContext = {
     case: { id, title, type, state: shownState(folder), description },
     checklist: checklist.map(
       (item) =>
         `- ${item.description}${item.type ? ` (${item.type}${item.required ? ', required' : ''})` : ''}`,
     ),
-    tests: (await findTests(workdir, settings))?.command ?? null,
+    tests: tests && { command: tests.command, step: testsStep(tests) },
     type: session.type,
     notes: notes.map(([name, text]) => ({ name, text })),
     earlier,

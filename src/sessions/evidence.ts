@@ -4,6 +4,13 @@ import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import { reportFacts } from '../model/report-formats.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
 import { type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
+import {
+  baselineStepsOf,
+  endOf,
+  stepsOf,
+  type TrailStep,
+  workStepsOf,
+} from '../model/trail-steps.ts'
 import { artifactPath, MAX_REPORT_BYTES, readArtifact } from '../runners/output/artifacts.ts'
 import { headAndTail } from '../runners/output/output-excerpt.ts'
 import { headAndTailOfFile } from '../runners/output/output-log.ts'
@@ -15,7 +22,6 @@ import {
 import { type TestResults, testNote } from '../runners/reports/test-results.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { changedText, isOtherArtifact } from './changed-artifacts.ts'
-import { baselineStepsOf, endOf, stepsOf, type TrailStep, workStepsOf } from './trail-steps.ts'
 
 /** The size limit of `## Execution output`; the full output is in artifacts/. */
 const MAX_OUTPUT_BYTES = 64 * 1024
@@ -125,7 +131,7 @@ async function resultsOf(
   { proof, artifacts }: TrailStep,
   artifact: string,
 ): Promise<ReportReading> {
-  if (artifact !== artifacts.report && proof !== 'log') return { results: null }
+  if (artifact !== artifacts.report && proof !== 'log' && proof !== 'test') return { results: null }
   let text: string | null
   try {
     text = await readArtifact(layout, case_id, artifact, MAX_REPORT_BYTES, true)

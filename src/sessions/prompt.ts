@@ -130,7 +130,10 @@ function caseText({ case: theCase, checklist, tests }: PromptContext, sizes = SI
   const { text } = cutText(description, sizes.description)
   const items =
     checklist.length > 0 ? `\n\nProof that will be required:\n\n${checklist.join('\n')}` : ''
-  const testing = tests === null ? '' : `\n\nThe project's tests are run with: ${tests}`
+  const testing =
+    tests === null
+      ? ''
+      : `\n\nThe project's tests are run with: ${tests.command}\n\nAs a step of a plan, with what proves that they pass:\n\n${tests.step}`
   const head = `Title: ${title}\nCase: ${id}\nType: ${type}\nState: ${state}`
   return section(
     'The case',
@@ -263,7 +266,7 @@ export function cutText(text: string, maxBytes: number): { text: string; isCut: 
 
 /** Such as: tap or go for a step that prints such a report, where go is the output of go test -json */
 const REPORT_WORDS = [
-  `${REPORT_NAMES.slice(0, -1).join(', ')} or ${REPORT_NAMES.at(-1)} for a step that prints such a report`,
+  `${REPORT_NAMES.slice(0, -1).join(', ')} or ${REPORT_NAMES.at(-1)} for a step that prints such a report, or test for a step that runs tests and prints none: its exit code has to be that of the tests, so use no pipe and no ||`,
   ...REPORT_NAMES.flatMap((name) => {
     const hint = reportFacts(name)?.hint
     return hint ? [`where ${name} is ${hint}`] : []

@@ -8,7 +8,9 @@ import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { Actor } from '../model/history.ts'
 import { pictureFacts, pictureName } from '../model/picture.ts'
 import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
+import { leavesReport, stepOfArtifact, typeByName } from '../model/proof-type.ts'
 import type { Session } from '../model/session.ts'
+import type { TrailStep } from '../model/trail-steps.ts'
 import { readArtifact } from '../runners/output/artifacts.ts'
 import {
   openReportReader,
@@ -21,7 +23,6 @@ import { hashOf, type RecordFile } from '../workspace/record.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
 import { changedText, isOtherText } from './changed-artifacts.ts'
-import { stepsOf, type TrailStep } from './trail-steps.ts'
 
 export const MAX_PROOF_CONTENT_BYTES = 10 * 1024 * 1024
 
@@ -38,6 +39,8 @@ interface CandidateContent {
   exit_code: number | null
   /** Whether the step was expected to leave a test report: if it did not, no test ran. */
   isReport: boolean
+  /** The type that its name says; null leaves it to the content. */
+  named: 'diff' | null
 }
 
 /**
@@ -60,25 +63,18 @@ export async function candidateContent(
   if (!session || !names.includes(artifact)) throw notACandidate(artifact, names)
   const content = await readArtifact(layout, id, artifact, MAX_PROOF_CONTENT_BYTES)
   if (content !== null) {
-    const step = stepOf(session, artifact)
+    const step = stepOfArtifact(session, artifact)
     if (isOtherText(content, { name: artifact, step, trail: session.trail }))
       throw changed(artifact)
-    const isReport = step !== undefined && step.proof !== null && step.proof !== 'log'
-    return { content, exit_code: exitCodeOf(step), isReport }
+    const named = typeByName(artifact) === 'diff' ? 'diff' : null
+    return { content, exit_code: exitCodeOf(step), isReport: leavesReport(step), named }
   }
   throw notOnThisMachine(artifact, session.number)
 }
 
-/** The step that left an artifact. */
-function stepOf({ number, trail }: Session, artifact: string): TrailStep | undefined {
-  return stepsOf(number, trail).findLast(
-    ({ artifacts }) => artifacts.report === artifact || artifacts.log === artifact,
-  )
-}
-
 /** The exit code of the step that left an artifact; null if it was 0 or there is no such step. */
 export function artifactExitCode(session: Session, artifact: string): number | null {
-  return exitCodeOf(stepOf(session, artifact))
+  return exitCodeOf(stepOfArtifact(session, artifact))
 }
 
 /** The exit code as a shell would report it: 128 + the signal's number for a signal. */

@@ -6,6 +6,7 @@ import { isSealed } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { addedSince, conversationUsage } from '../model/session-usage.ts'
 import { type NewTrailLine, newLine, numbered } from '../model/trail.ts'
+import { stepArtifacts } from '../model/trail-steps.ts'
 import { dollarCount } from '../model/usage.ts'
 import { bootId, processStart } from '../platform/processes.ts'
 import type { AgentNote, RunReport, StepOutcome, StepStart } from '../runners/contract.ts'
@@ -16,7 +17,7 @@ import type { SessionDeps } from './deps.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 import { createLiveOutput, type LiveOutput } from './live-output.ts'
 import { mapTexts, type RedactedStream, type Redactor } from './redaction.ts'
-import { type NamedLog, openNamedLog, rawName, stepArtifacts } from './step-artifacts.ts'
+import { type NamedLog, openNamedLog, rawName } from './step-artifacts.ts'
 
 /**
  * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live

@@ -2,27 +2,12 @@
 
 import { hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
-import type { PlanStep } from '../model/plan-step.ts'
-import { reportFacts } from '../model/report-formats.ts'
 import { artifactPath, makeArtifacts } from '../runners/output/artifacts.ts'
 import { type OutputLog, openOutputLog } from '../runners/output/output-log.ts'
 import type { Layout } from '../workspace/layout.ts'
 
 /** Tried in turn if a name is taken, for example by an earlier step. */
 const SUFFIXES = ['', ...Array.from({ length: 98 }, (_, index) => `-${index + 2}`)]
-
-/** The artifact names of a step: one for all its output, one for its report if it prints one. */
-export interface StepArtifacts {
-  log: string | null
-  report: string | null
-}
-
-/** The preferred names; a number is added if one is taken. */
-export function stepArtifacts(number: number, step: Pick<PlanStep, 'id' | 'proof'>) {
-  const stem = `${number}-${step.id}`
-  const report = reportFacts(step.proof)
-  return { log: `${stem}.log`, report: report && stem + report.extension }
-}
 
 /** The artifact with an agent's original output, next to the readable log made from it. */
 export function rawName(log: string): string {

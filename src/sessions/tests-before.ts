@@ -6,6 +6,7 @@ import { sessionOf } from '../model/case-folder.ts'
 import { baselineId, type PlanStep } from '../model/plan-step.ts'
 import type { TestCounts } from '../model/session.ts'
 import { type NewTrailLine, newLine, type TrailLine } from '../model/trail.ts'
+import { baselineStepsOf, type TrailStep, workStepsOf } from '../model/trail-steps.ts'
 import type { WorkRequest } from '../runners/contract.ts'
 import { MAX_REPORT_BYTES, readArtifact } from '../runners/output/artifacts.ts'
 import { killRun } from '../runners/process/kill-run.ts'
@@ -18,7 +19,6 @@ import type { SessionDeps } from './deps.ts'
 import { noteOf, sumOfTests } from './evidence.ts'
 import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
-import { baselineStepsOf, type TrailStep, workStepsOf } from './trail-steps.ts'
 
 /** The tests before the work, by the id of their step; only those of a report that could be read. */
 export type TestsByStep = ReadonlyMap<string, ReportedTests>

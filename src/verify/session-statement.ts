@@ -4,7 +4,7 @@ import type { PlanStep } from '../model/plan-step.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { acceptedDespite } from '../model/support.ts'
-import { type TrailStep, workStepsOf } from '../sessions/trail-steps.ts'
+import { type TrailStep, workStepsOf } from '../model/trail-steps.ts'
 import { approvedHash, isProved } from './claim.ts'
 import type { ResourceDescriptor } from './result.ts'
 import {

@@ -62,10 +62,10 @@ t.test('the whole job is done by commands, with a running service', async (t) =>
     stdout: /Proof requirements are not met\. Missing:\n {2}at least/,
   })
   const proof = await cli.run('proof', 'add', id, '--artifact', '1-say.log', '--json')
-  t.match(proof, { code: 0, json: { verified: false, type: 'test-log', content: /fine/ } })
+  t.match(proof, { code: 0, json: { verified: false, type: 'log', content: /fine/ } })
   t.match(await cli.run('proof', 'verify', id, proof.json.id.slice(0, 8)), { code: 0 })
   t.match(await cli.run('proof', 'verify', id, '--all'), { code: 0, stderr: /no proof to verify/ })
-  t.match(await cli.run('proof', 'list', id), { stdout: /^[0-9a-f]{8} {2}test-log {2}verified/ })
+  t.match(await cli.run('proof', 'list', id), { stdout: /^[0-9a-f]{8} {2}log {2}verified/ })
   t.match(await cli.run('gate', id, '--json'), { code: 0, json: { open: true } })
   t.match(await cli.run('note', id, 'It', 'was the clock.'), { code: 0 })
   t.match(await cli.run('resolve', id, '--outcome', 'ConfirmedCodeBug'), { stdout: /RESOLVED/ })
@@ -238,7 +238,7 @@ t.test('what is wrong is told, with a code for it', async (t) => {
     [['list', '--wrong'], 2, /unknown option '--wrong'/],
     [['start'], 2, /missing required argument 'case'/],
     [['approve', 'door'], 2, /--yes.*--sha/],
-    [['proof', 'verify', 'door'], 2, /--all/],
+    [['proof', 'verify', 'door', 'a', '--all'], 2, /--all/],
     [['proof', 'add', 'door'], 2, /--artifact/],
     [
       ['proof', 'add', 'door', 'gone.txt'],

@@ -5,15 +5,21 @@ import { cliHere } from '../fixtures/cli-here.ts'
 t.test('after verifying stands what is missing, or that the case can be resolved', async (t) => {
   const cli = cliHere(t)
   await cli.run('new', 'Door')
-  await cli.run('item', 'door', 'Seen', '--type', 'screenshot', '--required')
+  await cli.run('item', 'door', 'Fast', '--type', 'benchmark', '--required')
   const add = (type: string) => ['proof', 'add', 'door', '--text', 'ok', '--type', type]
   await cli.run(...add('log'))
-  t.match(await cli.run('proof', 'verify', 'door', '--all'), {
+  t.match(await cli.run('proof', 'verify', 'door'), {
     code: 0,
     stderr:
-      /^Still missing before the case can be resolved:\n {2}a verified proof of type screenshot for "Seen"\nNext: casefile proof add [0-9a-f]{8} <file> --type screenshot\n$/,
+      /^Still missing before the case can be resolved:\n {2}a verified proof of type benchmark for "Fast"\nNo candidate would meet "Fast"\. Attach a proof of type benchmark, or accept a proof with a reason\.\nNext: casefile proof add [0-9a-f]{8} <file> --type benchmark\n$/,
   })
-  await cli.run(...add('screenshot'))
+  await cli.run(...add('benchmark'))
+  await cli.run(...add('trace'))
+  t.match(await cli.run('proof', 'verify', 'door'), {
+    code: 2,
+    stderr:
+      /several proofs that are not verified: [0-9a-f]{8} \(trace\), [0-9a-f]{8} \(benchmark\)/,
+  })
   t.match(await cli.run('proof', 'verify', 'door', '--all'), {
     stderr: /^Proof requirements are met\. Next: casefile resolve [0-9a-f]{8}\n$/,
   })

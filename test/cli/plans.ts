@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sayNext } from '../../src/cli/commands/approve.ts'
+import { nextForProof } from '../../src/cli/output/next-proof.ts'
 import { changeText } from '../../src/cli/output/plan-change.ts'
 import { planView } from '../../src/cli/output/plan-view.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
@@ -163,23 +163,20 @@ t.test('the change of a plan', async (t) => {
 })
 
 t.test('a command to copy names no artifact but those that there may be', async (t) => {
-  const terminal = kept(0)
-  const candidates = ['1-a.tap; rm -rf ~', '1-$(id).xml', '2-other.tap', '1-\u001b[2J', '1-say.log']
-  const session = {
-    case_id: 'c12d54ae-1933',
-    number: 1,
-    worktree: null,
-    durations: { planned_ms: 25, waited_ms: 355_000_000, ran_ms: 2700, steps_ms: 2000 },
-  }
-  sayNext(
-    { terminal },
-    { ...session, candidates: candidates.map((artifact) => ({ artifact, note: '' })) },
-  )
-  t.equal(
-    terminal.text(),
-    [
-      'session 1 is complete: planned 25 ms, waited 4 d 2 h, ran 2.7 s',
-      'Next:\n  casefile proof add c12d54ae --artifact 1-say.log\n  casefile gate c12d54ae',
-    ].join(''),
-  )
+  const names = ['1-a.tap; rm -rf ~', '1-$(id).log', '2-other.log', '1-\u001b[2J', '1-say.log']
+  const candidates = names.map((artifact) => ({
+    artifact,
+    note: 'exit 0 after 0.1 s',
+    type: 'log',
+    why_not: null,
+    sha256: null,
+  }))
+  const { commands } = nextForProof({
+    id: 'c12d54ae-1933',
+    gate: { open: false, verified: 0, items: [], missing: [], objections: [] },
+    proofs: [],
+    sessions: [{ number: 1, state: 'complete', candidates }],
+    hasRunbook: true,
+  })
+  t.strictSame(commands, ['casefile proof add c12d54ae --artifact 1-say.log'])
 })

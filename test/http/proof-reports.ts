@@ -164,15 +164,71 @@ t.test('failures in other shapes are failures too', async (t) => {
   }
 })
 
-t.test('what is no report counts as before', async (t) => {
-  for (const content of ['I saw it work.', 'diff --git a/a b/a\n-ok\n+not okay\n', 'ok']) {
+const PATCH =
+  'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n ok 1 - it works\n-ok\n+fine\n'
+
+t.test('what is no report counts as what it is, and as tests only with a reason', async (t) => {
+  for (const [content, is] of [
+    ['I saw it work.', 'log'],
+    ['all good, trust me', 'log'],
+    ['ok', 'log'],
+    [PATCH, 'diff'],
+  ] as const) {
     const { id } = await app.newCase()
-    const proof = await attach(id, content)
-    t.match(proof, { tests: null, supports: true }, content)
-    await verify(id, proof.id)
+    const claimed = await attach(id, content)
+    t.match(claimed, { type: 'test-log', tests: null, supports: false }, content)
+    t.match(claimed.why_not, is === 'diff' ? /it is a diff/ : /neither a test report/)
+    await verify(id, claimed.id)
+    t.equal((await resolve(id)).status, 422, content)
+    await verify(id, claimed.id, { accept: 'I ran them here.' })
     t.equal((await resolve(id)).status, 200, content)
+
+    const other = await app.newCase()
+    const proof = await attach(other.id, content, { type: null })
+    t.match(proof, { type: is, tests: null, supports: true }, content)
+    await verify(other.id, proof.id)
+    t.equal((await resolve(other.id)).status, 200, content)
   }
 })
+
+t.test('a picture, a diff and tests are claimed by nothing else', async (t) => {
+  const { id } = await app.newCase()
+  const rows: [content: string, type: string, supports: boolean][] = [
+    ['It looks right.', 'screenshot', false],
+    ['It looks right.', 'diff', false],
+    ['It looks right.', 'operator-note', true],
+    [PATCH, 'log', false],
+    [PATCH, 'operator-note', false],
+    [PATCH, 'diff', true],
+    ['1..1\nok 1 - it works\n', 'test-log', true],
+    ['1..1\nok 1 - it works\n', 'trace', true],
+  ]
+  for (const [content, type, supports] of rows) {
+    const proof = await attach(id, content, { type })
+    t.equal(proof.supports, supports, `${type}: ${content.slice(0, 20)}`)
+  }
+})
+
+t.test(
+  'the log of a test step counts if its exit code was 0, and no other text does',
+  async (t) => {
+    const run = (proof: string, end = '') =>
+      `\`\`\`sh run id=unit continue=true proof=${proof}\necho "Ran 3 tests in 0.1 s"\n${end}\n\`\`\`\n`
+    const rows: [name: string, description: string, type: string, why: RegExp | null][] = [
+      ['passed', run('test'), 'test-log', null],
+      ['failed', run('test', 'exit 1'), 'test-log', /exit code 1/],
+      ['of no test', run('log'), 'log', null],
+    ]
+    for (const [name, description, type, why] of rows) {
+      const { id } = await app.newCase({ description })
+      const session = await ended(app, id)
+      const [candidate] = session.candidates
+      t.match(candidate, { artifact: '1-unit.log', type, why_not: why }, name)
+      const { json } = await app.request('POST', `/cases/${id}/proof`, { artifact: '1-unit.log' })
+      t.match(json, { type, supports: why === null, why_not: why }, name)
+    }
+  },
+)
 
 t.test('proof of a failed step, or of a failed session, says so', async (t) => {
   const step = 'continue=true proof=tap\nprintf "1..1\\nok 1 - it works\\n"\nexit 3'

@@ -213,7 +213,7 @@ t.test('PUT …/verify keeps to If-Match', async (t) => {
 
 t.test('content that changed after it was verified proves nothing', async (t) => {
   const { id } = await newCase()
-  const proof = await attach(id, { type: 'test-log', content: '1 of 47 passed' })
+  const proof = await attach(id, { type: 'log', content: '1 of 47 passed' })
   await verify(id, proof)
   t.equal((await resolve(id)).status, 200)
   const path = app.file(id, 'proof', `${proof}.md`)
@@ -524,7 +524,7 @@ t.test('RESOLVED needs a verified proof, and one for each required item', async 
     { description: 'Nice to have', type: 'screenshot', required: false },
   ]
   for (const item of items) await request('POST', `/cases/${id}/proof/checklist`, item)
-  const log = await attach(id, { type: 'test-log' })
+  const log = await attach(id, { type: 'test-log', content: '1..1\nok 1 - it works\n' })
   const trace = await attach(id, { type: 'trace' })
   const note = await attach(id, { type: 'operator-note' })
   t.equal((await missing()).length, 4, 'unverified proof does not count')

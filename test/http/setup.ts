@@ -42,7 +42,7 @@ t.test('says what is set up and which agents can be used', async (t) => {
   const { status, json, text } = await app.request('GET', '/setup')
   t.equal(status, 200)
   t.match(json, { configured: false, provider: 'runbook', checklist: [], hooks: [] })
-  t.strictSame(json.tests, { command: 'npm test --silent', source: 'package.json', report: null })
+  t.strictSame(json.tests, { command: 'npm test --silent', source: 'package.json', report: 'tap' })
   const agents = Object.fromEntries(json.agents.map((agent: { id: string }) => [agent.id, agent]))
   t.strictSame(agents.claude, {
     id: 'claude',
@@ -307,7 +307,9 @@ t.test('what a session of a case would plan with', async (t) => {
   const setup = () => must(app, 'GET', `/cases/${id}/setup`)
   const nothing = await setup()
   t.match(nothing, { provider: 'runbook', plans_from: null })
-  t.match(nothing.tests.runbook, '```sh run id=npm-test proof=log\nnpm test --silent\n```')
+  const testStep = '```sh run id=npm-test proof=tap\nnpm test --silent -- --test-reporter=tap\n```'
+  t.equal(nothing.tests.step, testStep)
+  t.match(nothing.tests.runbook, testStep)
 
   await must(app, 'PUT', `/cases/${id}`, { description: step('true') })
   t.match(await setup(), { plans_from: 'description' })

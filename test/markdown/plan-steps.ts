@@ -100,7 +100,7 @@ t.test('what is not understood makes the plan invalid, with its line', async (t)
     ['sh run expect=256', /expected exit codes/],
     ['sh run expect=0,', /expected exit codes/],
     ['sh run continue=yes', /expected true or false/],
-    ['sh run proof=xml', /proof=xml: expected tap, junit, go, log/],
+    ['sh run proof=xml', /proof=xml: expected tap, junit, go, test, log/],
     ['sh run id=a id=b', /id appears twice/],
     ['sh run id=a,timeout=1s', /expected a word/],
     ['sh run ID=a', /unknown key "ID"/],

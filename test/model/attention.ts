@@ -140,6 +140,23 @@ const table: Row[] = [
     '2 proofs are not verified yet',
   ],
   [
+    'a required item that nothing meets needs the operator',
+    folder('VERIFYING', {
+      case: {
+        ...CASE,
+        state: 'VERIFYING',
+        reason: null,
+        checklist: [
+          { description: 'All tests pass', type: 'test-log', required: true, checked: false },
+        ],
+      },
+      proofs: [proof()],
+    }),
+    'proof',
+    null,
+    '"All tests pass" needs a verified test-log',
+  ],
+  [
     'with the gate open the case can be resolved',
     folder('VERIFYING', {
       sessions: [session(1, 'complete')],

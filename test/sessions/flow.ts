@@ -110,14 +110,18 @@ t.test('the tests of a project', async (t) => {
     [
       'package.json',
       'node',
-      /\(package\.json\)\.\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n\n## Hypothesis\n\nNone: this plan only runs the tests, with the command found in package\.json\.\n$/,
+      /\(package\.json\)\.\n\n```sh run id=npm-test proof=tap\nnpm test --silent -- --test-reporter=tap\n```\n\n## Hypothesis\n\nNone: this plan only runs the tests, with the command found in package\.json\.\n$/,
     ],
     ['package.json that prints TAP', 'tap', /id=npm-test proof=tap/],
-    ['npm init writes a test that is none', 'none', /id=make-check proof=log\nmake check/],
-    ['a package.json that does not parse', 'broken', /go test \.\/\.\.\./],
+    ['npm init writes a test that is none', 'none', /id=make-check proof=test\nmake check/],
+    ['a package.json that does not parse', 'broken', /proof=go\ngo test -json \.\/\.\.\./],
     ['Makefile', 'make', /make test/],
-    ['a variable of a Makefile is no target; Cargo.toml', 'variable', /cargo test/],
-    ['pyproject.toml', 'python', /python3 -m pytest/],
+    ['a variable of a Makefile is no target; Cargo.toml', 'variable', /proof=test\ncargo test/],
+    [
+      'pyproject.toml',
+      'python',
+      /proof=junit\npython3 -m pytest --junitxml=\/dev\/fd\/3 3>&1 >&2\n/,
+    ],
   ]
   const testsIn = async (workdir: string) => {
     const { id } = await service.newCase({ workdir })
@@ -133,7 +137,7 @@ t.test('the tests of a project', async (t) => {
     { command: 'npm test', source: 'casefile.md', report: 'tap' },
     'the setting is the command, and the report is known from the file',
   )
-  t.match((await testsIn('empty')).runbook, /id=tests proof=log\nnpm test/)
+  t.match((await testsIn('empty')).runbook, /id=tests proof=test\nnpm test/)
 })
 
 t.test('where the hypothesis comes from', async (t) => {

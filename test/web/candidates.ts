@@ -69,16 +69,46 @@ t.test('what the checklist asks for comes first, and 40 logs are folded', async 
   )
 })
 
-t.test('a failed report says so, and is attached only where it is shown', async (t) => {
+t.test(
+  'where nothing would meet an item, that is said and nothing is offered for it',
+  async (t) => {
+    const service = await openTestService(t)
+    const rows: [runbook: string, says: RegExp, artifact: string, here: RegExp][] = [
+      [
+        FAILING,
+        /No candidate would meet &quot;All tests pass&quot; \(1-test\.tap: 1 of 2 tests failed\)\. Run the tests/,
+        '1-test.tap',
+        /Attach as test-log .* It won't count: 1 of 2 tests failed/,
+      ],
+      [
+        step('echo "Ran 3 tests"', 'sh run id=test proof=log'),
+        /No candidate would meet &quot;All tests pass&quot;\. Run the tests in a step of a plan with proof=/,
+        '1-test.log',
+        /Attach as log .* meets nothing that is missing/,
+      ],
+    ]
+    for (const [runbook, says, artifact, here] of rows) {
+      const { ref } = await ran(service, runbook)
+      await require(service, ref.case_id, 'All tests pass', 'test-log')
+      const html = await pageOf(service, `/case/${ref.case_id}`)
+      t.strictSame(offered(html).suggested, [])
+      t.match(words(html), says)
+      t.notMatch(html, 'id="attach-1-')
+      const log = words(await pageOf(service, `/case/${ref.case_id}/session/1/log/${artifact}`))
+      t.match(log, here)
+    }
+  },
+)
+
+t.test('the log of a test step that passed is offered', async (t) => {
   const service = await openTestService(t)
-  const { ref } = await ran(service, FAILING)
+  const { ref } = await ran(service, step('echo "Ran 3 tests"', 'sh run id=unit proof=test'))
   await require(service, ref.case_id, 'All tests pass', 'test-log')
-  const { suggested, folded } = offered(await pageOf(service, `/case/${ref.case_id}`))
-  t.match(words(suggested[0]!), /1-test\.tap 1 of 2 tests failed Look at it/)
-  t.notMatch(suggested[0], 'Attach')
-  t.equal(folded, 0)
-  const log = words(await pageOf(service, `/case/${ref.case_id}/session/1/log/1-test.tap`))
-  t.match(log, /Attach as test-log .* It won't count: 1 of 2 tests failed/)
+  const { suggested } = offered(await pageOf(service, `/case/${ref.case_id}`))
+  t.match(
+    words(suggested[0]!),
+    /All tests pass ← , shown by 1-unit\.log exit 0 .* Attach as test-log/,
+  )
 })
 
 t.test('a report of a failed session does not come first', async (t) => {

@@ -109,12 +109,12 @@ t.test('a proof has a page with all of its content', async (t) => {
     const add = () => must(app, 'POST', path, { type: 'log', content: 'ok' })
     const { id: pid } = await add()
     t.notMatch(await pageOf(`/case/${id}/proof/${pid}`), 'id="proof-next"')
-    const item = { description: 'Seen', type: 'screenshot', required: true }
+    const item = { description: 'Fast', type: 'benchmark', required: true }
     await must(app, 'POST', `${path}/checklist`, item)
     await must(app, 'PUT', `${path}/${pid}/verify`)
     const missing = await pageOf(`/case/${id}/proof/${pid}`)
-    t.match(textOf(missing, 'proof-next'), /Still missing .* a verified proof of type screenshot/)
-    const { id: seen } = await must(app, 'POST', path, { type: 'screenshot', content: 'ok' })
+    t.match(textOf(missing, 'proof-next'), /Still missing .* a verified proof of type benchmark/)
+    const { id: seen } = await must(app, 'POST', path, { type: 'benchmark', content: 'ok' })
     await must(app, 'PUT', `${path}/${seen}/verify`)
     t.match(await pageOf(`/case/${id}/proof/${seen}`), `href="/case/${id}#state">Go to Resolve`)
   })

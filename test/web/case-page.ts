@@ -80,7 +80,7 @@ t.test('the gate', async (t) => {
   const { id } = await app.newCase()
   const item = { description: 'All tests pass', type: 'test-log', required: true }
   await app.request('POST', `/cases/${id}/proof/checklist`, item)
-  const proof = { type: 'test-log', content: '\u001b[32mok\u001b[0m 1 - <all>\n' }
+  const proof = { type: 'test-log', content: '1..1\nok 1 - <all>\n' }
   const { id: pid } = (await app.request('POST', `/cases/${id}/proof`, proof)).json
 
   await t.test('shut, it says what is missing, and what is only to be verified', async (t) => {
@@ -91,7 +91,7 @@ t.test('the gate', async (t) => {
     )
     t.match(textOf(html, 'gate'), '2 requirements left')
     t.match(textOf(html, 'proof'), /test-log not verified Verify/)
-    t.match(html, '<span class="fg-2">ok</span> 1 - &lt;all&gt;')
+    t.match(html, 'ok 1 - &lt;all&gt;')
     t.match(html, 'id="proof-type" name="type" value="test-log"', 'the type that is missing')
   })
   await t.test('a proof is verified as the page shows it', async (t) => {

@@ -11,7 +11,7 @@ import { follow, reread, sessionExitCode } from '../follow/follow.ts'
 import { handleWaitingPlans } from '../follow/wait-for-plan.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
-import { attachCommands, nextText, unappliedWork } from '../output/next-proof.ts'
+import { nextProof, nextProofText, unappliedWork } from '../output/next-proof.ts'
 import { changeText } from '../output/plan-change.ts'
 import { printPlan, sayFailed } from '../output/planned.ts'
 import { waitsForText } from '../output/queue-text.ts'
@@ -126,7 +126,7 @@ async function approve(
   })
   if (json) terminal.print(jsonText(done))
   else if (done.state === 'plan_ready') terminal.warn('nothing was run: read the plan again')
-  else if (done.state === 'complete') sayNext(context, done)
+  else if (done.state === 'complete') await sayNext(context, done)
   else if (done.state === 'failed') sayFailed(terminal, done)
   return done.state === 'plan_ready' ? EXIT.notApproved : sessionExitCode(done)
 }
@@ -276,14 +276,16 @@ function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): v
   throw new AppError(code, `Session ${number} is ${state}, so it has no plan to approve. ${next}`)
 }
 
-export function sayNext(
-  { terminal }: Pick<CommandContext, 'terminal'>,
-  session: Pick<SessionJson, 'case_id' | 'number' | 'candidates' | 'durations' | 'worktree'>,
-): void {
+async function sayNext(
+  { client, terminal }: Pick<CommandContext, 'client' | 'terminal'>,
+  session: Pick<SessionJson, 'case_id' | 'number' | 'durations' | 'worktree'>,
+): Promise<void> {
   const took = durationsText(session.durations)
   terminal.say(`session ${session.number} is complete${took === '' ? '' : `: ${took}`}`)
   const gate = `casefile gate ${session.case_id.slice(0, 8)}`
-  const { texts, commands } = unappliedWork([session])
-  for (const text of texts) terminal.say(text)
-  terminal.say(nextText([...commands, ...attachCommands(session), gate]))
+  const unapplied = unappliedWork([session])
+  for (const text of unapplied.texts) terminal.say(text)
+  const { texts, commands } = await nextProof(client, session.case_id)
+  const all = [...unapplied.commands, ...commands, gate]
+  terminal.say(nextProofText({ texts, commands: all }))
 }

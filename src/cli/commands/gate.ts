@@ -4,7 +4,7 @@ import { type CommandOptions, type ReadContext, withReader } from '../context.ts
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { gateText } from '../output/gate-text.ts'
 import { jsonText } from '../output/json.ts'
-import { nextProofCommands, nextText, unappliedWork } from '../output/next-proof.ts'
+import { nextProof, nextProofText, unappliedWork } from '../output/next-proof.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { sessionsOf } from '../resolve/session.ts'
 
@@ -33,10 +33,11 @@ async function run({ client, terminal, json }: ReadContext, name: string): Promi
     for (const text of unapplied.texts) terminal.say(text)
     const { state } = (await client.request('GET', `/cases/${id}`)).body
     if (state !== 'RESOLVED') {
-      const next = body.open
-        ? [`casefile resolve ${id.slice(0, 8)}`]
-        : await nextProofCommands(client, id)
-      terminal.say(`\n${nextText([...unapplied.commands, ...next])}`)
+      const { texts, commands } = body.open
+        ? { texts: [], commands: [`casefile resolve ${id.slice(0, 8)}`] }
+        : await nextProof(client, id)
+      const next = { texts, commands: [...unapplied.commands, ...commands] }
+      terminal.say(`\n${nextProofText(next)}`)
     }
   }
   return body.open ? EXIT.done : EXIT.gateShut

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
+import { confirm } from '../../demo/question.ts'
 import type { CaseJson, GateJson } from '../../http/schemas/case.ts'
-import type { ProofJson } from '../../http/schemas/proof.ts'
+import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
-import { failedTestPlace } from '../../model/failed-test.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
@@ -17,7 +17,8 @@ import {
 } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
-import { nextProofCommands, nextText } from '../output/next-proof.ts'
+import { nextProof, nextProofText } from '../output/next-proof.ts'
+import { failedTestLines, proofSummary } from '../output/proof-summary.ts'
 import { proofState, proofTable } from '../output/proof-text.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -48,7 +49,7 @@ function addCommand(): Command {
     .argument('[file]', 'A text file or a picture; - reads standard input.')
     .option(
       '--type <type>',
-      `Type of proof: ${KNOWN_PROOF_TYPES.join(', ')}, or another word. Default: test-log; screenshot for a picture.`,
+      `Type of proof: ${KNOWN_PROOF_TYPES.join(', ')}, or another word. Default: what it is.`,
     )
     .option('--artifact <name>', 'Attach output of a session instead of a file.')
     .option('--text <text>', 'The proof itself, instead of a file.')
@@ -86,28 +87,30 @@ function showCommand(): Command {
 
 interface VerifyOptions extends CommandOptions {
   all?: boolean
+  yes?: boolean
   accept?: string
 }
 
 function verifyCommand(): Command {
   const verify = new Command('verify')
-    .description('Mark a proof as verified.')
+    .description('Mark a proof as verified, after showing it.')
     .addArgument(caseArgument())
-    .argument('[proof]', 'Its id, or the start of it.')
+    .argument('[proof]', 'Its id, or the start of it. Default: the only one that is not verified.')
     .option('--all', 'All that count and are not verified yet.')
+    .option('--yes', 'Do not ask. Without a terminal nothing is asked.')
     .option('--accept <reason>', 'Why it counts in spite of what speaks against it.')
     .action((name: string, word: string | undefined, options: VerifyOptions) =>
       withService(options, (context) => verifyProof(context, name, word, options)),
     )
   return explain(verify, {
     examples: [
-      ['casefile proof verify "sign-in" 9f3c', 'Verify one proof.'],
+      ['casefile proof verify "sign-in"', 'Read its summary, answer y.'],
       [
         'casefile proof verify "sign-in" 9f3c --accept "Both failures are known: case 4711"',
         'Accept one with failures.',
       ],
     ],
-    exits: [EXIT.unknown],
+    exits: [EXIT.unknown, EXIT.notApproved],
   })
 }
 
@@ -185,11 +188,7 @@ async function showProofs(
 
 function printProof(terminal: Terminal, proof: ProofJson): void {
   terminal.say(`${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}`)
-  for (const { name, message, file, line } of proof.failed_tests) {
-    const place = failedTestPlace({ file, line })
-    const where = place === null ? '' : ` (${place})`
-    terminal.say(visibleText(`  failed: ${name}${where}${message === null ? '' : `: ${message}`}`))
-  }
+  for (const line of failedTestLines(proof)) terminal.say(line)
   if (proof.image) terminal.say(`SHA-256 ${proof.sha256}`)
   terminal.say('')
   const lines = proof.content.replace(/\r?\n$/, '').split(/\r?\n/)
@@ -197,30 +196,40 @@ function printProof(terminal: Terminal, proof: ProofJson): void {
 }
 
 async function noProofText(client: ApiReader, id: string): Promise<string> {
-  return `no proof yet\n${nextText(await nextProofCommands(client, id))}`
+  return `no proof yet\n${nextProofText(await nextProof(client, id))}`
 }
 
 async function verifyProof(
-  { client, terminal, json }: CommandContext,
+  context: CommandContext,
   name: string,
   word: string | undefined,
-  { all, accept }: VerifyOptions,
+  { all, yes, accept }: VerifyOptions,
 ): Promise<ExitCode> {
-  if ((word === undefined) === !all) {
-    throw usageError('Name one proof by its id, or all of them with --all.')
-  }
+  const { client, terminal, json } = context
+  if (all && word !== undefined) throw usageError('Name one proof by its id, or all with --all.')
   if (all && accept !== undefined) {
     throw usageError('--accept takes one proof: name it by its id, without --all.')
   }
   const id = await resolveCase(client, name)
   const proofs = await proofsOf(client, id)
   const waiting = proofs.filter(({ verified }) => !verified)
-  const left = word === undefined ? waiting.filter(({ supports }) => !supports) : []
-  const chosen =
-    word === undefined ? waiting.filter(({ supports }) => supports) : [resolveProof(proofs, word)]
+  const left = all ? waiting.filter(({ supports }) => !supports) : []
+  const chosen = all
+    ? waiting.filter(({ supports }) => supports)
+    : word === undefined
+      ? onlyOne(waiting)
+      : [resolveProof(proofs, word)]
   const verified: ProofJson[] = []
-  for (const proof of chosen) verified.push(await verifySeen(client, proof, accept))
-  if (json) terminal.print(jsonText(word === undefined ? verified : verified[0]))
+  const asks = terminal.canAsk && !json && !yes
+  for (const proof of chosen) {
+    const seen = asks ? await askAbout(context, proof, accept) : proof
+    if (seen === null) {
+      terminal.warn('not verified')
+      return EXIT.notApproved
+    }
+    verified.push(await verifySeen(client, seen, accept))
+  }
+  if (json) terminal.print(jsonText(all ? verified : (verified[0] ?? null)))
   else for (const proof of verified) terminal.print(`${proof.id}  ${proofState(proof)}\n`)
   for (const proof of left) {
     terminal.warn(`${proof.id.slice(0, 8)} is not verified: ${visibleText(proof.why_not ?? '')}`)
@@ -230,6 +239,28 @@ async function verifyProof(
   return left.length > 0 ? EXIT.failed : EXIT.done
 }
 
+function onlyOne(waiting: readonly ProofHeadJson[]): readonly ProofHeadJson[] {
+  if (waiting.length < 2) return waiting
+  const ids = waiting.map(({ id, type }) => `${id.slice(0, 8)} (${type})`).join(', ')
+  throw usageError(`The case has several proofs that are not verified: ${ids}. Name one of them.`)
+}
+
+/** Shows what would be verified. Returns it with the content that was shown; null if the answer was no. */
+async function askAbout(
+  { client, signal }: CommandContext,
+  head: ProofHeadJson,
+  accept: string | undefined,
+): Promise<ProofJson | null> {
+  const proof = await wholeProof(client, head)
+  const gate: GateJson = (await client.request('GET', `/cases/${head.case_id}/gate`)).body
+  const question = proof.supports
+    ? 'Verify it?'
+    : accept === undefined
+      ? 'It will not count without --accept "<reason>". Verify it all the same?'
+      : 'Accept it with this reason?'
+  return (await confirm(`${proofSummary(proof, gate)}\n${question} [y/N] `, signal)) ? proof : null
+}
+
 /** What the gate still misses, or that the case can be resolved. */
 async function sayAfterVerifying(
   { client, terminal }: Pick<ReadContext, 'client' | 'terminal'>,
@@ -237,20 +268,14 @@ async function sayAfterVerifying(
 ): Promise<void> {
   const { state }: CaseJson = (await client.request('GET', `/cases/${id}`)).body
   if (isClosed(state as CaseState)) return
-  const { open, missing, items }: GateJson = (await client.request('GET', `/cases/${id}/gate`)).body
+  const { open, missing }: GateJson = (await client.request('GET', `/cases/${id}/gate`)).body
   if (open) {
     terminal.say(`Proof requirements are met. Next: casefile resolve ${id.slice(0, 8)}`)
     return
   }
   terminal.say('Still missing before the case can be resolved:')
   for (const what of missing) terminal.say(`  ${visibleText(what)}`)
-  const wanted = items.flatMap(({ required, satisfied_by, type }) =>
-    required && satisfied_by === null && type !== null ? [visibleText(type)] : [],
-  )
-  const commands = await nextProofCommands(client, id)
-  const areWaiting = commands.some((command) => command.startsWith('casefile proof verify'))
-  const add = wanted.map((type) => `casefile proof add ${id.slice(0, 8)} <file> --type ${type}`)
-  terminal.say(nextText(areWaiting || add.length === 0 ? commands : add))
+  terminal.say(nextProofText(await nextProof(client, id)))
 }
 
 async function listProof({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {

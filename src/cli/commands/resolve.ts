@@ -10,7 +10,7 @@ import { fieldOption } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { commitCommand } from '../output/next-commit.ts'
-import { nextProofCommands, nextText, unappliedWork } from '../output/next-proof.ts'
+import { nextProof, nextProofText, nextText, unappliedWork } from '../output/next-proof.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { sessionsOf } from '../resolve/session.ts'
@@ -89,7 +89,7 @@ async function withMissing(error: unknown, client: ApiReader, id: string): Promi
   const message = [
     'Proof requirements are not met. Missing:',
     ...missing.map((what) => `  ${visibleText(String(what))}`),
-    nextText(await nextProofCommands(client, id)),
+    nextProofText(await nextProof(client, id)),
   ].join('\n')
   return new AppError(error.code, message, { extra: error.extra, cause: error })
 }

@@ -7,8 +7,8 @@ import { type CommandOptions, type ReadContext, withReader } from '../context.ts
 import { caseText } from '../output/case-text.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
+import { nextProof, nextProofText } from '../output/next-proof.ts'
 import { printSession } from '../output/session-text.ts'
-import type { Terminal } from '../output/terminal.ts'
 import { resolveCase } from '../resolve/case.ts'
 import { resolveSession } from '../resolve/session.ts'
 import { type WholeCase, wholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
@@ -53,12 +53,15 @@ async function run(
   ])
   const [row]: TriageRowJson[] = triage.body
   terminal.print(caseText(whole, row?.needs ?? null, context))
-  sayNext(terminal, whole)
+  await sayNext(context, whole)
   return EXIT.done
 }
 
 /** The next action of the operator, if there is one. */
-function sayNext(terminal: Terminal, { id, state, sessions, gate }: WholeCase): void {
+async function sayNext(
+  { client, terminal }: ReadContext,
+  { id, state, sessions, gate }: WholeCase,
+): Promise<void> {
   const name = id.slice(0, 8)
   const waiting = sessions.find((session) => session.state === 'plan_ready')
   const newest = sessions.find(({ number }) => sessions.every((other) => other.number <= number))
@@ -67,4 +70,6 @@ function sayNext(terminal: Terminal, { id, state, sessions, gate }: WholeCase): 
   else if (newest?.state === 'failed') terminal.say(`\nNext: casefile start ${name} --again`)
   else if (gate.open) terminal.say(`\nNext: casefile resolve ${name}`)
   else if (sessions.length === 0) terminal.say(`\nNext: casefile start ${name}`)
+  else if (state === 'VERIFYING' || newest?.state === 'complete')
+    terminal.say(`\n${nextProofText(await nextProof(client, id))}`)
 }

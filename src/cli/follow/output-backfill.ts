@@ -5,8 +5,8 @@ import type { SessionJson } from '../../http/schemas/session.ts'
 import { sizeText } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
 import { isOver, type SessionState } from '../../model/session-state.ts'
+import { stepArtifacts } from '../../model/trail-steps.ts'
 import { createOutputLog, type OutputLog } from '../../rendering/live-log/output-log.ts'
-import { stepArtifacts } from '../../sessions/step-artifacts.ts'
 import { sessionPath } from '../resolve/session.ts'
 
 /** The most earlier output that is fetched. */

@@ -85,8 +85,9 @@ export const proofTools: readonly Tool[] = [
       ...caseArgument,
       type: z
         .string()
+        .optional()
         .describe(
-          `${KNOWN_PROOF_TYPES.join(', ')}, or another lower-case word; of a picture screenshot`,
+          `${KNOWN_PROOF_TYPES.join(', ')}, or another lower-case word. By default what it is: leave it out for an artifact. Another type than that counts only if the operator accepts it with a reason`,
         ),
       content: z
         .string()

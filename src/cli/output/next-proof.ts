@@ -1,5 +1,9 @@
 import type { ApiReader } from '../../client/client.ts'
+import type { GateJson } from '../../http/schemas/case.ts'
+import type { ProofHeadJson } from '../../http/schemas/proof.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
+import { RUNBOOK_FILE } from '../../model/memory-name.ts'
+import { itemsMetBy, suggestProof, unmetText, unmetTypes } from '../../model/suggest-proof.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { isArtifactOf } from '../../runners/output/artifacts.ts'
 import { unappliedText } from '../../worktrees/worktree-words.ts'
@@ -8,39 +12,76 @@ import { sessionsOf } from '../resolve/session.ts'
 
 const MOST = 3
 
-/**
- * The commands that bring a case nearer to proof: verify what is attached, or else attach what its newest session
- * offers. At least one.
- */
-export async function nextProofCommands(client: ApiReader, caseId: string): Promise<string[]> {
-  const name = caseId.slice(0, 8)
-  const waiting = (await proofsOf(client, caseId)).filter(
-    ({ verified, supports }) => !verified && supports,
-  )
-  if (waiting.length > 0) {
-    return waiting
-      .slice(0, MOST)
-      .flatMap(({ id }) => [
-        `casefile proof show ${name} ${id.slice(0, 8)}`,
-        `casefile proof verify ${name} ${id.slice(0, 8)}`,
-      ])
-  }
-  const complete = (await sessionsOf(client, caseId)).find(({ state }) => state === 'complete')
-  const commands = complete ? attachCommands(complete) : []
-  return commands.length > 0 ? commands : [`casefile proof add ${name} <file>`]
+/** What brings a case nearer to proof. */
+export interface NextProof {
+  /** What no candidate would meet. */
+  texts: string[]
+  /** At least one, best first. */
+  commands: string[]
 }
 
-/** People copy these lines, and candidate names come from a file, so unusual names are left out. */
-export function attachCommands({
-  case_id,
-  number,
-  candidates,
-}: Pick<SessionJson, 'case_id' | 'number' | 'candidates'>): string[] {
-  const known = candidates.filter(({ artifact }) => isArtifactOf(artifact, number))
-  const reports = known.filter(({ artifact }) => !artifact.endsWith('.log'))
-  return (reports.length > 0 ? reports : known)
-    .slice(0, MOST)
-    .map(({ artifact }) => `casefile proof add ${case_id.slice(0, 8)} --artifact ${artifact}`)
+export interface ProofState {
+  id: string
+  gate: GateJson
+  proofs: readonly Pick<ProofHeadJson, 'id' | 'type' | 'verified' | 'supports' | 'sha256'>[]
+  /** Newest first. */
+  sessions: readonly Pick<SessionJson, 'number' | 'state' | 'candidates'>[]
+  hasRunbook: boolean
+}
+
+/** Only what would satisfy an open item: proof that waits to be verified, then what sessions left. */
+export async function nextProof(client: ApiReader, id: string): Promise<NextProof> {
+  const gate: GateJson = (await client.request('GET', `/cases/${id}/gate`)).body
+  const files: { filename: string }[] = (await client.request('GET', `/cases/${id}/memory`)).body
+  return nextForProof({
+    id,
+    gate,
+    proofs: await proofsOf(client, id),
+    sessions: await sessionsOf(client, id),
+    hasRunbook: files.some(({ filename }) => filename === RUNBOOK_FILE),
+  })
+}
+
+export function nextForProof({ id, gate, proofs, sessions, hasRunbook }: ProofState): NextProof {
+  const name = id.slice(0, 8)
+  const waiting = proofs.filter(
+    ({ type, verified, supports }) => !verified && supports && itemsMetBy(type, gate).length > 0,
+  )
+  const offered = sessions
+    .filter(({ state }) => state === 'complete')
+    // people copy these lines, and candidate names come from a file, so unusual names are left out
+    .flatMap(({ number, candidates }) =>
+      candidates.filter(({ artifact }) => isArtifactOf(artifact, number)),
+    )
+    .filter(({ sha256 }) => sha256 === null || proofs.every((proof) => proof.sha256 !== sha256))
+  const unmet = unmetTypes(offered, gate)
+  const commands = [
+    ...waiting.flatMap((proof) => [
+      `casefile proof show ${name} ${proof.id.slice(0, 8)}`,
+      `casefile proof verify ${name} ${proof.id.slice(0, 8)}`,
+    ]),
+    ...suggestProof(offered, gate).map(
+      ({ row }) => `casefile proof add ${name} --artifact ${row.artifact}`,
+    ),
+  ].slice(0, 2 * MOST)
+  for (const { type } of unmet) {
+    const shut = proofs.find((proof) => proof.type === type && !proof.supports)
+    if (type === 'test-log')
+      commands.push(`casefile start ${name}${hasRunbook ? '' : ' --run-tests'}`)
+    else if (!shut) commands.push(`casefile proof add ${name} <file> --type ${type}`)
+    if (shut) {
+      commands.push(`casefile proof verify ${name} ${shut.id.slice(0, 8)} --accept "<reason>"`)
+    }
+  }
+  return {
+    texts: unmet.map((type) => visibleText(unmetText(type, offered))),
+    commands: commands.length > 0 ? commands : [`casefile proof add ${name} <file>`],
+  }
+}
+
+/** The texts, and the commands below them. */
+export function nextProofText({ texts, commands }: NextProof): string {
+  return [...texts, nextText(commands)].join('\n')
 }
 
 /** A sentence and a command for each session of a case whose work is not in the working folder yet. */

@@ -46,7 +46,7 @@ export function pictureOf(
   return facts && { picture, contentType: facts.type }
 }
 
-/** Attaches what `contentOf` found. Pictures are `screenshot` by default, texts `test-log`. */
+/** Attaches what `contentOf` found. Without a type it has that of what it is. */
 export async function sendProof(
   client: Pick<Client, 'request'>,
   caseId: string,
@@ -56,13 +56,13 @@ export async function sendProof(
   const path = `/cases/${caseId}/proof`
   if (!('picture' in found)) {
     const body = {
-      type: type ?? 'test-log',
+      type: type ?? null,
       session_id,
       ...found,
     }
     return (await client.request('POST', path, { body })).body
   }
-  const query = new URLSearchParams({ type: type ?? 'screenshot' })
+  const query = new URLSearchParams(type === undefined ? {} : { type })
   if (session_id !== undefined) query.set('session_id', session_id ?? 'none')
   const headers = { 'content-type': found.contentType }
   const options = { body: found.picture, headers }

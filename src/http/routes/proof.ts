@@ -96,7 +96,7 @@ export const proofEndpoints = [
     tag: 'Proof',
     summary: 'Attach proof to a case',
     description:
-      'Requires either `content` or `artifact`, the name of a candidate of a session. If it is a test report, its tests are counted; a report with failures does not count as proof. Without `session_id`, the proof belongs to the session of the artifact, or else to the newest complete session that has no proof. With null, it belongs to no session. The body may also be a picture (PNG, JPEG, WebP or GIF), with `type` and `session_id` in the query.',
+      'Requires either `content` or `artifact`, the name of a candidate of a session. With the type null, or an artifact without `type`, a diff is `diff`, a test report or the log of a test step `test-log`, a picture `screenshot`, and other text `log`; another type than that counts only if the operator accepts it with a reason. If it is a test report, its tests are counted; a report with failures does not count as proof. Without `session_id`, the proof belongs to the session of the artifact, or else to the newest complete session that has no proof. With null, it belongs to no session. The body may also be a picture (PNG, JPEG, WebP or GIF), with `type` and `session_id` in the query.',
     params: ofCase,
     query: pictureQuery,
     body: newProofSchema,
@@ -113,10 +113,10 @@ export const proofEndpoints = [
     async handle({ c, service, params: { id }, query, body }) {
       if (hasPicture(c)) return attachPicture(c, service, id, query)
       const { artifact, type, session_id } = body
-      const { content, exit_code, isReport } =
+      const { content, exit_code, isReport, named } =
         body.content === undefined
           ? await candidateContent(service, id, artifact!, session_id)
-          : { content: body.content, exit_code: null, isReport: false }
+          : { content: body.content, exit_code: null, isReport: false, named: null }
       mustFit('content', content, MAX_PROOF_CONTENT_BYTES, 'Attach the part that proves the point.')
       await service.store.read(id) // throws for an unknown case, before anything is counted
       const found = await countContent(content)
@@ -124,7 +124,7 @@ export const proofEndpoints = [
       const counted = { ...found, tests }
       const added = {
         id: service.newId(),
-        type,
+        type: type ?? named,
         content,
         picture: null,
         counted,
@@ -315,7 +315,7 @@ async function attachPicture(
   c: ServiceContext,
   service: HttpDeps,
   id: string,
-  { type = 'screenshot', session_id }: PictureQuery,
+  { type, session_id }: PictureQuery,
 ): Promise<Response> {
   const bytes = await readBytes(c, MAX_PICTURE_BYTES)
   const proofId = service.newId()
@@ -323,7 +323,7 @@ async function attachPicture(
   mustBePicture(c.req.header('content-type') ?? '', counted)
   const added = {
     id: proofId,
-    type,
+    type: type ?? null,
     content: '',
     picture: bytes,
     counted,

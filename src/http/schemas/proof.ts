@@ -10,7 +10,9 @@ import { notBlank, oneLine } from './text-fields.ts'
 
 export const newProofSchema = z
   .object({
-    type: proofType,
+    type: proofType
+      .nullish()
+      .describe('Null, or no type for an artifact, makes it the type of what it is.'),
     content: notBlank('content').optional().describe('Any text.'),
     artifact: z
       .string()
@@ -24,7 +26,12 @@ export const newProofSchema = z
     when: () => true, // also if other fields are wrong, so that one response names all that is missing
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
-  .meta({ id: 'NewProof', examples: [{ type: 'test-log', artifact: '1-test.tap' }] })
+  .refine((proof) => proof.type !== undefined || proof.content === undefined, {
+    path: ['type'],
+    when: () => true,
+    message: 'expected a string, or null for what the content is, but it is missing',
+  })
+  .meta({ id: 'NewProof', examples: [{ artifact: '1-test.tap' }] })
 
 /** For a body that is a picture. */
 export const pictureQuery = {

@@ -5,6 +5,7 @@ import { MAX_REFUSED } from '../../model/refused-actions.ts'
 import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
 import { approvalSignature } from './approval.ts'
 import { base, testsBefore } from './before.ts'
+import { CANDIDATES, candidate } from './candidate.ts'
 import { problem } from './case.ts'
 import { commentCounts } from './comment.ts'
 import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
@@ -84,12 +85,6 @@ const durations = z
       .describe('Of `ran_ms`, the agent and the steps. The rest is work of the service.'),
   })
   .meta({ id: 'Durations' })
-
-const note = z.string().describe('What it contains.')
-const candidate = z.object({ artifact: z.string(), note }).meta({
-  id: 'Candidate',
-  description: 'An artifact that can be attached as proof.',
-})
 
 const NO_COMMENTS = { draft: 0, open: 0, total: 0 }
 const NO_USAGE = {
@@ -274,10 +269,7 @@ export const session = z
         plan_unchanged: false,
         queue: null,
         signature: null,
-        candidates: [
-          { artifact: '1-test.tap', note: '1 of 1 test passed' },
-          { artifact: '1-changes.patch', note: 'src/password.js: +2 -3' },
-        ],
+        candidates: CANDIDATES,
         comments: NO_COMMENTS,
         problems: [],
       },

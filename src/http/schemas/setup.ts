@@ -199,6 +199,9 @@ export const caseSetup = z
     tests: z
       .object({
         ...testFields,
+        step: z
+          .string()
+          .describe('A step of a plan that runs them, with their report or log as proof.'),
         runbook: z.string().describe('The text of a runbook.md that runs just the tests.'),
       })
       .nullable()
@@ -213,8 +216,9 @@ export const caseSetup = z
         plans_from: null,
         tests: {
           ...TESTS,
+          step: '```sh run id=npm-test proof=test\nnpm test --silent\n```',
           runbook:
-            "Run the project's own tests (package.json).\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```\n\n## Hypothesis\n\nNone: this plan only runs the tests, with the command found in package.json.\n",
+            "Run the project's own tests (package.json).\n\n```sh run id=npm-test proof=test\nnpm test --silent\n```\n\n## Hypothesis\n\nNone: this plan only runs the tests, with the command found in package.json.\n",
         },
       },
     ],

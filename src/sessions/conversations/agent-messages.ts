@@ -22,7 +22,7 @@ export function taskText(title: string, howToPlan: string): string {
     'Nothing may be changed until the operator has approved a plan. Read what you need, then present a plan.',
     howToPlan,
     'Begin the plan with a section "## Hypothesis": what you believe is the cause, or the way to do it, in a few sentences. Then write "## Plan".',
-    'Name in the plan what proves that it worked, as a fenced block that runs a check: a fence with the info string "sh run id=test proof=log" and the command in it. Casefile runs it when you stop. The plan may also limit itself by a section "## Scope" with the lines "- paths: …" and "- commands: …".',
+    'Name in the plan what proves that it worked, as a fenced block that runs a check: a fence with the info string "sh run id=test proof=test" and the test command in it, whose exit code must be that of the tests. Casefile runs it when you stop. Better is a report on standard output, with proof=tap, proof=junit or proof=go. The plan may also limit itself by a section "## Scope" with the lines "- paths: …" and "- commands: …".',
   ].join('\n\n')
 }
 

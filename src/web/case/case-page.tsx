@@ -34,6 +34,7 @@ import { ProofCard } from './proof-card.tsx'
 import { StateCard } from './state-card.tsx'
 import type { TimelineFilter } from './timeline.ts'
 import { TimelineCard } from './timeline-card.tsx'
+import { ToVerify } from './to-verify.tsx'
 import { UnappliedWork } from './unapplied.tsx'
 
 interface CasePageProps {
@@ -227,20 +228,6 @@ function InLine({ data: { id, inLine } }: { data: CasePageData }) {
       </p>
       <a class="button" href={sessionPage(id, number)}>
         Go to session {number}
-      </a>
-    </div>
-  )
-}
-
-/** What is missing before the case can be resolved, or that nothing is. */
-function ToVerify({ data: { attention, gate } }: { data: CasePageData }) {
-  if (attention?.kind !== 'proof' && attention?.kind !== 'gate_open') return null
-  const text = visibleText(attention.text)
-  return (
-    <div class="notice with-actions" id="to-verify">
-      <strong>{text.charAt(0).toUpperCase() + text.slice(1)}.</strong>
-      <a class="button" href={gate.open ? '#state' : '#proof'}>
-        {gate.open ? 'Go to Resolve' : 'Go to the proof'}
       </a>
     </div>
   )

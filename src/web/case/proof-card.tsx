@@ -160,9 +160,10 @@ function AttachForm({ data: { id, gate, sessions } }: { data: CasePageData }) {
             <input
               id="proof-type"
               name="type"
-              value={missing?.type ?? 'test-log'}
+              value={missing?.type ?? ''}
+              data-empty="null"
+              placeholder="what it is"
               list="proof-types"
-              required
               autocomplete="off"
             />
           </Field>

@@ -1,5 +1,5 @@
+import { typeByName } from '../../model/proof-type.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import { proofTypeOf } from '../proof/proof-type.ts'
 import { element } from './dom.ts'
 import { fieldsOf, lockForm } from './form-fields.ts'
 import { finish, showError } from './forms.tsx'
@@ -44,7 +44,7 @@ async function choose(form: HTMLFormElement, file: File | undefined): Promise<vo
   shown.hidden = true
   enableText(form, file === undefined)
   if (!file) return
-  showType(form, proofTypeOf(file.name))
+  showType(form, typeByName(file.name))
   const reading = readProofFile(file)
   chosen.set(form, reading)
   const read = await reading
@@ -126,7 +126,7 @@ async function attach(form: HTMLFormElement): Promise<void> {
 function queryOf(fields: Record<string, unknown> = {}): URLSearchParams {
   const { type, session_id } = fields
   return new URLSearchParams({
-    type: String(type),
+    ...(type ? { type: String(type) } : {}),
     ...(session_id === undefined ? {} : { session_id: String(session_id) }),
   })
 }

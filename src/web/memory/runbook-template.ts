@@ -15,19 +15,20 @@ What you think is wrong, and why.
 ## Steps
 
 Each block that is marked \`run\` is a step. Once you approve the plan, the steps run in this order.
-\`proof=log\` offers the output of a step as proof.
+\`proof=\` names what a step proves by: the report of its tests (\`tap\`, \`junit\`, \`go\`), the log of its tests
+(\`test\`), or other output (\`log\`).
 
-\`\`\`sh run id=tests proof=log
-${await testCommand(service, folder)}
-\`\`\`
+${await testsStep(service, folder)}
 `
 }
 
-async function testCommand({ setup }: Pick<HttpDeps, 'setup'>, folder: CaseFolder) {
+const USUAL = '```sh run id=tests proof=test\nnpm test\n```'
+
+async function testsStep({ setup }: Pick<HttpDeps, 'setup'>, folder: CaseFolder) {
   try {
-    return (await setup.ofCase(folder, OWN_PROVIDER)).tests?.command ?? 'npm test'
+    return (await setup.ofCase(folder, OWN_PROVIDER)).tests?.step ?? USUAL
   } catch (error) {
-    if (error instanceof AppError) return 'npm test'
+    if (error instanceof AppError) return USUAL
     throw error
   }
 }

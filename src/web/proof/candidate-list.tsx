@@ -1,8 +1,15 @@
 import { sizeText } from '../../model/amounts.ts'
 import type { Gate } from '../../model/gate.ts'
+import {
+  itemsMetBy,
+  type Suggestion,
+  suggestProof,
+  unmetText,
+  unmetTypes,
+} from '../../model/suggest-proof.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { changesPage, logPage, proofPage, sessionPage } from '../shell/addresses.ts'
-import { type CandidateRow, type Suggestion, suggestCandidates } from './candidates.ts'
+import type { CandidateRow } from './candidates.ts'
 
 interface CandidatesProps {
   candidates: readonly CandidateRow[]
@@ -15,7 +22,9 @@ const MAX_ATTACHED = 5
 
 /** What sessions left that can be attached as proof: first what the case needs, then the rest behind a click. */
 export function Candidates({ candidates, gate, namesSession = false }: CandidatesProps) {
-  const suggested = suggestCandidates(candidates, gate)
+  const offered = candidates.filter(({ attached, size }) => attached === null && size !== null)
+  const suggested = suggestProof(offered, gate)
+  const unmet = unmetTypes(offered, gate)
   const attached = candidates.filter((row) => row.attached !== null).slice(0, MAX_ATTACHED)
   const first = [...suggested.map(({ row }) => row), ...attached]
   const rest = candidates.filter((row) => !first.includes(row))
@@ -35,6 +44,9 @@ export function Candidates({ candidates, gate, namesSession = false }: Candidate
           ))}
         </ul>
       )}
+      {unmet.map((type) => (
+        <p class="small unmet">{visibleText(unmetText(type, offered))}</p>
+      ))}
       {attached.length > 0 && list(attached)}
       {rest.length > 0 && (
         <details class="show-more" id="other-output">
@@ -49,13 +61,13 @@ export function Candidates({ candidates, gate, namesSession = false }: Candidate
 }
 
 interface SuggestionProps {
-  suggestion: Suggestion
+  suggestion: Suggestion<CandidateRow>
   namesSession: boolean
 }
 
-/** What the case needs, and the output that shows it. What would not count has to be looked at before it is attached. */
+/** What the case needs, and the output that shows it. */
 function SuggestionItem({ suggestion: { row, items }, namesSession }: SuggestionProps) {
-  const { session, artifact, note, objection } = row
+  const { session, artifact, note } = row
   return (
     <li id={`candidate-${artifact}`}>
       <div>
@@ -66,26 +78,21 @@ function SuggestionItem({ suggestion: { row, items }, namesSession }: Suggestion
           ←
         </span>
         <span class="visually-hidden">, shown by</span> <code>{artifact}</code>{' '}
-        <span class={`small ${objection === note ? 'bad-text' : 'muted'}`}>
-          {visibleText(note)}
-        </span>
+        <span class="small muted">{visibleText(note)}</span>
         {namesSession && <span class="muted small"> · session {session.number}</span>}
-        {objection !== null && objection !== note && (
-          <span class="small bad-text"> · {visibleText(objection)}</span>
-        )}
       </div>
       <div class="candidate-actions">
         <a class="button compact" href={logPage(session.case_id, session.number, artifact)}>
           Look at it<span class="visually-hidden"> ({artifact})</span>
         </a>
-        {objection === null && <AttachButton row={row} />}
+        <AttachButton row={row} />
       </div>
     </li>
   )
 }
 
 function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession: boolean }) {
-  const { session, artifact, note, size, objection, attached } = row
+  const { session, artifact, note, size, why_not, attached } = row
   return (
     <li id={`candidate-${artifact}`}>
       <div>
@@ -96,9 +103,7 @@ function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession:
             <code>{artifact}</code>
           </a>
         )}{' '}
-        <span class={`small ${objection === note ? 'bad-text' : 'muted'}`}>
-          {visibleText(note)}
-        </span>
+        <span class={`small ${why_not === note ? 'bad-text' : 'muted'}`}>{visibleText(note)}</span>
         <span class="muted small">
           {size !== null && ` · ${sizeText(size)}`}
           {namesSession && ` · session ${session.number}`}
@@ -106,7 +111,6 @@ function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession:
       </div>
       {size === null && <div class="muted small">not on this machine</div>}
       {attached && <AttachedNote row={row} />}
-      {size !== null && attached === null && <AttachButton row={row} isShort />}
     </li>
   )
 }
@@ -121,13 +125,11 @@ function AttachedNote({ row: { session, attached } }: { row: CandidateRow }) {
 
 interface AttachButtonProps {
   row: CandidateRow
-  /** Says the type of proof only to assistive technology. */
-  isShort?: boolean
   /** Where to go then; else the page is refreshed. */
   then?: string
 }
 
-function AttachButton({ row, isShort = false, then }: AttachButtonProps) {
+function AttachButton({ row, then }: AttachButtonProps) {
   const { session, artifact, type } = row
   return (
     <form
@@ -138,11 +140,10 @@ function AttachButton({ row, isShort = false, then }: AttachButtonProps) {
       data-focus="#proof-{id} a"
       data-then={then}
     >
-      <input type="hidden" name="type" value={type} />
       <input type="hidden" name="artifact" value={artifact} />
       <input type="hidden" name="session_id" value={session.id} />
       <button type="submit" class="compact">
-        Attach<span class={isShort ? 'visually-hidden' : undefined}> as {type}</span>
+        Attach as {type}
         <span class="visually-hidden"> ({artifact})</span>
       </button>
     </form>
@@ -151,20 +152,24 @@ function AttachButton({ row, isShort = false, then }: AttachButtonProps) {
 
 /** On the page of a file that can be attached: the proof it became, or the button that attaches it. */
 export function AttachFromHere({ row, gate }: { row: CandidateRow; gate: Gate }) {
-  const { session, type, objection, attached } = row
+  const { session, type, why_not, attached } = row
   if (attached) return <AttachedNote row={row} />
-  const items = gate.items.filter((item) => item.type === type && item.satisfied_by === null)
+  const items = itemsMetBy(type, gate)
   return (
     <div class="attach-here">
       <AttachButton row={row} then={proofPage(session.case_id, '{id}')} />
-      {objection !== null ? (
-        <span class="small bad-text">It won't count: {visibleText(objection)}</span>
+      {why_not !== null ? (
+        <span class="small bad-text">It won't count: {visibleText(why_not)}</span>
       ) : (
-        items.length > 0 && (
-          <span class="small muted">
-            for <bdi>{visibleText(items.map(({ description }) => description).join(', '))}</bdi>
-          </span>
-        )
+        <span class="small muted">
+          {items.length > 0 ? (
+            <>
+              for <bdi>{visibleText(items.join(', '))}</bdi>
+            </>
+          ) : (
+            'meets nothing that is missing'
+          )}
+        </span>
       )}
     </div>
   )

@@ -7,12 +7,12 @@ import { looksLikeReport } from '../../markdown/report-shape.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { FailedTest } from '../../model/failed-test.ts'
+import { typeByName } from '../../model/proof-type.ts'
 import type { Candidate, Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
 import { openReportReader } from '../../runners/reports/report-reader.ts'
 import type { ReportedTests } from '../../runners/reports/reported-tests.ts'
-import { proofTypeOf } from './proof-type.ts'
 
 type Layout = HttpDeps['layout']
 
@@ -71,7 +71,7 @@ export async function loadSessionReports(
   if (!isOver(state) || tests === null) return []
   const names = candidates
     .map(({ artifact }) => artifact)
-    .filter((name) => isArtifactOf(name, number) && proofTypeOf(name) !== 'diff')
+    .filter((name) => isArtifactOf(name, number) && typeByName(name) !== 'diff')
   const reports: Report[] = []
   for (const name of names.slice(0, MAX_CANDIDATES)) {
     if (reports.length === MAX_REPORTS) break

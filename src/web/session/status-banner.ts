@@ -1,7 +1,7 @@
 import type { QueuePlaceJson } from '../../http/schemas/queue.ts'
 import type { PlanReading } from '../../markdown/plan-steps.ts'
 import { counted } from '../../model/amounts.ts'
-import { isClosed } from '../../model/attention.ts'
+import { attentionOf, isClosed } from '../../model/attention.ts'
 import { type CaseFolder, shownState } from '../../model/case-folder.ts'
 import { refusedActions, refusedCount } from '../../model/refused-actions.ts'
 import { outOfScopeText } from '../../model/scope.ts'
@@ -78,7 +78,10 @@ export function sessionStatus(input: StatusInput): SessionStatus {
         ? running(workInTerminal(rows), workingText(plan, rows))
         : running(executingText(rows), '')
     case 'complete':
-      return completed(whatFailed(session, rows), hasProof(session, folder.proofs))
+      return completed(
+        whatFailed(session, rows),
+        hasProof(session, folder.proofs) ? (attentionOf(folder)?.text ?? '') : null,
+      )
     case 'failed':
       return failed(input)
     case 'abandoned': {
@@ -170,10 +173,12 @@ function failed({ folder, session, planSource, terminal }: StatusInput): Session
   }
 }
 
-function completed(failures: string, isProven: boolean): SessionStatus {
+/** `needs`: what the case needs next, once the session has proof. */
+function completed(failures: string, needs: string | null): SessionStatus {
+  const isProven = needs !== null
   const kind = isProven ? 'over' : 'waiting'
   const more = isProven
-    ? 'This session is sealed.'
+    ? `This session is sealed.${needs === '' ? '' : ` Next: ${visibleText(needs)}.`}`
     : failures
       ? 'Review the result before you attach it as proof.'
       : 'Review the result, then attach proof.'

@@ -3,7 +3,7 @@ import { baselineId, type PlanStep } from '../../model/plan-step.ts'
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { lastOf } from '../../model/trail.ts'
-import { stepsOf, type TrailStep } from '../../sessions/trail-steps.ts'
+import { stepsOf, type TrailStep } from '../../model/trail-steps.ts'
 
 export type StepState = 'will_run' | 'running' | 'ok' | 'failed' | 'interrupted' | 'not_run'
 

@@ -1,9 +1,9 @@
 /** The steps of a run, as its audit trail records them. */
 
-import type { FieldsRead } from '../model/events.ts'
-import type { StepProof } from '../model/plan-step.ts'
-import type { LineWith, TrailLine } from '../model/trail.ts'
-import { type StepArtifacts, stepArtifacts } from './step-artifacts.ts'
+import type { FieldsRead } from './events.ts'
+import type { PlanStep, StepProof } from './plan-step.ts'
+import { reportFacts } from './report-formats.ts'
+import type { LineWith, TrailLine } from './trail.ts'
 
 /** A step as the audit trail records it. */
 export interface TrailStep {
@@ -13,6 +13,19 @@ export interface TrailStep {
   /** It ran before the work, so that tests can be compared; it proves nothing. */
   isBaseline: boolean
   finished: LineWith<'step_finished'> | null
+}
+
+/** The artifact names of a step: one for all its output, one for its report if it prints one. */
+export interface StepArtifacts {
+  log: string | null
+  report: string | null
+}
+
+/** The preferred names; a number is added if one is taken. */
+export function stepArtifacts(number: number, step: Pick<PlanStep, 'id' | 'proof'>) {
+  const stem = `${number}-${step.id}`
+  const report = reportFacts(step.proof)
+  return { log: `${stem}.log`, report: report && stem + report.extension }
 }
 
 export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {

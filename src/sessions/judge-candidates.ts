@@ -1,0 +1,49 @@
+import type { Proof } from '../model/proof.ts'
+import { artifactType, type ShownType, stepOfArtifact } from '../model/proof-type.ts'
+import type { Candidate, Session } from '../model/session.ts'
+import { lastOf } from '../model/trail.ts'
+import { isPassingNote } from '../runners/reports/test-results.ts'
+import { artifactExitCode } from './proof-content.ts'
+
+/** A file of a session that can be attached as proof, and what it would be worth. */
+export interface JudgedCandidate extends Candidate {
+  /** The type that proof of it has. */
+  type: ShownType
+  /** Why proof of it would not count, as far as the session's file says; null if it would. */
+  why_not: string | null
+  /** The hash of what the session left, in its audit trail; null if the trail has none. */
+  sha256: string | null
+}
+
+export function judgeCandidate(session: Session, candidate: Candidate): JudgedCandidate {
+  const { artifact, note } = candidate
+  const type = artifactType(session, candidate)
+  const sha256 = recordedHash(session, artifact)
+  return { artifact, note, type, why_not: whyNot(session, type, candidate), sha256 }
+}
+
+/** The proof that was attached from a candidate. */
+export function attachedFrom(
+  { sha256 }: Pick<JudgedCandidate, 'sha256'>,
+  proofs: readonly Pick<Proof, 'sha256'>[],
+): boolean {
+  return sha256 !== null && proofs.some((proof) => proof.sha256 === sha256)
+}
+
+function whyNot(session: Session, type: ShownType, { artifact, note }: Candidate): string | null {
+  const exit = artifactExitCode(session, artifact)
+  const step = stepOfArtifact(session, artifact)
+  const isLog = step?.artifacts.log === artifact && step.proof === 'test'
+  const isGreen = isPassingNote(note) || (isLog && /^exit \d+ after /.test(note))
+  if (type === 'test-log' && !isGreen) return note
+  if (exit !== null) return `the step ended with exit code ${exit}`
+  return session.state === 'failed' ? `session ${session.number} failed` : null
+}
+
+function recordedHash(session: Session, artifact: string): string | null {
+  const step = stepOfArtifact(session, artifact)
+  const { log_sha256, report_sha256 } = step?.finished?.fields ?? {}
+  const ofStep = step?.artifacts.report === artifact ? report_sha256 : log_sha256
+  const found = step ? ofStep : lastOf(session.trail, 'diff_taken')?.fields.patch_sha256
+  return typeof found === 'string' ? found : null
+}
