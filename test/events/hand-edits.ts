@@ -79,10 +79,7 @@ t.test('a hand edit gives the events of the same request', async (t) => {
     [
       'a checklist line added',
       () =>
-        appendFileSync(
-          file('case.md'),
-          '\n## Proof checklist\n\n- [ ] Passes (test-log, required)\n',
-        ),
+        appendFileSync(file('case.md'), '\n## Proof checklist\n\n- [ ] Passes (trace, required)\n'),
       ['case_updated'],
     ],
     ['ticked', () => change(file('case.md'), '[ ]', '[x]'), ['case_updated']],
@@ -99,10 +96,10 @@ t.test('a hand edit gives the events of the same request', async (t) => {
     ],
     [
       'the proof edited into the right type: the gate opens',
-      () => change(file('proof', `${PROOF}.md`), 'type: log', 'type: test-log'),
+      () => change(file('proof', `${PROOF}.md`), 'type: log', 'type: trace'),
       [
         'case_state_changed VERIFYING→RESOLVED',
-        'proof_updated test-log true',
+        'proof_updated trace true',
         'problem_cleared proof_gate case.md',
       ],
     ],
@@ -111,7 +108,7 @@ t.test('a hand edit gives the events of the same request', async (t) => {
       () => change(file('proof', `${PROOF}.md`), '\nx\n', '\ny\n'),
       [
         'case_state_changed RESOLVED→VERIFYING',
-        'proof_updated test-log false',
+        'proof_updated trace false',
         `problem_found proof_changed proof/${PROOF}.md`,
         'problem_found proof_gate case.md',
       ],
@@ -124,7 +121,7 @@ t.test('a hand edit gives the events of the same request', async (t) => {
     [
       'the proof deleted',
       () => rmSync(file('proof', `${PROOF}.md`)),
-      ['proof_updated test-log false', `problem_cleared proof_changed proof/${PROOF}.md`],
+      ['proof_updated trace false', `problem_cleared proof_changed proof/${PROOF}.md`],
     ],
     ['a memory file', () => save(file('notes.md'), 'one\n'), ['memory_updated notes.md']],
     ['more of it', () => appendFileSync(file('notes.md'), 'two\n'), ['memory_updated notes.md']],
@@ -330,12 +327,12 @@ t.test('a proof put there by hand ends its session, which is sealed', async (t) 
   await published.newEvents()
   save(
     app.file(ref.case_id, 'proof', `${PROOF}.md`),
-    proofText('test-log', 'fine', `session_id: ${ref.id}\n`),
+    proofText('trace', 'fine', `session_id: ${ref.id}\n`),
   )
   await published.next(({ event_type }) => event_type === 'session_sealed')
   t.strictSame(await published.newWords(), [
-    'proof_created test-log',
-    'proof_attached test-log',
+    'proof_created trace',
+    'proof_attached trace',
     'session_sealed',
   ])
   t.match(await must(app, 'GET', ref.path), { proof_attached: true, problems: { length: 0 } })

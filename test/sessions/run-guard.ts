@@ -21,8 +21,8 @@ import { openTestService, type TestService } from '../fixtures/workspace.ts'
 const OTHER = '6a0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
 const FORGED_PROOF = '1b0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
 const FORGED_SESSION = '2c0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
-const ITEM = { description: 'The test passes', type: 'test-log', required: true }
-const LINE = '- [ ] The test passes (test-log, required)'
+const ITEM = { description: 'The test passes', type: 'benchmark', required: true }
+const LINE = '- [ ] The test passes (benchmark, required)'
 
 /** A case with a required item and two proofs, one of them verified, and a session in whose name it runs. */
 interface Scene {
@@ -40,7 +40,7 @@ async function scene(t: Test): Promise<Scene> {
   await must(app, 'POST', `/cases/${id}/proof/checklist`, ITEM)
   const attach = (type: string) =>
     must(app, 'POST', `/cases/${id}/proof`, { type, content: `of ${type}`, session_id: null })
-  const open = await attach('test-log')
+  const open = await attach('benchmark')
   const verified = await attach('trace')
   await must(app, 'PUT', `/cases/${id}/proof/${verified.id}/verify`)
   await must(app, 'PUT', `/cases/${id}/state`, { state: 'IMPLEMENTING' })
@@ -113,9 +113,9 @@ t.test('an agent that edits the files opens no gate', async (t) => {
   await applyBaseline()
   const lines = await named(at)
   t.match(lines.sort(), [
-    'checklist: The test passes (test-log, required) → missing',
+    'checklist: The test passes (benchmark, required) → missing',
     'state: IMPLEMENTING → RESOLVED',
-    /^verification: not verified → verified \(test-log [0-9a-f]{64}\)$/,
+    /^verification: not verified → verified \(benchmark [0-9a-f]{64}\)$/,
   ])
   await at.app.restart()
   await applyBaseline()
@@ -161,26 +161,26 @@ const changes: {
   {
     what: 'an item that is not required any more',
     file: () => 'case.md',
-    change: (text) => text.replace('test-log, required', 'test-log'),
+    change: (text) => text.replace('benchmark, required', 'benchmark'),
     path: () => '/proof/checklist',
     shown: [{ ...ITEM, checked: false }],
-    named: /^checklist: The test passes \(test-log, required\) → The test passes \(test-log\)$/,
+    named: /^checklist: The test passes \(benchmark, required\) → The test passes \(benchmark\)$/,
   },
   {
     what: 'an item that asks for a proof that is there',
     file: () => 'case.md',
-    change: (text) => text.replace('test-log, required', 'trace, required'),
+    change: (text) => text.replace('benchmark, required', 'trace, required'),
     path: () => '/proof/checklist',
     shown: [ITEM, { ...ITEM, type: 'trace' }],
-    named: /^checklist: The test passes \(test-log, required\) → missing$/,
+    named: /^checklist: The test passes \(benchmark, required\) → missing$/,
   },
   {
     what: 'a verified proof that is of another type now',
     file: (at) => `proof/${at.verified}.md`,
-    change: (text) => text.replace('type: trace', 'type: test-log'),
+    change: (text) => text.replace('type: trace', 'type: benchmark'),
     path: (at) => `/proof/${at.verified}`,
     shown: { verified: false },
-    named: /^verification: verified \(trace .*\) → verified \(test-log .*\)$/,
+    named: /^verification: verified \(trace .*\) → verified \(benchmark .*\)$/,
   },
   {
     what: 'a verified proof with other content that fits its hash',
