@@ -148,7 +148,11 @@ t.test('a plan that Claude names by its file is read there', async (t) => {
     7,
   ]
   for (const planFilePath of others) {
-    t.match(await planIn({ planFilePath }), { kind: 'planned', plan: '' }, JSON.stringify(planFilePath))
+    t.match(
+      await planIn({ planFilePath }),
+      { kind: 'planned', plan: '' },
+      JSON.stringify(planFilePath),
+    )
   }
 })
 
