@@ -94,6 +94,7 @@ const ROWS: Row[] = [
   ],
   ['no session', 'claude', text(NO_SESSION), ['session_id'], 'claude'],
   ['no folder', 'codex', text(NO_CWD), ['cwd'], 'codex'],
+  ['a folder that is none', 'claude', text({ ...CALL, cwd: 'ROOT/\0' }), ['cwd'], 'claude'],
   ['no tool', 'claude', text(NO_TOOL), ['tool_name'], 'claude'],
   ['no event', 'claude', text(NO_EVENT), ['hook_event_name'], 'claude', null],
   ['a tool that is no text', 'claude', text({ ...CALL, tool_name: 7 }), ['tool_name'], 'claude'],

@@ -104,7 +104,7 @@ const GATE_EVENT = /^(?:[Pp]reToolUse|BeforeTool|before(?:Shell|MCP)Execution|be
 /** Without a hook that says its kind, or an event that says its name, the call is one that must be decided. */
 function callOf(c: ServiceContext, eventName: string | null, body: Body): Call {
   const kind = c.req.header('x-casefile-kind')
-  const named = eventName ?? asString(body.hook_event_name) ?? asString(body.hookEventName)
+  const named = asString(body.hook_event_name) ?? asString(body.hookEventName) ?? eventName
   const isGate = kind === undefined ? named === null || GATE_EVENT.test(named) : kind === 'gate'
   return { event: named, isGate }
 }
@@ -169,7 +169,7 @@ async function answerUnread(
 /** The folder that a body names, best one in the workspace; the workspace if it names none. */
 function folderIn(body: Body, root: string): string {
   const named = [body.cwd, ...asArray(body.workspace_roots)].filter(
-    (folder): folder is string => typeof folder === 'string' && folder !== '',
+    (folder): folder is string => typeof folder === 'string' && /^[^\0]+$/.test(folder),
   )
   return named.find((folder) => isWithin(root, folder)) ?? named[0] ?? root
 }

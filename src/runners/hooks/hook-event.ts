@@ -92,9 +92,9 @@ export interface HookDialect {
   ): Promise<void>
 }
 
-/** Those of the fields that have no text. */
+/** Those of the fields that have no text, or one that can be no name of a file. */
 export function missingTexts(body: Readonly<Record<string, unknown>>, names: readonly string[]) {
-  return names.filter((name) => typeof body[name] !== 'string' || body[name] === '')
+  return names.filter((name) => !/^[^\0]+$/.test(typeof body[name] === 'string' ? body[name] : ''))
 }
 
 /** All that a hook prints, as lines of JSON: the notice, then the answer. Null for nothing. */

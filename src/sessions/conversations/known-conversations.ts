@@ -244,7 +244,9 @@ export function createKnownConversations({
       if (!conversation) return null
       // a case that was closed or deleted stays until the person chooses, so that their agent is not suddenly free
       const isUnbound = conversation.case_id === null || isDone(conversation)
-      if (isUnbound && event.kind === 'prompted') {
+      // an agent whose prompts are not heard has no other moment to get the case of its folder
+      const isFirst = event.kind === 'calling' && conversation.prompts === 0
+      if (isUnbound && (event.kind === 'prompted' || (isFirst && !isDone(conversation)))) {
         Object.assign(conversation, await placeOf(event.cwd, layout.root))
         const chosen = await caseIn(request.caseName, dialect.agent, conversation)
         if (chosen !== null) bind(conversation, chosen)
