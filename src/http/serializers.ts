@@ -129,6 +129,7 @@ export function serializeProofHead(folder: CaseFolder, proof: Proof): ProofHeadJ
     verified_at: proof.verified_at,
     tests: proof.tests,
     failed_tests: proof.failed_tests,
+    flaky_tests: proof.flaky_tests,
     unread: proof.unread,
     exit_code: proof.exit_code,
     accepted: proof.accepted,

@@ -2,7 +2,7 @@ import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import { PICTURE_TYPES, type ProofImage, pictureName } from '../model/picture.ts'
 import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
 import type { FieldReader } from './fields.ts'
-import { readTests } from './session-evidence.ts'
+import { countsWith, readTests } from './session-evidence.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 /** Reads `tests: { run, passed, failed }`, with `incomplete: true` if the report is cut off. */
@@ -78,19 +78,30 @@ export function isVerified(reader: FieldReader): boolean {
   return false
 }
 
+/** Reads `flaky_tests: [name]`. */
+export function flakyTests(reader: FieldReader): string[] {
+  const raw = reader.raw('flaky_tests')
+  if (raw === undefined || raw === null) return []
+  if (Array.isArray(raw) && raw.every((name) => typeof name === 'string')) return raw
+  reader.problem('flaky_tests', 'wrong_type', 'flaky_tests: expected a list of names')
+  return []
+}
+
 /** Returns the counts as YAML values, in file order. */
-export function countsYaml(of: Pick<Counted | Proof, 'tests' | 'failed_tests'>): {
+export function countsYaml(of: Pick<Counted | Proof, 'tests' | 'failed_tests' | 'flaky_tests'>): {
   tests: YamlValue
   failed_tests: YamlValue
+  flaky_tests: YamlValue
 } {
-  const { tests, failed_tests } = of
-  const counts = tests && { run: tests.run, passed: tests.passed, failed: tests.failed }
+  const { tests, failed_tests, flaky_tests } = of
+  const counts = tests && { ...countsWith(tests, tests.flaky) }
   const failed = failed_tests
     .slice(0, MAX_FAILED_TESTS)
     .map(({ name, message, file, line }) => ({ name, message, file, line }))
   return {
     tests: counts && tests.incomplete ? { ...counts, incomplete: true } : counts,
     failed_tests: failed.length === 0 ? null : failed,
+    flaky_tests: flaky_tests.length === 0 ? null : flaky_tests.slice(0, MAX_FAILED_TESTS),
   }
 }
 

@@ -14,6 +14,7 @@ import {
   countsYaml,
   exitCode,
   failedTests,
+  flakyTests,
   imageYaml,
   isVerified,
   proofImage,
@@ -79,6 +80,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     verified_at: reader.time('verified_at'),
     tests,
     failed_tests: failedTests(reader),
+    flaky_tests: flakyTests(reader),
     exit_code: exitCode(reader),
     accepted: reader.text('accepted')?.trim() || null,
     image,
@@ -160,10 +162,11 @@ export function contentHash(content: string): string {
 export function newProofText(proof: Proof, content: string): string {
   const { id, case_id, session_id, type, created_at, sha256, verified, verified_at } = proof
   const fields = { id, case_id, session_id, type, created_at, sha256, verified, verified_at }
-  const { tests, failed_tests } = countsYaml(proof)
+  const { tests, failed_tests, flaky_tests } = countsYaml(proof)
   const known: [string, YamlValue][] = Object.entries(fields)
   if (tests !== null || looksLikeReport(content)) known.push(['tests', tests])
   if (failed_tests !== null) known.push(['failed_tests', failed_tests])
+  if (flaky_tests !== null) known.push(['flaky_tests', flaky_tests])
   if (proof.exit_code !== null) known.push(['exit_code', proof.exit_code])
   if (proof.image !== null) {
     const { image } = proof
@@ -183,7 +186,7 @@ export function countedProof(
   counted: Counted,
   verification: Verification | null,
 ): string {
-  const { tests, failed_tests } = countsYaml(counted)
+  const { tests, failed_tests, flaky_tests } = countsYaml(counted)
   const read = readDocument(text)
   const has = (key: string) => read.ok && (read.document.fields?.has(key) ?? false)
   const content = read.ok ? contentOf(read.document).content : ''
@@ -195,6 +198,7 @@ export function countedProof(
   const isReport = counted.image === null && looksLikeReport(content)
   if (tests !== null || has('tests') || isReport) fields.push(['tests', tests])
   if (failed_tests !== null || has('failed_tests')) fields.push(['failed_tests', failed_tests])
+  if (flaky_tests !== null || has('flaky_tests')) fields.push(['flaky_tests', flaky_tests])
   const accepted = verification?.accepted ?? null
   if (verification && (accepted !== null || has('accepted'))) fields.push(['accepted', accepted])
   return withFields(text, fields)

@@ -9,9 +9,10 @@ export function looksLikeReport(text: string): boolean {
   return (TAP.test(text) || JUNIT.test(text) || GO.test(text)) && !isDiff(text)
 }
 
-const TAP = /^[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d|not ok(?=[ \t\r\n]|$))/m
+const TAP =
+  /^\uFEFF?[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d|not ok(?=[ \t\r\n]|$))/m
 const JUNIT = /<(?:[\w.-]+:)?testsuites?[\s/>]/
-const GO = /^\{[^\n]*"Action"[ \t]*:[ \t]*"/m
+const GO = /^\uFEFF?\{[^\n]*"Action"[ \t]*:[ \t]*"/m
 
 /** Reports that Casefile does not read, by their root element. */
 const UNREAD_XML: Record<string, string> = {

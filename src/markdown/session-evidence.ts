@@ -32,12 +32,17 @@ function fileOf(file: YamlValue | undefined): string {
 export function readTests(reader: FieldReader): TestCounts | null {
   const raw = reader.raw('tests')
   if (raw === undefined || raw === null) return null
-  const { run, passed, failed } = typeof raw === 'object' && !Array.isArray(raw) ? raw : {}
+  const { run, passed, failed, flaky } = typeof raw === 'object' && !Array.isArray(raw) ? raw : {}
   if (typeof run === 'number' && typeof passed === 'number' && typeof failed === 'number') {
-    return { run, passed, failed }
+    return countsWith({ run, passed, failed }, typeof flaky === 'number' ? flaky : 0)
   }
   reader.problem('tests', 'wrong_type', 'tests: expected { run, passed, failed }')
   return null
+}
+
+/** `flaky` is only there if a test was, so that a file without one reads as it always did. */
+export function countsWith({ run, passed, failed }: TestCounts, flaky = 0): TestCounts {
+  return flaky > 0 ? { run, passed, failed, flaky } : { run, passed, failed }
 }
 
 /** Reads `failed_tests: [{ name: …, message: …, file: …, line: 12 }]`; skips entries without a name. */
@@ -94,7 +99,7 @@ export function evidenceYaml(session: Pick<Session, 'diff' | 'tests' | 'failed_t
       ...change(diff),
       ...(diff.files ? { files: fitting(diff.files.map(change), MAX_FILES_BYTES) } : {}),
     },
-    tests: tests && { run: tests.run, passed: tests.passed, failed: tests.failed },
+    tests: tests && { ...countsWith(tests, tests.flaky) },
     failed_tests:
       failed_tests.length === 0
         ? null

@@ -94,11 +94,14 @@ export const BEFORE_EVENTS = {
     },
   ),
   tests_read: entry(
-    { run: count, passed: count, failed: count },
+    { run: count, passed: count, failed: count, flaky: count.optional() },
     {
-      line: ({ run, passed, failed }) =>
+      line: ({ run, passed, failed, flaky }) =>
         failed === 0
-          ? lineOf('good', `${say(passed)} of ${say(run)} tests pass`)
+          ? lineOf(
+              'good',
+              `${say(passed)} of ${say(run)} tests pass${flaky === undefined ? '' : `, ${say(flaky)} flaky`}`,
+            )
           : lineOf('bad', `${say(failed)} of ${say(run)} tests failed`),
       example: { run: 23, passed: 23, failed: 0 },
     },

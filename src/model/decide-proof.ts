@@ -133,6 +133,7 @@ function contradicts(counted: ReportCounts | null, stated: ReportCounts | null):
   return (
     counted.run !== stated?.run ||
     counted.failed !== stated.failed ||
+    (counted.flaky ?? 0) !== (stated.flaky ?? 0) ||
     (counted.incomplete ?? false) !== (stated.incomplete ?? false)
   )
 }

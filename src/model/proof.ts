@@ -6,7 +6,9 @@ export interface ReportCounts {
   run: number
   passed: number
   failed: number
-  /** Set if the report is cut off or cannot be read to its end. */
+  /** How many of the passed tests passed on a retry; missing if none. */
+  flaky?: number
+  /** Set if the report is cut off, contradicts its own totals, or cannot be read to its end. */
   incomplete?: true
 }
 
@@ -24,6 +26,8 @@ export interface Proof {
   /** Null if the content is not a test report. */
   tests: ReportCounts | null
   failed_tests: FailedTest[]
+  /** The names of the first flaky tests. */
+  flaky_tests: string[]
   /** Exit code of the step that the content comes from; null if it was 0 or is unknown. */
   exit_code: number | null
   /** The operator's reason for accepting a proof that does not support its claim by itself. */
@@ -50,6 +54,7 @@ export interface Counted {
   image: ProofImage | null
   tests: ReportCounts | null
   failed_tests: FailedTest[]
+  flaky_tests: string[]
   unread: string | null
 }
 

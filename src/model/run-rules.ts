@@ -88,7 +88,8 @@ function fieldFaults(run: readonly TrailLine[], { tests, diff }: RecordedRun): s
   const isSameTests =
     read?.fields.run === tests?.run &&
     read?.fields.passed === tests?.passed &&
-    read?.fields.failed === tests?.failed
+    read?.fields.failed === tests?.failed &&
+    read?.fields.flaky === tests?.flaky
   const isSameDiff =
     diff === null ||
     (taken?.fields.additions === diff.additions && taken.fields.deletions === diff.deletions)

@@ -20,6 +20,8 @@ export interface TestCounts {
   run: number
   passed: number
   failed: number
+  /** How many of the passed tests passed on a retry; missing if none. */
+  flaky?: number
 }
 
 export interface Candidate {

@@ -1,4 +1,5 @@
 import { codeOf, hasCode } from '../files/errno.ts'
+import { countsWith } from '../markdown/session-evidence.ts'
 import { AppError } from '../model/app-error.ts'
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import { reportFacts } from '../model/report-formats.ts'
@@ -145,7 +146,8 @@ async function resultsOf(
 /** The failed tests of a step. If its report is incomplete, the step itself counts as a failed test. */
 function failuresOf({ id }: TrailStep, { ok, failed, failures }: TestResults): FailedTest[] {
   if (ok || failed > 0) return failures
-  const message = 'The report is incomplete: it is cut off, or planned tests are missing.'
+  const message =
+    'The report is incomplete: it is cut off, planned tests are missing, or its own totals contradict it.'
   return [{ name: `step ${id}`, message, file: null, line: null }]
 }
 
@@ -163,15 +165,16 @@ function withoutFolder({ name, message, file, line }: FailedTest, workdir: strin
 /** An incomplete report, or a bail-out, counts as one more failed test, since tests may be missing from it. */
 export function sumOfTests(
   total: TestCounts | null,
-  { run, passed, failed, ok }: Omit<TestResults, 'failures' | 'skipped'>,
+  { run, passed, failed, ok, flaky }: Omit<TestResults, 'failures' | 'skipped'>,
 ): TestCounts {
   const before = total ?? { run: 0, passed: 0, failed: 0 }
   const broken = ok || failed > 0 ? 0 : 1
-  return {
+  const counts = {
     run: before.run + run + broken,
     passed: before.passed + passed,
     failed: before.failed + failed + broken,
   }
+  return countsWith(counts, (before.flaky ?? 0) + (flaky?.count ?? 0))
 }
 
 type Excerpt = { text: string } | { unread: string; isChanged?: true } | typeof MISSING

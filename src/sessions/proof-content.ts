@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import { contentHash } from '../markdown/proof-file.ts'
 import { looksLikeReport, unreadReport } from '../markdown/report-shape.ts'
+import { countsWith } from '../markdown/session-evidence.ts'
 import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
 import { sessionForProof } from '../model/decide-proof.ts'
@@ -129,13 +130,20 @@ function notOnThisMachine(artifact: string, number: number): AppError {
 export async function countContent(content: string): Promise<Counted> {
   const sha256 = contentHash(content)
   const image = null
-  const none = { sha256, image, tests: null, failed_tests: [], unread: unreadReport(content) }
+  const none = {
+    sha256,
+    image,
+    tests: null,
+    failed_tests: [],
+    flaky_tests: [],
+    unread: unreadReport(content),
+  }
   if (!looksLikeReport(content)) return none
   waiting += 1
   const reading = last.then(() => readReport(content))
   last = reading.catch(() => {}) // the caller handles the error
-  const { tests, failed_tests } = countsOf(await reading)
-  return tests === null ? none : { sha256, image, tests, failed_tests, unread: null }
+  const { tests, failed_tests, flaky_tests } = countsOf(await reading)
+  return tests === null ? none : { sha256, image, tests, failed_tests, flaky_tests, unread: null }
 }
 
 /** The hash and size of the picture of a proof; null if the bytes are not a picture. */
@@ -148,6 +156,7 @@ export function countPicture(proofId: string, bytes: Uint8Array): Counted | null
     image: { name, ...facts, bytes: bytes.byteLength },
     tests: null,
     failed_tests: [],
+    flaky_tests: [],
     unread: null,
   }
 }
@@ -179,19 +188,20 @@ async function readReport(content: string): Promise<ReportReading> {
 }
 
 /** If a report is cut off, the counts include one failed test for what is missing. */
-function countsOf(reading: ReportReading): Pick<Counted, 'tests' | 'failed_tests'> {
+function countsOf(reading: ReportReading): Pick<Counted, 'tests' | 'failed_tests' | 'flaky_tests'> {
   if (!reading.results) {
     const isReport = 'reason' in reading // it looked like one, and could not be read
     const tests: ReportCounts | null = isReport
       ? { run: 0, passed: 0, failed: 0, incomplete: true }
       : null
-    return { tests, failed_tests: [] }
+    return { tests, failed_tests: [], flaky_tests: [] }
   }
-  const { run, passed, failed, ok, failures } = reading.results
-  const counts = { run, passed, failed }
+  const { run, passed, failed, ok, failures, flaky } = reading.results
+  const counts = countsWith({ run, passed, failed }, flaky?.count)
   return {
     tests: ok || failed > 0 ? counts : { ...counts, incomplete: true },
     failed_tests: failures.slice(0, MAX_FAILED_TESTS),
+    flaky_tests: flaky?.names ?? [],
   }
 }
 

@@ -69,7 +69,7 @@ async function recordTests(
       failing: names.length === 0 ? undefined : names.slice(0, MAX_COMPARED_NAMES),
       reason: results
         ? isIncomplete
-          ? 'the report is incomplete: it is cut off, or planned tests are missing'
+          ? 'the report is incomplete: it is cut off, planned tests are missing, or its own totals contradict it'
           : undefined
         : noteOf(step, reading),
     }),
@@ -151,7 +151,7 @@ export function compareTests(
     if (outcome !== 'failed') continue
     const present = now.get(name)
     if (present === 'failed') names.still.push(name)
-    else names[present === 'passed' ? 'fixed' : 'gone'].push(name)
+    else names[present === 'passed' || present === 'flaky' ? 'fixed' : 'gone'].push(name)
   }
   for (const [name, outcome] of now) {
     if (outcome !== 'failed' || old.get(name) === 'failed') continue
@@ -177,7 +177,7 @@ export function compareTests(
   }
 }
 
-const RANK: Record<TestOutcome, number> = { skipped: 0, passed: 1, failed: 2 }
+const RANK: Record<TestOutcome, number> = { skipped: 0, passed: 1, flaky: 2, failed: 3 }
 
 function outcomesIn({ tests }: ReportedTests, workdir: string): Map<string, TestOutcome> {
   const outcomes = new Map<string, TestOutcome>()

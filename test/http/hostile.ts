@@ -123,7 +123,14 @@ t.test('a change is not written through a link that came while it was decided', 
     content: 'x',
     exit_code: null,
     picture: null,
-    counted: { sha256: contentHash('x'), image: null, tests: null, failed_tests: [], unread: null },
+    counted: {
+      sha256: contentHash('x'),
+      image: null,
+      tests: null,
+      failed_tests: [],
+      flaky_tests: [],
+      unread: null,
+    },
   }
   const { id } = await app.newCase()
   const proof = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })

@@ -318,6 +318,24 @@ t.test('a step that was to leave a report and left none ran nothing', async (t) 
   t.equal((await resolve(id)).status, 422)
 })
 
+t.test('a test that passed on a retry supports a proof, and is named', async (t) => {
+  const { id } = await app.newCase()
+  const flaky =
+    '<testsuite tests="2" failures="1"><testcase name="a"/><testcase name="syncs"><flakyFailure/></testcase></testsuite>'
+  const proof = await attach(id, flaky)
+  const counts = { run: 2, passed: 2, failed: 0, flaky: 1 }
+  t.match(proof, { supports: true, flaky_tests: ['syncs'] })
+  t.strictSame(proof.tests, counts)
+  const path = app.file(id, 'proof', `${proof.id}.md`)
+  t.match(await readFile(path, 'utf8'), 'tests: { run: 2, passed: 2, failed: 0, flaky: 1 }')
+  t.match(await readFile(path, 'utf8'), /^flaky_tests: \[syncs\]$/m)
+  t.strictSame((await verify(id, proof.id)).json.tests, counts)
+  t.match((await resolve(id)).json, { state: 'RESOLVED' })
+  const { text } = await app.request('GET', `/case/${id}/proof/${proof.id}`)
+  t.match(text, '2 of 2 tests passed, 1 flaky')
+  t.match(text, /<summary><span [^>]*aria-label="flaky">.*?1 flaky<\/summary>.*?syncs/s)
+})
+
 t.test('a report that Casefile does not read says so, and needs a reason', async (t) => {
   const { id } = await app.newCase()
   const nunit =

@@ -71,6 +71,7 @@ t.test('POST …/proof gives the whole proof, and where it is', async (t) => {
     verified_at: null,
     tests: { run: 1, passed: 1, failed: 0, incomplete: true },
     failed_tests: [],
+    flaky_tests: [],
     unread: null,
     exit_code: null,
     accepted: null,

@@ -18,7 +18,7 @@ import {
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { nextProof, nextProofText } from '../output/next-proof.ts'
-import { failedTestLines, proofSummary } from '../output/proof-summary.ts'
+import { proofSummary, testLines } from '../output/proof-summary.ts'
 import { proofState, proofTable } from '../output/proof-text.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -188,7 +188,7 @@ async function showProofs(
 
 function printProof(terminal: Terminal, proof: ProofJson): void {
   terminal.say(`${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}`)
-  for (const line of failedTestLines(proof)) terminal.say(line)
+  for (const line of testLines(proof)) terminal.say(line)
   if (proof.image) terminal.say(`SHA-256 ${proof.sha256}`)
   terminal.say('')
   const lines = proof.content.replace(/\r?\n$/, '').split(/\r?\n/)

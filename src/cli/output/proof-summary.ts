@@ -18,16 +18,21 @@ export function proofSummary(proof: ProofJson, gate: GateJson): string {
   return [
     `${proof.id.slice(0, 8)}  ${visibleText(proof.type)}, ${proofState(proof)}`,
     met.length > 0 ? `would meet: ${met.join(', ')}` : 'would meet nothing that is missing',
-    ...failedTestLines(proof),
+    ...testLines(proof),
     ...lines.slice(0, MOST_LINES).map((line) => `  │ ${shownLine(line)}`),
     ...(left > 0 ? [`  │ … ${counted(left, 'more line')}: casefile proof show ${place}`] : []),
   ].join('\n')
 }
 
-export function failedTestLines({ failed_tests }: Pick<ProofJson, 'failed_tests'>): string[] {
-  return failed_tests.map(({ name, message, file, line }) => {
+/** The names of the tests that failed, with the reason, and of those that passed on a retry. */
+export function testLines({
+  failed_tests,
+  flaky_tests,
+}: Pick<ProofJson, 'failed_tests' | 'flaky_tests'>): string[] {
+  const failed = failed_tests.map(({ name, message, file, line }) => {
     const place = failedTestPlace({ file, line })
     const where = place === null ? '' : ` (${place})`
     return visibleText(`  failed: ${name}${where}${message === null ? '' : `: ${message}`}`)
   })
+  return [...failed, ...flaky_tests.map((name) => visibleText(`  flaky: ${name}`))]
 }

@@ -31,7 +31,8 @@ export function proofState(proof: ProofHeadJson): string {
 /** The result of its report, why it does not support its claim, and why it was accepted. */
 function proofFacts({ tests, supports, why_not, accepted }: ProofHeadJson): string {
   if (!supports) return `does not support its claim: ${why_not}`
-  const counts = tests ? [`${tests.passed} of ${tests.run} tests passed`] : []
+  const flaky = tests?.flaky === undefined ? '' : `, ${tests.flaky} flaky`
+  const counts = tests ? [`${tests.passed} of ${tests.run} tests passed${flaky}`] : []
   return [...counts, ...(accepted === null ? [] : [`accepted: ${accepted}`])].join(', ')
 }
 

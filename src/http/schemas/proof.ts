@@ -5,7 +5,7 @@ import { count, id, time } from '../../model/schemas.ts'
 import { proofType } from './checklist.ts'
 import { RESOLVED } from './params.ts'
 import { type JsonOf, sentId } from './primitives.ts'
-import { failedTest } from './session.ts'
+import { failedTest, flaky } from './session.ts'
 import { notBlank, oneLine } from './text-fields.ts'
 
 export const newProofSchema = z
@@ -55,7 +55,11 @@ const testReport = z
     run: count,
     passed: count,
     failed: count,
-    incomplete: z.literal(true).optional().describe('Only if the report is cut off.'),
+    flaky,
+    incomplete: z
+      .literal(true)
+      .optional()
+      .describe('Only if the report is cut off or contradicts its own totals.'),
   })
   .meta({ id: 'TestReport' })
 
@@ -78,6 +82,9 @@ const proofHead = {
   verified_at: time.nullable(),
   tests: testReport.nullable().describe('The counts, if it is a test report.'),
   failed_tests: z.array(failedTest).describe(`The first ${MAX_FAILED_TESTS} at most.`),
+  flaky_tests: z
+    .array(z.string())
+    .describe('The names of tests that passed on a retry, the first 20 at most.'),
   unread: z
     .string()
     .nullable()
@@ -111,6 +118,7 @@ const EXAMPLE = {
   verified_at: '2026-11-11T15:40:00.025Z',
   tests: null,
   failed_tests: [],
+  flaky_tests: [],
   unread: null,
   exit_code: null,
   accepted: null,

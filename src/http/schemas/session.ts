@@ -33,11 +33,16 @@ const diff = z.object({ ...changed, files }).meta({
     'The changed lines. `file` is the file with the most of them, empty if none has changed; the counts are totals.',
 })
 
+export const flaky = count
+  .optional()
+  .describe('How many of the passed tests passed on a retry; missing if none.')
+
 const tests = z
   .object({
     run: count,
     passed: count,
     failed: count,
+    flaky,
   })
   .meta({ id: 'TestCounts' })
 

@@ -22,14 +22,18 @@ export function firstOf<T>(before: T[], more: readonly T[]): T[] {
 /** The first failed tests of a report, each text shortened to one line. */
 export function failedTests(failures: readonly Failure[]): FailedTest[] {
   return failures.slice(0, MAX_FAILED_TESTS).map(({ path, message, file, line }) => {
-    const names = path.map((name) => oneLine(name, MAX_NAME)).filter((name) => name !== '')
     return {
-      name: nameOf(names),
+      name: testName(path),
       message: oneLine(message ?? '', MAX_MESSAGE) || null,
       file: oneLine(file ?? '', MAX_FILE) || null,
       line: line !== null && Number.isSafeInteger(line) && line > 0 ? line : null,
     }
   })
+}
+
+/** The name of a test with those of its parents, in one line. */
+export function testName(path: readonly string[]): string {
+  return nameOf(path.map((name) => oneLine(name, MAX_NAME)).filter((name) => name !== ''))
 }
 
 /** Cuts at the beginning, because the test's own name is at the end. */

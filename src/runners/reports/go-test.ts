@@ -19,6 +19,8 @@ type End = 'pass' | 'fail' | 'skip'
 
 interface GoTest {
   end: End | null
+  /** The result in its output, which counts if there is no event. */
+  said: End | null
   output: string
 }
 
@@ -50,7 +52,9 @@ const MAX_OUTPUT = 16 * 1024
 
 const EVENT_LINE = /^\{[^\n]*"Action"[ \t]*:[ \t]*"/m
 /** Before Go 1.20, a failed build was plain text instead of an event. */
-const PLAIN_FAILURE = /^FAIL\t(\S+) \[((?:build|setup) failed)\]\s*$/
+const PLAIN_FAILURE = /^FAIL\t(\S+)(?: \[((?:build|setup) failed)\]|\t[\d.]+m?s)\s*$/
+/** The result of a test, which has no event of its own behind output that does not end its line. */
+const RESULT = /--- (PASS|FAIL|SKIP): (\S+) \(/
 
 /** The offset at which `go test -json` events seem to begin; -1 if there are none. */
 export function findGoTest(text: string): number {
@@ -60,19 +64,23 @@ export function findGoTest(text: string): number {
 /**
  * Counts the tests in `go test -json` events; other lines may be mixed in. A test with subtests counts only if it
  * failed although none of them did. A package that failed without a failed test (build error, panic, exit) counts
- * as one failed test, and so does an unfinished test in a failed package. Null if there is no event.
+ * as one failed test, and so does an unfinished test in a failed package. In another package, a test without a result
+ * makes the report incomplete. Null if there is no event.
  */
 export function readGoTest(text: string, sink?: TestSink): TestResults | null {
   const { events, plainFailures } = readEvents(text)
   if (events.length === 0) return null
-  const { packages, builds } = gather(events)
+  const { packages, builds, brokenBuilds } = gather(events)
+  let complete = packages.size > 0
+  for (const build of brokenBuilds) {
+    complete &&= [...packages.values()].some((each) => each.end === 'fail' && each.build === build)
+  }
   for (const [name, why] of plainFailures) {
     const known = packages.get(name) ?? newPackage()
     packages.set(name, { ...known, end: 'fail', output: known.output || why })
   }
   const counts = { passed: 0, failed: 0, skipped: 0 }
   let failures: Failure[] = []
-  let complete = packages.size > 0
   const fail = (failure: Failure, output: string) => {
     counts.failed += 1
     sink?.add({ ...failure, path: () => failure.path, outcome: 'failed', output })
@@ -89,8 +97,8 @@ export function readGoTest(text: string, sink?: TestSink): TestResults | null {
           fail(describe(name, test, output, found.output), output)
         continue
       }
-      if (parents.has(test)) continue
-      if (result !== 'pass' && result !== 'skip') continue
+      complete &&= result !== null || test.startsWith('Benchmark')
+      if (parents.has(test) || result === null) continue
       const outcome = result === 'pass' ? 'passed' : 'skipped'
       counts[outcome] += 1
       sink?.add({ path: () => [name, ...test.split('/')], outcome })
@@ -112,7 +120,7 @@ function readEvents(text: string): { events: GoEvent[]; plainFailures: Map<strin
     const event = line.startsWith('{') ? readEvent(line) : null
     if (event) events.push(event)
     const plain = line.startsWith('FAIL') ? PLAIN_FAILURE.exec(line) : null
-    if (plain) plainFailures.set(plain[1]!, plain[2]!)
+    if (plain) plainFailures.set(plain[1]!, plain[2] ?? '')
   }
   return { events, plainFailures }
 }
@@ -141,10 +149,12 @@ function readEvent(line: string): GoEvent | null {
 function gather(events: readonly GoEvent[]) {
   const packages = new Map<string, GoPackage>()
   const builds = new Map<string, string>()
+  const brokenBuilds = new Set<string>()
   for (const event of events) {
     if (event.package === '') {
       const before = builds.get(event.build) ?? ''
       builds.set(event.build, begun(before, event.output))
+      if (event.action === 'build-fail') brokenBuilds.add(event.build)
       continue
     }
     const found = packages.get(event.package) ?? newPackage()
@@ -154,7 +164,10 @@ function gather(events: readonly GoEvent[]) {
     else if (event.action === 'output') found.output = begun(found.output, event.output)
     else if (isEnd(event.action)) found.end = worse(found.end, event.action)
   }
-  return { packages, builds }
+  for (const { tests } of packages.values()) {
+    for (const found of tests.values()) found.end ??= found.said
+  }
+  return { packages, builds, brokenBuilds }
 }
 
 function newPackage(): GoPackage {
@@ -163,10 +176,13 @@ function newPackage(): GoPackage {
 
 /** A test that runs several times (`-count`) is one test, which failed if it failed once. */
 function addTestEvent(tests: Map<string, GoTest>, { action, test, output }: GoEvent): void {
-  const found = tests.get(test) ?? { end: null, output: '' }
+  const found = tests.get(test) ?? { end: null, said: null, output: '' }
   tests.set(test, found)
-  if (action === 'output') found.output = begun(found.output, output)
-  else if (isEnd(action)) found.end = worse(found.end, action)
+  if (action === 'output') {
+    found.output = begun(found.output, output)
+    const [, result, name] = RESULT.exec(output) ?? []
+    if (name === test) found.said = worse(found.said, result!.toLowerCase() as End)
+  } else if (isEnd(action)) found.end = worse(found.end, action)
 }
 
 function isEnd(action: string): action is End {

@@ -1,18 +1,22 @@
-import { XMLParser, XMLValidator } from 'fast-xml-parser'
-import { type Failure, failedTests, firstOf } from './failures.ts'
+import { XMLValidator } from 'fast-xml-parser'
+import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
+import { type Failure, failedTests, firstOf, testName } from './failures.ts'
+import { contradictsTotals } from './junit-totals.ts'
 import { findLocation } from './locations.ts'
-import type { TestSink } from './reported-tests.ts'
+import type { TestOutcome, TestSink } from './reported-tests.ts'
 import type { TestResults } from './test-results.ts'
+import { attribute, attributeNames, decode, element, parseXml, type XmlNode } from './xml-node.ts'
 
 interface Outcome {
-  outcome: 'passed' | 'skipped' | 'failed'
+  outcome: TestOutcome
   path: readonly string[]
-  failure?: Failure
+  failure?: Failure | undefined
   output?: string
+  /** Of a failing todo test. */
+  isTodo?: boolean
+  /** How many runs of it failed before it passed. */
+  retries?: number
 }
-
-/** fast-xml-parser's ordered form: the key that is a tag name has the children as its value. */
-type XmlNode = Record<string, unknown>
 
 /** The offset at which JUnit XML seems to begin; -1 if there is none. */
 export function findJunit(text: string): number {
@@ -21,32 +25,39 @@ export function findJunit(text: string): number {
 
 /**
  * Counts the test cases in JUnit XML, at any depth: one report or several concatenated files, with other output
- * around them. An error counts as a failure. Document types are not read and entities not expanded. Null if there
- * is no report. The format cannot say that a parent failed although its cases passed (Node's reporter, for an error
+ * around them. An error counts as a failure, also of a test that was skipped too. A test that passed on a retry passed.
+ * A report whose own totals contradict the count is incomplete. Document types are not read and entities not expanded.
+ * Null if there is no report. The format cannot say that a parent failed although its cases passed (Node's reporter, for an error
  * after the last subtest); only the exit code shows that.
  */
 export function readJunit(text: string, sink?: TestSink): TestResults | null {
   let seen = false
   let complete = true
-  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const counts = { passed: 0, flaky: 0, failed: 0, skipped: 0 }
   let failures: Failure[] = []
+  const flakyNames: string[] = []
   for (const report of reportsIn(text)) {
     seen = true
-    const nodes = parse(report)
-    const before = counts.failed + counts.skipped
-    complete &&= XMLValidator.validate(report) === true
-    for (const { outcome, path, failure, output } of outcomes(nodes, [])) {
+    const nodes = parseXml(report)
+    complete &&= nodes.length > 0 && XMLValidator.validate(report) === true
+    const explained = { failures: 0 }
+    for (const { outcome, path, failure, output, isTodo, retries = 0 } of outcomes(nodes, [])) {
       counts[outcome] += 1
-      if (failure) failures = firstOf(failures, [failure])
+      if (outcome === 'failed') failures = firstOf(failures, [failure!])
+      if (outcome === 'flaky' && flakyNames.length < MAX_FAILED_TESTS)
+        flakyNames.push(testName(path))
+      explained.failures += retries + (isTodo || outcome === 'failed' ? 1 : 0)
       sink?.add({ ...failure, path: () => path, outcome, output })
     }
-    // a failing todo test is among the skipped ones
-    complete &&= statedFailures(nodes) <= counts.failed + counts.skipped - before
+    complete &&= counts.failed > 0 || !contradictsTotals(nodes, explained.failures)
   }
   if (!seen) return null
-  const { passed, failed, skipped } = counts
+  const { flaky, failed, skipped } = counts
+  const passed = counts.passed + flaky
   const ok = complete && failed === 0
-  return { run: passed + failed, passed, failed, skipped, ok, failures: failedTests(failures) }
+  const results = { run: passed + failed, passed, failed, skipped, ok }
+  const named = { ...results, failures: failedTests(failures) }
+  return flaky === 0 ? named : { ...named, flaky: { count: flaky, names: flakyNames } }
 }
 
 /** Matches what begins or ends a report. Tags in character data or comments do not count. */
@@ -76,62 +87,119 @@ function* reportsIn(text: string): Generator<string> {
   if (depth > 0) yield text.slice(start)
 }
 
-/** Empty for text that ends inside a tag, which is reported as incomplete anyway. */
-function parse(report: string): XmlNode[] {
-  const parser = new XMLParser({
-    preserveOrder: true,
-    ignoreAttributes: false,
-    parseTagValue: false,
-    parseAttributeValue: false,
-    processEntities: false,
-    removeNSPrefix: true,
-  })
-  try {
-    return parser.parse(report)
-  } catch {
-    // the parser throws plain errors without a code, and only for bad input
-    return []
-  }
-}
-
-/** The number of failures and errors that the outermost suites declare. */
-function statedFailures(nodes: readonly XmlNode[]): number {
-  let stated = 0
-  for (const node of nodes) {
-    const [tag, children] = element(node)
-    if (tag !== 'testsuite' && tag !== 'testsuites') continue
-    const own = ['failures', 'errors'].map((name) => Number(attribute(node, name) ?? 0) || 0)
-    const sum = own.reduce((total, count) => total + count, 0)
-    stated += tag === 'testsuites' ? Math.max(sum, statedFailures(children)) : sum
-  }
-  return stated
-}
-
 /** `suites` are the names of the enclosing suites. */
-function* outcomes(nodes: XmlNode[], suites: readonly string[]): Generator<Outcome> {
+function* outcomes(
+  nodes: XmlNode[],
+  suites: readonly string[],
+  suite?: XmlNode,
+): Generator<Outcome> {
+  const retried = suite ? retriesIn(nodes, suite) : NONE_RETRIED
   for (const node of nodes) {
     const [tag, children] = element(node)
-    if (tag === 'testcase') yield caseOutcome(node, children, suites)
-    else if (tag === 'failure' || tag === 'error') {
+    if (tag === 'testcase') {
+      const runs = retried.get(node)
+      if (runs !== 'again') yield caseOutcome(node, children, suites, runs)
+    } else if (tag === 'failure' || tag === 'error') {
       yield failed(describe([...suites], null, null, node), node)
     } else if (tag === 'testsuite') {
-      yield* outcomes(children, [...suites, attribute(node, 'name') ?? ''])
-    } else if (tag === 'testsuites') yield* outcomes(children, suites)
+      yield* outcomes(children, [...suites, attribute(node, 'name') ?? ''], node)
+    } else if (!WITHOUT_TESTS.has(tag)) yield* outcomes(children, suites)
   }
 }
 
-/** Skipped is checked first: Node reports a failing todo test as both, and it does not count as failed. */
-function caseOutcome(node: XmlNode, children: XmlNode[], suites: readonly string[]): Outcome {
+const WITHOUT_TESTS: ReadonlySet<string> = new Set(['system-out', 'system-err', 'properties'])
+
+/** How often a test failed in test cases before this one; `again` for those before it. */
+type Retries = ReadonlyMap<XmlNode, number | 'again'>
+
+const NONE_RETRIED: Retries = new Map()
+
+/**
+ * Gradle's retry plugin writes each run of a test as a test case of its own, and the last one counts. Elsewhere two
+ * tests may have one name. So this reads only suites in Gradle's form: a Java class, with no attribute that Gradle does
+ * not write.
+ */
+function retriesIn(nodes: readonly XmlNode[], suite: XmlNode): Retries {
+  const suiteName = attribute(suite, 'name') ?? ''
+  const isGradle =
+    /^(?:[\w$]+\.)*[A-Z][\w$]*$/.test(suiteName) &&
+    attributeNames(suite).every((name) => GRADLE_SUITE.has(name))
+  if (!isGradle) return NONE_RETRIED
+  const last = new Map<string, { node: XmlNode; failures: number }>()
+  const retried = new Map<XmlNode, number | 'again'>()
+  for (const node of nodes) {
+    const [tag, children] = element(node)
+    if (tag !== 'testcase' || attribute(node, 'classname') !== suiteName) continue
+    if (attributeNames(node).some((name) => !GRADLE_CASE.has(name))) continue
+    const name = attribute(node, 'name') ?? ''
+    const before = last.get(name)
+    const has = (tags: RegExp) => children.some((child) => tags.test(element(child)[0]))
+    // only a run that failed is repeated
+    if (before && before.failures > 0 && !has(/^skipped$/)) {
+      retried.set(before.node, 'again')
+      retried.set(node, before.failures)
+    }
+    const hasFailed = has(/^(?:failure|error)$/)
+    last.set(name, { node, failures: hasFailed ? (before?.failures ?? 0) + 1 : 0 })
+  }
+  return retried
+}
+
+const GRADLE_CASE: ReadonlySet<string> = new Set(['name', 'classname', 'time'])
+const GRADLE_SUITE: ReadonlySet<string> = new Set([
+  'name',
+  'tests',
+  'skipped',
+  'failures',
+  'errors',
+  'timestamp',
+  'hostname',
+  'time',
+])
+
+const FAILED = /^(?:fail(?:ed|ure)?|error(?:ed)?|broken|time(?:d ?|-?)out|crash(?:ed)?|aborted)$/i
+
+/** `runs` is how often the test failed in test cases before this one. */
+function caseOutcome(
+  node: XmlNode,
+  children: XmlNode[],
+  suites: readonly string[],
+  runs = 0,
+): Outcome {
   const status = attribute(node, 'status')
   const child = (...tags: string[]) => children.find((each) => tags.includes(element(each)[0]))
-  const isSkipped = child('skipped') !== undefined || attribute(node, 'skipped') !== null
   const path = pathOf(node, suites)
-  if (isSkipped || status === 'notrun' || status === 'disabled') return { outcome: 'skipped', path }
+  const skipped = child('skipped')
   const failure = child('failure', 'error')
   const message = attribute(node, 'failure') ?? attribute(node, 'error')
-  if (!failure && message === null && !/^(?:failed|failure|error)$/i.test(status ?? ''))
-    return { outcome: 'passed', path }
-  return failed(describe(path, node, message, failure), failure)
+  const hasFailed =
+    failure !== undefined ||
+    message !== null ||
+    [status, attribute(node, 'result')].some((each) => FAILED.test(each ?? '')) ||
+    attribute(node, 'success') === 'false'
+  // Node's reporter writes a failing todo test so, and it does not count as failed
+  const isTodo =
+    skipped !== undefined &&
+    attribute(skipped, 'type') === 'todo' &&
+    attribute(node, 'failure') !== null &&
+    child('error') === undefined
+  if (hasFailed && !isTodo) return failed(describe(path, node, message, failure), failure)
+  const isSkipped = skipped !== undefined || isTrue(attribute(node, 'skipped'))
+  if (isSkipped || /^(?:notrun|disabled|skipped|ignored)$/i.test(status ?? ''))
+    return { outcome: 'skipped', path, isTodo: hasFailed }
+  const flaky = children.filter((each) => /^flaky(?:Failure|Error)$/.test(element(each)[0]))
+  const retries = runs + flaky.length
+  if (retries > 0) {
+    const [first] = flaky
+    const why = first ? describe(path, node, null, first) : undefined
+    return { outcome: 'flaky', path, failure: why, retries }
+  }
+  const rerun = child('rerunFailure', 'rerunError')
+  return rerun ? failed(describe(path, node, null, rerun), rerun) : { outcome: 'passed', path }
+}
+
+function isTrue(value: string | null): boolean {
+  return value !== null && !/^(?:false|0|no)$/i.test(value)
 }
 
 function failed(failure: Failure, node: XmlNode | undefined): Outcome {
@@ -194,46 +262,10 @@ function fileOfClass(test: XmlNode | null): string | null {
   return last === undefined ? null : `${last}.java`
 }
 
-function element(node: XmlNode): [tag: string, children: XmlNode[]] {
-  const tag = Object.keys(node).find((key) => key !== ':@') ?? ''
-  const children = node[tag]
-  return [tag, Array.isArray(children) ? children : []]
-}
-
-/** Also `''` for an attribute without a value. */
-function attribute(node: XmlNode, name: string): string | null {
-  const attributes = (node[':@'] ?? {}) as Record<string, unknown>
-  const value = Object.hasOwn(attributes, `@_${name}`) ? attributes[`@_${name}`] : undefined
-  return value === undefined ? null : decode(String(value))
-}
-
 function textIn(children: readonly XmlNode[]): string {
   return children
     .map((child) => child['#text'])
     .filter((text) => typeof text === 'string')
     .map(decode)
     .join('')
-}
-
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['lt', '<'],
-  ['gt', '>'],
-  ['amp', '&'],
-  ['quot', '"'],
-  ['apos', "'"],
-])
-
-/**
- * Decodes XML's five predefined entities and numeric characters. Entities that a document declares stay as they
- * are.
- */
-function decode(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(\w{2,4}));/g,
-    (whole, dec, hex, name) => {
-      if (name !== undefined) return ENTITIES.get(name) ?? whole
-      const code = dec === undefined ? Number.parseInt(hex, 16) : Number(dec)
-      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
-    },
-  )
 }

@@ -33,7 +33,8 @@ export function readTests(text: string): ReportedTests | null {
   return readWith(text, collected).results ? collected.result() : null
 }
 
-function readWith(text: string, sink?: TestSink): ReportReading {
+function readWith(given: string, sink?: TestSink): ReportReading {
+  const text = given.replace(/^\uFEFF/, '')
   const found = Object.entries(READERS)
     .map(([format, reader]) => ({ format: format as ReportFormat, reader, at: reader.find(text) }))
     .filter(({ at }) => at >= 0)

@@ -11,7 +11,8 @@ export interface ReportedTest {
   output: string
 }
 
-export type TestOutcome = 'passed' | 'failed' | 'skipped'
+/** `flaky`: passed on a retry. */
+export type TestOutcome = 'passed' | 'flaky' | 'failed' | 'skipped'
 
 /** The tests of a report by name, as far as the limits allow; the counts of a report include all. */
 export interface ReportedTests {

@@ -8,13 +8,24 @@ import type { TestResults } from './test-results.ts'
 const MAX_DEPTH = 100
 const TOO_DEEP = new RegExp(`^ {${4 * MAX_DEPTH},}(?:# Subtest|(?:not )?ok\\b|1\\.\\.)`, 'm')
 
-/** Requires a number after `ok`, unlike prose and the package lines of `go test`. */
+/** What prose does not say: a version, a plan, a failed test, the frame of a subtest. */
 const MARKS =
-  /^(?:TAP version 1[34]|1\.\.\d+| *(?:not )?ok \d+|not ok|Bail out!|# Subtest:)(?=\s|$)/m
+  /^(?:TAP version 1[34]\b|1\.\.\d+[ \t]*(?:#.*)?\r?$|not ok(?=\s|$)| *not ok \d+(?=\s|$)|Bail out!|# Subtest:)/m
+/** A numbered test point. Prose may begin a line so, such as "ok 4 tests". */
+const NUMBERED = /^( *)ok (\d{1,9})(?= *\r?$| +[-#]| (?=(.)))/gm
 
 /** The offset at which a TAP report seems to begin; -1 if there is none. */
 export function findTap(text: string): number {
-  return text.search(MARKS)
+  const mark = text.search(MARKS)
+  let last = { at: -1, indent: '', number: -1 }
+  for (const { index: at, 1: indent = '', 2: digits, 3: prose } of text.matchAll(NUMBERED)) {
+    if (mark >= 0 && mark < at) return mark
+    if (mark >= 0 || prose === undefined) return at
+    const number = Number(digits)
+    if (last.indent === indent && last.number + 1 === number) return last.at
+    last = { at, indent, number }
+  }
+  return mark
 }
 
 /** Why a report cannot be read; null if it can. */
@@ -28,7 +39,8 @@ export function tapObstacle(text: string): string | null {
  * subtests is a test. Null if there is no TAP: no plan, no test point and no bail out.
  */
 export function readTap(text: string, sink?: TestSink): TestResults | null {
-  const documents = tapDocuments(text).map((document) => readDocument(document, sink))
+  const lines = withPlainTitles(text.replaceAll('\r\n', '\n'))
+  const documents = tapDocuments(lines).map((document) => readDocument(document, sink))
   const found = documents.filter((document) => document !== null)
   return found.length === 0 ? null : resultsOf(found)
 }
@@ -50,10 +62,11 @@ function readDocument(text: string, sink?: TestSink): TapDocument | null {
   const parser = new Parser()
   const level = watch(parser, null, sink)
   parser.end(text)
-  const { counts, planned, broken } = level()
+  const { counts, planned, broken, points } = level()
   const bailedOut = parser.bailedOut !== false
   const seen = counts.passed + counts.failed + counts.skipped > 0 || planned || bailedOut
-  return seen ? { level: counts, complete: planned && !broken && !bailedOut } : null
+  const complete = planned && !broken && !bailedOut && !contradictsSummary(text, counts, points)
+  return seen ? { level: counts, complete } : null
 }
 
 interface Level {
@@ -63,8 +76,18 @@ interface Level {
   failures: Failure[]
 }
 
+/** All test points, also those that only close a subtest. */
+interface Points {
+  all: number
+  /** Passed, at the margin. */
+  passed: number
+  /** Failing todo tests without diagnostics, which may not have run at all. */
+  bareTodo: number
+}
+
 interface Watched {
   counts: Level
+  points: Points
   planned: boolean
   /** Not as planned, here or below, or the text ends before the test point that closes a subtest. */
   broken: boolean
@@ -86,6 +109,7 @@ function watch(parser: Parser, suite: Suite | null, sink?: TestSink): () => Watc
   let counts = nothing()
   let planned = false
   let broken = false
+  const points = { all: 0, passed: 0, bareTodo: 0 }
   let child: { suite: Suite; watched: () => Watched; mark: number } | undefined
 
   parser.on('plan', () => {
@@ -101,6 +125,10 @@ function watch(parser: Parser, suite: Suite | null, sink?: TestSink): () => Watc
     if (sink) report(point, below?.counts, suite, { sink, mark: child?.mark ?? 0 })
     counts = sum(counts, pointCounts(point, below?.counts))
     broken ||= below?.broken === true
+    points.all += 1 + (below?.points.all ?? 0)
+    points.bareTodo += below?.points.bareTodo ?? 0
+    if (point.ok && !isSet(point.skip) && !isSet(point.todo)) points.passed += 1
+    if (!point.ok && isSet(point.todo) && point.diag === null) points.bareTodo += 1
     if (point.closingTestPoint) child = undefined
   })
   // the parser's own `ok` ignores that a failure below a todo does not count, and that the last plan is missing
@@ -109,9 +137,9 @@ function watch(parser: Parser, suite: Suite | null, sink?: TestSink): () => Watc
   })
 
   return () => {
-    if (!child) return { counts, planned, broken }
+    if (!child) return { counts, points, planned, broken }
     const open = below(child.suite.name, child.watched().counts)
-    return { counts: sum(counts, open), planned, broken: true }
+    return { counts: sum(counts, open), points, planned, broken: true }
   }
 }
 
@@ -175,9 +203,51 @@ function sum(a: Level, b: Level): Level {
   }
 }
 
+/** A test point's line, and the parts of its description that begin with `#`. */
+const POINT = /^( *(?:not )?ok\b)(.*#.*)$/gm
+/**
+ * Directives as TAP 14 describes them, but "#skip" without a blank only at the beginning of a title: in the middle it
+ * is a word of it.
+ */
+const FIRST = /^(?: +\d+)?(?: +-)?\s+#(?:skip|todo)[a-z]*[:;,.]*(?:\s|$)/i
+const LATER =
+  /\s#(?:\s+(?:skip|todo)[a-z]*[:;,.]*(?:\s|$)|\s*(?:time=\S+|duration_ms [\d.]+)\s*\{?$)/i
+
+/** Escapes each `#` that begins no directive, because the parser takes more for one than TAP 14 does. */
+function withPlainTitles(text: string): string {
+  return text.replace(POINT, (line, start: string, rest: string) => {
+    if (FIRST.test(rest)) return line
+    const at = rest.search(LATER)
+    const title = at < 0 ? rest : rest.slice(0, at)
+    return `${start}${title.replace(/(?<=\s)#/g, '\\#')}${rest.slice(title.length)}`
+  })
+}
+
+/** The comments with which a runner sums up: node:test, tape, ava, mocha, zora, node-tap and Test::More. */
+const SUMMARY =
+  /^# (?:(tests|pass|fail|failure|failed|cancelled|suites):? +(\d+)\b|Looks like you (failed) (\d+)|Looks like your test (?:exited|died))/gm
+
+/** Whether the runner's own closing counts contradict the test points, in a report in which none failed. */
+function contradictsSummary(text: string, { passed, failed }: Level, points: Points): boolean {
+  if (failed > 0) return false
+  const last = Math.max(text.lastIndexOf('\nok'), text.lastIndexOf('\nnot ok'), 0)
+  const said = new Map<string, number>()
+  for (const [, word, count, perl, perlCount] of text.slice(last).matchAll(SUMMARY))
+    said.set(perl ?? word ?? 'died', Number(perlCount ?? count ?? 1))
+  const failing = ['fail', 'failure', 'failed', 'cancelled', 'died'].map(
+    (each) => said.get(each) ?? 0,
+  )
+  // ava counts a todo test, which does not run, as failed
+  if (failing.reduce((total, count) => total + count, 0) > points.bareTodo) return true
+  if ((said.get('tests') ?? 0) > points.all) return true
+  // node:test counts parents and top-level tests, and no suite
+  const fewest = Math.min(points.passed, passed - (said.get('suites') ?? 0))
+  return (said.get('pass') ?? fewest) < fewest
+}
+
 /** Lines with a meaning in TAP, at the margin or one level below. */
 const LINES =
-  /^(?:(?<version>TAP version 1[34])|1\.\.(?<plan>\d{1,9})|(?<point>(?:not )?ok)(?<number> \d+)?|(?<bail>Bail out!)|(?<below># Subtest: | {4}(?:# Subtest: |(?:not )?ok |1\.\.))|(?<block> +---)|(?<blockEnd> +\.\.\.))(?=\s|$|(?<=[ .]))/gm
+  /^(?:(?<version>TAP version 1[34])|1\.\.(?<plan>\d{1,9})|(?<point>(?:not )?ok)(?<number> \d+)?|(?<bail>Bail out!)|(?<below># Subtest: | {4}(?:# Subtest: |(?:not )?ok |1\.\.))|(?<block> +---)|(?<blockEnd> +\.\.\.)|(?<close>\}))(?=\s|$|(?<=[ .]))/gm
 
 /**
  * Splits a text into its TAP reports. The parser reads only one, and ignores everything after a plan at its end. A
@@ -189,6 +259,7 @@ function tapDocuments(text: string): string[] {
   let planned: number | null = null
   let points = 0
   let isBlock = false
+  let isBuffered = false
   const cut = (at: number) => {
     documents.push(text.slice(start, at))
     start = at
@@ -201,6 +272,12 @@ function tapDocuments(text: string): string[] {
       isBlock = match.groups!.blockEnd === undefined
       continue
     }
+    // a subtest in braces stands below its test point
+    if (isBuffered || match.groups!.close) {
+      isBuffered &&= match.groups!.close === undefined
+      continue
+    }
+    if (point !== undefined) isBuffered = /\{[ \t]*$/.test(lineAt(text, match.index))
     const isOver = planned !== null && points >= planned
     const isNext = version ?? bail ?? below ?? number ?? (point === 'not ok' ? point : undefined)
     if (plan === undefined ? isOver && isNext !== undefined : planned !== null) cut(match.index)
@@ -209,4 +286,9 @@ function tapDocuments(text: string): string[] {
   }
   documents.push(text.slice(start))
   return documents
+}
+
+function lineAt(text: string, start: number): string {
+  const end = text.indexOf('\n', start)
+  return text.slice(start, end < 0 ? text.length : end)
 }

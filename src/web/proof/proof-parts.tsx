@@ -11,8 +11,9 @@ export function Verdict({ proof, verified }: { proof: Proof; verified: boolean }
   return <span class="verdict muted">not verified</span>
 }
 
-export function testsText({ run, passed }: ReportCounts): string {
-  return `${passed} of ${counted(run, 'test')} passed`
+export function testsText({ run, passed, flaky }: ReportCounts): string {
+  const retried = flaky === undefined ? '' : `, ${flaky} flaky`
+  return `${passed} of ${counted(run, 'test')} passed${retried}`
 }
 
 /** Why the operator accepted a proof that would not count. */

@@ -48,16 +48,16 @@ export function TestTree({ report, id, limit, more, isOpen = false }: TestTreePr
   )
 }
 
-/** For example `2 failed, 20 passed, 1 skipped`. */
+/** For example `2 failed, 1 flaky, 20 passed, 1 skipped`. */
 export function outcomesText(counts: Record<TestOutcome, number>): string {
-  return (['failed', 'passed', 'skipped'] as const)
+  return (['failed', 'flaky', 'passed', 'skipped'] as const)
     .filter((outcome) => counts[outcome] > 0)
     .map((outcome) => `${counts[outcome].toLocaleString('en')} ${outcome}`)
     .join(', ')
 }
 
 export function outcomesOf(tests: readonly ReportedTest[]): Record<TestOutcome, number> {
-  const counts = { failed: 0, passed: 0, skipped: 0 }
+  const counts = { failed: 0, flaky: 0, passed: 0, skipped: 0 }
   for (const { outcome } of tests) counts[outcome] += 1
   return counts
 }
@@ -85,6 +85,7 @@ function newSuite(name: string): Suite {
     suites: new Map(),
     counts: {
       failed: 0,
+      flaky: 0,
       passed: 0,
       skipped: 0,
     },
@@ -131,7 +132,7 @@ function SuiteContent({ suite, id, room, isOpen = false }: SuiteProps) {
       )}
       {failing.map((each, index) => SuiteItem({ suite: each, id: `${id}-s${index}`, room }))}
       {others.map((each, index) => SuiteItem({ suite: each, id: `${id}-o${index}`, room, isOpen }))}
-      {(['skipped', 'passed'] as const).map((outcome) =>
+      {(['flaky', 'skipped', 'passed'] as const).map((outcome) =>
         OthersItem({ suite, outcome, id: `${id}-${outcome}`, room, isOpen }),
       )}
     </ul>
@@ -145,7 +146,15 @@ function SuiteItem({ suite, id, room, isOpen = false }: SuiteProps) {
     <li>
       <details class="suite" id={id} open={hasFailed || isOpen}>
         <summary>
-          <Sign outcome={hasFailed ? 'failed' : suite.counts.passed > 0 ? 'passed' : 'skipped'} />
+          <Sign
+            outcome={
+              hasFailed
+                ? 'failed'
+                : suite.counts.passed + suite.counts.flaky > 0
+                  ? 'passed'
+                  : 'skipped'
+            }
+          />
           <bdi>{visibleText(suite.name)}</bdi>{' '}
           <span class="muted small">{outcomesText(suite.counts)}</span>
         </summary>
@@ -182,10 +191,10 @@ function FailedItem({ test, id }: { test: ReportedTest; id: string }) {
 }
 
 interface OthersProps extends SuiteProps {
-  outcome: 'skipped' | 'passed'
+  outcome: 'flaky' | 'skipped' | 'passed'
 }
 
-/** The tests of a suite that passed or were skipped, folded. */
+/** The tests of a suite that passed, on a retry or at once, or were skipped, folded. */
 function OthersItem({ suite, outcome, id, room, isOpen = false }: OthersProps) {
   const tests = suite.tests.filter((test) => test.outcome === outcome)
   const shown = tests.slice(0, room.left)
@@ -211,7 +220,7 @@ function OthersItem({ suite, outcome, id, room, isOpen = false }: OthersProps) {
   )
 }
 
-const SIGNS = { passed: '✓', failed: '✗', skipped: '–' }
+const SIGNS = { passed: '✓', flaky: '↻', failed: '✗', skipped: '–' }
 
 function Sign({ outcome }: { outcome: TestOutcome }) {
   return (

@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { readReport } from '../../src/runners/reports/read-report.ts'
+import { isPassingNote, testNote } from '../../src/runners/reports/test-results.ts'
+
+/** What a person reads about a report; `-` if there is none. */
+function noteOn(text: string): string {
+  const { results } = readReport(text)
+  return results ? testNote(results) : '-'
+}
+
+const recorded = (name: string) =>
+  readFileSync(new URL(`../fixtures/reports/${name}`, import.meta.url), 'utf8')
+
+const INCOMPLETE = 'but the report is incomplete'
+const passed = (count: number) => `${count} of ${count} ${count === 1 ? 'test' : 'tests'} passed`
+const incomplete = (count: number) => `${passed(count)}, ${INCOMPLETE}`
+
+function checkNotes(title: string, cases: readonly (readonly [text: string, note: string])[]) {
+  t.test(title, async (t) => {
+    for (const [text, note] of cases) {
+      t.equal(noteOn(text), note, text)
+      const crlf = text.replaceAll('\n', '\r\n')
+      t.equal(noteOn(crlf), note, 'with CRLF')
+      t.equal(noteOn(`\uFEFF${text}`), note, 'with a byte order mark')
+      t.equal(isPassingNote(note), readReport(text).results?.ok === true && !/^no tests/.test(note))
+    }
+  })
+}
+
+t.test('reports of real programs', async (t) => {
+  const cases = [
+    ['pytest-skipped-and-error.xml', '1 of 2 tests failed'],
+    ['ava-title-with-skip.tap', '1 of 2 tests failed, 1 skipped'],
+    ['surefire-flaky.xml', '3 of 3 tests passed, 1 flaky'],
+    ['gradle-retry.xml', '1 of 1 test passed, 1 flaky'],
+    ['go-unterminated.jsonl', '10 of 10 tests passed'],
+    ['ava-failing-todo-title.tap', `2 of 2 tests passed, 1 skipped, ${INCOMPLETE}`],
+    ['ava-passing.tap', '3 of 3 tests passed, 3 skipped'],
+    ['tape-todo.tap', 'no tests ran, 4 skipped'],
+    ['vitest-nested.tap', '5 of 5 tests passed, 2 skipped'],
+    ['playwright-flaky.xml', '3 of 3 tests passed, 1 flaky, 1 skipped'],
+    ['pytest-subtests.xml', '4 of 4 tests passed, 1 skipped'],
+    ['mocha-junit-grep.xml', '2 of 2 tests passed'],
+    ['ctest.xml', '1 of 2 tests failed, 3 skipped'],
+  ] as const
+  for (const [name, note] of cases) t.equal(noteOn(recorded(name)), note, name)
+  t.strictSame(readReport(recorded('gradle-retry.xml')), {
+    format: 'junit',
+    results: {
+      run: 1,
+      passed: 1,
+      failed: 0,
+      skipped: 0,
+      ok: true,
+      failures: [],
+      flaky: { count: 1, names: ['org.example.StoreTest > syncs()'] },
+    },
+  })
+})
+
+const one = (inner: string, attributes = '') =>
+  `<testsuite name="s"><testcase name="a"${attributes}>${inner}</testcase></testsuite>`
+
+checkNotes('in JUnit XML a failure beats everything but a todo of Node', [
+  [one('<skipped/><failure/>'), '1 of 1 test failed'],
+  [one('<failure/><skipped type="pytest.skip"/>'), '1 of 1 test failed'],
+  [one('<error/><skipped/>'), '1 of 1 test failed'],
+  [one('<skipped/>', ' status="failed"'), '1 of 1 test failed'],
+  [one('<failure/>', ' status="disabled"'), '1 of 1 test failed'],
+  [one('<skipped type="todo"/><failure/>'), '1 of 1 test failed'],
+  [one('<skipped type="todo"/><error/>', ' failure="x"'), '1 of 1 test failed'],
+  [one('<skipped type="todo"/><failure/>', ' failure="x"'), 'no tests ran, 1 skipped'],
+  [one('<j:failure/>'), '1 of 1 test failed'],
+  [one('<flakyFailure/><failure/>'), '1 of 1 test failed'],
+  [one('<failure/><rerunFailure/>'), '1 of 1 test failed'],
+  [one('<rerunError/>'), '1 of 1 test failed'],
+  [one('', ' result="Failed"'), '1 of 1 test failed'],
+  [one('', ' status="error"'), '1 of 1 test failed'],
+  [one('', ' status="fail"'), '1 of 1 test failed'],
+  [one('', ' success="false"'), '1 of 1 test failed'],
+  [one('', ' status="run" result="completed"'), passed(1)],
+  [one('', ' skipped="false"'), passed(1)],
+  [one('<system-out>&lt;failure/&gt;<![CDATA[<failure/>]]></system-out>'), passed(1)],
+  [one('<!-- <failure/> -->'), passed(1)],
+  [
+    '<testsuite name="s"><group><testcase><failure/></testcase></group></testsuite>',
+    '1 of 1 test failed',
+  ],
+  ['<testsuite name="s" tests="0"><error message="setup"/></testsuite>', '1 of 1 test failed'],
+  [`<?xml version="1.0" encoding="UTF-16"?>${one('<failure/>')}`, '1 of 1 test failed'],
+])
+
+const suite = (attributes: string, cases: string) =>
+  `<testsuite name="s" ${attributes}>${cases}</testsuite>`
+const OK = '<testcase name="a"/>'
+const SKIPPED = '<testcase name="b"><skipped/></testcase>'
+
+checkNotes('totals of a JUnit report that contradict it make it incomplete', [
+  [suite('tests="1" failures="1"', OK), incomplete(1)],
+  [suite('tests="1" errors="1"', OK), incomplete(1)],
+  [
+    suite('tests="2" failures="1" skipped="1"', OK + SKIPPED),
+    `${passed(1)}, 1 skipped, ${INCOMPLETE}`,
+  ],
+  [`<testsuites failures="1">${suite('', OK)}</testsuites>`, incomplete(1)],
+  [`<testsuites>${suite('', suite('errors="2"', OK))}</testsuites>`, incomplete(1)],
+  [suite('tests="3"', OK), incomplete(1)],
+  [suite('tests="5"', ''), `no tests ran, ${INCOMPLETE}`],
+  [`<testsuites tests="3">${suite('tests="1"', OK)}</testsuites>`, incomplete(1)],
+  [suite('tests="1" skipped="1"', OK), incomplete(1)],
+  [suite('tests="3" skipped="1"', OK + SKIPPED), `${passed(1)}, 1 skipped, ${INCOMPLETE}`],
+  [`${suite('tests="1"', OK)}\n${suite('tests="2"', OK)}`, incomplete(2)],
+  [
+    `<testsuites name="pytest tests"><testsuite name="pytest" tests="2"/></testsuites>`,
+    `no tests ran, ${INCOMPLETE}`,
+  ],
+])
+
+checkNotes('totals that count otherwise do not', [
+  [suite('tests="1" failures="0" skipped="1"', OK + SKIPPED), `${passed(1)}, 1 skipped`],
+  [suite('tests="2" failures="0" skipped="1"', OK), passed(1)],
+  [suite('tests="2" disabled="1"', OK), passed(1)],
+  [suite('tests="x" failures=""', OK), passed(1)],
+  [suite('tests="1"', `${suite('tests="2"', OK + OK)}`), passed(2)],
+  [
+    `<testsuites tests="4">${suite('tests="2"', suite('tests="2"', OK + OK))}${suite('tests="2"', OK + OK)}</testsuites>`,
+    passed(4),
+  ],
+  [
+    '<testsuite name="c" tests="9" hostname="tbd"><testcase name="a" status="run"/></testsuite>',
+    passed(1),
+  ],
+])
+
+const RETRY = '<testcase name="syncs()" classname="org.example.StoreTest" time="0.6"'
+const BAD = `${RETRY}><failure message="no"/></testcase>`
+const GOOD = `${RETRY}/>`
+const gradle = (cases: string, more = '') =>
+  `<testsuite name="org.example.StoreTest"${more}>${cases}</testsuite>`
+
+checkNotes('a test that passed on a retry is flaky, and passed', [
+  [one('<flakyFailure/>'), `${passed(1)}, 1 flaky`],
+  [one('<flakyError/><flakyError/>'), `${passed(1)}, 1 flaky`],
+  [
+    suite('tests="1" failures="1"', '<testcase><flakyFailure/></testcase>'),
+    `${passed(1)}, 1 flaky`,
+  ],
+  [
+    suite('tests="1" failures="2"', '<testcase><flakyFailure/></testcase>'),
+    `${passed(1)}, 1 flaky, ${INCOMPLETE}`,
+  ],
+  [gradle(BAD + GOOD), `${passed(1)}, 1 flaky`],
+  [gradle(BAD + BAD + GOOD, ' tests="3" failures="2"'), `${passed(1)}, 1 flaky`],
+  [gradle(BAD + BAD), '1 of 1 test failed'],
+  [gradle(GOOD + BAD), '1 of 2 tests failed'],
+  [gradle(`${BAD}${RETRY}><skipped/></testcase>`), '1 of 1 test failed, 1 skipped'],
+  // two tests of one name, in reports that are not Gradle's
+  [gradle(BAD + GOOD, ' version="3.0"'), '1 of 2 tests failed'],
+  [gradle(`${BAD.replace('time', 'assertions="1" time')}${GOOD}`), '1 of 2 tests failed'],
+  [
+    `<testsuite name="a.test.ts">${(BAD + GOOD).replaceAll('org.example.StoreTest', 'a.test.ts')}</testsuite>`,
+    '1 of 2 tests failed',
+  ],
+])
+
+const tap = (...points: string[]) => `TAP version 14\n${points.join('\n')}\n1..${points.length}\n`
+
+checkNotes('a directive of TAP is what the specification says', [
+  [tap('not ok 1 - a #skip() b'), '1 of 1 test failed'],
+  [tap('not ok 1 - a #skip'), '1 of 1 test failed'],
+  [tap('not ok 1 - issue#skip b'), '1 of 1 test failed'],
+  [tap('not ok 1 - a # skip() b'), '1 of 1 test failed'],
+  [tap('not ok 1 - a \\# SKIP b'), '1 of 1 test failed'],
+  [tap('not ok 1 - a # b'), '1 of 1 test failed'],
+  [tap('not ok 1 - a # todos-list'), '1 of 1 test failed'],
+  [tap('not ok 1 - a # SKIP'), 'no tests ran, 1 skipped'],
+  [tap('not ok 1 - a # SkIp reason'), 'no tests ran, 1 skipped'],
+  [tap('not ok 1 - a # Skipped: reason'), 'no tests ran, 1 skipped'],
+  [tap('not ok 1 - a\t#  skip x'), 'no tests ran, 1 skipped'],
+  [tap('not ok 1 - #SkIp x'), 'no tests ran, 1 skipped'],
+  [tap('not ok 1 # TODO'), 'no tests ran, 1 skipped'],
+  [tap('not ok 1 - fixes #12 # TODO later'), 'no tests ran, 1 skipped'],
+  [tap('ok 1 - a # time=5ms', 'not ok 2 - b # time=1ms'), '1 of 2 tests failed'],
+])
+
+checkNotes("the runner's own closing counts decide about a doubtful title", [
+  [
+    `${tap('ok 1 - a', 'not ok 2 - b # TODO 17\n  ---\n  a: 1\n  ...')}# tests 2\n# pass 1\n# fail 1\n`,
+    `${passed(1)}, 1 skipped, ${INCOMPLETE}`,
+  ],
+  [
+    `${tap('ok 1 - a', 'not ok 2 - b # TODO')}# tests 2\n# pass 1\n# fail 1\n`,
+    `${passed(1)}, 1 skipped`,
+  ],
+  [`${tap('ok 1 - a')}# tests 1\n# pass  1\n\n# ok\n`, passed(1)],
+  [`${tap('ok 1 - a')}# fail 1\n`, incomplete(1)],
+  [`${tap('ok 1 - a')}# tests 2\n`, incomplete(1)],
+  [`${tap('ok 1 - a', 'ok 2 - b')}# pass 1\n`, incomplete(2)],
+  [`${tap('ok 1 - a')}# cancelled 1\n`, incomplete(1)],
+  [`${tap('ok 1 - a')}# failed 1 of 2 tests\n`, incomplete(1)],
+  [`${tap('ok 1 - a')}# Looks like you failed 1 test of 1.\n`, incomplete(1)],
+  ['TAP version 13\n# fail 3\nok 1 - prints "# fail 3"\n1..1\n', passed(1)],
+])
+
+checkNotes('plans, subtests and ends of TAP', [
+  ['1..2\nok 1\nok 1\n', incomplete(2)],
+  ['1..2\nok 1\nok 3\n', incomplete(2)],
+  ['1..1\n# Subtest: a\n    not ok 1 - b\n    1..1\nok 1 - a\n', '1 of 1 test failed'],
+  ['1..0 # skip no database\n', 'no tests ran'],
+  ['TAP version 13\npragma +strict\n1..1\nok 1\n', passed(1)],
+  ['1..1\nok 1\nBail out!\n', incomplete(1)],
+])
+
+checkNotes('prose is not TAP, and TAP without a plan is incomplete', [
+  ['ok 4 tests', '-'],
+  ['ok 4 tests\nok 9 more\n', '-'],
+  ['It is\nok now, and 1..2 of 3 is done\nok \n', '-'],
+  ['ok 1 opens\nok 2 closes\n', incomplete(2)],
+  ['ok 1 - opens\n', incomplete(1)],
+  ['TAP version 13\nok opens\n', incomplete(1)],
+  ['ok 1 opens\nnot ok 2 closes\n', '1 of 2 tests failed'],
+  ['ok opens\nnot ok closes\n', '1 of 2 tests failed'],
+  ['1..3\n', `no tests ran, ${INCOMPLETE}`],
+])
+
+const event = (Action: string, Test?: string, more: object = {}) =>
+  `${JSON.stringify({ Action, Package: 'p', Test, ...more })}\n`
+const said = (Test: string, Output: string) =>
+  event('run', Test) + event('output', Test, { Output })
+const build = (Action: string) => `${JSON.stringify({ ImportPath: 'q', Action })}\n`
+
+checkNotes('a test of go without a result is not left out', [
+  [said('TestA', 'hello--- PASS: TestA (0.00s)\n') + event('pass'), passed(1)],
+  [said('TestA', 'hello--- FAIL: TestA (0.00s)\n') + event('fail'), '1 of 1 test failed'],
+  [said('TestA', 'hello--- SKIP: TestA (0.00s)\n') + event('pass'), 'no tests ran, 1 skipped'],
+  [
+    said('TestA', 'hello--- PASS: TestB (0.00s)\n') + event('pass', 'TestB') + event('pass'),
+    incomplete(1),
+  ],
+  [event('run', 'TestA') + event('pass', 'TestB') + event('pass'), incomplete(1)],
+  [event('run', 'TestA') + event('pass', 'TestA/b') + event('pass'), incomplete(1)],
+  [event('run', 'BenchmarkA') + event('pass', 'TestB') + event('pass'), passed(1)],
+  [event('pass', 'TestB') + event('pass') + build('build-fail'), incomplete(1)],
+  [`${event('pass', 'TestB')}${event('pass')}FAIL\tq\t0.004s\n`, '1 of 2 tests failed'],
+])
