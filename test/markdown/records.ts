@@ -655,7 +655,14 @@ t.test('proof content comes back byte for byte, and a change is noticed', async 
       const read = readProof(file, PROOF_ORIGIN)
       equal(read.content, text)
       deepEqual(read.value, { ...PROOF, sha256, empty: text.trim() === '' })
-      const counted = { sha256, image: null, tests: null, failed_tests: [], flaky_tests: [], unread: null }
+      const counted = {
+        sha256,
+        image: null,
+        tests: null,
+        failed_tests: [],
+        flaky_tests: [],
+        unread: null,
+      }
       const verified = countedProof(file, counted, { verified_at: NOW, accepted: null })
       deepEqual(readProof(verified, PROOF_ORIGIN).problems, [])
       equal(readProof(verified, PROOF_ORIGIN).value?.verified, true)
