@@ -79,6 +79,9 @@ const CACHE = list("a list of folders, such as ['~/.cache', /opt/cache]", PLACE)
 const HOST = text('the name of a host, such as packages.example.org or *.example.com', (host) =>
   /^(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(host),
 )
+const TOOL = text('the name of a tool, which may end with *', (name) => /^[\w.:/-]+\*?$/.test(name))
+const READING_TOOLS = list("a list of tools, such as [mcp__docs__search, 'mcp__wiki__*']", TOOL)
+const READING_COMMANDS = list("a list of commands, such as ['npm test']", TESTS)
 const SANDBOX_RULE = 'mounts, none or { hosts: [packages.example.org] }'
 const SANDBOX = z.enum(['mounts', 'none'], { error: SANDBOX_RULE })
 const HOSTS = z.strictObject({
@@ -165,6 +168,10 @@ const KEYS: Record<string, (checker: Checker, path: Path, value: Written) => Par
     if (!isMapping(value)) return given('sandbox', checker.check(SANDBOX, path, value))
     return given('sandbox', checker.check(HOSTS, path, value))
   },
+  reading_tools: (checker, path, value) =>
+    given('readingTools', checker.check(READING_TOOLS, path, value)),
+  reading_commands: (checker, path, value) =>
+    given('readingCommands', checker.check(READING_COMMANDS, path, value)),
   parallel: (checker, path, value) => given('parallel', checker.check(PARALLEL, path, value)),
   isolation: (checker, path, value) =>
     given('isolation', checker.check(oneOf(ISOLATIONS), path, value)),

@@ -33,6 +33,10 @@ export interface Settings {
   cache: readonly string[] | null
   /** Whether runs are held back from the rest of the machine. Anything but `mounts` is ignored until trusted. */
   sandbox: SandboxSetting
+  /** Tools that only read, for the gate of agents in a terminal; `*` at the end is any rest. Ignored until trusted. */
+  readingTools: readonly string[]
+  /** The first words of commands that such an agent may run before its plan is approved. Ignored until trusted. */
+  readingCommands: readonly string[]
   /** How many isolated sessions may work at the same time. */
   parallel: number
   /** Whether sessions work in a git worktree of their own, unless a case or a request says otherwise. */
@@ -83,6 +87,8 @@ export const DEFAULT_SETTINGS: Settings = {
   hide: [],
   cache: null,
   sandbox: 'mounts',
+  readingTools: [],
+  readingCommands: [],
   parallel: 2,
   isolation: 'none',
   memoryRoot: null,

@@ -1,12 +1,13 @@
 import type { NotifyTarget, ProviderSettings, Settings } from './settings.ts'
 
 /**
- * Whether the operator trusts `providers`, `env`, `notify`, `cache` and `sandbox` in casefile.md. The file comes with git, and planning starts
- * automatically, so it needs trust first. `changed`: it was trusted with different content.
+ * Whether the operator trusts what needs it in casefile.md, see `Trustable`. The file comes with git, and planning
+ * starts automatically, so it needs trust first. `changed`: it was trusted with different content.
  */
 export type TrustState = 'trusted' | 'untrusted' | 'changed'
 
-type Trustable = Pick<Settings, 'providers' | 'env' | 'notify' | 'cache' | 'sandbox'>
+type Wider = Pick<Settings, 'cache' | 'sandbox' | 'readingTools' | 'readingCommands'>
+type Trustable = Pick<Settings, 'providers' | 'env' | 'notify'> & Wider
 
 /** Whether a provider needs trust. A preset without arguments does not: it is a built-in command under another name. */
 export function needsTrust(provider: ProviderSettings): boolean {
@@ -26,8 +27,8 @@ export function foreignProviders({ providers }: Pick<Trustable, 'providers'>): s
 export function trustedText(settings: Trustable): string | null {
   const { providers, env } = settings
   const notify = remoteTargets(settings)
-  const wider = widerRuns(settings)
-  const hasMore = notify.length > 0 || wider.cache !== undefined || wider.sandbox !== undefined
+  const wider = widerSettings(settings)
+  const hasMore = notify.length > 0 || Object.keys(wider).length > 0
   if (env.length === 0 && !hasMore && foreignProviders(settings).length === 0) return null
   const names = [...new Set(env)].sort()
   // without the newer settings the text is that of earlier versions, so what was trusted stays so
@@ -35,9 +36,29 @@ export function trustedText(settings: Trustable): string | null {
   return canonicalJson({ env: names, providers: Object.fromEntries(providers), ...sent, ...wider })
 }
 
-/** The settings that let runs do more than without them. */
-export function widerRuns({ cache, sandbox }: Pick<Settings, 'cache' | 'sandbox'>) {
-  return { ...(cache?.length ? { cache } : {}), ...(sandbox === 'mounts' ? {} : { sandbox }) }
+/** The settings that let agents do more than without them, each only if it does. */
+export function widerSettings({ cache, sandbox, readingTools, readingCommands }: Wider) {
+  return {
+    ...(cache?.length ? { cache } : {}),
+    ...(sandbox === 'mounts' ? {} : { sandbox }),
+    ...(readingTools.length > 0 ? { readingTools } : {}),
+    ...(readingCommands.length > 0 ? { readingCommands } : {}),
+  }
+}
+
+/** What counts as reading before a plan is approved, besides what always does. */
+export interface ReadingRules {
+  tools: readonly string[]
+  commands: readonly string[]
+}
+
+export function readingRules({
+  readingTools,
+  readingCommands,
+  trust,
+}: Pick<Settings, 'readingTools' | 'readingCommands'> & { trust: TrustState }): ReadingRules {
+  const isCounted = trust === 'trusted'
+  return { tools: isCounted ? readingTools : [], commands: isCounted ? readingCommands : [] }
 }
 
 /** How runs are held back: what is not trusted does not count. */

@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 import { Minimatch } from 'minimatch'
 import type { PlanScope } from '../model/scope.ts'
-import { type SimpleCommand, simpleCommands } from './acp/command-words.ts'
 import { quotePath } from './agents/named-path.ts'
+import { commandText, type SimpleCommand, simpleCommands } from './simple-commands.ts'
 
 /** Every wildcard matches names that begin with a dot, too. */
 const OPTIONS = {
@@ -67,7 +67,7 @@ function pathReason({ paths }: PlanScope, path: string, which = ''): string {
 
 const CHANGES_FOLDER = /^(?:cd|pushd|popd)$/
 /** Redirections that write no file. */
-const NO_FILE = /^(?:\d+|-|\/dev\/(?:null|tty|std(?:out|err)|fd\/\d+))$/
+const NO_FILE = /^(?:\/dev\/(?:null|tty|std(?:out|err)|fd\/\d+))$/
 
 interface CommandPlace {
   workdir: string | undefined
@@ -85,9 +85,9 @@ function commandReason(scope: PlanScope, command: string, place: CommandPlace): 
   }
   let { folder } = place
   for (const each of commands) {
-    if (CHANGES_FOLDER.test(each.words[0] ?? '')) folder = null
+    if (CHANGES_FOLDER.test(each.words[0]?.text ?? '')) folder = null
     if (scope.commands !== null && !isAllowed(scope.commands, each)) {
-      const shown = shortened(each.words.join(' ')) || 'a redirection without a command'
+      const shown = shortened(commandText(each)) || 'a redirection without a command'
       return `"${shown}" is outside the scope of the plan (commands: ${listed(scope.commands)})`
     }
     const file = each.written
@@ -106,10 +106,11 @@ function pathInFolder(path: string, { workdir, folder }: CommandPlace): string |
   return inside.split('/')[0] === '..' ? null : inside
 }
 
-function isAllowed(allowed: readonly string[], { words }: SimpleCommand): boolean {
+/** Whether a command begins with the words of an allowed one. */
+export function isAllowed(allowed: readonly string[], { words }: SimpleCommand): boolean {
   return allowed.some((entry) => {
     const first = simpleCommands(entry)?.[0]?.words ?? []
-    return first.length > 0 && first.every((word, index) => words[index] === word)
+    return first.length > 0 && first.every(({ text }, index) => words[index]?.text === text)
   })
 }
 

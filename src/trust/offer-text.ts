@@ -12,6 +12,8 @@ export function offerText({
   notify,
   cache = [],
   sandbox,
+  readingTools = [],
+  readingCommands = [],
   folders,
   files,
 }: Offer): string {
@@ -36,6 +38,14 @@ export function offerText({
       cache.map((path) => `  ${word(path)}`),
     ),
     section('What runs can reach', sandbox === undefined ? [] : sandboxLines(sandbox)),
+    section(
+      'Tools of agents in a terminal that count as reading, so they need no approved plan',
+      readingTools.map((name) => `  ${word(name)}`),
+    ),
+    section(
+      'Commands that such agents may run without an approved plan',
+      readingCommands.map((line) => `  ${visibleText(line)}`),
+    ),
     section(
       'Folders outside of the workspace that sessions work in',
       folders.flatMap(({ folder, cases }) => [

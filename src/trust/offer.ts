@@ -1,5 +1,5 @@
 import type { NotifyTarget, ProviderSettings, SandboxSetting, Settings } from '../model/settings.ts'
-import { remoteTargets, widerRuns } from '../model/trust.ts'
+import { remoteTargets, widerSettings } from '../model/trust.ts'
 import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { isTrustedFile } from '../workspace/settings/agent-files.ts'
@@ -17,6 +17,9 @@ export interface Offer {
   cache?: readonly string[]
   /** Undefined if runs are held back by mounts alone. */
   sandbox?: Exclude<SandboxSetting, 'mounts'>
+  /** Tools, and first words of commands, that pass the gate before a plan is approved. */
+  readingTools?: readonly string[]
+  readingCommands?: readonly string[]
   folders: OutsideFolder[]
   /** Agent files in the working folders. An unreadable file cannot be trusted. */
   files: ReadFile[]
@@ -44,7 +47,7 @@ export async function offerOf(places: OfferPlaces, settings: Settings): Promise<
     providers: hash === null ? new Map() : providers,
     env: hash === null ? [] : env,
     notify: remoteTargets(settings),
-    ...widerRuns(settings),
+    ...widerSettings(settings),
     folders: outside,
     files,
     hash,

@@ -124,6 +124,6 @@ inBrowser(
 
 /** Those of the first column of the table. */
 function keysIn(text: string): string[] {
-  const cells = [...text.matchAll(/^\| (`.*?) \|/gm)].map(([, cell]) => cell!)
+  const cells = [...text.matchAll(/^(?:\| )?(`.*?) \|/gm)].map(([, cell]) => cell!)
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, key]) => key!))
 }

@@ -44,6 +44,8 @@ const CALLS: Call[] = [
   ['claude', 'ToolOfALaterVersion', {}, 'write'],
   ['codex', 'Bash', { command: 'ls' }, 'execute'],
   ['codex', 'apply_patch', { command: '*** Begin Patch' }, 'write'],
+  ['codex', 'update_plan', {}, 'other'],
+  ['codex', 'mcp__casefile__propose_plan', {}, 'other'],
   ['opencode', 'edit', { filePath: `${WORK}/a` }, 'write'],
   ['opencode', 'submit_plan', {}, 'other'],
 ]
@@ -79,6 +81,15 @@ t.test('what a tool call is to the gate', async (t) => {
   }
   t.match(await read('claude', deepHome), { tool: { kind: 'plan' } }, 'a home in "projects"')
   t.match(await ofCopilot('view', { path: WORK }), { tool: { kind: 'read' } })
+  const two = { path: own.path, to: `${WORK}/a` }
+  t.match(
+    await ofCopilot('create', two),
+    { tool: { kind: 'write' } },
+    'another file beside the plan',
+  )
+  const asText = { ...COPILOT, toolName: 'edit', toolArgs: '{"path":"/home/ada/shop/x"}' }
+  const edit = { kind: 'write', paths: ['/home/ada/shop/x'] }
+  t.match(await read('copilot', asText, 'preToolUse'), { tool: edit }, 'arguments as a text')
 })
 
 t.test('the files of a patch are named', async (t) => {

@@ -1,6 +1,11 @@
 import t from 'tap'
 import { errorText } from '../../src/runners/agents/agent-text.ts'
-import { planAmong, planOf, planOfWords, splitPresented } from '../../src/runners/agents/plan-text.ts'
+import {
+  planAmong,
+  planOf,
+  planOfWords,
+  splitPresented,
+} from '../../src/runners/agents/plan-text.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 const lines = (...texts: string[]) => texts.join('\n')

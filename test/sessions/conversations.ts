@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { isReadOnlyCommand } from '../../src/sessions/conversations/read-only-command.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { git, must, type Ref, reaches, stream } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -397,46 +396,6 @@ t.test('a case that is resolved stays until the person chooses another', async (
   await must(app, 'PUT', '/current-case', { folder: '.', case_id: null })
   t.match(await conversation(), { case_id: null, is_gated: false, needs_case: false })
   t.equal(await write(), null)
-})
-
-t.test('commands that only read', async (t) => {
-  const reading = [
-    'cd src && ls -la 2>/dev/null',
-    'git --no-pager log --oneline | head -5 2>&1',
-    "grep -rn 'foo|bar' src; cat \"$F\" # it's all",
-    'git show HEAD@{1}:a.js',
-    'test -f a && echo yes',
-    "jq '.a > 1' f.json",
-  ]
-  for (const command of reading) t.equal(isReadOnlyCommand(command), true, command)
-  const writing = [
-    '',
-    'git',
-    'git config a b',
-    'git -c core.pager=x log',
-    'echo a > 1',
-    'echo a>f',
-    'cat a <>1',
-    'echo a &> 0',
-    'echo a 2>&1 >f',
-    'git grep -lOsh limit',
-    'git grep --open=sh limit',
-    'git grep -{l,Osh} limit',
-    'git log -1 --outp=x',
-    'git diff --ext-diff',
-    'rg --pre=sh a',
-    'rg --p{re=sh,x} a',
-    String.raw`echo \ #; touch x`,
-    "echo \\\\ # '\ntouch x #'",
-    String.raw`echo $'\''; touch x; echo $'\''`,
-    String.raw`printf -v a '\x24(touch x)'; echo ${'$'}{a@P}`,
-    String.raw`echo ${'$'}{a:='\044(touch x)'} ${'$'}{a@P}`,
-    "bash -c 'touch x'",
-    'env ls',
-    'A=1 ls',
-    'ls\nrm a',
-  ]
-  for (const command of writing) t.equal(isReadOnlyCommand(command), false, command)
 })
 
 t.test('a case that is deleted while its plan waits lets the hook go', async (t) => {

@@ -14,7 +14,6 @@ export interface CommandWord {
 }
 
 const MAX_DEPTH = 5
-const MAX_CHARACTERS = 200_000
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
 /** Words that may precede the program. */
 const BEFORE_PROGRAM = [
@@ -72,69 +71,6 @@ export function commandWords(
   })
 }
 
-/** One program with its arguments, of a command that may have several. */
-export interface SimpleCommand {
-  words: string[]
-  /** The files that it is redirected to. */
-  written: string[]
-}
-
-/** Other white space and control characters, which shells do not read as the words here are read. */
-const ODD_CHARACTERS = /[^\S \t\n]|[\0-\x08\x0b-\x1f\x7f-\x9f]/
-/** No comment begins after an escaped character, but the words here end at one. */
-const ESCAPED_BEFORE_HASH = /\\[\s;|&()]#/
-
-/**
- * The simple commands of a shell command, including those in `$(…)` and `sh -c`; null unless it is certain that a
- * shell would run no others. Assignments and words like `env` in front are words of the command.
- */
-export function simpleCommands(command: string, depth = 0): SimpleCommand[] | null {
-  if (depth > MAX_DEPTH || command.length > MAX_CHARACTERS || ODD_CHARACTERS.test(command)) {
-    return null
-  }
-  if (ESCAPED_BEFORE_HASH.test(command)) return null
-  if (![...command.matchAll(PIECES)].every(isCertain)) return null
-  const found: SimpleCommand[] = []
-  for (const { words } of commandsIn(command)) {
-    const script = scriptOf(words)
-    const inner = [...words.flatMap((word) => word.inner), ...(script === null ? [] : [script])]
-    for (const each of inner) {
-      const commands = simpleCommands(each, depth + 1)
-      if (commands === null) return null
-      found.push(...commands)
-    }
-    const written = words.filter((word) => word.isWritten).map(({ text }) => text)
-    const own = script === null ? words.filter((word) => !word.isTarget) : []
-    if (script === null || written.length > 0) {
-      found.push({ words: own.map(({ text }) => text), written })
-    }
-  }
-  return found
-}
-
-/** Whether a shell, too, reads this piece of a command so. */
-function isCertain({ 0: piece, groups = {} }: RegExpExecArray): boolean {
-  const { target, plain, rich, inner, ticks, bare } = groups
-  const isClosed = (quote: string) =>
-    piece.length > piece.indexOf(quote) + 1 && piece.endsWith(quote)
-  // a here-document; and `&>`, which ends the command in a POSIX shell
-  if (target !== undefined) return !/^\d*<<-?$|^\d*&/.test(target)
-  // `$'\''` and fish's `'\''` go on after that quote
-  const isEscaped = plain?.endsWith('\\') || (piece.startsWith('$') && plain?.includes('\\'))
-  if (plain !== undefined) return isClosed("'") && !isEscaped
-  if (rich !== undefined) return isClosed('"') && !/\$\(|`/.test(rich)
-  if (inner !== undefined) return !/[()'"`\\]/.test(inner)
-  if (ticks !== undefined) return isClosed('`') && !/[()'"$\\]/.test(ticks)
-  return !/^['"`]$/.test(bare ?? '')
-}
-
-/** The script of `sh -c script`; null if there is none, or a part of it is not known. */
-function scriptOf(words: readonly RawWord[]): string | null {
-  const [shell, option, script, ...others] = words.filter(({ isTarget }) => !isTarget)
-  if (!shell || !option || !script || others.length > 0 || script.isExpanded) return null
-  return SHELL.test(basename(shell.text)) && /^-\w*c$/.test(option.text) ? script.text : null
-}
-
 /** Joins an argument list into one command. */
 export function asCommand(words: readonly string[]): string {
   return words.map((word) => (/^[\w./:=@%+,~$-]+$/.test(word) ? word : quoted(word))).join(' ')
@@ -148,10 +84,6 @@ interface RawWord {
   text: string
   isQuoted: boolean
   isTarget: boolean
-  /** It is the target of a redirection that writes. */
-  isWritten: boolean
-  /** Whether the shell changes it: by an expansion or an escape. */
-  isExpanded: boolean
   /** Command substitutions inside the word. */
   inner: string[]
 }
@@ -218,16 +150,12 @@ function commandsIn(text: string): { words: RawWord[]; depth: number }[] {
   const commands: { words: RawWord[]; depth: number }[] = [{ words: [], depth: 0 }]
   let word: RawWord | null = null
   let isTarget = false
-  let isWritten = false
   for (const { groups = {} } of text.matchAll(PIECES)) {
     const { blank, end, target, comment, inner, ticks } = groups
     if (blank !== undefined || end !== undefined || target !== undefined || comment !== undefined) {
       if (word || end !== undefined) isTarget = false
       word = null
-      if (target !== undefined) {
-        isTarget = true
-        isWritten = target.includes('>')
-      }
+      if (target !== undefined) isTarget = true
       if (end !== undefined) {
         const opened = end.split('(').length - end.split(')').length
         commands.push({ words: [], depth: Math.max(0, commands.at(-1)!.depth + opened) })
@@ -239,8 +167,6 @@ function commandsIn(text: string): { words: RawWord[]; depth: number }[] {
         text: '',
         isQuoted: false,
         isTarget,
-        isWritten: isTarget && isWritten,
-        isExpanded: false,
         inner: [],
       }
       commands.at(-1)!.words.push(word)
@@ -260,7 +186,6 @@ function addPiece(
   // the output of a command is unknown, so it is not checked as a path
   word.text += command === undefined ? (plain ?? rich ?? escaped ?? bare ?? '') : '$'
   word.isQuoted ||= plain !== undefined || rich !== undefined
-  word.isExpanded ||= command !== undefined || bare === '$' || /[$\\`]/.test(rich ?? '')
 }
 
 /**

@@ -3,7 +3,7 @@ import { beginningOf } from '../agents/agent-text.ts'
 import { isPlanFile } from '../agents/gemini.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
 import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
-import { asCommand } from './command-words.ts'
+import { MAX_PATHS, MAX_WORD, namedIn } from '../named-input.ts'
 
 /** What is known of a tool call, merged from all of its updates. */
 export interface ToolCall {
@@ -31,15 +31,7 @@ export interface ToolCall {
   isWhole: boolean
 }
 
-const MAX_PATHS = 500
-const MAX_WORD = 120
 const MAX_TITLE = 1000
-const MAX_DEPTH = 6
-const COMMAND_NAMES = /^(?:command|cmd|script|argv)$/
-const ARGUMENT_NAMES = ['args', 'arguments']
-const FOLDER_NAMES = /^(?:cwd|workdir|working_directory)$/
-const PATH_NAMES =
-  /(?:^|_)(?:paths?|files?|filename|filepath|dir|directory|cwd|workdir|folder|root|target|source|src|destination|dest|uri|notebook)$/
 
 /** `before` is the call from earlier updates: fields that an update omits keep their value. */
 export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
@@ -159,61 +151,4 @@ function isTodoList(input: unknown): boolean {
 function planFileIn(diffs: readonly UnknownRecord[]): string | null {
   const last = diffs.findLast(({ path }) => isPlanFile(path))
   return last ? asString(last.newText) : null
-}
-
-interface Named {
-  paths: string[]
-  commands: string[]
-  folder: string | null
-  words: string[]
-  isWhole: boolean
-}
-
-/**
- * Collects paths from an input. Agents name their inputs differently, so any key that sounds like a path counts,
- * and so does a key that is a path.
- */
-function namedIn(input: unknown): Named {
-  const named: Named = { paths: [], commands: [], folder: null, words: [], isWhole: true }
-  const visit = (value: unknown, name: string, depth: number): void => {
-    if (depth > MAX_DEPTH || named.paths.length > MAX_PATHS) {
-      named.isWhole = false
-    } else if (typeof value === 'string') {
-      if (PATH_NAMES.test(name)) named.paths.push(value)
-      if (FOLDER_NAMES.test(name)) named.folder = value
-      if (value.length <= MAX_WORD) named.words.push(value)
-    } else if (Array.isArray(value)) {
-      for (const item of value) visit(item, name, depth + 1)
-    } else {
-      named.commands.push(...commandsIn(asRecord(value)))
-      for (const [key, item] of Object.entries(asRecord(value))) {
-        if (/^(?:[/\\~]|\.{1,2}[/\\]|[a-z]:[/\\])/i.test(key)) named.paths.push(key)
-        visit(item, snakeCase(key), depth + 1)
-      }
-    }
-  }
-  visit(input, '', 0)
-  return named
-}
-
-/** The command of an input, given as a text or as a list of words, possibly with separate `args`. */
-function commandsIn(input: UnknownRecord): string[] {
-  const behind = ARGUMENT_NAMES.flatMap((name) => stringsIn(input[name]))
-  return Object.entries(input).flatMap(([key, value]) => {
-    if (!COMMAND_NAMES.test(snakeCase(key))) return []
-    const words = stringsIn(value)
-    if (typeof value === 'string') return [[value, asCommand(behind)].join(' ').trim()]
-    return words.length > 0 ? [asCommand([...words, ...behind])] : []
-  })
-}
-
-function stringsIn(value: unknown): string[] {
-  return asArray(value).filter((item) => typeof item === 'string')
-}
-
-function snakeCase(key: string): string {
-  return key
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/-/g, '_')
-    .toLowerCase()
 }

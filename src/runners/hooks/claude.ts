@@ -15,7 +15,7 @@ import {
   missingTexts,
   type Unreadable,
 } from './hook-event.ts'
-import { type ToolNames, toolOf } from './tool-kinds.ts'
+import { type ToolNames, toolInput, toolOf } from './tool-kinds.ts'
 import { linesWith } from './transcript.ts'
 
 /** The hooks of Claude Code, measured with 2.1.330. Copilot, Cursor and VS Code read the same settings. */
@@ -80,19 +80,14 @@ export async function readClaudeEvent(
     isSubagent: asString(body.agent_id) !== null,
   }
   const name = asString(body.tool_name) ?? ''
-  const input = asRecord(body.tool_input)
+  const input = toolInput(body.tool_input)
   switch (body.hook_event_name) {
     case 'SessionStart':
       return { ...common, kind: 'started', isContinued: body.source !== 'startup' }
     case 'UserPromptSubmit':
       return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
     case 'PreToolUse':
-      return {
-        ...common,
-        kind: 'calling',
-        tool: toTool(name, input, common.transcript),
-        isPlanMode: body.permission_mode === 'plan',
-      }
+      return { ...common, kind: 'calling', tool: toTool(name, input, common.transcript) }
     case 'PermissionRequest': {
       if (name !== 'ExitPlanMode') return { ...common, kind: 'heard' }
       const path = asString(input.planFilePath) ?? asString(body.planFilePath)

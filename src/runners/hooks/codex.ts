@@ -3,9 +3,16 @@ import { promisify } from 'node:util'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
 import { answerClaude, denyClaude, readClaudeEvent } from './claude.ts'
-import { type HookDialect, type HookEvent, type HookTool, inputHash } from './hook-event.ts'
+import type { HookDialect, HookEvent } from './hook-event.ts'
+import { type ToolNames, toolOf } from './tool-kinds.ts'
 import { linesWith } from './transcript.ts'
 
+const TOOLS: ToolNames = {
+  reading: [],
+  commands: ['Bash'],
+  harmless: ['request_user_input', 'update_plan', 'view_image', 'web_search'],
+  isPlanFile: () => false,
+}
 const APPROVAL = /^Implement the plan\b/
 const SEND_MS = 20_000
 
@@ -16,7 +23,7 @@ const SEND_MS = 20_000
 export const codex: HookDialect = {
   agent: 'codex',
   async read(body, place) {
-    const event = await readClaudeEvent(body, place, codexTool)
+    const event = await readClaudeEvent(body, place, (name, input) => toolOf(TOOLS, name, input))
     if (!('kind' in event) || event.kind !== 'prompted') return event
     return { ...event, isApproval: APPROVAL.test(event.prompt) }
   },
@@ -31,27 +38,6 @@ export const codex: HookDialect = {
     const args = ['queue', '--thread', agent_session ?? '', '--message', text]
     await promisify(execFile)('codex', args, { env, timeout: SEND_MS })
   },
-}
-
-function codexTool(name: string, input: Readonly<Record<string, unknown>>): HookTool {
-  const command = asString(input.command)
-  const isPatch = name === 'apply_patch'
-  return {
-    name,
-    kind: name === 'Bash' ? 'execute' : isReading(name) ? 'other' : 'write',
-    paths: isPatch && command !== null ? pathsOfPatch(command) : [],
-    command: isPatch ? null : command,
-    input_sha256: inputHash(input),
-  }
-}
-
-const isReading = (name: string) =>
-  ['update_plan', 'view_image', 'web_search', 'request_user_input'].includes(name) ||
-  name.startsWith('mcp__casefile__')
-
-function pathsOfPatch(patch: string): string[] {
-  const headers = patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)
-  return [...headers].map(([, path = '']) => path.trim())
 }
 
 /** The last plan of the turn that ended. */

@@ -11,7 +11,7 @@ import {
   missingTexts,
   type Unreadable,
 } from './hook-event.ts'
-import { type ToolNames, toolOf } from './tool-kinds.ts'
+import { type ToolNames, toolInput, toolOf } from './tool-kinds.ts'
 
 const TOOLS: Omit<ToolNames, 'isPlanFile'> = {
   reading: ['glob', 'grep', 'rg', 'show_file', 'view', 'web_fetch', 'web_search'],
@@ -58,7 +58,7 @@ async function read(
   const transcript = asString(body.transcriptPath)
   const common = { agentSession, cwd, model: null, transcript, isSubagent: false }
   const name = asString(body.toolName) ?? ''
-  const input = asRecord(body.toolArgs)
+  const input = toolInput(body.toolArgs)
   const isPlanFile = (path: string) => path.endsWith(join('/', planFile(agentSession)))
   const tools: ToolNames = { ...TOOLS, isPlanFile }
   switch (eventName) {
@@ -68,7 +68,7 @@ async function read(
       return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
     case 'preToolUse': {
       if (name !== 'exit_plan_mode') {
-        return { ...common, kind: 'calling', tool: toolOf(tools, name, input), isPlanMode: false }
+        return { ...common, kind: 'calling', tool: toolOf(tools, name, input) }
       }
       const plan = (await planOf(agentSession)) ?? asString(input.summary) ?? ''
       return { ...common, kind: 'planned', plan, input, isHeld: true }

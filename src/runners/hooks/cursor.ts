@@ -1,5 +1,5 @@
 import { isWithin } from '../../files/real-path.ts'
-import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
+import { asArray, asString } from '../agents/unknown-record.ts'
 import {
   type HookAnswer,
   type HookDialect,
@@ -7,7 +7,7 @@ import {
   missingTexts,
   type Unreadable,
 } from './hook-event.ts'
-import { type ToolNames, toolOf } from './tool-kinds.ts'
+import { type ToolNames, toolInput, toolOf } from './tool-kinds.ts'
 
 const TOOLS: ToolNames = {
   reading: [
@@ -99,7 +99,7 @@ function read(body: Record<string, unknown>, root: string): HookEvent | Unreadab
     case 'beforeMCPExecution':
     case 'beforeShellExecution':
     case 'beforeReadFile':
-      return { ...common, kind: 'calling', tool: toolIn(event, body), isPlanMode: false }
+      return { ...common, kind: 'calling', tool: toolIn(event, body) }
     case 'postToolUse':
     case 'postToolUseFailure':
     case 'afterMCPExecution':
@@ -132,24 +132,13 @@ function toolIn(event: string, body: Record<string, unknown>) {
       const server = asString(body.mcp_server_name)
       const tool = asString(body.tool_name)
       const name = server ? `mcp__${server}__${tool}` : `MCP:${tool}`
-      return toolOf(SERVER_TOOLS, name, asRecord(parsed(body.tool_input)))
+      return toolOf(SERVER_TOOLS, name, toolInput(body.tool_input))
     }
     default: {
       const name = asString(body.tool_name) ?? ''
       const names = name.startsWith('MCP:') ? SERVER_TOOLS : TOOLS
-      return toolOf(names, name, asRecord(parsed(body.tool_input)))
+      return toolOf(names, name, toolInput(body.tool_input))
     }
-  }
-}
-
-/** The input of an MCP tool comes as JSON in a text. */
-function parsed(input: unknown): unknown {
-  if (typeof input !== 'string') return input
-  try {
-    return JSON.parse(input)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
   }
 }
 

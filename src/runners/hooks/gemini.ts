@@ -9,7 +9,7 @@ import {
   missingTexts,
   type Unreadable,
 } from './hook-event.ts'
-import { type ToolNames, toolOf } from './tool-kinds.ts'
+import { type ToolNames, toolInput, toolOf } from './tool-kinds.ts'
 
 const TOOLS: ToolNames = {
   reading: [
@@ -58,7 +58,7 @@ async function read(body: Record<string, unknown>): Promise<HookEvent | Unreadab
   const transcript = asString(body.transcript_path)
   const common = { agentSession, cwd, model: null, transcript, isSubagent: false }
   const name = asString(body.tool_name) ?? ''
-  const input = asRecord(body.tool_input)
+  const input = toolInput(body.tool_input)
   switch (body.hook_event_name) {
     case 'SessionStart':
       return { ...common, kind: 'started', isContinued: body.source !== 'startup' }
@@ -66,7 +66,7 @@ async function read(body: Record<string, unknown>): Promise<HookEvent | Unreadab
       return { ...common, kind: 'prompted', prompt: asString(body.prompt) ?? '', isApproval: false }
     case 'BeforeTool': {
       if (name !== 'exit_plan_mode') {
-        return { ...common, kind: 'calling', tool: toolOf(TOOLS, name, input), isPlanMode: false }
+        return { ...common, kind: 'calling', tool: toolOf(TOOLS, name, input) }
       }
       const plan = (await planIn(transcript, agentSession, asString(input.plan_filename))) ?? ''
       return { ...common, kind: 'planned', plan, input, isHeld: true }

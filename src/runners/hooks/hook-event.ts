@@ -11,6 +11,8 @@ export interface HookTool {
   /** The files it names. */
   paths: string[]
   command: string | null
+  /** Where the command runs, if the call says it; of other tools the base of their paths, which have it already. */
+  folder: string | null
   /** SHA-256 of its whole input, in place of the input. */
   input_sha256: string
 }
@@ -28,7 +30,7 @@ export type HookEvent = {
   | { kind: 'started'; isContinued: boolean }
   | { kind: 'prompted'; prompt: string; isApproval: boolean }
   /** Asks whether a tool may be called. */
-  | { kind: 'calling'; tool: HookTool; isPlanMode: boolean }
+  | { kind: 'calling'; tool: HookTool }
   | { kind: 'called'; tool: HookTool; hasFailed: boolean }
   /** Presents a plan and waits for the decision. `isHeld`: the agent waits for the answer. */
   | { kind: 'planned'; plan: string; input: Record<string, unknown>; isHeld: boolean }

@@ -1,8 +1,7 @@
-import { normalize } from 'node:path'
-import { asString } from '../agents/unknown-record.ts'
+import { isAbsolute, join, normalize } from 'node:path'
+import { asRecord, type UnknownRecord } from '../agents/unknown-record.ts'
+import { namedIn, parsedInput } from '../named-input.ts'
 import { type HookTool, type HookToolKind, inputHash } from './hook-event.ts'
-
-type Input = Readonly<Record<string, unknown>>
 
 /** The tools of an agent, by name. A tool that is none of these may write. */
 export interface ToolNames {
@@ -14,26 +13,39 @@ export interface ToolNames {
   isPlanFile(path: string): boolean
 }
 
-const PATH_KEYS = ['file_path', 'filePath', 'notebook_path', 'path', 'absolute_path'] as const
+/** The input of a tool, which some agents send as JSON in a text, or as another text. */
+export function toolInput(input: unknown): UnknownRecord {
+  return typeof input === 'string' ? (parsedInput(input) ?? { input }) : asRecord(input)
+}
 
 /** A call as the gate sees it. */
-export function toolOf(names: ToolNames, name: string, input: Input): HookTool {
-  const path = PATH_KEYS.map((key) => asString(input[key])).find((text) => text !== null) ?? null
+export function toolOf(names: ToolNames, name: string, input: UnknownRecord): HookTool {
+  const named = namedIn(input)
+  const { folder } = named
+  const at = (path: string) =>
+    folder === null || /^(?:~|file:)/.test(path) || isAbsolute(path) ? path : join(folder, path)
+  // without all of them, none is known
+  const found = named.isWhole ? named.paths.filter((path) => path !== folder).map(at) : []
+  const paths = [...new Set(found)]
+  const kind = kindOf(names, name, paths)
+  const [command = null, ...others] = kind === 'execute' ? [...new Set(named.commands)] : []
   return {
     name,
-    kind: kindOf(names, name, path),
-    paths: path === null ? [] : [path],
-    command: asString(input.command),
+    kind,
+    paths: kind === 'execute' ? [] : paths,
+    // of several, it is not known which one runs
+    command: others.length === 0 ? command : null,
+    folder,
     input_sha256: inputHash(input),
   }
 }
 
-function kindOf(names: ToolNames, name: string, path: string | null): HookToolKind {
+function kindOf(names: ToolNames, name: string, paths: readonly string[]): HookToolKind {
   if (names.reading.includes(name)) return 'read'
   if (names.commands.includes(name)) return 'execute'
   // the tools of our own MCP server have rules of their own
   if (names.harmless.includes(name) || /^(?:mcp_{1,2})?casefile_{1,2}/.test(name)) return 'other'
-  // a tool of an MCP server may name a second file by another key
-  const isPlan = path !== null && !name.startsWith('mcp_') && names.isPlanFile(normalize(path))
-  return isPlan ? 'plan' : 'write'
+  const isPlan = paths.length > 0 && paths.every((path) => names.isPlanFile(normalize(path)))
+  // a tool of an MCP server may name another file by a key that is not known
+  return isPlan && !name.startsWith('mcp_') ? 'plan' : 'write'
 }

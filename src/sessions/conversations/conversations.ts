@@ -1,12 +1,11 @@
-import { relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createKeyedMutex } from '../../files/keyed-mutex.ts'
-import { isWithin } from '../../files/real-path.ts'
 import { AppError } from '../../model/app-error.ts'
 import { sessionOf } from '../../model/case-folder.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
+import { type ReadingRules, readingRules } from '../../model/trust.ts'
 import { goesOn } from '../../platform/processes.ts'
 import type {
   HookAnswer,
@@ -14,14 +13,13 @@ import type {
   HookEvent,
   HookTool,
 } from '../../runners/hooks/hook-event.ts'
-import { fromHome } from '../../runners/hooks/transcript.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
 import { HOW_TO_PLAN, unboundText, waitingNotice } from './agent-messages.ts'
 import { createBriefing } from './briefing.ts'
-import { answerWhenCaseIsOver, objectionBeforeApproval, scopeObjection } from './gate.ts'
+import { answerWhenCaseIsOver, isWork, objectionTo, titleOf } from './gate.ts'
 import {
   type Announced,
   createKnownConversations,
@@ -98,6 +96,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
   const known = createKnownConversations(deps)
   const talks = createTalks(deps)
   const { liveSession, save } = known
+  const rules = async (): Promise<ReadingRules> => readingRules(await deps.settings())
   const briefing = createBriefing(deps, { known, talks })
   /** The conversations whose person was told that a plan is about to wait. */
   const announced = new Set<string>()
@@ -135,31 +134,31 @@ export function createConversations(deps: ConversationDeps): Conversations {
     return session
   }
 
-  function hearCall(
+  async function hearCall(
     conversation: Conversation,
-    { tool, isPlanMode }: Calling,
+    { tool, cwd }: Calling,
     request: HookRequest,
-  ): HookAnswer {
+  ): Promise<HookAnswer> {
     const session = liveSession(conversation)
     const state = session?.state ?? null
-    const isWork = state === 'approved' || state === 'executing'
-    const scope = session && isWork ? talks.of(session).scope : null
-    const outside = scope && scopeObjection(scope, tool, conversation.folder)
-    if (isWork && !outside) return PASS
-    const caseTitle = catalog.row(conversation.case_id!)?.title ?? conversation.case_id!
-    const howToPlan = HOW_TO_PLAN[conversation.agent]
-    const noPlan = carriedOut(conversation) ?? 'It has no approved plan.'
-    const reason = outside
-      ? `Casefile: ${outside}. Stay inside the approved plan, or present a new one once this work is done.`
-      : objectionBeforeApproval({ tool, isPlanMode, state, caseTitle, noPlan, howToPlan })
-    if (reason === null)
-      return session ? passWithNotice(conversation, session, tool, request) : PASS
-    if (session) {
-      const denied = { tool: tool.name, ...titleOf(tool, conversation.folder) }
-      const fields = { ...denied, reason: outside ?? 'no plan is approved yet' }
-      void talks.of(session).note({ event: 'denied', fields })
+    const { agent, case_id, folder } = conversation
+    const objection = await objectionTo(tool, {
+      cwd,
+      folder,
+      rules: await rules(),
+      state,
+      scope: session && talks.of(session).scope,
+      caseTitle: catalog.row(case_id!)?.title ?? case_id!,
+      noPlan: carriedOut(conversation) ?? 'It has no approved plan.',
+      howToPlan: HOW_TO_PLAN[agent],
+    })
+    if (!objection) {
+      return session && !isWork(state) ? passWithNotice(conversation, session, tool, request) : PASS
     }
-    return { is: 'denied', reason }
+    const { text, reason } = objection
+    const fields = { tool: tool.name, ...titleOf(tool, folder), reason }
+    if (session) void talks.of(session).note({ event: 'denied', fields })
+    return { is: 'denied', reason: text }
   }
 
   /** Says once that a plan is about to wait: while a dialog of the agent is open, it shows no notice. */
@@ -228,8 +227,12 @@ export function createConversations(deps: ConversationDeps): Conversations {
           await mutex.run(conversation.id, () => ensureSession(conversation))
         }
         return (
-          (await answerWhilePreparing(liveSession(conversation), talks, event.tool)) ??
-          hearCall(conversation, event, request)
+          (await answerWhilePreparing(
+            liveSession(conversation),
+            talks,
+            event.tool,
+            await rules(),
+          )) ?? hearCall(conversation, event, request)
         )
       case 'called': {
         const session = liveSession(conversation)
@@ -286,7 +289,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         return event.kind === 'started' ? { is: 'pass', notice: text } : PASS
       }
       if (known.isDone(conversation)) {
-        return answerWhenCaseIsOver(catalog.row(conversation.case_id), event)
+        return answerWhenCaseIsOver(catalog.row(conversation.case_id), event, await rules())
       }
       return answerTo(dialect, conversation, event, request)
     },
@@ -348,11 +351,4 @@ export function createConversations(deps: ConversationDeps): Conversations {
       }),
   }
   return self
-}
-
-/** The command or the files of a call, relative to the folder where they lie in it. */
-function titleOf({ command, paths }: HookTool, folder: string): { title?: string } {
-  const shown = (path: string) => (isWithin(folder, path) ? relative(folder, path) : fromHome(path))
-  const title = command ?? paths.map(shown).join(', ')
-  return title === '' ? {} : { title }
 }

@@ -1,19 +1,28 @@
 import { relative, resolve } from 'node:path'
-import type { PlanScope } from '../../model/scope.ts'
+import { isWithin } from '../../files/real-path.ts'
+import { isUnlimited, type PlanScope } from '../../model/scope.ts'
 import type { SessionState } from '../../model/session-state.ts'
+import type { ReadingRules } from '../../model/trust.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { quotePath, resolveNamedPath } from '../../runners/agents/named-path.ts'
 import type { HookAnswer, HookEvent, HookTool } from '../../runners/hooks/hook-event.ts'
+import { fromHome } from '../../runners/hooks/transcript.ts'
+import { whyNotReading } from '../../runners/reading/commands.ts'
 import { outsideScope } from '../../runners/scope.ts'
-import { isReadOnlyCommand } from './read-only-command.ts'
 
 const PASS: HookAnswer = { is: 'pass' }
 
-interface GatedCall {
-  tool: HookTool
-  /** Whether the agent is in its own plan mode, whose rules for commands are its own. */
-  isPlanMode: boolean
+/** Where a call is made. */
+interface Scene {
+  /** Where the agent is. */
+  cwd: string
+  /** The working folder, without symbolic links. */
+  folder: string
+  rules: ReadingRules
   /** The state of the session; null without one. */
   state: SessionState | null
+  /** The scope of its plan; null without a session. */
+  scope: PlanScope | null
   caseTitle: string
   /** Why it has no approved plan, as a sentence. */
   noPlan: string
@@ -21,29 +30,46 @@ interface GatedCall {
   howToPlan: string
 }
 
-/** Why a tool may not be called before a plan is approved, as sentences for the agent; null if it may. */
-export function objectionBeforeApproval({
-  tool,
-  isPlanMode,
-  state,
-  caseTitle,
-  noPlan,
-  howToPlan,
-}: GatedCall): string | null {
-  if (!mayChange(tool, isPlanMode)) return null
-  const isWriting = tool.kind === 'write'
-  const what = isWriting ? 'nothing may be changed' : 'only commands that read may run'
+/** Why a tool may not be called: for the agent, and for the record. */
+export interface Objection {
+  text: string
+  reason: string
+}
+
+/** Null if the tool may be called. */
+export async function objectionTo(tool: HookTool, scene: Scene): Promise<Objection | null> {
+  const { state, scope } = scene
+  if (!isWork(state)) return objectionBeforeApproval(tool, scene)
+  const reason = scope && (await scopeObjection(scope, tool, scene))
+  if (!reason) return null
+  const text = `Casefile: ${reason}. Stay inside the approved plan, or present a new one once this work is done.`
+  return { text, reason }
+}
+
+/** Whether the agent carries out an approved plan. */
+export function isWork(state: SessionState | null): boolean {
+  return state === 'approved' || state === 'executing'
+}
+
+function objectionBeforeApproval(
+  tool: HookTool,
+  { rules, state, caseTitle, noPlan, howToPlan }: Scene,
+): Objection | null {
+  const changing = whyChanging(tool, rules)
+  if (changing === null) return null
   const why =
     state === 'plan_ready'
       ? 'Its plan waits for the operator to approve it in Casefile.'
       : `${noPlan} ${howToPlan}`
-  return `Casefile records this work as the case "${caseTitle}", and ${what} yet. ${why}`
+  const text = `Casefile records this work as the case "${caseTitle}", and ${changing} ${why}`
+  return { text, reason: 'no plan is approved yet' }
 }
 
 /** The case of a conversation was closed or deleted: it may only read until a person has chosen another one. */
 export function answerWhenCaseIsOver(
   row: { title: string; state: string } | undefined,
   event: HookEvent,
+  rules: ReadingRules,
 ): HookAnswer {
   const over = row
     ? `The case "${visibleText(row.title)}" is ${row.state}.`
@@ -54,7 +80,7 @@ export function answerWhenCaseIsOver(
     case 'prompted':
       return { is: 'context', text, notice: `Casefile: ${over} ${CHOOSE_CASE}` }
     case 'calling':
-      return mayChange(event.tool, event.isPlanMode) ? { is: 'denied', reason: text } : PASS
+      return whyChanging(event.tool, rules) === null ? PASS : { is: 'denied', reason: text }
     case 'planned':
       return { is: 'sentBack', message: text }
     default:
@@ -65,24 +91,57 @@ export function answerWhenCaseIsOver(
 const CHOOSE_CASE =
   'Choose one with casefile use <case> or casefile adopt, or go on without one: casefile use --none'
 
-/** Whether a call may change something. */
-export function mayChange(tool: HookTool, isPlanMode: boolean): boolean {
-  return tool.kind === 'write' || (tool.kind === 'execute' && !isPlanMode && !isReading(tool))
+/** What a call may change, as the rest of a sentence, and perhaps one more; null if it only reads. */
+export function whyChanging(tool: HookTool, rules: ReadingRules): string | null {
+  const { kind, name, command } = tool
+  if (kind === 'write') {
+    return isReadingTool(tool, rules) ? null : 'nothing may be changed yet.'
+  }
+  if (kind !== 'execute') return null
+  // PowerShell quotes in another way, so its commands cannot be judged
+  const reason =
+    name.toLowerCase() === 'powershell'
+      ? 'PowerShell cannot be judged'
+      : whyNotReading(command ?? '', rules.commands)
+  if (reason === null) return null
+  return `only commands that read may run yet: ${reason}. The operator can list more commands in casefile.md (reading_commands).`
 }
 
-/** PowerShell quotes in another way, so its commands cannot be judged. */
-const isReading = ({ name, command }: HookTool) =>
-  name.toLowerCase() !== 'powershell' && isReadOnlyCommand(command ?? '')
+/** Whether the operator named it as a tool that only reads. */
+function isReadingTool({ name }: HookTool, { tools }: ReadingRules): boolean {
+  return tools.some((entry) =>
+    entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry,
+  )
+}
 
 /** Why the approved plan's scope does not allow a call, as a clause; null if it does. */
-export function scopeObjection(scope: PlanScope, tool: HookTool, folder: string): string | null {
-  if (tool.kind === 'execute' && tool.command !== null) {
-    return outsideScope(scope, { command: tool.command, workdir: folder })
+async function scopeObjection(
+  scope: PlanScope,
+  tool: HookTool,
+  { rules, cwd, folder }: Scene,
+): Promise<string | null> {
+  if (isUnlimited(scope)) return null
+  if (tool.kind === 'execute') {
+    if (tool.command === null) return 'it does not say its command, and the plan has a scope'
+    const at = relative(folder, resolve(cwd, tool.folder ?? '.')) || '.'
+    return outsideScope(scope, { command: tool.command, workdir: folder, folder: at })
   }
-  if (tool.kind !== 'write') return null
+  if (tool.kind !== 'write' || scope.paths === null || isReadingTool(tool, rules)) return null
+  if (tool.paths.length === 0) {
+    return `${tool.name} does not say which file it changes, and the plan limits these to ${scope.paths.join(', ')}`
+  }
   for (const path of tool.paths) {
-    const objection = outsideScope(scope, { path: relative(folder, resolve(folder, path)) })
+    const real = await resolveNamedPath(path, cwd)
+    if (real === null) return `${quotePath(path)} cannot be resolved`
+    const objection = outsideScope(scope, { path: relative(folder, real) || '.' })
     if (objection !== null) return objection
   }
   return null
+}
+
+/** The command or the files of a call, relative to the folder where they lie in it. */
+export function titleOf({ command, paths }: HookTool, folder: string): { title?: string } {
+  const shown = (path: string) => (isWithin(folder, path) ? relative(folder, path) : fromHome(path))
+  const title = command ?? paths.map(shown).join(', ')
+  return title === '' ? {} : { title }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Session } from '../../model/session.ts'
+import type { ReadingRules } from '../../model/trust.ts'
 import type { HookAnswer, HookTool } from '../../runners/hooks/hook-event.ts'
-import { mayChange } from './gate.ts'
+import { whyChanging } from './gate.ts'
 import type { Talks } from './talks.ts'
 
 /** A hook that decides on a call must be answered within 5 s. */
@@ -21,9 +22,10 @@ export async function answerWhilePreparing(
   session: Session | null,
   talks: Pick<Talks, 'known'>,
   tool: HookTool,
+  rules: ReadingRules,
 ): Promise<HookAnswer | null> {
   const talk = session && talks.known(session.id)
-  if (!talk?.isPreparing() || !mayChange(tool, false)) return null
+  if (!talk?.isPreparing() || whyChanging(tool, rules) === null) return null
   await Promise.race([talk.prepared(), delay(WITHIN_MS, undefined, { ref: false })])
   return talk.isPreparing() ? DENIED : null
 }

@@ -8,7 +8,7 @@ import {
   remoteTargets,
   type TrustState,
   trustedText,
-  widerRuns,
+  widerSettings,
 } from '../../model/trust.ts'
 import { hashOf } from '../record.ts'
 import type { TrustedFiles } from './agent-files.ts'
@@ -16,7 +16,7 @@ import type { TrustFile } from './trust-file.ts'
 
 /** The settings that apply after trust, with the problems of both. */
 export interface TrustedSettings extends Settings {
-  /** Trust in providers, env, notify, cache and sandbox together. */
+  /** Trust in all settings that need it, together. */
   trust: TrustState
   /** Real paths outside the workspace in which sessions may work. */
   folders: ReadonlySet<string>
@@ -58,7 +58,7 @@ function trustOf(settings: Settings, trusted: string | null): TrustState {
 
 function untrusted(settings: Settings, trust: TrustState): Problem[] {
   if (trust === 'trusted') return []
-  const wider = widerRuns(settings)
+  const wider = widerSettings(settings)
   const since = trust === 'changed' ? 'changed since it was trusted' : 'not trusted'
   const reasons: [key: string, names: readonly string[], meanwhile: string][] = [
     ['providers', foreignProviders(settings), 'sessions cannot use'],
@@ -69,6 +69,16 @@ function untrusted(settings: Settings, trust: TrustState): Problem[] {
       'sandbox',
       wider.sandbox === undefined ? [] : ['all of the machine'],
       'runs are held back from',
+    ],
+    [
+      'reading_tools',
+      wider.readingTools ?? [],
+      'a conversation without an approved plan cannot use',
+    ],
+    [
+      'reading_commands',
+      wider.readingCommands ?? [],
+      'a conversation without an approved plan cannot run',
     ],
   ]
   return reasons

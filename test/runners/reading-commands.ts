@@ -1,0 +1,554 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { whyNotReading } from '../../src/runners/reading/commands.ts'
+import { randomFrom } from '../fixtures/random.ts'
+
+/** A line that begins with a blank goes on with the one before. */
+const list = (text: string) => text.trim().split(/\n(?! )/)
+
+const READING = String.raw`
+sed -n 1,5p a.txt
+sed -n '1,120p' src/a.ts
+sed -ne '/^export/p' -e '$=' a.ts
+sed -n '/start/,/end/{p;d}; 40q' a.ts
+sed 's/[[:space:]]*$//; s/a\/b/c/gI' a.ts
+sed --quiet --expression=1p a.ts
+find . -name x
+find . -name *.ts -not -path "*/node_modules/*" -type f
+find . \( -name '*.js' -o -name '*.ts' \) -newer a -print0
+find . -name '*test*' -maxdepth 2 -size +1k
+sort a.txt
+sort -t: -k2,2nr a.txt | uniq -c | sort -rn | head -20
+tree
+tree -L 2 -I 'node_modules|dist'
+git branch
+git branch -a
+git branch -vv --sort=-committerdate
+git branch --sort -committerdate
+git branch --list 'feat/*'
+git branch --contains HEAD~3
+git branch --merged main
+git branch --show-current
+git remote -v
+git remote show origin
+git stash list
+git stash show -p stash@{0}
+git tag
+git tag -l 'v1.*'
+git tag -n5
+git config --get user.name
+git config user.name
+git config --list --show-origin
+git worktree list
+git submodule status --recursive
+git reflog -5
+git -C sub log --oneline
+git --no-pager log --oneline | head -5 2>&1
+git show HEAD@{1}:a.js
+git diff main...HEAD -- src/
+git log --output-indicator-new=x -SFOO
+git log -p --follow -- 'a b.ts'
+git grep -n TODO
+git ls-files | xargs wc -l
+git ls-files -z | xargs -0 -n 10 grep -l foo
+git status --short --branch
+git rev-parse --show-toplevel
+git for-each-ref --format='%(refname)'
+npm ls --depth=0
+npm view zod version
+npm --version && node --version
+npm outdated
+python3 -V
+cargo --version
+go version
+go env GOPATH
+yarn why zod
+pip list
+gh pr view 12 --json title
+date
+date +%Y-%m-%d
+date -u -d '2 days ago' +%s
+uniq -c a.txt
+uniq -f 1 a.txt
+xxd -l 64 -c 8 a.bin
+column -t a.txt
+nl -ba a.ts
+tac a.txt
+comm -12 a b
+jq '.scripts | keys' package.json
+jq '.a > 1' f.json
+yq .a f.yml
+file a.bin
+sha256sum a.bin
+hostname
+env
+env | grep NODE
+printenv PATH
+uptime; free -m
+which node; type node; command -v node
+test -f a && echo yes
+[ -d src ] && ls src || echo none
+[[ -f a.txt ]] && [[ -n "$HOME" ]]
+if [ -f a ]; then cat a; else echo no; fi
+for f in src/*.ts a.js; do echo "== $f"; head -5 "$f"; done
+git ls-files | while read -r f; do wc -l "$f"; done
+rg -n 'foo|bar' src -g '*.ts'
+rg --files --hidden
+rg '\$\(' src
+fd -e ts . src
+bat --paging=never -p a.ts
+awk '{print $1}' a.txt
+awk -F: 'NR>=10 && NR<=20 || $1 ~ /x/ {print $2}' a.txt
+less a.txt
+cd src && ls -la 2>/dev/null
+grep -rn 'foo|bar' src; cat "$F" # it's all
+cat a.txt | tr a-z A-Z | cut -d' ' -f1
+cat < a.txt
+wc -l <<< "some text"
+ls *.ts src/{a,b}
+ls $(git rev-parse --show-toplevel)
+cd "$(git rev-parse --show-toplevel)" && ls
+diff a b > /dev/null; echo $?
+ls a &>/dev/null
+ls a >/dev/null 2>&1
+/bin/ls -l
+/usr/bin/git status
+bash -lc 'sed -n 1,5p a.txt'
+/bin/bash -lc "cat '/project/app.js'"
+bash -lc "rg --files | head -50"
+sh -c 'ls; sh -c "cat a"'
+timeout 10 grep -r foo .
+time ls
+printf '%s\n' "a b" *.ts
+echo 'a;b' "c && d" \; \>
+sleep 1; echo x
+(cd src; ls) | head
+echo broken; exit 3
+ls \
+  -la
+`
+
+const WRITING = list(String.raw`
+git
+git config a.b c
+git config --add a.b c
+git config edit
+git config --global --unset a.b
+git config --type --get a.b c
+git config -f --get a.b c
+git -c core.pager=x log
+git --exec-path=. log
+git --git-dir=evil.git log
+git -p log
+git grep -lOsh limit
+git grep --open=sh limit
+git grep -O limit
+git grep -{l,Osh} limit
+git log -1 --outp=x
+git diff --output=x
+git diff --ext-diff
+git log --textconv
+git stash
+git stash pop
+git stash list --output=x
+git branch x
+git branch -D x
+git branch -d x
+git branch -m a b
+git branch --list -D x
+git branch --sort --list x
+git branch -v x
+git branch -u origin/main
+git branch --set-upstream-to=x
+git branch --edit-description
+git tag v1
+git tag -d v1
+git tag -a v1 -m x
+git remote add x y
+git remote -v update
+git remote remove x
+git reflog expire --all
+git reflog -5 expire --all
+git worktree add x
+git submodule update
+git submodule foreach ls
+git ls-remote ext::sh
+git fetch
+git checkout .
+git restore .
+git constructor
+git push --force
+git log $X
+git diff $(cat list)
+sed -i s/a/b/ f
+sed -n -i p f
+sed -ni p f
+sed --in-place p f
+sed --in-pl p f
+sed -n 'w x' f
+sed -n '1w x' f
+sed '1e' f
+sed '1e touch x' f
+sed 's/a/touch x/e' f
+sed 's/a/b/w x' f
+sed 's/a/b/gw x' f
+sed -n '/a/{p;w x' f
+sed 's/[/]/w x/;s/]/b/w y' f
+sed 's|a|b|w x' f
+sed -f script f
+sed -e p -e 'w x' f
+sed -e'w x' f
+sed -ne 'w x' f
+sed --expression='w x' f
+sed "$X" f
+sed -n 1p $X
+sed -n 1p *
+sed p f -i
+sed -s -i p f
+awk 'BEGIN{system("touch x")}'
+awk '{print > "x"}' f
+awk '{print | "sh"}' f
+awk '{printf "a" >> "x"}' f
+awk 'BEGIN{"touch x" | getline}'
+awk 'BEGIN{f="sys" "tem"; @f("x")}'
+awk -f prog f
+awk -i inplace '{print}' f
+awk -v a=1 -i inplace '{print}' f
+awk '{print}' -i f
+awk "$X" f
+gawk -o '{print}' f
+sort -o f f
+sort -ro f f
+sort f -o f
+sort -of f
+sort --output=f f
+sort --outp f f
+sort --o=f f
+sort -T x f
+sort --compress-program=./x f
+sort -t -- -o f
+sort $X
+sort *
+sort {-o,f} f
+sort {x{a,b},-o,f} f
+sort "-o" f
+sort -"o" f
+sort \-o f
+uniq a b
+uniq -c a b
+uniq src/*
+uniq -f 1 a b
+uniq -- a b
+xxd a b
+xxd -r a
+xxd -p -r a b
+tree -o x
+tree -R -L 1
+tree -ao x
+find . -delete
+find . -exec rm {} +
+find . -execdir rm {} \;
+find . -ok rm {} \;
+find . -okdir rm {} \;
+find . -fprint x
+find . -fprintf x y
+find . -fls x
+find . -name a -"delete"
+find . $X
+find . -name *
+find . -d{elete,x}
+fd -x rm
+fd . --exec rm
+fd . -HX rm
+fd --exec-batch=rm
+rg --pre=sh a
+rg --pre ./x a
+rg --p{re=sh,x} a
+rg --hostname-bin=./x a
+bat --pager=./x a
+bat cache --build
+less +!touch a
+less -o x a
+less '+!touch x' a
+file -C -m x
+yq -i .a=1 f
+shuf -o x f
+date -s tomorrow
+date --set=tomorrow
+date 01010000
+date -us x
+hostname x
+env ls
+env FOO=1 ls
+env -S 'ls'
+env -i ls
+A=1 ls
+PATH=. ls
+IFS=, ls
+X=1
+export X=1
+ls | xargs rm
+ls | xargs -I{} sh -c '{}'
+ls | xargs sed -n p
+ls | xargs git log
+ls | xargs -0 sort
+ls | xargs
+ls | xargs -a f cat
+echo a > 1
+echo a>f
+echo a >> f
+echo a >| f
+echo a &> f
+echo a &> 0
+echo a >& f
+echo a 2>&1 >f
+cat a <>1
+cat >f
+> f
+< f
+cat <<EOF
+ls &>/dev/null rm y
+ls | tee f
+dd if=a of=b
+cp a b
+mv a b
+touch a
+mkdir a
+rm a
+ln -s a b
+truncate -s 0 a
+command rm a
+command -p ls
+exec ls
+eval ls
+. ./x
+source x
+time rm a
+time -o x ls
+nohup ls
+timeout 5 rm a
+timeout -s KILL 5 ls
+sudo ls
+busybox ls
+nice rm a
+builtin eval x
+coproc ls
+./cat a
+bin/ls
+../ls
+~/bin/ls
+node_modules/.bin/tsc --version
+./node --version
+/tmp/ls
+./bash -lc 'ls'
+$X a
+"$X" a
+l{s,x} a
+l? a
+*
+npm test
+npm install
+npm exec x
+npm run build
+npm ls --logs-dir=src
+npm config set a b
+npx x
+yarn list
+pip install x
+go build ./...
+go env -w X=1
+go env --w X=1
+gh pr view --web
+gh pr merge 1
+python -v
+python x.py
+python -c 'x'
+node -e 'x'
+node x.js
+cargo build
+make
+curl https://example.com
+bash x.sh
+bash -c 'touch x'
+bash -lc "rm a"
+bash -c "ls $X"
+bash -c ls\ '; rm x'
+sh -c 'ls' && rm a
+zsh -ic 'ls'
+ls; rm a
+ls && rm a
+ls || rm a
+ls | rm a
+ls & rm a
+ls $(rm a)
+ls "$(rm a)"
+ls ${'`'}rm a${'`'}
+ls "${'`'}rm a${'`'}"
+ls <(rm a)
+find . <(ls)cat -delete
+ls >(rm a)
+ls $((1+1))
+ls $[1+1]
+ls ${'$'}{a:=b}
+echo ${'$'}{a@P}
+echo $x[1]
+echo \ #; touch x
+echo $'\''; touch x; echo $'\''
+echo $'a' $"b"
+printf -v a x
+printf -v a '\x24(touch x)'; echo ${'$'}{a@P}
+printf '%d' 'a[$(touch x)]'
+test -v 'a[$(touch x)]'
+[ 'a[$(touch x)]' -eq 1 ]
+[ PATH=1 -eq 1 ]
+[[ $X -eq 1 ]]
+[[ -f a ]] rm x
+[[ -f a ]] { rm x }
+exit 'a[$(touch x)]'
+ls } always { rm x }
+ls *(e:'rm x':)
+ls() { rm a; }; ls
+function ls { rm a; }
+for PATH in .; do ls; done
+for path in .; do ls; done
+for f in -o; do sort "$f" x; done
+for f in 'a[$(rm x)]'; do ls; done
+for f in a; do rm $f; done
+for f in a; do ls; done rm x
+select f in a; do ls; done
+case a in a) rm x;; esac
+while true; do rm a; done
+read PATH
+read -r LD_PRELOAD
+if rm a; then ls; fi
+! rm a
+{ rm a; }
+{ ls; }
+alias ls=rm
+ls\nrm
+Get-Content a
+LS
+cat a
+`)
+
+t.test('commands that only read may run', async (t) => {
+  const denied = list(READING).filter((command) => whyNotReading(command) !== null)
+  t.strictSame(denied, [])
+})
+
+t.test('commands that do more, and those of which it is not certain, may not', async (t) => {
+  const passes = (command: string) => whyNotReading(command) === null
+  t.strictSame(WRITING.filter(passes), [])
+  const odd = [
+    '',
+    'ls\nrm a',
+    'ls\r#; rm a',
+    'ls\u00a0-l',
+    'ls\u2028rm a',
+    'ls\0rm',
+    'ls\x1b[0m',
+    'so\\\nrt -\\\no f f',
+    'ca\\\nt a; r\\\nm a',
+    "echo \\\\ # '\ntouch x #'",
+    'cat <<EOF\n$(rm a)\nEOF',
+    "sed 's/a/b/\nw x' f",
+    'ls >#f\nrm a',
+    'ls "a',
+    "ls 'a",
+    'ls `a',
+    'ls $(a',
+    'ls \\',
+    'ls )',
+    `${'sh -c "'.repeat(7)}ls`,
+  ]
+  t.strictSame(odd.filter(passes), [])
+})
+
+t.test('the reason names the command', async (t) => {
+  t.match(whyNotReading('ls && npm test -- --x'), /^"npm test -- --x" is not a command that/)
+  t.equal(whyNotReading('ls > src/a'), 'it writes src/a')
+  t.equal(whyNotReading('ls "'), 'it cannot be judged')
+})
+
+t.test('the operator can name more commands, by their first words', async (t) => {
+  const allowed = ['npm test', 'make check']
+  for (const command of [
+    'npm test',
+    'npm test -- --watch=false 2>&1 | tail -20',
+    'cd a && make check',
+    'if npm test; then ls; fi',
+    "bash -lc 'npm test'",
+  ]) {
+    t.equal(whyNotReading(command, allowed), null, command)
+  }
+  for (const command of [
+    'npm',
+    'npm tests',
+    'npm test && rm a',
+    'npm test > log',
+    'CI=1 npm test',
+    'npm test $(rm a)',
+    'npm te{st,x}',
+  ]) {
+    t.ok(whyNotReading(command, allowed), command)
+  }
+})
+
+t.test('a hostile command takes no time', async (t) => {
+  const began = performance.now()
+  const hostile = [
+    `ls ${'$('.repeat(20_000)}`,
+    `ls ${'a{'.repeat(20_000)}`,
+    `ls ${'\\\n'.repeat(20_000)}x`,
+    `sed '1${' '.repeat(900)}k' f`,
+    `sed 's/${'[a'.repeat(300)}' f`,
+    `ls ${'"$a" '.repeat(9_000)}`,
+    `ls ${'|ls'.repeat(15_000)}`,
+    `find ${'*a'.repeat(50)} ${'x '.repeat(20_000)}`,
+    'ls '.repeat(16_000),
+  ]
+  for (const command of hostile) whyNotReading(command)
+  const took = performance.now() - began
+  t.ok(took < 4500, `${took.toFixed(0)} ms for ${hostile.length}`)
+})
+
+t.test('real shells change nothing by what passes', async (t) => {
+  const pieces =
+    String.raw`sort|-o|out|-ro|--outp=out|sed|-n|1p|-i|w out|1e|find .|-delete|-fprint out|ls|cat|a.txt|uniq|tee out|>|>>|out|touch out|>&|&>|<|'|"|\|$(|)|;|&&|(|{|}|,|$x|for x in -o out|;do|;done|if|;then|;fi|!|#|=|[|[[|]]|xargs|git|branch|made|tag|stash|config|a.b|-l|--list|*|{-o,out}|[[ 1 ]]|&|$'|sh -c`
+      .split('|')
+      .concat('|', '`', '\n', ' ', ' ', ' ', ' ', ' ', ' ', ' ')
+  const random = randomFrom(11)
+  const commands: string[] = []
+  for (let tried = 0; commands.length < 400 && tried < 400_000; tried += 1) {
+    const words = Array.from(
+      { length: 2 + random() * 8 },
+      () => pieces[(random() * pieces.length) | 0],
+    )
+    const command = words.join(random() < 0.7 ? ' ' : '')
+    if (whyNotReading(command) === null && /out|made|-i|delete|touch/.test(command)) {
+      commands.push(command)
+    }
+  }
+  t.ok(commands.length > 100, `${commands.length} commands`)
+  const folder = t.testdir({ 'a.txt': 'touch out\nb\n' })
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder }).toString()
+  git('init', '--quiet')
+  const state = () => [
+    readdirSync(folder).sort(),
+    statSync(`${folder}/a.txt`).mtimeMs,
+    git('config', '--list'),
+    git('for-each-ref'),
+  ]
+  const before = state()
+  const script = 'for c; do ( eval "$c" ) < /dev/null > /dev/null 2>&1; done; exit 0'
+  for (const shell of ['sh', 'bash', 'zsh']) {
+    if (!existsSync(`/bin/${shell}`)) continue
+    execFileSync(shell, ['-c', script, shell, ...commands], { cwd: folder, timeout: 120_000 })
+    t.strictSame(state(), before, shell)
+    execFileSync(shell, ['-c', script, shell, 'sort -ro out a.txt'], { cwd: folder })
+    t.not(state()[0]?.toString(), before[0]?.toString(), 'what is not allowed would have shown')
+    rmSync(`${folder}/out`)
+  }
+  writeFileSync(`${folder}/a.txt`, '')
+})

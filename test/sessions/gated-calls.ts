@@ -1,0 +1,140 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { hookedAgent } from '../fixtures/hooks.ts'
+import { must } from '../fixtures/session-client.ts'
+import { trusted } from '../fixtures/trust.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+async function opened(t: Test, settings = '') {
+  const app = await openTestService(t)
+  if (settings !== '') writeFileSync(join(app.root, 'casefile.md'), `---\n${settings}\n---\n`)
+  const { id: case_id } = await app.newCase({ title: 'Raise the limit' })
+  return { app, case_id, agent: hookedAgent(app, { case_id }) }
+}
+
+const MODES = ['default', 'plan', 'acceptEdits', 'auto', 'bypassPermissions']
+
+t.test('in every mode of the agent, a command that does more than read is denied', async (t) => {
+  const { agent } = await opened(t)
+  for (const permission_mode of MODES) {
+    const bash = (command: unknown) => agent.call('Bash', { command }, { permission_mode })
+    const denied = /only commands that read may run yet: "rm -rf src" is not .*reading_commands/
+    t.match(await bash('rm -rf src && git push --force'), denied, permission_mode)
+    t.match(await bash('sed -i s/1/2/ a.txt'), /"sed -i s\/1\/2\/ a\.txt"/)
+    t.match(await bash(['bash', '-lc', 'rm a']), /"rm a"/, 'a list of words')
+    t.match(await bash(undefined), /cannot be judged/)
+    t.equal(await bash('sed -n 1,5p a.txt'), null)
+    t.equal(await bash(['bash', '-lc', 'cat a.txt | head']), null)
+  }
+})
+
+t.test('the operator names tools and commands that only read, once they are trusted', async (t) => {
+  const settings =
+    "reading_tools: [mcp__docs__search, 'mcp__wiki__*']\nreading_commands: ['npm test', make check]"
+  const { app, agent } = await opened(t, settings)
+  const npm = () => agent.call('Bash', { command: 'cd a && npm test -- --x | tail -5' })
+  const search = (name = 'mcp__docs__search') => agent.call(name, { query: 'limit' })
+  t.match(await npm(), /only commands that read/, 'not trusted yet')
+  t.match(await search(), /nothing may be changed/)
+  const { problems } = await must(app, 'GET', '/health')
+  t.match(problems, [
+    { code: 'untrusted_settings', message: /^reading_tools: not trusted.*mcp__docs__search/ },
+    { code: 'untrusted_settings', message: /^reading_commands: not trusted.*npm test, make check/ },
+  ])
+
+  const shown = await trusted(app)
+  t.match(shown, /Tools .* count as reading[^\n]*\n {2}mcp__docs__search\n/)
+  t.match(shown, /Commands .* without an approved plan:\n {2}npm test\n {2}make check\n/)
+  t.equal(await npm(), null)
+  t.equal(await search(), null)
+  t.equal(await search('mcp__wiki__page'), null)
+  t.match(await search('mcp__docs__search_and_replace'), /nothing may be changed/)
+  t.match(await agent.call('Bash', { command: 'npm test && npm publish' }), /"npm publish"/)
+  t.match(await agent.call('Bash', { command: 'npm test > src/log' }), /it writes src\/log/)
+
+  writeFileSync(join(app.root, 'casefile.md'), '---\nreading_commands: [npm]\n---\n')
+  t.match(await npm(), /only commands that read/, 'another list is not trusted')
+})
+
+t.test('a tool that only reads has a name, and not any', async (t) => {
+  const { app } = await opened(t, "reading_tools: ['*', 'a b']\nreading_commands: ['']")
+  const { problems } = await must(app, 'GET', '/health')
+  t.match(problems, [{ message: /reading_tools\[0\]/ }, {}, { message: /reading_commands\[0\]/ }])
+})
+
+t.test('the scope of the plan holds for every path that a call names', async (t) => {
+  const { app, agent, case_id } = await opened(t)
+  mkdirSync(join(app.root, 'src'))
+  mkdirSync(join(app.root, 'other'))
+  symlinkSync('../other', join(app.root, 'src/link'))
+  const asked = agent.present('---\npaths: [src/**]\n---\n\n# Raise the limit\n\n1. Raise it.\n')
+  const session = await planned(app, case_id)
+  await must(app, 'POST', `${session}/approve`)
+  t.match(await asked, { behavior: 'allow' })
+
+  const inside: [string, unknown][] = [
+    ['Write', { file_path: join(app.root, 'src/a') }],
+    ['Write', { file_path: 'src/a', content: '{"path": "other/x"}' }],
+    ['mcp__files__move', { source: 'src/a', destination: 'src/b' }],
+    ['mcp__files__write', { uri: `file://${app.root}/src/a` }],
+    ['mcp__files__write', { args: '{"path":"src/a"}' }],
+    ['NotebookEdit', { notebook_path: 'src/a.ipynb', new_source: 'x = other/y' }],
+    ['Bash', { command: 'node x > src/log' }],
+    ['Read', { file_path: 'other/x' }],
+  ]
+  for (const [tool, input] of inside) {
+    t.equal(await agent.call(tool, input as never), null, JSON.stringify(input))
+  }
+  const outside: [string, unknown][] = [
+    ['Write', { file_path: 'other/x' }],
+    ['Write', { file_path: 'src/../other/x' }],
+    ['Write', { file_path: '../src/x' }],
+    ['Write', { file_path: '/etc/src/x' }],
+    ['Write', { file_path: 'src/link/x' }],
+    ['Write', { filePath: 'other/x' }],
+    ['Write', `{"path":"${app.root}/other/x.txt"}`],
+    ['Edit', { file_path: 'src/a', edits: [{ file_path: 'other/x' }] }],
+    ['Edit', { files: ['src/a', 'other/x'] }],
+    ['Edit', { files: [{ path: 'src/a' }, { path: 'other/x' }] }],
+    ['Edit', { paths: ['other/x'] }],
+    ['Edit', { old_path: 'src/a', new_path: 'other/x' }],
+    ['Edit', { targetFile: 'other/x' }],
+    ['Edit', { filename: 'other/x' }],
+    ['Edit', { dirPath: 'other' }],
+    ['Edit', { uri: `file://${app.root}/other/x` }],
+    ['Edit', { url: `file://${app.root}/other/x` }],
+    ['Edit', { source: 'src/a', destination: 'other/x' }],
+    ['Edit', { path: 'src/a', to: 'other/a' }],
+    ['Edit', { cwd: 'other', path: 'src/a' }],
+    ['apply_patch', { input: '*** Begin Patch\n*** Update File: other/x\n*** End Patch' }],
+    ['apply_patch', '*** Begin Patch\n*** Update File: src/a\n*** Move to: other/a\n*** End Patch'],
+    ['apply_patch', { patch: '--- a/src/a\n+++ b/other/a\n@@ -1 +1 @@\n-a\n+b\n' }],
+    ['Bash', { command: 'node x > log' }],
+    ['Bash', { command: 'node x > src/log', workdir: 'other' }],
+  ]
+  for (const [tool, input] of outside) {
+    t.match(await agent.call(tool, input as never), /outside the scope/, JSON.stringify(input))
+  }
+  for (const input of [{}, { id: 7 }, 'Write to other/x', { title: 'other/x' }]) {
+    const reason = await agent.call('mcp__files__write', input as never)
+    t.match(reason, /does not say which file it changes/, JSON.stringify(input))
+  }
+  t.match(await agent.call('Bash', {}), /does not say its command/)
+  t.match(
+    await agent.call('Write', { file_path: 'a' }, { cwd: join(app.root, 'other') }),
+    /other\/a is outside/,
+    'a path is relative to where the agent is',
+  )
+  await must(app, 'POST', `${session}/abandon`)
+})
+
+/** The path of the case's session, once its plan waits. */
+async function planned(app: TestService, case_id: string): Promise<string> {
+  for (;;) {
+    const [session] = await must(app, 'GET', `/cases/${case_id}/sessions`)
+    if (session?.state === 'plan_ready') return `/cases/${case_id}/sessions/${session.id}`
+    await delay(20)
+  }
+}
