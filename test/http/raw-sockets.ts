@@ -157,7 +157,7 @@ const clear: Record<string, [status: number, bytes: Bytes]> = {
     'GET http://OWN/version HTTP/1.1\r\nHost: evil.example\r\n\r\n',
   ],
   'an absolute target without a path': [200, getting('GET http://OWN?a HTTP/1.1')],
-  'an absolute target on another port': [403, getting('GET http://127.0.0.1/version HTTP/1.1')],
+  'an absolute target on a forwarded port': [200, getting('GET http://127.0.0.1/version HTTP/1.1')],
   'an absolute target elsewhere': [403, getting('GET http://evil.example/version HTTP/1.1')],
   'an absolute target by https': [403, getting('GET https://OWN/version HTTP/1.1')],
   'a write to an absolute target': [201, posting('').replace('/cases', 'http://OWN/cases')],

@@ -6,8 +6,8 @@ import { type ErrorPage, errorResponse, PAGE_HEADERS } from './error-format.ts'
 
 /**
  * Rejects requests from other web sites; must run before everything else. A page of another site can send requests
- * to a loopback port, with DNS rebinding even under its own name, so both `Host` and `Origin` must be ours. No
- * response has a CORS header. A person who follows a link from another site gets `page`, which they can read.
+ * to a loopback port, with DNS rebinding even under its own name. So `Host` must be a loopback name, and `Origin` that
+ * host. The port may be another, as ssh, editors and containers forward ports. No response has a CORS header. A person who follows a link from another site gets `page`, which they can read.
  */
 export function originCheck(port: () => number, page?: ErrorPage): MiddlewareHandler<ServiceEnv> {
   return (c, next) => {
@@ -15,7 +15,7 @@ export function originCheck(port: () => number, page?: ErrorPage): MiddlewareHan
     for (const [name, value] of DEFAULT_HEADERS) c.env?.outgoing?.setHeader(name, value)
     const objection = findObjection(c, port())
     if (objection === null) return next()
-    return Promise.resolve(reject(c, objection, { port: port(), page }))
+    return Promise.resolve(reject(c, objection, page))
   }
 }
 
@@ -29,16 +29,11 @@ const DEFAULT_HEADERS = [
   ['vary', PAGE_HEADERS],
 ] as const
 
-interface RejectOptions {
-  port: number
-  page: ErrorPage | undefined
-}
-
-function reject(c: ServiceContext, objection: string, { port, page }: RejectOptions): Response {
+function reject(c: ServiceContext, objection: string, page: ErrorPage | undefined): Response {
   const error = new AppError('forbidden', objection)
   const host = c.req.header('host') ?? ''
   // a page under a host name that is not ours could be read by its site
-  if (ownAuthority(host, port) === null) return problemResponse(error)
+  if (loopbackAuthority(host) === null) return problemResponse(error)
   const query = /\?[^#]*/.exec(c.req.url)?.[0] ?? ''
   return errorResponse(c, error, { page, retryUrl: `http://${host}${c.req.path}${query}` })
 }
@@ -61,14 +56,14 @@ function findObjection(c: ServiceContext, port: number): string | null {
   const header = (name: string) =>
     incoming ? incoming.headers[name]?.toString() : c.req.header(name)
   const host = header('host')
-  if (host !== undefined && ownAuthority(host, port) === null) {
+  if (host !== undefined && loopbackAuthority(host) === null) {
     return `The Host ${quoted(host)} is not this service. Use ${address} or http://localhost:${port}.`
   }
 
   const origin = header('origin')
   if (origin !== undefined) {
-    const from = origin.startsWith('http://') ? ownAuthority(origin.slice(7), port) : null
-    if (from === null || (host !== undefined && from !== ownAuthority(host, port))) {
+    const from = origin.startsWith('http://') ? loopbackAuthority(origin.slice(7)) : null
+    if (from === null || (host !== undefined && from !== loopbackAuthority(host))) {
       return `The Origin ${quoted(origin)} is not this service. Open ${address} itself, or call it from a program that sends no Origin.`
     }
   }
@@ -89,11 +84,11 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** The normalized authority; null if it names another host or port. */
-function ownAuthority(authority: string, port: number): string | null {
-  const match = /^(localhost|127\.0\.0\.1|\[::1\])(?::(\d+))?$/i.exec(authority)
-  if (match === null || (match[2] ?? '80') !== String(port)) return null
-  return `${match[1]!.toLowerCase()}:${port}`
+/** The normalized authority; null if it is no loopback name with a port. */
+function loopbackAuthority(authority: string): string | null {
+  const match = /^(localhost|127\.0\.0\.1|\[::1\])(?::([1-9]\d{0,4}))?$/i.exec(authority)
+  const port = match?.[2] ?? '80'
+  return match && Number(port) < 65_536 ? `${match[1]!.toLowerCase()}:${port}` : null
 }
 
 function quoted(text: string): string {
