@@ -4,9 +4,10 @@
  */
 
 import type { Database, Run } from '../state/database.ts'
+import { createLogEpochs } from './log-epochs.ts'
 
 export interface LogEvent {
-  /** Starts at 1, in the order of appending; never reused. */
+  /** Starts at 1, in the order of appending. Begins again with a new log; `nameOf` does not. */
   id: number
   type: string
   /** The exact bytes of the envelope, as text. */
@@ -47,6 +48,10 @@ export interface EventLog {
   readonly first: number
   /** The last assigned id; 0 if there is none. */
   readonly last: number
+  /** The id of an event for clients, such as `e183927-42`: no other log, and no older copy of this one, gives it. */
+  nameOf(id: number): string
+  /** The number of the event with this name, after which a client can resume; null if events after it are missing. */
+  find(name: string): number | null
   /**
    * Keeps events with larger ids for receivers that still need them, up to a hard limit; null if none does. At least
    * the newest 10,000 events are always kept.
@@ -75,8 +80,7 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
     'SELECT ifnull(min(id), 0) AS first, ifnull(max(id), 0) AS last, total(length(envelope)) AS length FROM events',
   )
   let { first = 0, last = 0, length = 0 } = ends ?? {}
-  // a lost database may have used any id so far
-  if (last === 0 && database.setAside !== null) last = Date.now()
+  const epochs = createLogEpochs(database)
   let onDisk = last
   let neededAfter = Number.POSITIVE_INFINITY
   let isTrimming = false
@@ -112,7 +116,10 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
     }
     isTrimming = true
     database.write(
-      (run) => run('DELETE FROM events WHERE id <= ?', upTo),
+      (run) => {
+        run('DELETE FROM events WHERE id <= ?', upTo)
+        epochs.trim(run, upTo)
+      },
       () => {
         isTrimming = false
         first = upTo + 1
@@ -146,10 +153,12 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
 
   return {
     append(events, alongside, onWritten) {
+      const begin = events.length === 0 ? null : epochs.beginAt(last + 1)
       const numbered = events.map((event) => ({ id: ++last, ...event }))
       for (const { envelope } of numbered) length += envelope.length
       database.write(
         (run) => {
+          begin?.(run)
           for (const { id, type, envelope } of numbered) {
             run('INSERT INTO events (id, type, envelope) VALUES (?, ?, ?)', id, type, envelope)
           }
@@ -177,6 +186,12 @@ export function createEventLog(database: Database, options: EventLogOptions): Ev
     },
     get last() {
       return last
+    },
+    nameOf: epochs.nameOf,
+    find(name) {
+      const id = epochs.numberOf(name)
+      const isKnown = id !== null && (id === last || (first > 0 && id >= first - 1 && id < last))
+      return isKnown ? id : null
     },
     keepFrom(id) {
       neededAfter = id ?? Number.POSITIVE_INFINITY

@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { cpSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -72,6 +74,69 @@ t.test(
     t.same([...said, ...next.said], [])
   },
 )
+
+t.test('a name of an event means the same event in every later run', async (t) => {
+  const folder = t.testdir()
+  const names: string[] = []
+  for (const n of [1, 2, 3]) {
+    const { log, database } = await open(t, folder)
+    log.append([event('x'), event('y')])
+    await log.flushed()
+    names.push(log.nameOf(2 * n - 1), log.nameOf(2 * n))
+    t.match(
+      names,
+      range(1, 2 * n).map((id) => new RegExp(`^e[1-9]\\d*-${id}$`)),
+    )
+    t.same(names.map(log.find), range(1, 2 * n))
+    t.equal(log.find(`${names[0]!.split('-')[0]}-${2 * n}`), n === 1 ? 2 : null)
+    await database.close()
+  }
+})
+
+t.test('a name of a lost log, or of one put back from a copy, is unknown', async (t) => {
+  const folder = t.testdir({ state: {} })
+  const state = join(folder, 'state')
+  const appendTo = async (last: number) => {
+    const { log, database } = await open(t, state)
+    while (log.last < last) log.append([event('x')])
+    await log.flushed()
+    const names = [log.nameOf(2), log.nameOf(last)] as const
+    await database.close()
+    return names
+  }
+  const [second] = await appendTo(3)
+  cpSync(state, join(folder, 'copy'), { recursive: true })
+  const [, fifth] = await appendTo(5)
+  rmSync(state, { recursive: true })
+  cpSync(join(folder, 'copy'), state, { recursive: true })
+  const back = await open(t, state)
+  t.equal(back.log.find(fifth), null, 'before the copy has as many events')
+  back.log.append(range(4, 7).map(() => event('z')))
+  await back.log.flushed()
+  t.equal(back.log.find(fifth), null, 'and after')
+  t.equal(back.log.find(second), 2)
+  await back.database.close()
+
+  rmSync(state, { recursive: true })
+  await appendTo(9)
+  const { log } = await open(t, state)
+  t.same([second, fifth, '2', '9'].map(log.find), [null, null, null, null])
+})
+
+t.test('names stay known while their events do', async (t) => {
+  const folder = t.testdir()
+  for (let run = 0; run < 30; run++) {
+    const { log, database } = await open(t, folder, { keepEvents: 10 })
+    log.append(range(1, 7).map(() => event('x')))
+    await log.flushed()
+    const there = range(log.first - 1, log.last).filter((id) => id > 0)
+    t.same(there.map(log.nameOf).map(log.find), there)
+    await log.flushed()
+    const rows = database.all("SELECT name FROM meta WHERE name LIKE 'event_epoch_%'")
+    t.ok(rows.length <= 4, `${rows.length} epochs`)
+    await database.close()
+  }
+})
 
 t.test('any text comes back exactly', async (t) => {
   const { log } = await open(t, t.testdir())

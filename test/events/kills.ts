@@ -52,7 +52,7 @@ t.test(
     const service = await startBuilt(t, { root, stateDir })
     const starts = [service.startMs]
     const sent: Sent[] = []
-    let last = 0
+    let last = '0'
     let listening = listen(service)
     let isUp = true
     let isOver = false
@@ -63,7 +63,7 @@ t.test(
       await client.closed // what came before is in `received` by then
       for (const { id, data } of client.received) {
         if (id === undefined) continue
-        last = Number(id)
+        last = id
         const { event_type, timestamp, payload } = envelope({ data })
         if (event_type !== 'memory_updated') continue
         sent.push({ key: `${payload.case_id} ${payload.filename}`, at: Date.parse(timestamp) })

@@ -373,6 +373,7 @@ t.test('who reads nothing of a replay is dropped once 10,000 events wait for him
     eventLog: {
       first: 1,
       last: 1,
+      nameOf: String,
       subscribe(listener: typeof publish) {
         publish = listener
         return () => {}
@@ -397,6 +398,7 @@ t.test('who reads nothing of a replay is dropped once 10,000 events wait for him
 t.test('who joins gets nothing that was told before', async (t) => {
   let publish: (event: LogEvent) => void = () => {}
   const broadcast = createBroadcast({
+    nameOf: (id) => `e7-${id}`,
     subscribe(listener) {
       publish = listener
       return () => {}
@@ -405,7 +407,7 @@ t.test('who joins gets nothing that was told before', async (t) => {
   const ids = (bytes: Uint8Array[]) =>
     Buffer.concat(bytes)
       .toString()
-      .match(/(?<=id: )\d+/g)
+      .match(/(?<=id: e7-)\d+/g)
   const [first, second]: Uint8Array[][] = [[], []]
   broadcast.subscribe({ sendBytes: (bytes) => first!.push(bytes) > 0 })
   publish({ id: 1, type: 'a', envelope: '{}' })

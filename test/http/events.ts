@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
 import { stolenTime } from '../fixtures/cpu-time.ts'
-import { connect, type EventSourceClient } from '../fixtures/event-source.ts'
+import { connect, type EventSourceClient, numberOf } from '../fixtures/event-source.ts'
 import { notBrief } from '../fixtures/full.ts'
 import { dialogue } from '../fixtures/raw-socket.ts'
 import { envelope, finished, must, planned, step } from '../fixtures/session-client.ts'
@@ -34,8 +34,8 @@ t.test('every change of the workspace is on GET /events, with one id each', asyn
 
   const logged = received.filter(({ event }) => event !== 'session_output')
   t.strictSame(
-    logged.map((event) => event.id),
-    logged.map((_, index) => String(index + 1)),
+    logged.map((event) => numberOf(event.id)),
+    logged.map((_, index) => index + 1),
   )
   t.strictSame(
     logged.map(({ event }) => event),
@@ -114,8 +114,8 @@ t.test('a client resumes with nothing lost and nothing twice, over a restart too
   }
   await changing
   t.strictSame(
-    seen,
-    Array.from({ length: 401 }, (_, index) => String(index + 1)),
+    seen.map(numberOf),
+    Array.from({ length: 401 }, (_, index) => index + 1),
   )
 })
 
@@ -123,22 +123,25 @@ t.test('where a resume begins', async (t) => {
   const app = await openTestService(t)
   const { id } = await app.newCase()
   for (let n = 2; n <= 5; n++) await must(app, 'PUT', `/cases/${id}`, { title: `T${n}` })
+  const idOf = app.service.eventLog.nameOf
+  const epoch = idOf(1).replace(/-.*/, '')
   const table: [string, string, Record<string, string>, string[]][] = [
     ['without an id: all that the log holds', '', {}, ['1', '2', '3', '4', '5', '6']],
-    ['?after=', '?after=3', {}, ['4', '5', '6']],
-    ['Last-Event-ID', '', { 'last-event-id': '4' }, ['5', '6']],
-    ['the header before the query', '?after=1', { 'last-event-id': '4' }, ['5', '6']],
-    ['the last one: what comes next', '?after=5', {}, ['6']],
+    ['?after=', `?after=${idOf(3)}`, {}, ['4', '5', '6']],
+    ['Last-Event-ID', '', { 'last-event-id': idOf(4) }, ['5', '6']],
+    ['the header before the query', '?after=x', { 'last-event-id': idOf(4) }, ['5', '6']],
+    ['the last one: what comes next', `?after=${idOf(5)}`, {}, ['6']],
     ['?after=now', '?after=now', {}, ['6']],
     [
       '?after=now of a client that comes back',
       '?after=now',
-      { 'last-event-id': '2' },
+      { 'last-event-id': idOf(2) },
       ['3', '4', '5', '6'],
     ],
-    ...['99', '-1', 'x', '1e3', '9'.repeat(400)].map(
+    ['from the beginning', '?after=0', {}, ['1', '2', '3', '4', '5', '6']],
+    ...['3', '99', '-1', 'x', 'e1-3', `${epoch}-99`, `${epoch}-03`, '9'.repeat(400)].map(
       (unknown): [string, string, Record<string, string>, string[]] => [
-        `an id that is none: ${unknown.slice(0, 9)}`,
+        `an id that is none here: ${unknown.slice(0, 20)}`,
         `?after=${unknown}`,
         {},
         ['resync', '1', '2', '3', '4', '5', '6'],
@@ -150,12 +153,28 @@ t.test('where a resume begins', async (t) => {
   for (const [index, [name, , , expected]] of table.entries()) {
     await t.test(name, async (t) => {
       const client = clients[index]!
-      await client.next(({ id }) => id === '6')
+      await client.next(({ id }) => numberOf(id) === 6)
       t.strictSame(
-        client.received.map((event) => event.id ?? event.event),
+        client.received.map(({ id, event }) => (id ? String(numberOf(id)) : event)),
         expected,
       )
     })
+  }
+})
+
+t.test('an id of a lost log gets resync, and all that the new log has', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  for (let n = 2; n <= 6; n++) await must(app, 'PUT', `/cases/${id}`, { title: `T${n}` })
+  const old = app.service.eventLog.nameOf(6)
+  await app.close()
+  rmSync(app.stateDir, { recursive: true })
+  await app.restart()
+  for (let n = 1; n <= 10; n++) await must(app, 'PUT', `/cases/${id}`, { title: `N${n}` })
+  for (const after of [old, '6']) {
+    const client = await events(app, '', { 'last-event-id': after })
+    t.equal((await client.next()).event, 'resync')
+    for (let n = 1; n <= 10; n++) t.equal(numberOf((await client.next()).id), n)
   }
 })
 
@@ -190,7 +209,7 @@ t.test('10,000 events reach a client that comes back 50 times, each once', notBr
   }
   await telling
   t.ok(
-    seen.every((each, index) => each === String(index + 1)),
+    seen.every((each, index) => numberOf(each) === index + 1),
     'no gap, and none twice',
   )
   t.equal(seen.length, 10_000)
@@ -233,17 +252,21 @@ t.test('?case= gives the events of one case, under the numbers of the log', asyn
   const ref = await planned(app, { runbook: step('echo other') })
   await finished(app, ref)
   await must(app, 'PUT', `/cases/${id}`, { title: 'T3' })
-  const last = String(app.service.eventLog.last)
-  await early.next((event) => event.id === last)
+  const { last } = app.service.eventLog
+  await early.next((event) => numberOf(event.id) === last)
   const received = (client: EventSourceClient) =>
-    client.received.map((event) => [event.id, event.event, envelope(event).payload.case_id])
+    client.received.map((event) => [
+      numberOf(event.id),
+      event.event,
+      envelope(event).payload.case_id,
+    ])
   t.strictSame(received(early), [
-    ['2', 'case_created', id],
-    ['4', 'case_updated', id],
+    [2, 'case_created', id],
+    [4, 'case_updated', id],
     [last, 'case_updated', id],
   ])
   const resumed = await connect(`${app.url}/events?case=${id}`, {
-    headers: { 'last-event-id': '4' },
+    headers: { 'last-event-id': app.service.eventLog.nameOf(4) },
   })
   await resumed.next()
   t.strictSame(received(resumed), [[last, 'case_updated', id]])
@@ -303,15 +326,15 @@ t.test('the log reaches back 10,000 events', async (t) => {
     await eventLog.flushed()
   }
   await app.restart()
-  const { first, last } = app.service.eventLog
+  const { first, last, nameOf } = app.service.eventLog
   t.equal(last, 30_001)
   t.ok(last - first + 1 >= 10_000 && first > 1, `from ${first}`)
-  const client = await events(app, `?after=${last - 10_000}`)
-  await client.next((event) => event.id === String(last))
+  const client = await events(app, `?after=${nameOf(last - 10_000)}`)
+  await client.next((event) => numberOf(event.id) === last)
   t.equal(client.received.length, 10_000)
-  const old = await events(app, '?after=1')
+  const old = await events(app, '?after=0')
   t.equal((await old.next()).event, 'resync')
-  t.equal((await old.next()).id, String(first))
+  t.equal(numberOf((await old.next()).id), first)
 })
 
 t.test('the service says how it watches, and what is wrong with no case', async (t) => {

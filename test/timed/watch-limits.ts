@@ -19,7 +19,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
-import { connect, type EventSourceClient, type ReceivedEvent } from '../fixtures/event-source.ts'
+import {
+  connect,
+  type EventSourceClient,
+  numberOf,
+  type ReceivedEvent,
+} from '../fixtures/event-source.ts'
 import { type Envelope, envelope, must } from '../fixtures/session-client.ts'
 import { watchesOf } from '../fixtures/watches-of.ts'
 
@@ -438,10 +443,10 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       ].sort(),
     )
     t.strictSame(
-      [...published, marker].map(({ id }) => Number(id)),
+      [...published, marker].map(({ id }) => numberOf(id)),
       published
-        .map((_, index) => Number(last) + 1 + index)
-        .concat(Number(last) + published.length + 1),
+        .map((_, index) => numberOf(last) + 1 + index)
+        .concat(numberOf(last) + published.length + 1),
       'the ids go on where they were',
     )
 
@@ -453,12 +458,12 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const whole = await world.events('0')
     await whole.next(({ id }) => id === again.received[0]!.id)
     t.strictSame(
-      whole.received.map(({ id }) => Number(id)),
-      Array.from({ length: Number(again.received[0]!.id) }, (_, index) => index + 1),
+      whole.received.map(({ id }) => numberOf(id)),
+      Array.from({ length: numberOf(again.received[0]!.id) }, (_, index) => index + 1),
       'the whole log, with nothing missing and nothing twice',
     )
     t.strictSame(
-      whole.received.slice(Number(last)).map(({ data }) => data),
+      whole.received.slice(numberOf(last)).map(({ data }) => data),
       [...published, marker, again.received[0]!].map(({ data }) => data),
       'byte for byte',
     )

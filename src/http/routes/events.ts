@@ -17,7 +17,7 @@ export const eventEndpoints = [
     tag: 'Events',
     summary: 'Stream all events',
     description:
-      'Sends server-sent events of all cases or of one: first those after the given id, then live ones. Without an id it begins with the oldest event in the log.',
+      'Sends server-sent events of all cases or of one: first those after the given id, then live ones. Without an id it begins with the oldest event in the log. An id of another log, such as one from before the state folder was lost, gets `resync` and all events.',
     query: {
       after: z.string().optional().describe('The id to resume after, or `now`.'),
       case: caseInQuery,
@@ -35,8 +35,8 @@ export const eventEndpoints = [
 ]
 
 /**
- * Sends every event of the log after a point, then live ones. The id of an event is its number in the log, also with
- * `case`, which leaves out the others.
+ * Sends every event of the log after a point, then live ones. The id of an event names its log and its number there,
+ * also with `case`, which leaves out the others.
  */
 export function streamEvents(
   c: ServiceContext,
@@ -47,12 +47,9 @@ export function streamEvents(
   const caseId = query.case ?? null
   const wantsOutput = query.output === undefined
   const { eventLog, outputs, now, log } = service
-  const { first, last } = eventLog
   // a browser that reconnects to the same address sends the last id that it got
   const isFromNow = c.req.query('after') === 'now' && !c.req.header('last-event-id')
-  const resume = isFromNow ? { kind: 'now' as const } : readResumePoint(c)
-  const isInLog = (id: number) => id === last || (first > 0 && id >= first - 1 && id < last)
-  const known = resume.kind === 'after' && isInLog(resume.id)
+  const resume = isFromNow ? { kind: 'now' as const } : readResumePoint(c, eventLog.find)
   const unsubscribe: (() => void)[] = []
   const stream = openEventStream(c, {
     registry,
@@ -61,7 +58,7 @@ export function streamEvents(
     },
   })
   const isWanted = (event: LogEvent) => caseId === null || isOfCase(event, caseId)
-  const send = (event: LogEvent) => stream.send(streamEvent(event))
+  const send = (event: LogEvent) => stream.send(streamEvent(event, eventLog))
   let waiting: LogEvent[] | null = []
   const stopWaiting = eventLog.subscribe((event) => {
     if (!isWanted(event)) return
@@ -77,7 +74,7 @@ export function streamEvents(
       stream.send({ event: 'session_output', data })
     }),
   )
-  if (resume.kind === 'unknown' || (resume.kind === 'after' && !known)) {
+  if (resume.kind === 'unknown') {
     const envelope = { event_type: 'resync', timestamp: now(), payload: {} }
     stream.send({ event: 'resync', data: JSON.stringify(envelope) })
   }
@@ -104,7 +101,7 @@ export function streamEvents(
 
   if (resume.kind === 'now') goLive()
   else {
-    replay(known ? resume.id : 0).catch((error: unknown) => {
+    replay(resume.kind === 'after' ? resume.id : 0).catch((error: unknown) => {
       log(`the event log could not be read: ${String(error)}`)
       stream.drop()
     })

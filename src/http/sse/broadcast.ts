@@ -12,7 +12,7 @@ export interface Broadcast {
 /** The size of the pieces in which a burst of events is sent. */
 const PIECE_CHARACTERS = 64 * 1024
 
-export function createBroadcast(eventLog: Pick<EventLog, 'subscribe'>): Broadcast {
+export function createBroadcast(eventLog: Pick<EventLog, 'subscribe' | 'nameOf'>): Broadcast {
   const streams = new Set<Pick<EventStream, 'sendBytes'>>()
   let text = ''
 
@@ -27,7 +27,7 @@ export function createBroadcast(eventLog: Pick<EventLog, 'subscribe'>): Broadcas
     if (streams.size === 0) return
     // the log publishes all events of one write in one turn
     if (text === '') queueMicrotask(flush)
-    text += encodeEvent(streamEvent(event))
+    text += encodeEvent(streamEvent(event, eventLog))
     if (text.length > PIECE_CHARACTERS) flush()
   })
 
@@ -41,6 +41,9 @@ export function createBroadcast(eventLog: Pick<EventLog, 'subscribe'>): Broadcas
   }
 }
 
-export function streamEvent({ id, type, envelope }: LogEvent): StreamEvent {
-  return { event: type, data: envelope, id }
+export function streamEvent(
+  { id, type, envelope }: LogEvent,
+  { nameOf }: Pick<EventLog, 'nameOf'>,
+): StreamEvent {
+  return { event: type, data: envelope, id: nameOf(id) }
 }

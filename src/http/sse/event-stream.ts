@@ -138,13 +138,23 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
 
 type ResumePoint = { kind: 'none' } | { kind: 'after'; id: number } | { kind: 'unknown' }
 
-/** Where the client wants to resume: `Last-Event-ID`, or `?after=` if it cannot set a header. */
-export function readResumePoint(c: ServiceContext): ResumePoint {
+/**
+ * Where the client wants to resume: `Last-Event-ID`, or `?after=` if it cannot set a header. `find` gives the number of
+ * an id, null for an unknown one.
+ */
+export function readResumePoint(
+  c: ServiceContext,
+  find: (id: string) => number | null = wholeNumber,
+): ResumePoint {
   const text = c.req.header('last-event-id') || c.req.query('after')
   if (text === undefined || text === '') return { kind: 'none' }
+  const id = find(text)
+  return id === null ? { kind: 'unknown' } : { kind: 'after', id }
+}
+
+function wholeNumber(text: string): number | null {
   const id = Number(text)
-  if (!/^(?:0|[1-9]\d*)$/.test(text) || !Number.isSafeInteger(id)) return { kind: 'unknown' }
-  return { kind: 'after', id }
+  return /^(?:0|[1-9]\d*)$/.test(text) && Number.isSafeInteger(id) ? id : null
 }
 
 /** An event in the wire format. */

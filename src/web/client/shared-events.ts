@@ -3,7 +3,7 @@ export interface ServiceEvent {
   event_type: string
   timestamp: string
   payload: Record<string, unknown>
-  /** Its number in the log. */
+  /** Names its log, and its number there. */
   id?: string
 }
 
