@@ -1,3 +1,4 @@
+import type { HeardConversation } from '../hook-settings/levels.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { openPlaces } from '../workspace/settings/places.ts'
@@ -18,9 +19,10 @@ export async function doctor(
   options: PlaceOptions,
   { print, warn }: DoctorTerminal,
   environment: NodeJS.ProcessEnv = process.env,
+  heard: readonly HeardConversation[] = [],
 ): Promise<number> {
   const places = await openPlaces(options, environment, warn)
-  const found = await examine(places, environment)
+  const found = await examine(places, environment, heard)
   print(examinationText(found))
   let objection = found.objection
   let isFirst = true

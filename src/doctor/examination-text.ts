@@ -1,12 +1,14 @@
-import type { HooksReport } from '../hook-settings/status.ts'
+import type { LeveledReport } from '../hook-settings/levels.ts'
 import { hookLines, hooksSummary } from '../hook-settings/status-text.ts'
 import { visibleText } from '../model/visible-text.ts'
+import { unseenNote } from '../runners/agents/agent-version.ts'
+import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import type { ProviderStatus } from '../sessions/providers.ts'
 import type { Examination } from './examination.ts'
 import type { AgentHandshake } from './handshakes.ts'
 
 /** Many people let Casefile start their agents, and need no hooks. */
-const NO_HOOKS: HooksReport = { hooks: [], missing: [], warnings: [] }
+const NO_HOOKS: LeveledReport = { hooks: [], missing: [], warnings: [] }
 
 /** The facts of an examination as text for a terminal. */
 export function examinationText(found: Examination): string {
@@ -37,11 +39,19 @@ export function examinationText(found: Examination): string {
   )
   const notes = [
     ...warnings,
+    ...found.providers.flatMap(unseenLines),
     ...hookLines(found.hooks.hooks.length === 0 ? NO_HOOKS : found.hooks).map(
       (line) => `${line}\n`,
     ),
   ]
-  return `${table(facts)}\n${table(rows)}${notes.length > 0 ? '\n' : ''}${notes.join('')}`
+  return `${table(facts)}\n${table(rows)}${notes.length > 0 ? '\n' : ''}${[...new Set(notes)].join('')}`
+}
+
+/** That no test of ours has run with the version of an agent. */
+function unseenLines({ id, version }: ProviderStatus): string[] {
+  const spec = KNOWN_AGENTS.find((each) => each.id === id)
+  const note = spec && unseenNote(spec.program, version)
+  return note ? [`${visibleText(id)}: ${visibleText(note)}\n`] : []
 }
 
 export function handshakeText({ id, handshake }: AgentHandshake, warning: string | null): string {

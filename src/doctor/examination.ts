@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { type HooksReport, hooksReport } from '../hook-settings/status.ts'
+import {
+  type HeardConversation,
+  type LeveledReport,
+  leveledReport,
+} from '../hook-settings/levels.ts'
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE, variablesIn } from '../model/settings.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
@@ -37,7 +41,7 @@ export interface Examination {
   runtime: string
   providers: ProviderStatus[]
   /** The hooks of the agents that people run themselves. */
-  hooks: HooksReport
+  hooks: LeveledReport
   /** Where notifications go. */
   notify: string
   /** The default provider of new sessions. */
@@ -49,6 +53,7 @@ export interface Examination {
 export async function examine(
   places: Places,
   environment: NodeJS.ProcessEnv,
+  heard: readonly HeardConversation[],
 ): Promise<Examination> {
   const { root, memoryRoot, state } = places
   const settings = await places.settings()
@@ -64,7 +69,7 @@ export async function examine(
     git: await gitVersion(root),
     sandbox: await sandboxFor(places, environment),
     runtime: await runtimeWords(places, settings, environment),
-    hooks: await hooksReport({ root, stateDir: state.root, environment }),
+    hooks: await leveledReport({ root, stateDir: state.root, environment }, heard),
     notify: notifyWords(settings, environment),
     standard: settings.provider,
     objection: await findObjection(settings, providers, root),

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { findProgram } from '../runners/process/find-program.ts'
-import type { AgentHooks } from './agent-hooks.ts'
+import { hookFiles } from '../state/hook-files.ts'
+import type { AgentHooks, Place } from './agent-hooks.ts'
 import { claudeHooks } from './claude.ts'
 import { codexHooks } from './codex.ts'
 import { copilotHooks } from './copilot.ts'
 import { geminiHooks } from './gemini.ts'
+import type { HookTarget } from './hook-command.ts'
 import { opencodeHooks } from './opencode.ts'
 
 /** The agents whose hooks can be installed. */
@@ -26,6 +28,15 @@ export async function installedAgents(
     if (await findProgram(agent.program, { path: environment.PATH, cwd })) found.push(agent)
   }
   return found
+}
+
+export function hookTarget(
+  { root, stateDir }: { root: string; stateDir: string },
+  place: Place,
+  isStrict = false,
+): HookTarget {
+  const { script } = hookFiles(stateDir)
+  return { root, script, isUser: place === 'user', isShared: place === 'project', isStrict }
 }
 
 /** Part of a file name that tells workspaces apart. */

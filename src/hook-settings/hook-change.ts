@@ -1,10 +1,8 @@
 /** Installs and removes the hooks of one agent, as commands and the API do. */
 
-import { hookFiles } from '../state/hook-files.ts'
 import type { TrustFile } from '../workspace/settings/trust-file.ts'
 import type { AgentHooks, Place } from './agent-hooks.ts'
-import { workspaceKey } from './agents.ts'
-import type { HookTarget } from './hook-command.ts'
+import { hookTarget, workspaceKey } from './agents.ts'
 import { carryOut, planInstall, planRemoval, type SettingsChange } from './install.ts'
 import { createInstalledHooks } from './installed-hooks.ts'
 import { type HookPlaces, installHookScript } from './service-hooks.ts'
@@ -23,13 +21,7 @@ export async function planHooks(
 ): Promise<SettingsChange | null> {
   const path = agent.files[place]?.({ root, environment, key: workspaceKey(stateDir) })
   if (path === undefined) return null
-  const target: HookTarget = {
-    root,
-    script: hookFiles(stateDir).script,
-    isUser: place === 'user',
-    isShared: place === 'project',
-    isStrict,
-  }
+  const target = hookTarget({ root, stateDir }, place, isStrict)
   const plan = { agent, place, path, target, records: createInstalledHooks(stateDir) }
   return what === 'install' ? planInstall(plan) : planRemoval(plan)
 }

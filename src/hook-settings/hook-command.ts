@@ -64,6 +64,18 @@ export function denialReason({ root, isShared }: HookTarget): string {
   return `Casefile does not answer. Start it with: casefile serve (in ${where})`
 }
 
+/** Whether a line runs nothing but the script, however its end was changed. */
+export function isPlainCommand(command: string, script: string): boolean {
+  const call = [quoteForShell(script), SHARED_SCRIPT]
+    .map((file) => `sh ${file} `)
+    .find((each) => command.startsWith(each))
+  return call !== undefined && PLAIN.test(command.slice(call.length))
+}
+
+/** The words of the call, then for example `|| printf '%s' '…'`, `|| true`, `; exit 0`, `2> /dev/null`. */
+const PLAIN =
+  /^[a-z]+ [a-z]+(?: (?:strict|user|event=\w+|\$PPID))*(?: *(?:\|\||&&|;) *(?::|true|false|exit \d+|printf '%s' '(?:[^']|'\\'')*')| *2?> *\/dev\/null)*$/
+
 /** Recognizes the lines that any version of Casefile wrote for an agent. */
 export function isHookCommand(agent: string, command: string): boolean {
   const isAgents = new RegExp(`(?:/hooks/hook'|/casefile/hook") ${agent} [a-z]+\\b`)

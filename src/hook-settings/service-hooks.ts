@@ -15,6 +15,12 @@ export interface HookPlaces {
   environment: NodeJS.ProcessEnv
 }
 
+/** An environment as a program gets it. */
+export function setVariables(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const set = Object.entries(environment).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(set) as Record<string, string>
+}
+
 /** What a service tells the hooks of the agents that people run themselves. */
 export interface ServiceHooks {
   /** Writes the script and the address that the hooks use. */

@@ -6,14 +6,14 @@ import { isWithin } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 import { asRecord } from '../runners/agents/unknown-record.ts'
 import { findProgram } from '../runners/process/find-program.ts'
-import { hookFiles } from '../state/hook-files.ts'
 import type { AgentHooks, Homes, Place } from './agent-hooks.ts'
-import { HOOK_AGENTS, workspaceKey } from './agents.ts'
+import { HOOK_AGENTS, hookTarget, workspaceKey } from './agents.ts'
 import { codexHome, codexTrust } from './codex.ts'
 import { geminiHome } from './gemini.ts'
 import type { HookTarget } from './hook-command.ts'
 import { hashOf, readSettings } from './install.ts'
 import { createInstalledHooks, type InstalledHooks } from './installed-hooks.ts'
+import type { HookPlaces } from './service-hooks.ts'
 
 export interface HookStatus {
   agent: string
@@ -22,8 +22,18 @@ export interface HookStatus {
   /** `older`: an older version of Casefile wrote it. `changed`: somebody changed it since. */
   installed: 'current' | 'older' | 'changed' | 'unreadable'
   is_strict: boolean
+  /** Of the hooks in the file; null if it cannot be read. */
+  hooks_sha256: string | null
+  /** Why the agent runs none of its hooks, as far as its own files say; null if it may. */
+  obstacle: Obstacle | null
   /** Why the hooks may not run, and what to do; empty if nothing is known. */
   warnings: string[]
+}
+
+/** `not_trusted`: by the agent. */
+export interface Obstacle {
+  level: 'not_trusted' | 'switched_off'
+  reason: string
 }
 
 export interface HooksReport {
@@ -34,20 +44,14 @@ export interface HooksReport {
   warnings: string[]
 }
 
-interface StatusPlaces {
-  root: string
-  stateDir: string
-  environment: NodeJS.ProcessEnv
-}
-
-export async function hooksReport(places: StatusPlaces): Promise<HooksReport> {
+export async function hooksReport(places: HookPlaces): Promise<HooksReport> {
   const { root, stateDir, environment } = places
   const records = createInstalledHooks(stateDir)
   const homes = { root, environment, key: workspaceKey(stateDir) }
   const hooks: HookStatus[] = []
   const missing: string[] = []
   for (const agent of HOOK_AGENTS) {
-    const found = await statusesOf(agent, homes, hookFiles(stateDir).script, records)
+    const found = await statusesOf(agent, { ...homes, stateDir }, records)
     hooks.push(...found)
     if (found.length > 0) continue
     const where = { path: environment.PATH, cwd: root }
@@ -75,35 +79,28 @@ function twiceWarnings({ agent, place }: HookStatus, all: readonly HookStatus[])
 
 async function statusesOf(
   agent: AgentHooks,
-  homes: Homes,
-  script: string,
+  homes: Homes & HookPlaces,
   records: InstalledHooks,
 ): Promise<HookStatus[]> {
   const found: HookStatus[] = []
   for (const [place, fileOf] of Object.entries(agent.files) as [Place, (of: Homes) => string][]) {
     const file = fileOf(homes)
-    const target = {
-      root: homes.root,
-      script,
-      isUser: place === 'user',
-      isShared: place === 'project',
-      isStrict: false,
-    }
+    const common = { agent: agent.id, place, file }
     try {
-      const status = await statusOf(agent, file, target, records)
+      const status = await statusOf(agent, file, hookTarget(homes, place), records)
       if (status === null) continue
-      const warnings = await warningsOf(agent, file, homes)
-      found.push({ agent: agent.id, place, file, ...status, warnings })
+      const obstacle = (await OBSTACLES[agent.id]?.(file, homes)) ?? null
+      const warnings = obstacle === null ? [] : [obstacle.reason]
+      found.push({ ...common, ...status, obstacle, warnings })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      const warnings = [error.message]
       found.push({
-        agent: agent.id,
-        place,
-        file,
+        ...common,
         installed: 'unreadable',
         is_strict: false,
-        warnings,
+        hooks_sha256: null,
+        obstacle: null,
+        warnings: [error.message],
       })
     }
   }
@@ -115,29 +112,33 @@ async function statusOf(
   file: string,
   target: HookTarget,
   records: InstalledHooks,
-): Promise<Pick<HookStatus, 'installed' | 'is_strict'> | null> {
+): Promise<Pick<HookStatus, 'installed' | 'is_strict' | 'hooks_sha256'> | null> {
   const { realPath, text } = await readSettings(file)
   const present = text === null ? null : agent.find(text, file, target)
   if (text === null || present === null) return null
+  const hooks_sha256 = hashOf(present)
   for (const is_strict of [false, true]) {
     const wanted = { ...target, isStrict: is_strict }
     const installed = agent.add(agent.remove(text, file, target), file, wanted)
-    if (agent.find(installed, file, wanted) === present) return { installed: 'current', is_strict }
+    if (agent.find(installed, file, wanted) === present) {
+      return { installed: 'current', is_strict, hooks_sha256 }
+    }
   }
   const record = await records.read(realPath)
-  const isOurs = record !== null && record.hooks_sha256 === hashOf(present)
-  return { installed: isOurs ? 'older' : 'changed', is_strict: / strict\b/.test(present) }
+  const isOurs = record !== null && record.hooks_sha256 === hooks_sha256
+  const is_strict = / strict\b/.test(present)
+  return { installed: isOurs ? 'older' : 'changed', is_strict, hooks_sha256 }
 }
 
-type Warn = (file: string, homes: Homes) => Promise<string[]>
+type FindObstacle = (file: string, homes: Homes) => Promise<Obstacle | null>
 
 /** What each agent asks for besides its settings. */
-const WARNINGS: Record<string, Warn> = {
+const OBSTACLES: Record<string, FindObstacle> = {
   claude: async (file) => {
     const { disableAllHooks } = asRecord(await readJsonFile(file))
-    return disableAllHooks === true
-      ? ['"disableAllHooks" is true there, so no hook runs. Remove it.']
-      : []
+    if (disableAllHooks !== true) return null
+    const reason = '"disableAllHooks" is true there, so no hook runs. Remove it.'
+    return { level: 'switched_off', reason }
   },
   codex: async (file, { environment }) => {
     const { realPath, text } = await readSettings(file)
@@ -145,11 +146,10 @@ const WARNINGS: Record<string, Warn> = {
     const paths = realPath === file ? [file] : [file, realPath]
     const trusts = paths.map((path) => codexTrust(text ?? '', path, config.text ?? ''))
     const { count, trusted } = trusts.reduce((a, b) => (a.trusted >= b.trusted ? a : b))
-    if (trusted === count) return []
+    if (trusted === count) return null
     const which = trusted === 0 ? 'none of its hooks' : `only ${trusted} of its ${count} hooks`
-    return [
-      `you have trusted ${which} as they are now, and Codex runs no others. Start codex, and choose "Trust all and continue" or review them.`,
-    ]
+    const reason = `you have trusted ${which} as they are now, and Codex runs no others. Start codex, and choose "Trust all and continue" or review them.`
+    return { level: 'not_trusted', reason }
   },
   gemini: async (_, { root, environment }) => {
     const known = asRecord(await readJsonFile(join(geminiHome(environment), 'trustedFolders.json')))
@@ -158,16 +158,11 @@ const WARNINGS: Record<string, Warn> = {
         (level === 'TRUST_FOLDER' && isWithin(folder, root)) ||
         (level === 'TRUST_PARENT' && isWithin(dirname(folder), root)),
     )
-    return isTrusted
-      ? []
-      : [
-          'Gemini CLI does not trust this folder yet, and may run no hooks until it does. Start gemini here, and trust it.',
-        ]
+    if (isTrusted) return null
+    const reason =
+      'Gemini CLI does not trust this folder yet, and may run no hooks until it does. Start gemini here, and trust it.'
+    return { level: 'not_trusted', reason }
   },
-}
-
-async function warningsOf(agent: AgentHooks, file: string, homes: Homes): Promise<string[]> {
-  return (await WARNINGS[agent.id]?.(file, homes)) ?? []
 }
 
 /** When a tool runs although Casefile has not answered, with these hooks. */

@@ -4,6 +4,11 @@ import { join } from 'node:path'
 import { type Agent, agentsIn } from '../doctor/agents.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { HOOK_AGENTS } from '../hook-settings/agents.ts'
+import {
+  type HeardConversation,
+  type LeveledReport,
+  leveledReport,
+} from '../hook-settings/levels.ts'
 import type { HookPlaces } from '../hook-settings/service-hooks.ts'
 import { type HookStatus, hooksReport } from '../hook-settings/status.ts'
 import { sha256 } from '../markdown/session-file.ts'
@@ -96,6 +101,8 @@ export interface Setup {
   change(wanted: SetupChange, options?: ChangeOptions): Promise<Changed>
   /** Whether a provider is an agent whose hooks are installed for this workspace. */
   hasHooks(provider: string): Promise<boolean>
+  /** What holds for the hooks of agents that people run themselves. */
+  hookLevels(heard: readonly HeardConversation[]): Promise<LeveledReport>
   /** `provider`: another one than that of the case. */
   ofCase(folder: CaseFolder, provider?: string): Promise<CaseSetup>
 }
@@ -136,6 +143,7 @@ export function createSetup(deps: SetupDeps): Setup {
 
   return {
     hasHooks,
+    hookLevels: (heard) => leveledReport(places, heard),
     async status(answered) {
       const [present, agents, { hooks }, memory, stamp, hash, key] = await Promise.all([
         settings(),

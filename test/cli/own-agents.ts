@@ -65,7 +65,7 @@ t.test('a conversation belongs to the case that is current, and waits for its pl
   t.match(await cli.conversations(), [{ agent: 'claude', case_id: cli.id, is_gated: true }])
   t.match(await cli.run('hooks', 'status'), {
     code: 0,
-    stdout: /^claude +local +installed +heard just now .*\n\nThe service answers at http:/,
+    stdout: /^claude +local +not tested +heard just now .*\n\nThe service answers at http:/,
   })
 
   t.match(await cli.run('use', '--none'), { code: 0, stdout: /no case/ })

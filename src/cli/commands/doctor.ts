@@ -1,5 +1,7 @@
 import { Command } from 'commander'
-import type { PlaceOptions } from '../../workspace/settings/folders.ts'
+import type { HeardConversation } from '../../hook-settings/levels.ts'
+import { AppError } from '../../model/app-error.ts'
+import { findFolders, type PlaceOptions } from '../../workspace/settings/folders.ts'
 import { explain, setupOptions } from '../command.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
@@ -28,7 +30,20 @@ async function run(options: Options): Promise<number> {
   const { print, warn, width } = ownTerminal()
   if (options.json) return asJson(options)
   const { doctor } = await import('../../doctor/command.ts')
-  return doctor(options, { print: (text) => print(wrapped(text, width(), '    ')), warn })
+  const terminal = { print: (text: string) => print(wrapped(text, width(), '    ')), warn }
+  return doctor(options, terminal, process.env, await heardHere(options))
+}
+
+/** What a running service has heard of agents in terminals; a doctor needs none. */
+async function heardHere(options: Options): Promise<readonly HeardConversation[]> {
+  const { memoryRoot } = await findFolders(options, process.env)
+  const { findHeard } = await import('../heard.ts')
+  try {
+    return (await findHeard(memoryRoot)).conversations
+  } catch (error) {
+    if (error instanceof AppError) return []
+    throw error
+  }
 }
 
 async function asJson(options: Options): Promise<ExitCode> {
@@ -39,7 +54,7 @@ async function asJson(options: Options): Promise<ExitCode> {
     import('../../doctor/handshakes.ts'),
   ])
   const places = await openPlaces(options, process.env, warn)
-  const found = await examine(places, process.env)
+  const found = await examine(places, process.env, await heardHere(options))
   const tried = []
   for await (const each of handshakes(places, process.env)) tried.push(each)
   const standard = tried.find(({ id }) => id === found.standard)?.handshake

@@ -1,15 +1,12 @@
 import { Argument, Command } from 'commander'
-import { createClient } from '../../client/client.ts'
 import { confirm } from '../../demo/question.ts'
 import type { Place } from '../../hook-settings/agent-hooks.ts'
 import type { SettingsChange } from '../../hook-settings/install.ts'
-import type { HealthJson } from '../../http/schemas/system.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain, type ProgramContext } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
-import type { HeardByService } from '../output/hooks-text.ts'
 import { jsonText } from '../output/json.ts'
 import { changeText } from '../output/plan-change.ts'
 import { ownTerminal, type Terminal } from '../output/terminal.ts'
@@ -34,7 +31,7 @@ export function command(_: ProgramContext): Command {
   const hooks = new Command('hooks').description(
     'Record and gate the agents that you run yourself, by their hooks.',
   )
-  for (const each of [install(), status(), remove()]) hooks.addCommand(each)
+  for (const each of [install(), test(), status(), remove()]) hooks.addCommand(each)
   return hooks
 }
 
@@ -90,47 +87,96 @@ function remove(): Command {
   })
 }
 
+function test(): Command {
+  const command = new Command('test')
+    .description('Send the installed hooks writes and reads, and show what they deny.')
+    .addArgument(agentsArgument('every agent with hooks'))
+    .action(async (names: string[], options: Options) => {
+      process.exitCode = await runTest(names, options)
+    })
+  return explain(command, {
+    examples: [['casefile hooks test claude', 'Exits with 1 unless it is gated.']],
+    more: 'Starts no agent, and records nothing.',
+  })
+}
+
+async function runTest(names: string[], options: Options): Promise<ExitCode> {
+  const terminal = ownTerminal()
+  const { root, memoryRoot, stateDir } = await findWorkspace(options)
+  if (process.env.CASEFILE_RUN) {
+    const message =
+      'Casefile started this terminal (CASEFILE_RUN is set), so hooks are silent in it. Run this in a terminal of your own.'
+    throw new AppError('bad_request', message)
+  }
+  const heard = await (await import('../heard.ts')).findHeard(memoryRoot)
+  if (heard.url === null) {
+    const message =
+      'No service runs for this workspace, so its hooks cannot be tested. Start it with: casefile serve'
+    throw new AppError('bad_request', message)
+  }
+  const [{ leveledReport }, { hooksReport }, { testHooks }, { testText }, { createTrustFile }] =
+    await Promise.all([
+      import('../../hook-settings/levels.ts'),
+      import('../../hook-settings/status.ts'),
+      import('../../hook-settings/hook-tests.ts'),
+      import('../output/hooks-text.ts'),
+      import('../../workspace/settings/trust-file.ts'),
+    ])
+  const places = { root, stateDir, environment: process.env }
+  const isChosen = ({ agent }: { agent: string }) => names.length === 0 || names.includes(agent)
+  const trust = createTrustFile(stateDir, root, terminal.warn)
+  const { hooks } = await hooksReport(places)
+  const now = () => new Date().toISOString()
+  if (hooks.some(isChosen)) terminal.say('Trying the hooks, also where nothing answers: about 15 s')
+  const untrusted = await testHooks(hooks.filter(isChosen), places, { trust, now })
+  const report = await leveledReport(places, heard.conversations)
+  const tested = report.hooks.filter(isChosen)
+  const missing = names.filter((name) => !tested.some(({ agent }) => agent === name))
+  if (options.json) terminal.print(jsonText({ hooks: tested, not_installed: missing }))
+  else terminal.print(testText({ hooks: tested }, terminal.width()))
+  for (const file of untrusted.map(visibleText)) {
+    terminal.warn(`${file} has commands that you have not trusted. Review it: casefile trust`)
+  }
+  for (const agent of missing)
+    terminal.warn(`${agent}: not installed: casefile hooks install ${agent}`)
+  if (tested.length === 0 && missing.length === 0) terminal.warn('No hooks are installed.')
+  const isFine = tested.length > 0 && missing.length === 0
+  return isFine && tested.every(({ level }) => level === 'gated') ? EXIT.done : EXIT.failed
+}
+
 function status(): Command {
   const command = new Command('status')
-    .description('Show where the hooks are installed, and what keeps them from working.')
+    .description('Show what holds for the installed hooks, and what keeps them from working.')
     .action(async (options: Options) => {
       process.exitCode = await showStatus(options)
     })
   return explain(command, {
     examples: [['casefile hooks status', 'Does Casefile hear of your agents?']],
-    more: 'Exits with 1 if hooks are missing or may not run.',
+    more: 'Exits with 1 if hooks are missing, may not run, or did not hold.',
   })
 }
 
 async function showStatus(options: Options): Promise<ExitCode> {
   const terminal = ownTerminal()
   const folders = await findWorkspace(options)
-  const [{ hooksReport }, { hooksText }, { askOwner }] = await Promise.all([
-    import('../../hook-settings/status.ts'),
+  const [{ leveledReport }, { hooksText }, { findHeard }] = await Promise.all([
+    import('../../hook-settings/levels.ts'),
     import('../output/hooks-text.ts'),
-    import('../../state/owner/ask-owner.ts'),
+    import('../heard.ts'),
   ])
-  const report = await hooksReport({ ...folders, environment: process.env })
-  const owner = await askOwner(folders.memoryRoot)
-  const url = (owner.held && owner.answer?.short !== true && owner.answer?.url) || null
-  const { conversations, not_understood } = url === null ? NOTHING_HEARD : await heardBy(url)
+  const { url, conversations, not_understood } = await findHeard(folders.memoryRoot)
+  const report = await leveledReport({ ...folders, environment: process.env }, conversations)
   const service = url === null ? null : { url }
   const all = { ...report, service, conversations, not_understood }
   if (options.json) terminal.print(jsonText(all))
   else terminal.print(hooksText(report, { url, conversations, not_understood }, terminal))
   const isFine = report.hooks.every(
-    ({ installed, warnings }) => installed === 'current' && warnings.length === 0,
+    ({ installed, level, warnings }) =>
+      installed === 'current' &&
+      warnings.length === 0 &&
+      (level === 'gated' || level === 'untested'),
   )
   return isFine && report.hooks.length > 0 ? EXIT.done : EXIT.failed
-}
-
-const NOTHING_HEARD: HeardByService = { conversations: [], not_understood: [] }
-
-async function heardBy(url: string): Promise<HeardByService> {
-  const client = createClient({ url }, AbortSignal.timeout(5000))
-  const health: HealthJson = (await client.request('GET', '/health')).body
-  const conversations = (await client.request('GET', '/conversations')).body
-  return { conversations, not_understood: health.hooks_not_understood }
 }
 
 async function run(
@@ -214,7 +260,7 @@ const NEXT = `
 Next:
   casefile serve          the hooks deny every tool while no service runs
   casefile use <case>     the case that you work on in this folder
-  casefile hooks status   is it installed, trusted and heard?`
+  casefile hooks test     is a write denied, and a read not?`
 
 function placesIn(options: PlaceOptions): Place[] {
   const all: Place[] = ['local', 'project', 'user']

@@ -1,37 +1,28 @@
-import type { HooksReport } from '../../hook-settings/status.ts'
-import { hookLines, INSTALLED } from '../../hook-settings/status-text.ts'
+import type { LeveledReport } from '../../hook-settings/levels.ts'
+import { hookLines, levelText, levelWord } from '../../hook-settings/status-text.ts'
 import type { ConversationJson } from '../../http/schemas/conversation.ts'
 import { type NotUnderstood, notUnderstoodText } from '../../model/not-understood.ts'
 import { isUngated } from '../../model/ungated-conversation.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import type { Heard } from '../heard.ts'
 import { stringWidth } from './screen-width.ts'
 import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { ago } from './times.ts'
 import { wrapped } from './wrapped.ts'
 
-/** What the running service heard of hooks. */
-export interface HeardByService {
-  conversations: readonly ConversationJson[]
-  not_understood: readonly NotUnderstood[]
-}
-
-interface Heard extends HeardByService {
-  /** The running service; null without one. */
-  url: string | null
-}
-
 /** What `casefile hooks status` says. */
 export function hooksText(
-  report: HooksReport,
+  report: LeveledReport,
   { url, conversations, not_understood }: Heard,
   { width }: Pick<Terminal, 'width'>,
 ): string {
   const columns = width()
-  const cells = report.hooks.map(({ agent, place, installed, is_strict }) => [
+  const cells = report.hooks.map(({ agent, place, level, is_strict, tested_at }) => [
     { text: agent },
     { text: place },
-    { text: INSTALLED[installed] + (is_strict ? ', strict' : '') },
+    { text: levelWord(level) + (is_strict ? ', strict' : '') },
+    { text: tested_at === null ? '' : `tested ${ago(tested_at)}` },
     { text: lastHeard(agent, conversations) },
   ])
   const files = report.hooks.map(({ file }) => visibleText(file))
@@ -51,6 +42,16 @@ export function hooksText(
   ]
   const top = cells.length === 0 ? '' : `${isWide ? inOne : below()}\n`
   return top + lines.map((line) => `${wrapped(line, columns, '  ')}\n`).join('')
+}
+
+/** What `casefile hooks test` says. */
+export function testText({ hooks }: Pick<LeveledReport, 'hooks'>, width: number): string {
+  const lines = hooks.map((each) => {
+    const { agent, place, version, version_note } = each
+    const which = version_note ?? version ?? ''
+    return visibleText(`${agent} (${place}${which && `, ${which}`}): ${levelText(each)}`)
+  })
+  return lines.map((line) => `${wrapped(line, width, '  ')}\n`).join('')
 }
 
 /** What has no case is not gated, however its hooks are; one that was never heard may still get a case. */

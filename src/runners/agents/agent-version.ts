@@ -58,6 +58,25 @@ export function warningAbout(
   return { warning: advice === undefined ? words : `${words}. ${advice}` }
 }
 
+/** The versions of each program that our tests have run with, oldest first. */
+export const SEEN_VERSIONS: Readonly<Record<string, readonly string[]>> = {
+  claude: ['2.1.330', '2.1.332'],
+  'claude-agent-acp': ['0.101.0'],
+  codex: ['0.169.0', '0.171.0'],
+  'codex-acp': ['2.6.0'],
+  copilot: ['1.0.102'],
+  gemini: ['0.61.0'],
+  opencode: ['1.18.33'],
+}
+
+/** That no test of ours has run with this version of a known program; null if one has. */
+export function unseenNote(program: string, version: string | null): string | null {
+  const number = valid(version) ?? coerce(version)?.version ?? null
+  const seen = SEEN_VERSIONS[program]
+  if (number === null || seen === undefined || seen.includes(number)) return null
+  return `${version}: not seen by our tests; seen: ${seen.join(', ')}`
+}
+
 async function askedVersion(argv: string[], place: AgentPlace): Promise<string | null> {
   let text = ''
   const { signal = new AbortController().signal, ...rest } = place

@@ -13,13 +13,14 @@ import type {
   HookEvent,
   HookTool,
 } from '../../runners/hooks/hook-event.ts'
+import { isHookTest } from '../../runners/hooks/hook-test.ts'
 import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
 import { HOW_TO_PLAN, unboundText, waitingNotice } from './agent-messages.ts'
 import { createBriefing } from './briefing.ts'
-import { answerWhenCaseIsOver, isWork, objectionTo, titleOf } from './gate.ts'
+import { answerToTest, answerWhenCaseIsOver, isWork, objectionTo, titleOf } from './gate.ts'
 import {
   type Announced,
   createKnownConversations,
@@ -88,7 +89,7 @@ const PASS: HookAnswer = { is: 'pass' }
 const SUBMITS_PLAN = 'submit_plan'
 
 export function createConversations(deps: ConversationDeps): Conversations {
-  const { catalog, store, operator } = deps
+  const { catalog, layout, store, operator } = deps
   const mutex = createKeyedMutex()
   const closing = new AbortController()
   /** By conversation: ends the session of a conversation that is not resumed in time. */
@@ -273,9 +274,9 @@ export function createConversations(deps: ConversationDeps): Conversations {
   const self: Conversations = {
     ...known,
     async hear(dialect, event, request) {
-      const { sessionId } = request
       // an agent that the service started itself is recorded by its output
-      if (sessionId !== null && deps.running.has(sessionId)) return PASS
+      if (deps.running.has(request.sessionId ?? '')) return PASS
+      if (isHookTest(event)) return answerToTest(event, layout.root)
       const key = `${dialect.agent} ${event.agentSession}`
       const conversation = await mutex.run(key, () => known.hear(dialect, event, request))
       if (!conversation) return PASS

@@ -9,6 +9,7 @@ import type { HookAnswer, HookEvent, HookTool } from '../../runners/hooks/hook-e
 import { fromHome } from '../../runners/hooks/transcript.ts'
 import { whyNotReading } from '../../runners/reading/commands.ts'
 import { outsideScope } from '../../runners/scope.ts'
+import { placeOf } from './binding.ts'
 
 const PASS: HookAnswer = { is: 'pass' }
 
@@ -53,7 +54,7 @@ export function isWork(state: SessionState | null): boolean {
 
 function objectionBeforeApproval(
   tool: HookTool,
-  { rules, state, caseTitle, noPlan, howToPlan }: Scene,
+  { rules, state, caseTitle, noPlan, howToPlan }: Omit<Scene, 'cwd' | 'folder' | 'scope'>,
 ): Objection | null {
   const changing = whyChanging(tool, rules)
   if (changing === null) return null
@@ -90,6 +91,21 @@ export function answerWhenCaseIsOver(
 
 const CHOOSE_CASE =
   'Choose one with casefile use <case> or casefile adopt, or go on without one: casefile use --none'
+
+/** What a call of `casefile hooks test` is answered: the same as one of a case without a plan. */
+export async function answerToTest(event: HookEvent, root: string): Promise<HookAnswer> {
+  const isHere = (await placeOf(event.cwd, root)) !== null
+  if (event.kind !== 'calling' || !isHere) return PASS
+  const objection = objectionBeforeApproval(event.tool, {
+    // the hooks are tried, not what the operator allows
+    rules: { commands: [], tools: [] },
+    state: null,
+    caseTitle: 'casefile hooks test',
+    noPlan: 'This call is a test,',
+    howToPlan: 'and nothing of it is recorded.',
+  })
+  return objection === null ? PASS : { is: 'denied', reason: objection.text }
+}
 
 /** What a call may change, as the rest of a sentence, and perhaps one more; null if it only reads. */
 export function whyChanging(tool: HookTool, rules: ReadingRules): string | null {

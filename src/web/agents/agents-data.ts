@@ -1,3 +1,4 @@
+import type { LeveledHooks } from '../../hook-settings/levels.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { shownFolder } from '../../http/shown-folder.ts'
 import { triageFilters } from '../../http/triage.ts'
@@ -28,11 +29,16 @@ export interface CaseChoices {
   total: number
 }
 
+export interface AgentsData {
+  rows: AgentRow[]
+  choices: CaseChoices
+  notUnderstood: NotUnderstood[]
+  hooks: LeveledHooks[]
+}
+
 const MAX_CHOICES = 200
 
-export async function loadAgents(
-  service: HttpDeps,
-): Promise<{ rows: AgentRow[]; choices: CaseChoices; notUnderstood: NotUnderstood[] }> {
+export async function loadAgents(service: HttpDeps): Promise<AgentsData> {
   const filters = await triageFilters(service, { open: 'true' })
   const total = service.lists.counts(filters).reduce((sum, { count }) => sum + count, 0)
   const first = service.lists.listPage(filters, 0, MAX_CHOICES).map((json) => {
@@ -40,8 +46,9 @@ export async function loadAgents(
     return { value: id, label: `${title} (${id.slice(0, 8)})` }
   })
   const rows = recentConversations(service).map((each) => rowOf(service, each))
+  const { hooks } = await service.setup.hookLevels(service.conversations.list())
   const notUnderstood = service.conversations.notUnderstood.list()
-  return { rows, choices: { first, total }, notUnderstood }
+  return { rows, choices: { first, total }, hooks, notUnderstood }
 }
 
 function rowOf({ catalog, layout }: HttpDeps, conversation: Conversation): AgentRow {

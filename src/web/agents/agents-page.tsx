@@ -1,3 +1,5 @@
+import type { LeveledHooks } from '../../hook-settings/levels.ts'
+import { levelWord } from '../../hook-settings/status-text.ts'
 import { counted } from '../../model/amounts.ts'
 import { type NotUnderstood, notUnderstoodText } from '../../model/not-understood.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
@@ -9,17 +11,14 @@ import { Field } from '../shell/field.tsx'
 import { NotGated } from '../shell/not-gated.tsx'
 import { Page } from '../shell/page.tsx'
 import { Time } from '../shell/time.tsx'
-import type { AgentRow, CaseChoices } from './agents-data.ts'
+import type { AgentRow, AgentsData, CaseChoices } from './agents-data.ts'
 
-interface AgentsPageProps {
+interface AgentsPageProps extends AgentsData {
   assets: PageAssets
-  rows: readonly AgentRow[]
-  choices: CaseChoices
-  notUnderstood: readonly NotUnderstood[]
 }
 
 /** Conversations with agents in terminals; first those that belong to no case. */
-export function AgentsPage({ assets, rows, choices, notUnderstood }: AgentsPageProps) {
+export function AgentsPage({ assets, rows, choices, notUnderstood, hooks }: AgentsPageProps) {
   const unbound = rows.filter((row) => row.case === null)
   const bound = rows.filter((row) => row.case !== null)
   return (
@@ -61,6 +60,7 @@ export function AgentsPage({ assets, rows, choices, notUnderstood }: AgentsPageP
           </ul>
         </section>
       )}
+      {hooks.length > 0 && <HookLevels hooks={hooks} />}
     </Page>
   )
 }
@@ -86,6 +86,49 @@ function NotUnderstoodCalls({ calls }: { calls: readonly NotUnderstood[] }) {
         ))}
       </ul>
     </section>
+  )
+}
+
+/** What holds for the hooks of each agent. */
+function HookLevels({ hooks }: { hooks: readonly LeveledHooks[] }) {
+  return (
+    <section class="card" id="hooks" aria-labelledby="hooks-title">
+      <h2 id="hooks-title">Installed hooks</h2>
+      <p class="muted small">
+        What <code>casefile hooks test</code> saw: it sends each a write, which must be denied, and
+        a read.
+      </p>
+      <ul class="row-list">
+        {hooks.map((each) => (
+          <HookItem hooks={each} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function HookItem({ hooks }: { hooks: LeveledHooks }) {
+  const { agent, level, reason, file, tested_at, version, version_note } = hooks
+  const tone = level === 'gated' ? 'good' : level === 'untested' ? 'warn' : 'bad'
+  return (
+    <li>
+      <div class="row-main">
+        <strong>{agent}</strong>
+        <Badge tone={tone}>{levelWord(level)}</Badge>
+      </div>
+      <p class="facts">
+        <span>
+          <code>{visibleText(file)}</code>
+        </span>
+        {(version_note ?? version) !== null && <span>{visibleText(version_note ?? version!)}</span>}
+        {reason !== '' && <span>{visibleText(reason)}</span>}
+        {tested_at !== null && (
+          <span>
+            tested <Time at={tested_at} />
+          </span>
+        )}
+      </p>
+    </li>
   )
 }
 

@@ -1,0 +1,23 @@
+import { createClient } from '../client/client.ts'
+import type { ConversationJson } from '../http/schemas/conversation.ts'
+import type { HealthJson } from '../http/schemas/system.ts'
+import type { NotUnderstood } from '../model/not-understood.ts'
+import { askOwner } from '../state/owner/ask-owner.ts'
+
+/** The running service, and what it has heard of hooks. */
+export interface Heard {
+  /** Null without a service. */
+  url: string | null
+  conversations: readonly ConversationJson[]
+  not_understood: readonly NotUnderstood[]
+}
+
+export async function findHeard(memoryRoot: string): Promise<Heard> {
+  const owner = await askOwner(memoryRoot)
+  const url = (owner.held && owner.answer?.short !== true && owner.answer?.url) || null
+  if (url === null) return { url, conversations: [], not_understood: [] }
+  const client = createClient({ url }, AbortSignal.timeout(5000))
+  const health: HealthJson = (await client.request('GET', '/health')).body
+  const conversations = (await client.request('GET', '/conversations')).body
+  return { url, conversations, not_understood: health.hooks_not_understood }
+}
