@@ -6,6 +6,7 @@ import { countComments } from '../model/comment.ts'
 import type { Conversation } from '../model/conversation.ts'
 import type { ProofImage } from '../model/picture.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
+import { planViolation } from '../model/plan-violation.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
 import { outOfScopeFiles } from '../model/scope.ts'
@@ -92,6 +93,7 @@ export async function serializeSession(
     tests_before: testsBefore(session.trail),
     refused: refusedActions(session.trail),
     out_of_scope: outOfScopeFiles(session.trail),
+    plan_violation: planViolation(session),
     proof_attached: hasProof(session, folder.proofs),
     created_at: session.started_at,
     updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,

@@ -320,6 +320,7 @@ export const EVENTS = {
       additions: optional(count),
       deletions: optional(count),
       files: optional(count),
+      from_start: optional(yes),
       warnings: optional(count),
       first: optional(z.array(text)),
       patch_sha256: optional(hash),

@@ -1,3 +1,4 @@
+import { planViolation, planViolationText } from './plan-violation.ts'
 import type { Proof } from './proof.ts'
 import { otherTypeText, testStepOf } from './proof-type.ts'
 import type { Session } from './session.ts'
@@ -13,6 +14,7 @@ export const OBJECTION_CODES = [
   'incomplete',
   'unread_report',
   'session_failed',
+  'plan_violation',
   'exit_code',
   'other_type',
 ] as const
@@ -89,6 +91,15 @@ function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
   if (session?.state === 'failed') {
     const text = `it comes from session ${session.number}, which failed`
     add('session_failed', text, `attach proof of a session that completed, ${OR_ACCEPT}`)
+  }
+  const violation = session && session.state !== 'failed' && planViolation(session)
+  if (violation) {
+    const text = `it comes from session ${session.number}, where ${planViolationText(violation)}`
+    add(
+      'plan_violation',
+      text,
+      `attach proof of a session that changed nothing before, ${OR_ACCEPT}`,
+    )
   }
   if (exit_code !== null && exit_code !== 0) {
     const text = `the step ended with exit code ${exit_code}`

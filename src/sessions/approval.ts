@@ -140,10 +140,8 @@ export function createApproval({ deps, jobs, start, begin, conversations }: Appr
     await mustHaveRuntime(deps, settings)
     if (session.origin === 'terminal') {
       const talk = conversations.talkOf(session)
-      const { scope, steps } = await readPlan(text)
-      talk.scope = scope
-      if (steps.some(({ baseline }) => baseline)) talk.prepare()
-      else talk.endPreparation()
+      talk.scope = (await readPlan(text)).scope
+      talk.prepare()
       const folder = folderInTerminal(conversations, session)
       return { folder, home: folder, isolated: false, worker: { is: 'terminal', talk, letWork } }
     }

@@ -224,6 +224,7 @@ export function evidenceLines(
         patch_sha256: string | null
         warnings: string[]
         outside: { files: string[]; more: number }
+        from_start: boolean
       }
     | { reason: string },
   tests: TestCounts | null,
@@ -232,7 +233,7 @@ export function evidenceLines(
   const lines: NewTrailLine[] = []
   if ('diff' in diff) {
     const { file, additions, deletions, files } = diff.diff
-    const { warnings, outside, patch_sha256 } = diff
+    const { warnings, outside, patch_sha256, from_start } = diff
     if (outside.files.length > 0) {
       const more = outside.more > 0 ? { more: outside.more } : {}
       lines.push({ event: 'out_of_scope', fields: { files: outside.files, ...more } })
@@ -244,6 +245,7 @@ export function evidenceLines(
         additions,
         deletions,
         files: count,
+        from_start: from_start || undefined,
         warnings: warnings.length || undefined,
         first: warnings.length === 0 ? undefined : shown(warnings),
         patch_sha256: patch_sha256 ?? undefined,

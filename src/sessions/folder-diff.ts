@@ -29,8 +29,16 @@ export type FolderDiff =
       warnings: string[]
       /** Changed files outside the scope of the plan. */
       outside: OutsideFiles
+      /** Whether it has what changed before the plan was approved. */
+      from_start: boolean
     }
   | { reason: string }
+
+/** The working folder before an agent in a terminal planned; the snapshots stay open. */
+export interface EarlyTree {
+  snapshots: TreeSnapshots
+  tree: string
+}
 
 interface OutsideFiles {
   files: string[]
@@ -64,10 +72,25 @@ export interface DiffPlace {
 }
 
 /**
- * Takes a git snapshot of the working folder, to compare with later. Never rejects: without a repository, or if git
- * fails, there is no diff, and the result has the reason.
+ * Takes a git snapshot of the working folder, to compare with later; with `early`, it is compared with that. Never
+ * rejects: without a repository, or if git fails, there is no diff, and the result has the reason.
  */
-export async function startDiff(workdir: string, place: DiffPlace): Promise<FolderDiffRun> {
+export async function startDiff(
+  workdir: string,
+  place: DiffPlace,
+  early: EarlyTree | null = null,
+): Promise<FolderDiffRun> {
+  if (early) {
+    const { snapshots, tree } = early
+    return {
+      finish: () =>
+        finishDiff(snapshots, tree, snapshots.warnings(), place, true).then(
+          (found) => redacted(place, found),
+          (error: unknown) => redacted(place, { reason: reasonOf(error) }),
+        ),
+      close: async () => undefined,
+    }
+  }
   const git = new AbortController()
   const { scratch, exclude, objects } = place
   let trees: TreeSnapshots | null = null
@@ -88,7 +111,7 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Fold
       async finish() {
         const undo = abortAfter(ENDING_GIT_MS, place.signal, git)
         try {
-          return redacted(place, await finishDiff(opened, before, warned, place))
+          return redacted(place, await finishDiff(opened, before, warned, place, false))
         } catch (error) {
           return redacted(place, { reason: reasonOf(error) })
         } finally {
@@ -113,8 +136,8 @@ function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
 function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
   if ('reason' in found) return { reason: redactor.text(found.reason) }
   const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
-  const { diff, warnings, outside, patch_sha256 } = found
-  return { ...redactor.value({ diff, warnings, outside }), candidates, patch_sha256 }
+  const { diff, warnings, outside, patch_sha256, from_start } = found
+  return { ...redactor.value({ diff, warnings, outside }), candidates, patch_sha256, from_start }
 }
 
 /** Aborts `git` `ms` after `signal` aborts. Returns a function that cancels this. */
@@ -174,6 +197,7 @@ async function finishDiff(
   before: string,
   warned: readonly string[],
   place: DiffPlace,
+  from_start: boolean,
 ): Promise<FolderDiff> {
   const after = await trees.take()
   const warnings = [...new Set([...warned, ...trees.warnings()])]
@@ -182,16 +206,17 @@ async function finishDiff(
   const outside = outsideFiles(place.scope, found.files)
   const { file, additions, deletions } = found
   const diff: Diff = { file, additions, deletions, ...(files.length > 1 ? { files } : {}) }
-  const none = { diff, candidates: [], patch_sha256: null, outside }
+  const none = { diff, candidates: [], patch_sha256: null, outside, from_start }
   if (found.files.length === 0) return { ...none, warnings }
   const changed = found.files.length === 1 ? file : `${found.files.length} files`
-  const note = `${changed}: +${additions} -${deletions}`
+  const early = from_start ? ', with what changed before the plan was approved' : ''
+  const note = `${changed}: +${additions} -${deletions}${early}`
   try {
     const { text, truncated } = await trees.patch(before, after, MAX_PATCH_BYTES)
     const patch = patchText(place, text, truncated)
     const artifact = await storePatch(place, patch)
     const patch_sha256 = hash('sha256', patch)
-    return { diff, candidates: [{ artifact, note }], patch_sha256, warnings, outside }
+    return { ...none, candidates: [{ artifact, note }], patch_sha256, warnings }
   } catch (error) {
     const noPatch = `no patch: ${reasonOf(error)}`
     return { ...none, warnings: [noPatch, ...warnings] }

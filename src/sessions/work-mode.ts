@@ -21,7 +21,7 @@ import { noteChanges } from './conversations/terminal-plan.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 import { finishRun, type RunPlace } from './finish-run.ts'
-import { startDiff } from './folder-diff.ts'
+import { type EarlyTree, startDiff } from './folder-diff.ts'
 import { beginIsolation, type IsolatedWork, whyNotKept, whyUntrustedAt } from './isolation.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
@@ -67,14 +67,12 @@ export async function execute(
     runsSteps: worker.is === 'provider' && agentOf(worker, reading) === null,
     start: approved.start,
   })
-  const isFirstTested = reading.steps.some(({ baseline }) => baseline)
-  if (worker.is === 'terminal' && !isFirstTested) worker.letWork()
   const isolated = await beginIsolation(deps, job, session)
   await recordBase(deps, job)
   if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
   const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
-  const diffRun = await startDiff(compared, {
+  const place = {
     prefix: relative(compared, job.folder!),
     layout,
     scratch: state.scratch,
@@ -85,7 +83,8 @@ export async function execute(
     signal: job.signal,
     redactor: deps.redactor,
     scope: reading.scope,
-  })
+  }
+  const diffRun = await startDiff(compared, place, earlyTree(worker))
   try {
     const outcome = await work(deps, job, worker, { ...approved, isolated, session })
     await killLeftovers(deps, job)
@@ -104,6 +103,13 @@ export async function execute(
     await places.close()
   }
   await deps.runs.remove(session_id)
+}
+
+/** What the work is compared with if something changed before the plan was approved; null if nothing did. */
+function earlyTree(worker: Worker): EarlyTree | null {
+  if (worker.is !== 'terminal') return null
+  const { start } = worker.talk
+  return start && start.recorded.size > 0 ? start : null
 }
 
 function killLeftovers({ limits }: SessionDeps, job: Job): Promise<number> {

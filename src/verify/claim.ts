@@ -3,6 +3,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import { readTrail } from '../markdown/trail.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import type { CommitTrailer } from '../model/commit-trailer.ts'
+import { planViolation, planViolationText } from '../model/plan-violation.ts'
 import { isBreaking } from '../model/problem.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import { isSealed, type Session } from '../model/session.ts'
@@ -133,6 +134,8 @@ async function checkFound(
   )
 
   const { notes } = proofs
+  const violation = planViolation(session)
+  if (violation) notes.push(`In session ${number}, ${planViolationText(violation)}.`)
   if (gate.open && !isProved(session, folder)) {
     notes.push(`No proof that counts is of session ${number}; ${whatIsProved(folder)}.`)
   }

@@ -124,7 +124,7 @@ if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit
   await must(app, 'POST', `${session.path}/approve`)
   await reaches(app, session, 'executing')
   const write = ['Write', { file_path: join(app.root, 'limit.js'), content: 'x' }] as const
-  t.match(await agent.call(...write), /runs the tests of the approved plan once before the first/)
+  t.match(await agent.call(...write), /records how the working folder and the tests are before the first/)
   t.equal(await agent.call('Read', { file_path: join(app.root, 'limit.js') }), null)
   t.notOk(isAnswered, 'it is not let go yet')
   writeFileSync(go, '')
@@ -528,15 +528,52 @@ t.test('a plan is approved whose conversation ended before a restart', async (t)
   t.match((await must(app, 'GET', session.path)).output, /the conversation with the agent ended/)
 })
 
-t.test('what changed before the approval is recorded', async (t) => {
-  const { app, case_id } = await opened(t)
-  const agent = hookedAgent(app, { case_id })
-  await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
-  writeFileSync(join(app.root, 'early.js'), 'x\n')
-  agent.present(PLAN).catch(isCut)
-  const session = await inState(app, case_id, 'plan_ready')
-  t.match(await trailOf(app, session), /plan_violation working_folder=\["early\.js"\]/)
-})
+t.test(
+  'what changed before the approval is in the evidence, and proof needs a reason',
+  async (t) => {
+    const { app, case_id } = await opened(t)
+    const agent = hookedAgent(app, { case_id })
+    await agent.tell('UserPromptSubmit', { prompt: 'Hello' })
+    writeFileSync(join(app.root, 'early.js'), 'x\n')
+    const asked = agent.present(PLAN)
+    const session = await inState(app, case_id, 'plan_ready')
+    t.match(await trailOf(app, session), /plan_violation working_folder=\["early\.js"\]/)
+    const plan_violation = { files: ['early.js'] }
+    t.match(await must(app, 'GET', session.path), { plan_violation }, 'before it is approved')
+    const html = (await app.request('GET', `/case/${case_id}/session/1`)).text
+    t.ok(html.indexOf('id="early-changes"') < html.indexOf('id="plan"'), 'above the plan')
+    await must(app, 'POST', `${session.path}/approve`)
+    await asked
+    t.equal(await agent.call('Write', { file_path: join(app.root, 'done.txt') }), null)
+    writeFileSync(join(app.root, 'done.txt'), 'y\n')
+    await agent.tell('Stop', { stop_hook_active: false })
+
+    const done = await must(app, 'GET', session.path)
+    t.match(done, { state: 'complete', plan_violation })
+    const changed = done.diff.files.map(({ file }: { file: string }) => file)
+    t.strictSame(changed.sort(), ['done.txt', 'early.js'])
+    const patch = done.candidates.find(({ artifact }: { artifact: string }) =>
+      /patch$/.test(artifact),
+    )
+    t.match(patch.note, /^2 files: \+2 -0, with what changed before the plan was approved$/)
+    t.match(await trailOf(app, session), /diff_taken .*files=2 from_start=true/)
+    const proof = await must(app, 'POST', `/cases/${case_id}/proof`, {
+      type: 'diff',
+      artifact: patch.artifact,
+    })
+    const verified = `/cases/${case_id}/proof/${proof.id}/verify`
+    await must(app, 'PUT', verified)
+    const gate = () => must(app, 'GET', `/cases/${case_id}/gate`)
+    t.match(await gate(), {
+      open: false,
+      objections: [
+        { code: 'plan_violation', reason: /1 file changed before the plan .*: early\.js/ },
+      ],
+    })
+    await must(app, 'PUT', verified, { accept: 'I wrote early.js.' })
+    t.match(await gate(), { open: true })
+  },
+)
 
 t.test('an agent cannot approve its own plan', { skip: !existsSync('/proc/self') }, async (t) => {
   const { app, case_id } = await opened(t)

@@ -2,6 +2,7 @@ import type { CaseJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
+import { planViolationText } from '../../model/plan-violation.ts'
 import { providerText } from '../../model/session.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
@@ -108,6 +109,10 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
       .split(/\r\n|\n|\r/)
       .map((line) => wrapped(`  ${shownLine(line)}`, terminal.width()).trimEnd())
     terminal.print(`\n${color.bold('Hypothesis')}\n${lines.join('\n')}\n`)
+  }
+  if (session.plan_violation) {
+    const text = `${planViolationText(session.plan_violation)}, perhaps by you. The diff has that too, and proof of this session needs a reason to count.`
+    terminal.print(`\n${color.red('!')} ${wrapped(visibleText(text), terminal.width() - 2)}\n`)
   }
   if (plan === '') return null
   if (session.plan_unchanged && session.state === 'plan_ready') {

@@ -131,6 +131,12 @@ export const session = z
       .describe(
         'The files outside the scope of its plan that changed during the run. Some are missing if there are very many.',
       ),
+    plan_violation: z
+      .object({ files: z.array(z.string()) })
+      .nullable()
+      .describe(
+        'What changed in the working folder before the plan was approved, perhaps by a person; its diff has it too. Proof from such a session counts only if it is accepted with a reason.',
+      ),
     proof_attached: z.boolean().describe('Whether it has proof.'),
     created_at: time,
     updated_at: time,
@@ -190,6 +196,7 @@ export const session = z
           first: [],
         },
         out_of_scope: [],
+        plan_violation: null,
         proof_attached: false,
         created_at: '2026-11-20T09:54:00.005Z',
         updated_at: '2026-11-20T09:54:00.086Z',
@@ -253,6 +260,7 @@ export const session = z
           first: [],
         },
         out_of_scope: [],
+        plan_violation: null,
         proof_attached: true,
         created_at: '2026-11-11T13:05:00.017Z',
         updated_at: '2026-11-11T13:11:00.092Z',

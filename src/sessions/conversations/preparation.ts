@@ -11,11 +11,11 @@ const WITHIN_MS = 3_000
 const DENIED: HookAnswer = {
   is: 'denied',
   reason:
-    'Casefile runs the tests of the approved plan once before the first change, to see which fail already. Try again in a few seconds.',
+    'Casefile records how the working folder and the tests are before the first change. Try again in a few seconds.',
 }
 
 /**
- * Delays a call that may change something while the tests before the work run, for as long as a hook may wait.
+ * Delays a call that may change something until the state before the work is recorded, for as long as a hook may wait.
  * Null if it may go on.
  */
 export async function answerWhilePreparing(

@@ -33,7 +33,7 @@ export interface Talk {
   start: { snapshots: TreeSnapshots; tree: string; recorded: Set<string> } | null
   /** What the approved plan limits the work to; null before. */
   scope: PlanScope | null
-  /** The agent must not change anything yet: tests run that say how it was before. */
+  /** The agent must not change anything yet: the state before the work is recorded, and tests may run. */
   prepare(): void
   /** Whether the agent waited for this. */
   endPreparation(): boolean

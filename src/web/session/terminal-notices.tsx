@@ -1,4 +1,5 @@
 import { counted } from '../../model/amounts.ts'
+import { planViolation } from '../../model/plan-violation.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { NotGated } from '../shell/not-gated.tsx'
 import type { SessionPageData } from './session-data.ts'
@@ -44,17 +45,15 @@ export function TerminalNotice({ data }: { data: SessionPageData }) {
 /** Files that changed before the plan was approved. */
 export function EarlyChanges({ data: { session } }: { data: SessionPageData }) {
   if (session.origin !== 'terminal') return null
-  const files = session.trail.flatMap(({ event, fields }) => {
-    if (event !== 'plan_violation' || !Array.isArray(fields.working_folder)) return []
-    return fields.working_folder.map(String)
-  })
+  const files = planViolation(session)?.files ?? []
   if (files.length === 0) return null
   return (
     <section class="card" id="early-changes" aria-labelledby="early-changes-title">
       <h2 id="early-changes-title">Changed before the approval</h2>
       <p>
         {counted(files.length, 'file')} changed in the working folder before the plan was approved.
-        A person may have made the change, since you and the agent work in the same folder.
+        A person may have made the change, since you and the agent work in the same folder. The diff
+        of the session has it, and its proof counts only if you accept it with a reason.
       </p>
       <ul class="file-names">
         {files.slice(0, MAX_FILES).map((file) => (
