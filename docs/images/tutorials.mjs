@@ -26,7 +26,7 @@ export async function takeTutorials({ program, home, take }) {
     await take('tutorial-runbook-plan', `${plain.url}/case/${folder}/session/1`, 860)
     plain.run('approve', CASE, '--yes')
     plain.run('proof', 'add', CASE, '--artifact', '1-test.tap')
-    plain.run('proof', 'verify', CASE, '--all')
+    plain.run('proof', 'verify', CASE, '--yes')
     await take('tutorial-runbook-case', `${plain.url}/case/${folder}`, 700)
   } finally {
     await plain.stop()

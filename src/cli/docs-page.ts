@@ -11,7 +11,7 @@ $ casefile list                      # what needs you comes first
 $ casefile start "sign-in"           # a session plans; nothing runs yet
 $ casefile approve "sign-in"         # read the plan, approve exactly that, watch the run
 $ casefile proof add "sign-in" --artifact 1-test.tap
-$ casefile proof verify "sign-in" --all   # once you have read it: casefile proof show
+$ casefile proof verify "sign-in"      # shows it, and asks
 $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 \`\`\`
 

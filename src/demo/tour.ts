@@ -140,7 +140,7 @@ export async function tour(deps: TourDeps): Promise<boolean> {
     isBegun: ({ proofs }) => proofs.length > 0,
   })
   await play({
-    args: ['proof', 'verify', NAME, '--all'],
+    args: ['proof', 'verify', NAME],
     browser: 'open the report, read it, and choose Verify.',
     view: { until: /^Next/ },
     isBegun: ({ proofs }) => proofs.some(({ verified }) => verified),

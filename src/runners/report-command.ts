@@ -36,7 +36,7 @@ const RUNNERS: readonly Runner[] = [
   {
     words: /^(?:npx )?vitest(?: run)?(?=\s|$)/,
     report: 'tap',
-    asks: '$& --reporter=tap',
+    asks: '$& --reporter=tap-flat',
     asked: /--reporter|--watch/,
   },
   {

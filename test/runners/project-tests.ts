@@ -31,7 +31,7 @@ t.test(
   async (t) => {
     const script = (test: string) => ({ 'package.json': JSON.stringify({ scripts: { test } }) })
     const rows: [files: Record<string, string>, script: string, report: string | null][] = [
-      [script('vitest run'), 'npm test --silent -- --reporter=tap', 'tap'],
+      [script('vitest run'), 'npm test --silent -- --reporter=tap-flat', 'tap'],
       [script('mocha --recursive'), 'npm test --silent -- --reporter=tap', 'tap'],
       [script('node --test'), 'npm test --silent -- --test-reporter=tap', 'tap'],
       [script('node --test test/'), 'NODE_OPTIONS=--test-reporter=tap npm test --silent', 'tap'],

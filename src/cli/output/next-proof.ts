@@ -48,7 +48,7 @@ export function nextForProof({ id, gate, proofs, sessions, hasRunbook }: ProofSt
     ({ type, verified, supports }) => !verified && supports && itemsMetBy(type, gate).length > 0,
   )
   const offered = sessions
-    .filter(({ state }) => state === 'complete')
+    .filter(({ state }) => state === 'complete' || state === 'failed')
     // people copy these lines, and candidate names come from a file, so unusual names are left out
     .flatMap(({ number, candidates }) =>
       candidates.filter(({ artifact }) => isArtifactOf(artifact, number)),
@@ -67,7 +67,7 @@ export function nextForProof({ id, gate, proofs, sessions, hasRunbook }: ProofSt
   for (const { type } of unmet) {
     const shut = proofs.find((proof) => proof.type === type && !proof.supports)
     if (type === 'test-log')
-      commands.push(`casefile start ${name}${hasRunbook ? '' : ' --run-tests'}`)
+      commands.push(`casefile start ${name}${startOption(sessions, hasRunbook)}`)
     else if (!shut) commands.push(`casefile proof add ${name} <file> --type ${type}`)
     if (shut) {
       commands.push(`casefile proof verify ${name} ${shut.id.slice(0, 8)} --accept "<reason>"`)
@@ -77,6 +77,11 @@ export function nextForProof({ id, gate, proofs, sessions, hasRunbook }: ProofSt
     texts: unmet.map((type) => visibleText(unmetText(type, offered))),
     commands: commands.length > 0 ? commands : [`casefile proof add ${name} <file>`],
   }
+}
+
+function startOption([newest]: ProofState['sessions'], hasRunbook: boolean): string {
+  if (newest?.state === 'failed') return ' --again'
+  return hasRunbook ? '' : ' --run-tests'
 }
 
 /** The texts, and the commands below them. */
