@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { homeFolder } from '../runners/agents/homes.ts'
-import { PLAN_WAIT_S, STOP_WAIT_S } from '../runners/hooks/hook-script.ts'
+import { PLAN_HOLD_S, STOP_WAIT_S } from '../runners/hooks/hook-script.ts'
 import { fileAgent } from './file-agent.ts'
 import {
   denialReason,
@@ -17,7 +17,7 @@ const HOOKS: readonly { event: string; kind: HookKind; timeoutS?: number }[] = [
   { event: 'sessionStart', kind: 'tell' },
   { event: 'userPromptSubmitted', kind: 'tell' },
   // also the plan, which is a call of the tool exit_plan_mode
-  { event: 'preToolUse', kind: 'gate', timeoutS: PLAN_WAIT_S + 5 },
+  { event: 'preToolUse', kind: 'gate', timeoutS: PLAN_HOLD_S + 5 },
   { event: 'postToolUse', kind: 'note' },
   { event: 'agentStop', kind: 'stop', timeoutS: STOP_WAIT_S + 5 },
   { event: 'sessionEnd', kind: 'tell' },

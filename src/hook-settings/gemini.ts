@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { homeFolder } from '../runners/agents/homes.ts'
-import { PLAN_WAIT_S, STOP_WAIT_S } from '../runners/hooks/hook-script.ts'
+import { PLAN_HOLD_S, STOP_WAIT_S } from '../runners/hooks/hook-script.ts'
 import { denialReason, type HookKind, type HookTarget, hookCommand } from './hook-command.ts'
 import { jsonAgent } from './json-agent.ts'
 import type { HookGroup } from './json-hooks.ts'
@@ -11,7 +11,7 @@ const HOOKS: readonly { event: string; matcher?: string; kind: HookKind; timeout
   { event: 'SessionStart', kind: 'tell' },
   { event: 'BeforeAgent', kind: 'tell' },
   // also the plan, which is a call of the tool exit_plan_mode
-  { event: 'BeforeTool', matcher: '.*', kind: 'gate', timeoutS: PLAN_WAIT_S + 5 },
+  { event: 'BeforeTool', matcher: '.*', kind: 'gate', timeoutS: PLAN_HOLD_S + 5 },
   { event: 'AfterTool', matcher: '.*', kind: 'note' },
   { event: 'AfterAgent', kind: 'stop', timeoutS: STOP_WAIT_S + 5 },
   { event: 'SessionEnd', kind: 'tell' },

@@ -46,6 +46,11 @@ export const conversationSchema = z.object({
   transcript: z.string().nullable(),
   /** What the agent is told at its next prompt. */
   message: z.string().nullable(),
+  /**
+   * Its plan waits for longer than its hook could. An approval counts once the agent is told, with the next prompt: what it
+   * does until then is other work.
+   */
+  is_put_off: z.boolean().default(false),
   /** The case that the agent was last told it works on. */
   told_case_id: z.string().nullable().default(null),
 })

@@ -112,6 +112,25 @@ t.test('only a gate denies if nothing or nothing good answers', async (t) => {
   await cut.stop()
 })
 
+t.test('a plan of Gemini or Copilot is denied at once if its service goes away', async (t) => {
+  const { serve, run } = workspaceWithHooks(t)
+  const plans = [
+    ['gemini', '{"tool_name":"exit_plan_mode"}'],
+    ['copilot', '{"toolName":"exit_plan_mode"}'],
+  ] as const
+  for (const [agent, body] of plans) {
+    for (const each of [body, BODY])
+      t.equal(await run(`${agent} gate`, each), 'DENIED', 'no service')
+    const dying = await serve(({ response }) => response.destroy())
+    for (const each of [body, BODY]) t.equal(await run(`${agent} gate`, each), 'DENIED', 'it dies')
+    t.equal(dying.calls.length, 2, 'its terminal would take no key while it is asked again')
+    await dying.stop()
+    const { stop } = await serve(({ response }) => response.end('{"is":"put off"}'))
+    t.equal(await run(`${agent} gate`, body), '{"is":"put off"}')
+    await stop()
+  }
+})
+
 t.test('an empty answer is no opinion', async (t) => {
   const { serve, run } = workspaceWithHooks(t)
   await serve(({ response }) => response.end())

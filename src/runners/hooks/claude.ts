@@ -162,6 +162,7 @@ async function readPlanFile(
 export function answerClaude(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null {
   switch (answer.is) {
     case 'pass':
+    case 'allowed': // its mode accepts edits since the approval
       return null
     case 'context':
       return specific(event.kind === 'started' ? 'SessionStart' : 'UserPromptSubmit', {

@@ -43,6 +43,8 @@ export const copilot: HookDialect = {
   deny,
   noticeFields: (message) => ({ type: 'progress', message }),
   hasNoticeLine: true,
+  blocksTerminal: true,
+  editors: ['create', 'edit'],
 }
 
 async function read(
@@ -104,6 +106,8 @@ function answer(_: HookEvent, answer: HookAnswer): Record<string, unknown> | nul
     case 'pass':
     case 'approved':
       return null // its own dialog comes after the hook
+    case 'allowed':
+      return { permissionDecision: 'allow' }
     case 'context':
       return { additionalContext: answer.text }
     case 'sentBack':

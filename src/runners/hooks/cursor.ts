@@ -145,6 +145,7 @@ function toolIn(event: string, body: Record<string, unknown>) {
 function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null {
   switch (answer.is) {
     case 'pass':
+    case 'allowed':
     case 'approved':
       return null
     case 'context':

@@ -46,6 +46,7 @@ export const gemini: HookDialect = {
   read,
   answer,
   deny,
+  blocksTerminal: true,
 }
 
 async function read(body: Record<string, unknown>): Promise<HookEvent | Unreadable> {
@@ -105,6 +106,7 @@ async function planIn(
 function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> | null {
   switch (answer.is) {
     case 'pass':
+    case 'allowed':
     case 'approved':
       return null // its own dialog comes
     case 'context': {

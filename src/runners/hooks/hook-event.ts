@@ -46,6 +46,8 @@ export type HookEvent = {
 export type HookAnswer = (
   | { is: 'pass' }
   | { is: 'context'; text: string }
+  /** Of a call in an approved plan: the agent need not ask its person. */
+  | { is: 'allowed' }
   | { is: 'denied'; reason: string }
   /** `isEdited`: the text is not the one that the agent presented. `notes` is empty without any. */
   | { is: 'approved'; plan: string; notes: string; isEdited: boolean }
@@ -81,6 +83,10 @@ export interface HookDialect {
   noticeFields?(notice: string): Record<string, unknown> | null
   /** Whether they are a line of JSON before the answer, not a part of it. */
   hasNoticeLine?: boolean
+  /** Whether its terminal takes no key while the hook of a plan waits. */
+  blocksTerminal?: boolean
+  /** The tools that change only the files that they name, where a hook can spare the person a question of the agent. */
+  editors?: readonly string[]
   /** Whether an approval can bring the operator's notes to the agent. */
   carriesNotes?: boolean
   /** The plan that the agent wrote in the turn that ended, where no hook presents it. */

@@ -11,6 +11,8 @@ export interface HookScriptPlace {
 
 /** How long an agent may keep a plan waiting for its decision, in seconds: four days. */
 export const PLAN_WAIT_S = 345_600
+/** The same for an agent whose terminal takes no key meanwhile; longer than the service keeps it waiting. */
+export const PLAN_HOLD_S = 75
 /** How long the checks of a plan may take at the end of a turn, in seconds. */
 export const STOP_WAIT_S = 3600
 
@@ -40,7 +42,7 @@ const IS_HERE = `is_here() {
 export function hookScript({ root, gitFolder }: HookScriptPlace): string {
   return `# The hook of Casefile. The service writes this file at each start; it replaces changes.
 # sh hook <agent> <kind> [strict] [user] [event=<name>] [<pid of the agent>]
-# kind: gate    exits with 1 without an answer, so that the caller denies the tool; a plan may wait
+# kind: gate    exits with 1 without an answer, so that the caller denies the tool; a plan waits for a minute
 #       wait    asks until the service decides, also after it was restarted on another port
 #       hold    the same, but says nothing if no service runs when it begins
 #       stop    waits for the checks of the plan
@@ -110,7 +112,7 @@ case $kind$body in
   note*'"tool_name":"ExitPlanMode"'* | note*'"tool_name":"exit_plan_mode"'* | note*'"toolName":"exit_plan_mode"'*) kind=tell ;;
 esac
 case $kind in
-  plan) decision 1 ;;
+  plan) answer=$(printf '%s' "$body" | post ${PLAN_HOLD_S}) || exit 1 ;;
   gate) answer=$(printf '%s' "$body" | post 5) || exit 1 ;;
   wait) decision '' ;;
   hold) decision 0 ;;

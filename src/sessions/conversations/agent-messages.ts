@@ -1,4 +1,4 @@
-import type { ConversationAgent } from '../../model/conversation.ts'
+import type { Conversation, ConversationAgent } from '../../model/conversation.ts'
 import type { Session } from '../../model/session.ts'
 
 /** How each agent presents a plan, as sentences for it. */
@@ -26,15 +26,28 @@ export function taskText(title: string, howToPlan: string): string {
   ].join('\n\n')
 }
 
+/** The page of a session in the console, at the address that the hook reached. */
+export const pageOf = ({ case_id, number }: Session, { url }: { url: string }) =>
+  `${url}/case/${case_id}/session/${number}`
+
 /** What the person reads when a conversation becomes work on a case. */
 export function boundNotice(title: string): string {
   return `Casefile records this as "${title}"; nothing may change before you approve a plan.`
 }
 
-/** What the person reads when a plan begins to wait. `isStrict`: an answer in the agent's own dialog does not count. */
-export function waitingNotice(page: string, isStrict: boolean): string {
-  const where = isStrict ? 'at' : 'here, at'
+/** What the person reads when a plan begins to wait. */
+export function waitingNotice(
+  { agent, is_strict }: Pick<Conversation, 'agent' | 'is_strict'>,
+  page: string,
+): string {
+  const hasDialog = agent === 'claude' || agent === 'codex'
+  const where = hasDialog && !is_strict ? 'here, at' : 'at'
   return `Casefile: the plan waits for your approval ${where} ${page}, or by: casefile approve`
+}
+
+/** What the person reads when the agent no longer waits for the decision. */
+export function putOffNotice(page: string): string {
+  return `Casefile: the plan waits for your approval at ${page}, or by: casefile approve. Then tell the agent to go on.`
 }
 
 /** What the person reads when the work is recorded. */
@@ -51,6 +64,24 @@ export function unboundText(named: string | null): string {
   return named === null
     ? 'Casefile: no case is current here, so nothing is recorded or held back. Before your next prompt: casefile use <case>'
     : 'Casefile: CASEFILE_CASE names no open case, so nothing is recorded or held back.'
+}
+
+/** What the agent is told when the decision on its plan takes longer than its hook can wait. */
+export const PUT_OFF =
+  "The plan waits for the operator's approval in Casefile; it is not rejected. Stop here: change nothing, do not present it again, and end your turn. With the next prompt you are told whether it is approved."
+
+/** The same with a prompt that comes before the decision. */
+export const STILL_WAITS =
+  "The plan still waits for the operator's approval in Casefile, so nothing may be changed, whatever this prompt says. Answer what needs no change."
+
+/** What it is told when it does something else after the approval. */
+export const NOT_YET =
+  "Casefile: the plan was approved meanwhile, but this turn is not its work. End the turn: the work begins with the person's next prompt."
+
+/** How an agent that was put off begins to carry out the plan; it must leave its own plan mode first. */
+export function approvedText(plan: string, notes: string): string {
+  const noted = notes === '' ? '' : `\n\n${notesText(notes)}`
+  return `The operator approved the plan in Casefile. If you are in plan mode, present exactly this text once more to leave it. Then carry it out; whatever else this prompt asks for needs a plan of its own. The approved text:\n\n${plan}${noted}`
 }
 
 /** What the agent is told about a plan that was sent back. */

@@ -7,14 +7,18 @@ import { memoryOf, promptContext } from '../context.ts'
 import type { SessionDeps } from '../deps.ts'
 import { openingPrompt } from '../prompt.ts'
 import {
+  approvedText,
   boundNotice,
   goOnText,
   HOW_TO_PLAN,
   notesText,
+  pageOf,
+  putOffNotice,
+  STILL_WAITS,
   sentBackText,
   taskText,
 } from './agent-messages.ts'
-import type { KnownConversations } from './known-conversations.ts'
+import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import type { Talks } from './talks.ts'
 
 /** The hook of a conversation's begin must be answered within 5 s. */
@@ -26,7 +30,7 @@ export interface Briefing {
   /** About the case, when the conversation begins. */
   begin(conversation: Conversation): Promise<HookAnswer>
   /** What has not been told yet, with a prompt. */
-  atPrompt(conversation: Conversation): Promise<HookAnswer>
+  atPrompt(conversation: Conversation, request: Pick<HookRequest, 'url'>): Promise<HookAnswer>
   /** Tells the agent that its plan was sent back: at once if it waits for the decision, else at its next prompt. */
   sendBack(conversation: Conversation | null, session: Session, note: string): void
   /** Lets the agent carry out the approved plan. */
@@ -68,13 +72,25 @@ export function createBriefing(
     }
   }
 
-  async function atPrompt(conversation: Conversation): Promise<HookAnswer> {
+  async function atPrompt(
+    conversation: Conversation,
+    request: Pick<HookRequest, 'url'>,
+  ): Promise<HookAnswer> {
+    const session = known.liveSession(conversation)
+    // an approval comes with a message, once the tests before the work have run
+    const isApproved = session?.state === 'approved' || session?.state === 'executing'
+    const isWaiting =
+      session?.state === 'plan_ready' || (isApproved && conversation.message === null)
+    if (conversation.is_put_off && isWaiting) {
+      const notice = putOffNotice(pageOf(session, request))
+      return { is: 'context', text: STILL_WAITS, notice }
+    }
     const isTold = conversation.told_case_id === conversation.case_id
     const opening = isTold ? PASS : await begin(conversation)
-    const { message } = conversation
+    const { message, is_put_off } = conversation
+    Object.assign(conversation, { message: null, is_put_off: false })
+    if (is_put_off || message !== null) known.save(conversation)
     if (message === null) return opening
-    conversation.message = null
-    known.save(conversation)
     if (opening.is !== 'context') return { is: 'context', text: message }
     return { ...opening, text: `${opening.text}\n\n${message}` }
   }
@@ -107,6 +123,7 @@ export function createBriefing(
     },
     letWork(conversation, session, { plan, notes }) {
       const talk = talks.of(session)
+      if (conversation?.is_put_off) return tell(conversation, approvedText(plan, notes))
       const dialect = conversation && dialectOf(conversation.agent)
       if (!talk.isAsking() && dialect?.send) return tell(conversation!, goOnText(plan, notes))
       const isCarried = talk.isAsking() && dialect?.carriesNotes

@@ -7,6 +7,7 @@ import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
 import { type ReadingRules, readingRules } from '../../model/trust.ts'
 import { goesOn } from '../../platform/processes.ts'
+import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type {
   HookAnswer,
   HookDialect,
@@ -18,9 +19,17 @@ import { runProcess } from '../../runners/process/run-processes.ts'
 import type { ConversationRecords } from '../../state/conversations.ts'
 import type { SessionDeps } from '../deps.ts'
 import type { Job, SessionRun } from '../jobs.ts'
-import { HOW_TO_PLAN, unboundText, waitingNotice } from './agent-messages.ts'
+import { HOW_TO_PLAN, NOT_YET, pageOf, unboundText, waitingNotice } from './agent-messages.ts'
 import { createBriefing } from './briefing.ts'
-import { answerToTest, answerWhenCaseIsOver, isWork, objectionTo, titleOf } from './gate.ts'
+import {
+  answerToTest,
+  answerWhenCaseIsOver,
+  isCoveredCall,
+  isWork,
+  objectionTo,
+  titleOf,
+  whyChanging,
+} from './gate.ts'
 import {
   type Announced,
   createKnownConversations,
@@ -29,7 +38,7 @@ import {
 } from './known-conversations.ts'
 import { createPlanQuestions } from './plan-questions.ts'
 import { answerWhilePreparing } from './preparation.ts'
-import { createStops, pageOf } from './stops.ts'
+import { createStops } from './stops.ts'
 import type { Talk } from './talk.ts'
 import { createTalks } from './talks.ts'
 import { planInTerminal } from './terminal-plan.ts'
@@ -143,18 +152,28 @@ export function createConversations(deps: ConversationDeps): Conversations {
     const session = liveSession(conversation)
     const state = session?.state ?? null
     const { agent, case_id, folder } = conversation
+    const scope = session && talks.of(session).scope
+    const isWorking = isWork(state)
+    if (isWorking && conversation.is_put_off && whyChanging(tool, await rules()) !== null) {
+      return { is: 'denied', reason: NOT_YET }
+    }
     const objection = await objectionTo(tool, {
       cwd,
       folder,
       rules: await rules(),
       state,
-      scope: session && talks.of(session).scope,
+      scope,
       caseTitle: catalog.row(case_id!)?.title ?? case_id!,
       noPlan: carriedOut(conversation) ?? 'It has no approved plan.',
       howToPlan: HOW_TO_PLAN[agent],
     })
     if (!objection) {
-      return session && !isWork(state) ? passWithNotice(conversation, session, tool, request) : PASS
+      if (session && !isWorking) return passWithNotice(conversation, session, tool, request)
+      const editors = dialectOf(agent)?.editors
+      const place = { cwd, folder, records: deps.layout.memoryRoot }
+      const isCovered =
+        isWorking && scope && editors && (await isCoveredCall(scope, tool, { editors, ...place }))
+      return isCovered ? { is: 'allowed' } : PASS
     }
     const { text, reason } = objection
     const fields = { tool: tool.name, ...titleOf(tool, folder), reason }
@@ -172,7 +191,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
     const isPlan = kind === 'plan' || name === SUBMITS_PLAN
     if (!isPlan || announced.has(conversation.id)) return PASS
     announced.add(conversation.id)
-    return { is: 'pass', notice: waitingNotice(pageOf(session, request), conversation.is_strict) }
+    return { is: 'pass', notice: waitingNotice(conversation, pageOf(session, request)) }
   }
 
   function hearEnd(conversation: Conversation): void {
@@ -219,7 +238,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         if (event.isApproval) return hearApprovingPrompt(conversation, request)
         await questions.answeredElsewhere(conversation)
         await mutex.run(conversation.id, () => ensureSession(conversation))
-        return briefing.atPrompt(conversation)
+        return briefing.atPrompt(conversation, request)
       }
       case 'calling':
         if (event.tool.kind !== 'other' && !event.isSubagent)
@@ -255,7 +274,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         if (event.plan.trim() === '') return { is: 'sentBack', message: NO_PLAN }
         if (event.isSubagent) return PASS
         await stops.noteUsage(dialect, conversation, 'plan')
-        return questions.hearPlan(conversation, event, request.signal)
+        return questions.hearPlan(conversation, event, request)
       case 'approved':
         await questions.hearApproval(conversation, event.plan)
         return PASS

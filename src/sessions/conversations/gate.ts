@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path'
+import { relative, resolve, sep } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
 import { isUnlimited, type PlanScope } from '../../model/scope.ts'
 import type { SessionState } from '../../model/session-state.ts'
@@ -128,6 +128,34 @@ function isReadingTool({ name }: HookTool, { tools }: ReadingRules): boolean {
   return tools.some((entry) =>
     entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry,
   )
+}
+
+/**
+ * Whether an approved plan covers a call that its scope does not forbid, so that the agent need not ask its person again:
+ * an edit of files in the working folder that are neither hidden nor records, or a command that the scope names.
+ */
+export async function isCoveredCall(
+  scope: PlanScope,
+  { kind, name, paths }: HookTool,
+  { editors, cwd, folder, records }: Covering,
+): Promise<boolean> {
+  // PowerShell quotes in another way, so its commands cannot be judged
+  if (kind === 'execute') return scope.commands !== null && name !== 'powershell'
+  if (!editors.includes(name) || paths.length === 0) return false
+  for (const path of paths) {
+    const real = await resolveNamedPath(path, cwd)
+    if (real === null || isWithin(records, real)) return false
+    const words = relative(folder, real).split(sep)
+    if (words.some((word) => word.startsWith('.'))) return false
+  }
+  return true
+}
+
+interface Covering extends Pick<Scene, 'cwd' | 'folder'> {
+  /** The tools that change only the files that they name. */
+  editors: readonly string[]
+  /** The folder of the records. */
+  records: string
 }
 
 /** Why the approved plan's scope does not allow a call, as a clause; null if it does. */

@@ -183,6 +183,7 @@ export function createKnownConversations({
     model: null,
     transcript: null,
     message: null,
+    is_put_off: false,
     told_case_id: null,
   })
 
@@ -225,8 +226,7 @@ export function createKnownConversations({
   }
 
   function bind(conversation: Conversation, caseId: string | null): void {
-    conversation.case_id = caseId
-    conversation.session_id = null
+    Object.assign(conversation, { case_id: caseId, session_id: null, is_put_off: false })
   }
 
   return {

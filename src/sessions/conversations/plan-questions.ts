@@ -6,9 +6,11 @@ import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import type { SessionState } from '../../model/session-state.ts'
+import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type { HookAnswer, HookEvent } from '../../runners/hooks/hook-event.ts'
 import type { SessionDeps } from '../deps.ts'
-import type { KnownConversations } from './known-conversations.ts'
+import { PUT_OFF, pageOf, putOffNotice } from './agent-messages.ts'
+import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import type { PresentedPlan } from './talk.ts'
 import type { Talks } from './talks.ts'
 import { recordedPlan } from './terminal-plan.ts'
@@ -32,8 +34,11 @@ interface QuestionDeps extends SessionDeps {
 
 /** The plans that agents present, and who decides on them. */
 export interface PlanQuestions {
-  /** Records a plan, and waits until it is decided here or in the agent's own dialog. */
-  hearPlan(conversation: Conversation, event: Planned, signal: AbortSignal): Promise<HookAnswer>
+  /**
+   * Records a plan, and waits until it is decided here or in the agent's own dialog. An agent whose terminal is blocked
+   * meanwhile is put off after a minute: the decision comes with its next prompt.
+   */
+  hearPlan(conversation: Conversation, event: Planned, request: HookRequest): Promise<HookAnswer>
   /** A plan that an agent hands in without waiting. Throws if it cannot be read, or an approved one is carried out. */
   propose(conversation: Conversation, plan: string, hypothesis: string | null): Promise<Session>
   /** A plan that an agent wrote, and whose decision comes as a prompt. */
@@ -100,19 +105,25 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
   async function hearPlan(
     conversation: Conversation,
     event: Planned,
-    signal: AbortSignal,
+    request: HookRequest,
   ): Promise<HookAnswer> {
+    const { signal } = request
     const presented = recordedPlan(deps, event.plan)
     const { plan } = presented
     const asked = await mutex.run(conversation.id, async (): Promise<HookAnswer | Session> => {
       const live = liveSession(conversation)
-      if (live && isWorking(live) && live.plan_sha256 === sha256(plan)) return unchanged(event)
+      if (live && isWorking(live) && live.plan_sha256 === sha256(plan)) {
+        if (conversation.is_put_off) conversation.message = null // it is the approval
+        setPutOff(conversation, false)
+        return unchanged(event)
+      }
       const objection = await objectionTo(live, plan)
       if (objection) return { is: 'sentBack', message: `Casefile: ${objection}` }
       return present(conversation, presented)
     })
     if ('is' in asked) return asked
     // it may have been decided since
+    setPutOff(conversation, false)
     const session = liveSession(conversation)
     if (session && isWorking(session)) {
       const approved = await planIn(session)
@@ -120,14 +131,27 @@ export function createPlanQuestions(deps: QuestionDeps): PlanQuestions {
     }
     if (session?.state !== 'plan_ready') return PASS
     const talk = talks.of(session)
-    const answer = await talk.ask(plan, AbortSignal.any([signal, closing]))
+    const { planHold } = deps.limits
+    const isShort = dialectOf(conversation.agent)?.blocksTerminal
+    const limits = isShort ? [AbortSignal.timeout(planHold)] : []
+    const answer = await talk.ask(plan, AbortSignal.any([signal, closing, ...limits]))
     if (closing.aborted) throw stoppingError()
+    if (answer.is === 'pass' && !signal.aborted && limits.some(({ aborted }) => aborted)) {
+      setPutOff(conversation, true)
+      return { is: 'sentBack', message: PUT_OFF, notice: putOffNotice(pageOf(session, request)) }
+    }
     // an edited plan is the operator's; otherwise the agent's own bytes come back
     if (answer.is === 'approved' && answer.plan === plan) return { ...answer, plan: event.plan }
     if (signal.aborted && !talk.isAsking()) {
       await withdraw(conversation, 'The plan was withdrawn in the dialog of the agent.')
     }
     return answer
+  }
+
+  function setPutOff(conversation: Conversation, isPutOff: boolean): void {
+    if (conversation.is_put_off === isPutOff) return
+    conversation.is_put_off = isPutOff
+    known.save(conversation)
   }
 
   /** The agent no longer waits for a decision on its plan. */

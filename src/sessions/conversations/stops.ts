@@ -1,9 +1,8 @@
 import type { Conversation } from '../../model/conversation.ts'
-import type { Session } from '../../model/session.ts'
 import { NO_USAGE, usageNotes } from '../../runners/agents/agent-usage.ts'
 import type { HookAnswer, HookDialect, HookEvent } from '../../runners/hooks/hook-event.ts'
 import { transcriptMark } from '../../runners/hooks/transcript.ts'
-import { endedNotice, waitingNotice } from './agent-messages.ts'
+import { endedNotice, pageOf, waitingNotice } from './agent-messages.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import type { PlanQuestions } from './plan-questions.ts'
 import type { Talks } from './talks.ts'
@@ -56,6 +55,7 @@ export function createStops({
   ): Promise<HookAnswer> {
     const session = liveSession(conversation)
     if (session?.state === 'approved' || session?.state === 'executing') {
+      if (conversation.is_put_off) return PASS // a turn of other work
       await noteUsage(dialect, conversation, 'work')
       const answer = await talks.of(session).stop()
       const ended = lastSession(conversation)
@@ -67,12 +67,8 @@ export function createStops({
     const answer = await questions.hearPlanOfTurn(conversation, plan, event.wasBlocked)
     const waiting = liveSession(conversation)
     if (answer.is !== 'pass' || waiting?.state !== 'plan_ready') return answer
-    return { is: 'pass', notice: waitingNotice(pageOf(waiting, request), conversation.is_strict) }
+    return { is: 'pass', notice: waitingNotice(conversation, pageOf(waiting, request)) }
   }
 
   return { hear, noteUsage }
 }
-
-/** The page of a session in the console, at the address that the hook reached. */
-export const pageOf = ({ case_id, number }: Session, { url }: Pick<HookRequest, 'url'>) =>
-  `${url}/case/${case_id}/session/${number}`
