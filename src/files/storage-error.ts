@@ -14,16 +14,20 @@ const FAILED = ['EIO', 'EROFS', 'ESTALE', 'EUCLEAN', 'EBUSY', 'EMLINK', 'ENOTCON
 /** The disk works, but the process or machine has temporarily run out of a resource. */
 const SHORT = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
 
+export function isShort(error: unknown): boolean {
+  return hasCode(error, ...SHORT)
+}
+
 /**
  * Returns the API error for a disk that failed outside a single write: while reading, or after the write. Null for
  * other errors. The request may or may not have taken effect.
  */
 export function diskError(error: unknown): AppError | null {
   const isFull = hasCode(error, ...FULL)
-  const isShort = hasCode(error, ...SHORT)
-  if (!isFull && !isShort && !hasCode(error, ...FAILED)) return null
-  const what = isFull ? 'The storage is full' : isShort ? SHORT_OF : 'The storage failed'
-  const remedy = isFull ? 'Free space' : isShort ? 'Wait a little' : 'Check the disk'
+  const isScarce = isShort(error)
+  if (!isFull && !isScarce && !hasCode(error, ...FAILED)) return null
+  const what = isFull ? 'The storage is full' : isScarce ? SHORT_OF : 'The storage failed'
+  const remedy = isFull ? 'Free space' : isScarce ? 'Wait a little' : 'Check the disk'
   const message = `${what} (${codeOf(error)}) before the request was finished. ${remedy}, check what was changed, then try again.`
   return new AppError(isFull ? 'storage_full' : 'storage_failed', message, { cause: error })
 }
@@ -40,7 +44,7 @@ export function storageError(error: unknown, path: string): unknown {
     const message = `The change to ${name} was not saved: the storage is full (${codeOf(error)}). Free space, then try again.`
     return new AppError('storage_full', message, { cause: error })
   }
-  if (hasCode(error, ...SHORT)) {
+  if (isShort(error)) {
     const message = `The change to ${name} was not saved: ${SHORT_OF.toLowerCase()} (${codeOf(error)}). Wait a little, then try again.`
     return new AppError('storage_failed', message, { cause: error })
   }

@@ -53,11 +53,11 @@ export const startProgram: ProgramStarter = (call, signal) => {
       clearTimeout(timer)
       reject(error)
     })
-    // EPIPE: it ended before it read everything; its exit code gives the reason
-    child.stdin.on('error', (error: NodeJS.ErrnoException) => {
+    // EPIPE: it ended before it read everything; its exit code gives the reason. None if no descriptors are left
+    child.stdin?.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') reject(error)
     })
-    child.stdin.end(input)
+    child.stdin?.end(input)
     child.on('close', (exit, endedBy) => {
       clearTimeout(timer)
       if (failure !== undefined) return reject(failure)

@@ -73,6 +73,8 @@ export function createProgramProcess(): ProgramStarter {
       return await new Promise<ProgramOutput>((resolve, reject) => {
         waiting.set(id, { resolve, reject })
         signal?.addEventListener('abort', abort)
+        // not connected: it was not started, which its `error` says in a moment
+        if (!child.connected) return
         child.send({ id, call } satisfies ProgramRequest, (error) => error && reject(error))
       })
     } finally {

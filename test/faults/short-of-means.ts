@@ -1,13 +1,15 @@
-import { mkdirSync, readdirSync, renameSync, rmdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { codeOf } from '../../src/files/errno.ts'
 import { storageError } from '../../src/files/storage-error.ts'
 import { problemJson } from '../../src/http/problem-json.ts'
 import { openDatabase } from '../../src/state/database.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
-import { must } from '../fixtures/session-client.ts'
+import { must, planned, step, stream } from '../fixtures/session-client.ts'
 
 /*
  * Errors of the system besides EIO and ENOSPC: quotas, limits of the process, and what a disk of a network says.
@@ -85,3 +87,36 @@ t.test(
     t.match(await must(service, 'PUT', `/cases/${id}`, { title: 'Next' }), { title: 'Next' })
   },
 )
+
+/** Few enough that a step cannot be started, in one place or another. */
+const SPARE = [4, 5, 6, 7, 8, 9, 10, 11, 12]
+const SHORT_MS = 2000
+
+t.test('a run that finds no descriptors left ends, and the service goes on', async (t) => {
+  if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
+  t.teardown(() => {})
+  const dir = t.testdir({ root: {}, state: {} })
+  const service = await startBuilt(t, { root: join(dir, 'root'), stateDir: join(dir, 'state') })
+  const { pid } = service
+  const limit = (most: string | number) =>
+    execFileSync('prlimit', ['--pid', String(pid), `--nofile=${most}:`])
+  const [, usual = ''] = /open files +(\d+)/.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))!
+  const reasons: string[] = []
+  for (const spare of SPARE) {
+    const ref = await planned(service, { runbook: step('true') })
+    const events = await stream(service, ref)
+    limit(readdirSync(`/proc/${pid}/fd`).length + spare)
+    const approved = await service.request('POST', `${ref.path}/approve`).catch(() => null)
+    // a start may also be tried until there are some
+    if (approved?.status === 200) await Promise.race([events.closed, delay(SHORT_MS)])
+    limit(usual)
+    if (approved?.status === 200) await events.closed
+    events.close()
+    const { state } = await must(service, 'GET', ref.path)
+    t.match(state, approved?.status === 200 ? /^(complete|failed)$/ : /./, `${spare} are left`)
+    reasons.push(readFileSync(join(dir, 'root/memory/cases', ref.case_id, 'sessions/1.md'), 'utf8'))
+  }
+  t.match(reasons.join(), 'EMFILE', 'for which some could not be started')
+  t.notMatch(reasons.join(), 'TypeError')
+  t.match(await must(service, 'GET', '/health'), { status: 'ok' })
+})

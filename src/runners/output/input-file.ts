@@ -14,9 +14,13 @@ export interface InputFile {
 /**
  * A file that contains `text`, already unlinked from `folder` when this resolves. Unlike one of Node's sockets, it
  * can be reopened as `/dev/stdin`; a named pipe can only while something writes to it. Null if it cannot be
- * created.
+ * created: `onFailure` gets the error of the system.
  */
-export async function openInputFile(folder: string, text: string): Promise<InputFile | null> {
+export async function openInputFile(
+  folder: string,
+  text: string,
+  onFailure: (error: unknown) => void = () => {},
+): Promise<InputFile | null> {
   const name = `${join(folder, randomBytes(8).toString('hex'))}.in`
   try {
     await writeFile(name, text, { flag: 'wx', mode: 0o600 })
@@ -28,6 +32,7 @@ export async function openInputFile(folder: string, text: string): Promise<Input
     }
   } catch (error) {
     if (codeOf(error) === '') throw error
+    onFailure(error)
     return null
   }
 }

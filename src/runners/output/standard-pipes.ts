@@ -46,9 +46,10 @@ export async function openStandardPipes(
   return {
     stdio: [file?.descriptor ?? plain, out?.descriptor ?? 'pipe', err?.descriptor ?? 'pipe'],
     streamsOf(child) {
+      if (child.pid === undefined) return null // without descriptors it has not even `stdio`
       const stdout = out?.stream ?? child.stdout
       const stderr = err?.stream ?? (child.stdio[4] as Readable | undefined)
-      if (child.pid === undefined || !stdout || !stderr) return null
+      if (!stdout || !stderr) return null
       if (text !== null && child.stdin) feed(child.stdin, text)
       return { stdin: child.stdin, stdout, stderr }
     },

@@ -98,12 +98,16 @@ type Started = Omit<Launched, 'begin'>
 
 async function start(argv: string[], options: LaunchOptions): Promise<Started | NotLaunched> {
   const { cwd, env } = options
-  const [{ words, table }, pipes] = await Promise.all([
+  const [command, opened] = await Promise.allSettled([
     commandFor(argv, options),
     openStandardPipes(options.stdin, options.scratch),
   ])
-  const [file = '', ...args] = words
+  if (opened.status === 'rejected') throw opened.reason
+  const pipes = opened.value
+  const table = command.status === 'fulfilled' ? command.value.table : null
   try {
+    if (command.status === 'rejected') throw command.reason
+    const [file = '', ...args] = command.value.words
     const [input, output, errors] = pipes.stdio
     const child: ChildProcess = spawn(file, args, {
       cwd,
@@ -111,6 +115,7 @@ async function start(argv: string[], options: LaunchOptions): Promise<Started | 
       detached: true,
       stdio: [input, output, 'pipe', 'pipe', errors, ...(table === null ? [] : [table.descriptor])],
     })
+    child.on('error', () => {}) // comes late if no descriptors are left, and nothing else may listen by then
     const streams = pipes.streamsOf(child)
     if (child.pid !== undefined && streams) return { child, pid: child.pid, ...streams }
     const [error] = await once(child, 'error')

@@ -3,6 +3,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { codeOf } from '../../files/errno.ts'
+import { isShort } from '../../files/storage-error.ts'
+import { AppError } from '../../model/app-error.ts'
 import { namespacePath } from '../../platform/proc.ts'
 import { firstChild } from '../../platform/processes.ts'
 
@@ -29,6 +32,13 @@ echo ready
 exec >/dev/null
 wait`
 
+/** A lack of descriptors or processes passes. Meanwhile nothing may run with less protection. */
+export function mustHaveMeans(error: unknown): void {
+  if (!isShort(error)) return
+  const what = `The sandbox could not be started: ${codeOf(error)}`
+  throw new AppError('storage_failed', `${what}. Wait a little, then try again.`, { cause: error })
+}
+
 /** Null if it cannot be made here. `unshare` with its options makes the namespaces. */
 export async function openProcessNamespace(
   unshare: readonly string[],
@@ -48,9 +58,14 @@ export async function openProcessNamespace(
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  child.on('error', () => {}) // it also closes
+  child.on('error', () => {}) // none may end this service
   child.stdin?.on('error', () => {})
-  if (child.pid === undefined || !(await isReady(child))) {
+  if (child.pid === undefined) {
+    const [error] = await once(child, 'error')
+    mustHaveMeans(error)
+    return null
+  }
+  if (!(await isReady(child))) {
     await kill(child)
     return null
   }

@@ -11,7 +11,12 @@ import { mountPoints } from '../../platform/mounts.ts'
 import { openFilePath } from '../../platform/proc.ts'
 import { type InputFile, openInputFile } from '../output/input-file.ts'
 import { findProgram } from './find-program.ts'
-import { joinWords, openProcessNamespace, type ProcessNamespace } from './process-namespace.ts'
+import {
+  joinWords,
+  mustHaveMeans,
+  openProcessNamespace,
+  type ProcessNamespace,
+} from './process-namespace.ts'
 import {
   FIRST_DESCRIPTOR,
   MOST_OPENED,
@@ -85,10 +90,16 @@ export async function openSandbox(
   let reason = ''
   for (const way of waysOf(tools, prefer, processes)) {
     const sandbox = sandboxBy(way, tools, found)
-    const wrong = await tryOut(await sandbox.wrap('exec "$@"', [], ['/bin/sh', '-c', ':']), signal)
-    if (wrong === null) return sandbox
+    try {
+      const probe = await sandbox.wrap('exec "$@"', [], ['/bin/sh', '-c', ':'])
+      const wrong = await tryOut(probe, signal)
+      if (wrong === null) return sandbox
+      reason = wrong
+    } catch (error) {
+      await sandbox.end()
+      throw error
+    }
     await sandbox.end()
-    reason = wrong
     if (signal?.aborted) break
   }
   return none(reason)
@@ -179,7 +190,7 @@ function sandboxBy(way: Way, tools: Tools, folders: FoundFolders) {
       return {
         words: [...(await wordsBefore()), ...shell, ...words, ...end],
         // mount reads no table from a pipe
-        table: await openInputFile(tmpdir(), `${table}\n`),
+        table: await openInputFile(tmpdir(), `${table}\n`, mustHaveMeans),
       }
     },
     async end() {
@@ -346,10 +357,14 @@ async function tryOut(
       stdio: ['ignore', 'ignore', 'pipe', 'ignore', 'ignore', table.descriptor],
       ...(signal && { signal }),
     })
-    child.on('error', () => {}) // it also closes
+    let failure: unknown
+    child.on('error', (error) => {
+      failure = error // it also closes
+    })
     const closed = new Promise<number | null>((resolve) => child.once('close', resolve))
-    const stderr = await text(child.stderr!)
+    const stderr = child.stderr ? await text(child.stderr) : ''
     const code = await closed
+    mustHaveMeans(failure)
     if (code === 0) return null
     if (signal?.aborted) return STOPPED
     if (child.killed) return `the mounts were not made within ${PROBE_MS / 1000} s`
