@@ -19,5 +19,6 @@ export async function findHeard(memoryRoot: string): Promise<Heard> {
   const client = createClient({ url }, AbortSignal.timeout(5000))
   const health: HealthJson = (await client.request('GET', '/health')).body
   const conversations = (await client.request('GET', '/conversations')).body
-  return { url, conversations, not_understood: health.hooks_not_understood }
+  // the service may be of an older version than this program
+  return { url, conversations, not_understood: health.hooks_not_understood ?? [] }
 }
