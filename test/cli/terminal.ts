@@ -58,6 +58,28 @@ async function scene<S extends Client>(
 }
 
 t.test('in a terminal', needsTmux, async (t) => {
+  t.test('a proof is shown before it is verified, and only if the answer is yes', async (t) => {
+    const cli = cliHere(t)
+    await cli.run('new', 'Door')
+    await cli.run('item', 'door', 'All tests pass', '--type', 'test-log', '--required')
+    const report = `TAP version 13\n1..20\n${Array.from({ length: 20 }, (_, n) => `ok ${n + 1} - t\n`).join('')}`
+    await cli.run('proof', 'add', 'door', '--text', report)
+    const env = { ...cli.env, NO_COLOR: '', TERM: 'xterm-256color' }
+    const open = () =>
+      openPane(t, `'${process.execPath}' '${CLI}' proof verify door`, { cwd: cli.root, env })
+    const first = open()
+    const asked = await first.shows(/Verify it\? \[y\/N\]/)
+    t.match(asked, /test-log, not verified, 20 of 20 tests passed\nwould meet: All tests pass\n/)
+    t.match(asked, /│ TAP version 13\n[\s\S]*… 10 more lines: casefile proof show/)
+    first.press('n', 'Enter')
+    await first.shows(/exit=6/)
+    t.match((await cli.run('proof', 'list', 'door', '--json')).json, [{ verified: false }])
+    const second = open()
+    await second.shows(/Verify it\?/)
+    second.press('y', 'Enter')
+    t.match(await second.shows(/exit=0/), /Proof requirements are met/)
+  })
+
   t.test('a plan is approved at the prompt, and its run is told', async (t) => {
     const { service, ref, open } = await waiting(t, QUICK)
     const pane = open('approve door')

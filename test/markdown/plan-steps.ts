@@ -81,6 +81,30 @@ t.test('a fence with run behind its language is a step', async (t) => {
   }
 })
 
+t.test('the exit code of a test step is that of its tests', async (t) => {
+  const scripts: [script: string, language: string, why: RegExp | null][] = [
+    ['make test', 'sh', null],
+    ['cd a\nnpm ci && npm test -- -t "a|b" 2>&1', 'sh', null],
+    ["pytest -k 'a || b' # a | b", 'sh', null],
+    ['pytest | tail -5', 'sh', /a pipe in sh/],
+    ['pytest | tail -5', 'bash', null],
+    ['pytest || true', 'bash', /\|\| hides/],
+    ['pytest &\nwait', 'sh', /behind & runs apart/],
+    ['set +e\npytest\necho done', 'sh', /set \+e/],
+    ['if pytest; then echo ok; fi', 'sh', /a condition/],
+    ['! pytest', 'sh', /a condition/],
+    ['pytest && echo ok\necho done', 'sh', /&& hides/],
+    ['process.exit(a || b)', 'js', null],
+  ]
+  for (const [script, language, why] of scripts) {
+    const of = async (proof: string) =>
+      (await readPlan(`\`\`\`${language} run proof=${proof}\n${script}\n\`\`\`\n`)).errors
+    if (why === null) t.strictSame(await of('test'), [], script)
+    else t.match(await of('test'), [{ line: 1, message: why }], script)
+    t.strictSame(await of('log'), [], script)
+  }
+})
+
 t.test('what is not understood makes the plan invalid, with its line', async (t) => {
   const cases: [info: string, message: RegExp][] = [
     ['sh, run', /"sh," cannot be run/],

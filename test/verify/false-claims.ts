@@ -149,6 +149,25 @@ const FORGERIES: Record<string, Forgery> = {
     code: 'proof_missing',
     message: /not counted yet\. To continue, let a service count it \(casefile serve\) and commit/,
   },
+  'a text, and counts beside it, as test log': {
+    forge(repo, { ref, proofId }) {
+      const path = repo.file(ref.case_id, `proof/${proofId}.md`)
+      repo.edit(path, /```[^\n]*\n[\s\S]*?\n```/, '```text\nall good, trust me\n```')
+      repo.edit(path, /^sha256: .*$/m, `sha256: ${sha256('all good, trust me')}`)
+    },
+    code: 'proof_missing',
+    message: /neither a test report that was counted nor the log of a test step/,
+  },
+  'a diff as test log': {
+    forge(repo, { ref, proofId }) {
+      const path = repo.file(ref.case_id, `proof/${proofId}.md`)
+      const diff = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n 1..1\n ok 1 - it works'
+      repo.edit(path, /```[^\n]*\n[\s\S]*?\n```/, `\`\`\`text\n${diff}\n\`\`\``)
+      repo.edit(path, /^sha256: .*$/m, `sha256: ${sha256(diff)}`)
+    },
+    code: 'proof_missing',
+    message: /it is a diff, which is no test-log/,
+  },
   'no proof at all': {
     forge: (repo, { ref, proofId }) => rmSync(repo.file(ref.case_id, `proof/${proofId}.md`)),
     code: 'proof_missing',

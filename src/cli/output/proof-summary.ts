@@ -17,7 +17,9 @@ export function proofSummary(proof: ProofJson, gate: GateJson): string {
   const met = itemsMetBy(proof.type, gate).map((item) => visibleText(item))
   return [
     `${proof.id.slice(0, 8)}  ${visibleText(proof.type)}, ${proofState(proof)}`,
-    met.length > 0 ? `would meet: ${met.join(', ')}` : 'would meet nothing that is missing',
+    met.length === 0
+      ? 'would meet nothing that is missing'
+      : `${proof.supports ? 'would meet' : 'only if accepted, would meet'}: ${met.join(', ')}`,
     ...testLines(proof),
     ...lines.slice(0, MOST_LINES).map((line) => `  │ ${shownLine(line)}`),
     ...(left > 0 ? [`  │ … ${counted(left, 'more line')}: casefile proof show ${place}`] : []),
