@@ -46,7 +46,7 @@ const REMEDIES: Record<ProblemCode, string> = {
   untrusted_settings: 'Review the setting, then run casefile trust, or remove it.',
   untrusted_agent_files: 'Review the file, then run casefile trust, or remove it.',
   state_damaged:
-    'Restart the service. It sets the damaged file aside and reads all cases from their files again.',
+    'Restart the service. It checks the file. If it is damaged, it sets it aside and reads all cases from their files again.',
   state_reset: 'Register the webhooks again. This problem disappears at the next start.',
   bad_name:
     'Rename or move it as described in the message. The folder of a case is named by a lower-case UUID.',

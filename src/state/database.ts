@@ -3,8 +3,8 @@
  * the memory root writes it (`owner/ownership.ts`); commands open it read-only. If it is deleted, cases and search
  * are read again from the files. Lost are: the event log (streams resume with `resync`), webhooks with their pending
  * deliveries, what was last published (edits made before the next start get no event), frozen baselines, texts of earlier plans, the last readable text of a file that is broken now, and the
- * records by which the next start ends processes of a killed run. A damaged or foreign file is set aside and a new
- * one made.
+ * records by which the next start ends processes of a killed run. A foreign file, or one that its check calls damaged,
+ * is set aside and a new one made.
  */
 
 import {
@@ -91,15 +91,25 @@ export async function openDatabase(
   let gathered: Work[] = []
 
   function open(): SqliteConnection {
-    if (existsSync(damageNote)) putAside('it was found damaged while the service ran')
     try {
+      if (existsSync(damageNote)) {
+        if (isIntact(path)) forgetDamage()
+        else putAside('it was found damaged while the service ran')
+      }
       return openConnection(path)
     } catch (error) {
-      const isUseless = error instanceof ForeignDatabase || sqliteFault(error) === 'damaged'
-      if (!isUseless) throw refusalOf(error)
-      putAside((error as Error).message)
+      const isDamaged = sqliteFault(error) === 'damaged'
+      if (!isDamaged && !(error instanceof ForeignDatabase)) throw refusalOf(error)
+      if (!isDamaged || !isIntact(path)) putAside((error as Error).message)
       return openConnection(path)
     }
+  }
+
+  function forgetDamage(): void {
+    rmSync(damageNote, { force: true })
+    log(
+      `${DATABASE_FILE} could not be read while the service ran, but is intact: it is used as it is`,
+    )
   }
 
   function putAside(why: string): void {
@@ -232,7 +242,7 @@ export async function openDatabase(
 
   /** Leaves a note for the next start. */
   function noteDamage(said: string): void {
-    damage = `damaged (${said}). Restart the service: it sets the file aside and reads the cases again. Nothing about a case is lost.`
+    damage = `damaged (${said}). Restart the service: it checks the file, and if it is damaged, sets it aside and reads the cases again. Nothing about a case is lost.`
     log(`${DATABASE_FILE} is ${damage}`)
     writeFileSync(damageNote, `${said}\n`, { mode: 0o600 })
   }
@@ -362,6 +372,20 @@ export function readDatabase<T>(folder: string, read: (database: ReadOnlyDatabas
     return read(database)
   } finally {
     database.close()
+  }
+}
+
+/** SQLite also calls it damage if the disk fails to read a page once. */
+function isIntact(path: string): boolean {
+  const connection = connect(path)
+  try {
+    const found = connection.prepare('PRAGMA quick_check(1)').all()
+    return Object.values(found[0] ?? {})[0] === 'ok'
+  } catch (error) {
+    if (sqliteFault(error) === 'damaged') return false
+    throw error
+  } finally {
+    connection.close()
   }
 }
 

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { must } from '../fixtures/session-client.ts'
+import { rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 /** More than SQLite keeps in memory: each with a text of its own. */
@@ -54,4 +56,20 @@ t.test('a database that is damaged while the service runs is named in /health', 
   for (const [n, id] of ids.entries()) {
     t.equal((await app.request('GET', `/cases/${id}`)).json.title, `Case ${n}`)
   }
+})
+
+t.test('a note of damage costs nothing if the file is intact', async (t) => {
+  const app = await openTestService(t)
+  await app.newCase({ title: 'A case' })
+  const hook = { url: 'http://127.0.0.1:1234/', events: ['proof_created'], secret: 's' }
+  const { id } = await must(app, 'POST', '/webhooks', hook)
+  const told = () => rowsOnDisk(app.stateDir, 'SELECT * FROM events')
+  const before = told()
+  t.ok(before.length > 0)
+  writeFileSync(join(app.stateDir, 'casefile.db.damaged'), 'database disk image is malformed\n')
+  await app.restart()
+  t.notOk(existsSync(join(app.stateDir, 'casefile.db.damaged')))
+  t.strictSame((await app.request('GET', '/health')).json.problems, [])
+  t.match((await app.request('GET', '/webhooks')).json, [{ id }])
+  t.strictSame(told().slice(0, before.length), before)
 })
