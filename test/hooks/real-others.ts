@@ -7,7 +7,7 @@ import { needsTmux } from '../fixtures/tmux.ts'
 
 /*
  * The real Gemini CLI, Copilot and opencode in a terminal, with the hooks that `casefile hooks install` writes, and a
- * scripted model. Gemini and Copilot ask in their own dialog once more when the operator has approved.
+ * scripted model. Gemini and Copilot ask in their own dialog for the plan once more when the operator has approved.
  */
 
 const IDS = ['gemini', 'copilot', 'opencode'] as const
@@ -19,6 +19,8 @@ for (const id of IDS) {
   t.test(`${id} in a terminal`, options, async (t) => {
     t.test('plans, is sent back, is approved, and works', (t) => wholeFlow(t, id))
     t.test('calls no tool while the service is down', (t) => serviceDown(t, id))
+    if (id === 'opencode') return
+    t.test('is put off, and told of the approval with the next prompt', (t) => putOff(t, id))
   })
 }
 
@@ -45,11 +47,40 @@ async function wholeFlow(t: Test, id: Id): Promise<void> {
     await terminal.shows(agent.dialog)
     await terminal.choose(...agent.approves)
   }
-  if (id === 'copilot') {
-    await terminal.shows(/Do you want to edit/)
-    await terminal.choose('Enter')
-  }
   t.match(await session({ state: 'complete' }), { diff: { file: 'app.js', additions: 1 } })
+  t.equal(file('app.js'), 'limit = 10\n')
+  await terminal.shows(/Casefile records this as "Limit"/)
+  await terminal.shows(/recorded as session 1: complete/)
+}
+
+/** Nobody decides within the minute that these wait. */
+async function putOff(t: Test, id: 'gemini' | 'copilot'): Promise<void> {
+  const agent = { ...REAL_AGENTS[id], ...TERMINAL_AGENTS[id] }
+  const scene = await terminalScene(t, id)
+  const { model, terminal, session, post, told, file } = await scene.open('Limit')
+  model.script(...agent.presents('1. Raise it.\n'), { text: 'It waits for you.' })
+  await terminal.say('Raise the limit')
+  const waiting = await session({ state: 'plan_ready' })
+  const edit = agent.edits(join(scene.root, 'app.js'), 'limit = 1', 'limit = 10')
+  model.script(edit, { text: 'It still waits.' })
+  await terminal.say('And rename it')
+  await terminal.shows(/Then tell the agent to go on/, 90_000)
+  // Copilot hands it to the turn that was held, and says so to no hook
+  if (id === 'copilot') {
+    await terminal.shows(/It waits for you\./)
+    await terminal.say('And now?')
+  }
+  await told(/still waits for the operator/)
+  await terminal.shows(/It still waits\./)
+  t.equal(file('app.js'), 'limit = 1\n', 'what was typed meanwhile changes nothing')
+  await post(waiting, 'approve')
+  const [presents] = agent.presents('1. Raise it.\n').slice(-1)
+  model.script(presents!, edit, { text: 'Done.' })
+  await terminal.say('Go on')
+  await told(/The operator approved the plan/)
+  await terminal.shows(agent.dialog)
+  await terminal.choose(...agent.approves)
+  await session({ state: 'complete' })
   t.equal(file('app.js'), 'limit = 10\n')
 }
 

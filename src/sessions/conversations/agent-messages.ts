@@ -74,6 +74,10 @@ export const PUT_OFF =
 export const STILL_WAITS =
   "The plan still waits for the operator's approval in Casefile, so nothing may be changed, whatever this prompt says. Answer what needs no change."
 
+/** What the agent and its person are told with a prompt that comes right after the approval. */
+export const BEGINS_SOON =
+  'Casefile: the plan is approved, and its tests run once before the work. Nothing may be changed yet: go on with the next prompt, in a moment.'
+
 /** What it is told when it does something else after the approval. */
 export const NOT_YET =
   "Casefile: the plan was approved meanwhile, but this turn is not its work. End the turn: the work begins with the person's next prompt."

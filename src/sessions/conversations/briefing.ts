@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Session } from '../../model/session.ts'
 import { visibleText } from '../../model/visible-text.ts'
@@ -8,6 +9,7 @@ import type { SessionDeps } from '../deps.ts'
 import { openingPrompt } from '../prompt.ts'
 import {
   approvedText,
+  BEGINS_SOON,
   boundNotice,
   goOnText,
   HOW_TO_PLAN,
@@ -18,11 +20,13 @@ import {
   sentBackText,
   taskText,
 } from './agent-messages.ts'
+import { isWork } from './gate.ts'
 import type { HookRequest, KnownConversations } from './known-conversations.ts'
 import type { Talks } from './talks.ts'
 
-/** The hook of a conversation's begin must be answered within 5 s. */
+/** The hooks of a conversation's begin and of a prompt must be answered within 5 s. */
 const SIMILAR_CASES_MS = 1_000
+const BEGIN_MS = 3_000
 const PASS: HookAnswer = { is: 'pass' }
 
 /** What agents are told outside of their calls: about their case, and about decisions on their plans. */
@@ -76,15 +80,8 @@ export function createBriefing(
     conversation: Conversation,
     request: Pick<HookRequest, 'url'>,
   ): Promise<HookAnswer> {
-    const session = known.liveSession(conversation)
-    // an approval comes with a message, once the tests before the work have run
-    const isApproved = session?.state === 'approved' || session?.state === 'executing'
-    const isWaiting =
-      session?.state === 'plan_ready' || (isApproved && conversation.message === null)
-    if (conversation.is_put_off && isWaiting) {
-      const notice = putOffNotice(pageOf(session, request))
-      return { is: 'context', text: STILL_WAITS, notice }
-    }
+    const waits = conversation.is_put_off ? await whyWaiting(conversation, request) : null
+    if (waits) return { is: 'context', ...waits }
     const isTold = conversation.told_case_id === conversation.case_id
     const opening = isTold ? PASS : await begin(conversation)
     const { message, is_put_off } = conversation
@@ -93,6 +90,23 @@ export function createBriefing(
     if (message === null) return opening
     if (opening.is !== 'context') return { is: 'context', text: message }
     return { ...opening, text: `${opening.text}\n\n${message}` }
+  }
+
+  /** What the agent and its person are told if the work does not begin with this prompt; null if it does. */
+  async function whyWaiting(
+    conversation: Conversation,
+    request: Pick<HookRequest, 'url'>,
+  ): Promise<{ text: string; notice: string } | null> {
+    const session = known.liveSession(conversation)
+    if (session?.state === 'plan_ready') {
+      return { text: STILL_WAITS, notice: putOffNotice(pageOf(session, request)) }
+    }
+    if (!isWork(session?.state ?? null)) return null
+    // the message that the plan is approved comes once the tests before the work have run
+    for (const end = Date.now() + BEGIN_MS; conversation.message === null; await delay(50)) {
+      if (Date.now() > end) return { text: BEGINS_SOON, notice: BEGINS_SOON }
+    }
+    return null
   }
 
   /** Tells the agent something: at once if it can be reached, else at its next prompt. */
