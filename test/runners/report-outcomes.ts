@@ -111,6 +111,8 @@ checkNotes('totals of a JUnit report that contradict it make it incomplete', [
   [suite('tests="1" skipped="1"', OK), incomplete(1)],
   [suite('tests="3" skipped="1"', OK + SKIPPED), `${passed(1)}, 1 skipped, ${INCOMPLETE}`],
   [`${suite('tests="1"', OK)}\n${suite('tests="2"', OK)}`, incomplete(2)],
+  [`<testsuites>${OK}<!-- pass 1 --><!-- fail 1 --><!-- todo 0 --></testsuites>`, incomplete(1)],
+  [`<testsuites>${OK}<!-- fail 0 --><!-- cancelled 1 --></testsuites>`, incomplete(1)],
   [
     `<testsuites name="pytest tests"><testsuite name="pytest" tests="2"/></testsuites>`,
     `no tests ran, ${INCOMPLETE}`,
@@ -118,6 +120,7 @@ checkNotes('totals of a JUnit report that contradict it make it incomplete', [
 ])
 
 checkNotes('totals that count otherwise do not', [
+  [`<testsuites><!-- fail 1 -->${OK}<!-- fail 0 --></testsuites>`, passed(1)],
   [suite('tests="1" failures="0" skipped="1"', OK + SKIPPED), `${passed(1)}, 1 skipped`],
   [suite('tests="2" failures="0" skipped="1"', OK), passed(1)],
   [suite('tests="2" disabled="1"', OK), passed(1)],
@@ -139,6 +142,10 @@ const GOOD = `${RETRY}/>`
 const gradle = (cases: string, more = '') =>
   `<testsuite name="org.example.StoreTest"${more}>${cases}</testsuite>`
 
+/** A suite with a display name instead of its class. */
+const displayed = (totals: string) =>
+  `<testsuite name="A store" ${totals} errors="0" timestamp="t" hostname="h" time="1">${BAD}${GOOD}</testsuite>`
+
 checkNotes('a test that passed on a retry is flaky, and passed', [
   [one('<flakyFailure/>'), `${passed(1)}, 1 flaky`],
   [one('<flakyError/><flakyError/>'), `${passed(1)}, 1 flaky`],
@@ -155,6 +162,9 @@ checkNotes('a test that passed on a retry is flaky, and passed', [
   [gradle(BAD + BAD), '1 of 1 test failed'],
   [gradle(GOOD + BAD), '1 of 2 tests failed'],
   [gradle(`${BAD}${RETRY}><skipped/></testcase>`), '1 of 1 test failed, 1 skipped'],
+  [displayed('tests="2" skipped="0" failures="1"'), `${passed(1)}, 1 flaky`],
+  // pytest writes the same attributes in another order, and a failed subtest before its test
+  [displayed('failures="1" skipped="0" tests="2"'), '1 of 2 tests failed'],
   // two tests of one name, in reports that are not Gradle's
   [gradle(BAD + GOOD, ' version="3.0"'), '1 of 2 tests failed'],
   [gradle(`${BAD.replace('time', 'assertions="1" time')}${GOOD}`), '1 of 2 tests failed'],
@@ -184,6 +194,9 @@ checkNotes('a directive of TAP is what the specification says', [
   [tap('ok 1 - a # time=5ms', 'not ok 2 - b # time=1ms'), '1 of 2 tests failed'],
 ])
 
+/** The output of `prove -v`. */
+const prove = (files: string, result = 'PASS') => `t/a.t .. \n${files}Files=2\nResult: ${result}\n`
+
 checkNotes("the runner's own closing counts decide about a doubtful title", [
   [
     `${tap('ok 1 - a', 'not ok 2 - b # TODO 17\n  ---\n  a: 1\n  ...')}# tests 2\n# pass 1\n# fail 1\n`,
@@ -200,7 +213,21 @@ checkNotes("the runner's own closing counts decide about a doubtful title", [
   [`${tap('ok 1 - a')}# cancelled 1\n`, incomplete(1)],
   [`${tap('ok 1 - a')}# failed 1 of 2 tests\n`, incomplete(1)],
   [`${tap('ok 1 - a')}# Looks like you failed 1 test of 1.\n`, incomplete(1)],
+  ['# Looks like your test exited with 3 just after 1.\n1..1\nok 1 - a\n', incomplete(1)],
+  [`${tap('ok 1 - a')}# Totals: pass:0 fail:1 xfail:0 xpass:0 skip:0 error:0\n`, incomplete(1)],
+  [`${tap('ok 1 - a')}# Totals: pass:1 fail:0 xfail:0 xpass:0 skip:0 error:0\n`, passed(1)],
+  [prove('ok 1 - a\n1..1\n', 'FAIL'), incomplete(1)],
   ['TAP version 13\n# fail 3\nok 1 - prints "# fail 3"\n1..1\n', passed(1)],
+])
+
+checkNotes('prove says ok below each file that passed', [
+  [prove('1..2\nok 1 - a\nok 2 - b\nok\nt/b.t .. \n1..1\nok 1 - c\nok\n'), passed(3)],
+  [
+    prove('ok 1 - a\n1..1\nok       34 ms ( 0.00 usr )\nt/b.t .. \nok 1 - c\n1..1\nok\n'),
+    passed(2),
+  ],
+  [prove('1..1\nnot ok 1 - a\nFailed 1/1 subtests\n', 'FAIL'), '1 of 1 test failed'],
+  ['1..2\nok\nok\nok\n', incomplete(3)],
 ])
 
 checkNotes('plans, subtests and ends of TAP', [

@@ -27,8 +27,7 @@ export function findJunit(text: string): number {
  * Counts the test cases in JUnit XML, at any depth: one report or several concatenated files, with other output
  * around them. An error counts as a failure, also of a test that was skipped too. A test that passed on a retry passed.
  * A report whose own totals contradict the count is incomplete. Document types are not read and entities not expanded.
- * Null if there is no report. The format cannot say that a parent failed although its cases passed (Node's reporter, for an error
- * after the last subtest); only the exit code shows that.
+ * Null if there is no report.
  */
 export function readJunit(text: string, sink?: TestSink): TestResults | null {
   let seen = false
@@ -49,7 +48,9 @@ export function readJunit(text: string, sink?: TestSink): TestResults | null {
       explained.failures += retries + (isTodo || outcome === 'failed' ? 1 : 0)
       sink?.add({ ...failure, path: () => path, outcome, output })
     }
-    complete &&= counts.failed > 0 || !contradictsTotals(nodes, explained.failures)
+    complete &&=
+      counts.failed > 0 ||
+      !(contradictsTotals(nodes, explained.failures) || NODE_FAILED.test(report))
   }
   if (!seen) return null
   const { flaky, failed, skipped } = counts
@@ -59,6 +60,10 @@ export function readJunit(text: string, sink?: TestSink): TestResults | null {
   const named = { ...results, failures: failedTests(failures) }
   return flaky === 0 ? named : { ...named, flaky: { count: flaky, names: flakyNames } }
 }
+
+/** Node's reporter states its totals in comments at the end. */
+const NODE_FAILED =
+  /<!-- (?:fail|cancelled) [1-9]\d* -->\s*(?:<!-- [a-z_]+ [\d.]+ -->\s*)*<\/testsuites>\s*$/
 
 /** Matches what begins or ends a report. Tags in character data or comments do not count. */
 const PARTS =
@@ -117,21 +122,22 @@ const NONE_RETRIED: Retries = new Map()
 /**
  * Gradle's retry plugin writes each run of a test as a test case of its own, and the last one counts. Elsewhere two
  * tests may have one name. So this reads only suites in Gradle's form: a Java class, with no attribute that Gradle does
- * not write.
+ * not write; or, if the suite has a display name, with all of them in their order.
  */
 function retriesIn(nodes: readonly XmlNode[], suite: XmlNode): Retries {
   const suiteName = attribute(suite, 'name') ?? ''
-  const isGradle =
-    /^(?:[\w$]+\.)*[A-Z][\w$]*$/.test(suiteName) &&
-    attributeNames(suite).every((name) => GRADLE_SUITE.has(name))
-  if (!isGradle) return NONE_RETRIED
+  const names = attributeNames(suite)
+  if (!names.every((name) => GRADLE_SUITE.has(name))) return NONE_RETRIED
+  const isDisplayed = names.join() === [...GRADLE_SUITE].join()
   const last = new Map<string, { node: XmlNode; failures: number }>()
   const retried = new Map<XmlNode, number | 'again'>()
   for (const node of nodes) {
     const [tag, children] = element(node)
-    if (tag !== 'testcase' || attribute(node, 'classname') !== suiteName) continue
+    const classname = attribute(node, 'classname') ?? ''
+    if (tag !== 'testcase' || !JAVA_CLASS.test(classname)) continue
+    if (classname !== suiteName && !(isDisplayed && classname.includes('.'))) continue
     if (attributeNames(node).some((name) => !GRADLE_CASE.has(name))) continue
-    const name = attribute(node, 'name') ?? ''
+    const name = `${classname} ${attribute(node, 'name') ?? ''}`
     const before = last.get(name)
     const has = (tags: RegExp) => children.some((child) => tags.test(element(child)[0]))
     // only a run that failed is repeated
@@ -145,6 +151,7 @@ function retriesIn(nodes: readonly XmlNode[], suite: XmlNode): Retries {
   return retried
 }
 
+const JAVA_CLASS = /^(?:[\w$]+\.)*[A-Z][\w$]*$/
 const GRADLE_CASE: ReadonlySet<string> = new Set(['name', 'classname', 'time'])
 const GRADLE_SUITE: ReadonlySet<string> = new Set([
   'name',

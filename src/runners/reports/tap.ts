@@ -39,7 +39,7 @@ export function tapObstacle(text: string): string | null {
  * subtests is a test. Null if there is no TAP: no plan, no test point and no bail out.
  */
 export function readTap(text: string, sink?: TestSink): TestResults | null {
-  const lines = withPlainTitles(text.replaceAll('\r\n', '\n'))
+  const lines = withPlainTitles(withoutVerdicts(text.replaceAll('\r\n', '\n')))
   const documents = tapDocuments(lines).map((document) => readDocument(document, sink))
   const found = documents.filter((document) => document !== null)
   return found.length === 0 ? null : resultsOf(found)
@@ -223,17 +223,27 @@ function withPlainTitles(text: string): string {
   })
 }
 
-/** The comments with which a runner sums up: node:test, tape, ava, mocha, zora, node-tap and Test::More. */
+/** `prove -v` writes a line "ok" below each file that passed, which is no test point. */
+function withoutVerdicts(text: string): string {
+  return PROVE.test(text) ? text.replace(/^ok(?: +\d+ m?s\b.*)?$/gm, '') : text
+}
+
+const PROVE = /^Result: (?:PASS|FAIL|NOTESTS)$/m
+
+/** The lines with which a runner sums up: node:test, tape, ava, mocha, zora, node-tap, the kernel's tests and prove. */
 const SUMMARY =
-  /^# (?:(tests|pass|fail|failure|failed|cancelled|suites):? +(\d+)\b|Looks like you (failed) (\d+)|Looks like your test (?:exited|died))/gm
+  /^(?:# (?:(tests|pass|fail|failure|failed|cancelled|suites):? +(\d+)\b|Totals:.* (?:fail|error):[1-9])|Result: (?:FAIL|NOTESTS)$)/gm
+/** Test::More's last word is on standard error, so it may stand anywhere in a log. */
+const DIED = /^# Looks like (?:you failed \d|your test (?:exited|died))/m
 
 /** Whether the runner's own closing counts contradict the test points, in a report in which none failed. */
 function contradictsSummary(text: string, { passed, failed }: Level, points: Points): boolean {
   if (failed > 0) return false
+  if (DIED.test(text)) return true
   const last = Math.max(text.lastIndexOf('\nok'), text.lastIndexOf('\nnot ok'), 0)
   const said = new Map<string, number>()
-  for (const [, word, count, perl, perlCount] of text.slice(last).matchAll(SUMMARY))
-    said.set(perl ?? word ?? 'died', Number(perlCount ?? count ?? 1))
+  for (const [, word, count] of text.slice(last).matchAll(SUMMARY))
+    said.set(word ?? 'died', Number(count ?? 1))
   const failing = ['fail', 'failure', 'failed', 'cancelled', 'died'].map(
     (each) => said.get(each) ?? 0,
   )
