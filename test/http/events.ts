@@ -4,6 +4,7 @@ import t from 'tap'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { connect, type EventSourceClient, numberOf } from '../fixtures/event-source.ts'
 import { notBrief } from '../fixtures/full.ts'
+import { hookedAgent } from '../fixtures/hooks.ts'
 import { dialogue } from '../fixtures/raw-socket.ts'
 import { envelope, finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -19,6 +20,30 @@ async function until(client: EventSourceClient, fits: (type: string, payload: ob
 
 const ofCase = (id: string, type: string) => (event: string, payload: { case_id?: string }) =>
   event === type && payload.case_id === id
+
+t.test('each plan that waits for approval needs attention, also a revised one', async (t) => {
+  const app = await openTestService(t)
+  const live = await events(app)
+  const { id: case_id } = await app.newCase({ title: 'Limit' })
+  const agent = hookedAgent(app, { case_id })
+  const isAttention = ofCase(case_id, 'attention_needed')
+  const waiting = async (count: number) => {
+    const { received } = live
+    const needed = () =>
+      received.filter((each) => isAttention(each.event, envelope(each).payload as object))
+    while (needed().length < count) await live.next((each) => each.event === 'attention_needed')
+    t.equal(needed().length, count)
+  }
+  for (const [at, plan] of ['1. Raise it.', '1. Raise it to ten.', '1. Raise it.'].entries()) {
+    const asked = agent.present(plan)
+    await waiting(at + 1)
+    const [session] = await must(app, 'GET', `/cases/${case_id}/sessions`)
+    const verb = at < 2 ? 'revise' : 'abandon'
+    await must(app, 'POST', `/cases/${case_id}/sessions/${session.id}/${verb}`, { note: 'Why?' })
+    t.match(await asked, { behavior: 'deny' })
+  }
+  live.close()
+})
 
 t.test('every change of the workspace is on GET /events, with one id each', async (t) => {
   const app = await openTestService(t)

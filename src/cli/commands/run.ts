@@ -26,7 +26,12 @@ const OTHERS = ['gemini', 'opencode', 'copilot']
 export function command(): Command {
   const run = new Command('run')
     .description('Start an agent in this terminal that waits for you. Installs nothing.')
-    .addArgument(new Argument('<agent>', 'claude or codex.').choices([...AGENTS, ...OTHERS]))
+    .addArgument(
+      new Argument('<agent>', 'claude or codex. The others need casefile hooks install.').choices([
+        ...AGENTS,
+        ...OTHERS,
+      ]),
+    )
     .argument('[args...]', 'Arguments for the agent, after --.')
     .option('--case <case>', 'The case that it works on. Default: as casefile use says.')
     .option('--strict', 'Only approvals in Casefile count, not those in the terminal.')
@@ -39,7 +44,7 @@ export function command(): Command {
       ['casefile run codex -- resume', 'With arguments for the agent.'],
     ],
     exits: [EXIT.unknown],
-    more: 'Exits with the code of the agent. Needs a running service. Other agents need casefile hooks install.',
+    more: 'Exits with the code of the agent. Needs a running service.',
   })
 }
 

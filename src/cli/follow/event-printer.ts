@@ -19,6 +19,7 @@ export interface EventPrinter {
 export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrinter {
   const output = stepOutput(terminal)
   let steps = 0
+  const seen = new Map<string, number>()
   let position = 0
   let running: string | null = null
 
@@ -53,10 +54,13 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
     if (shown) terminal.print(`${terminal.color.dim(clock(time))}  ${painted(terminal, shown)}\n`)
   }
 
-  /** Counts steps; a replay starts again at one. */
-  function note(event: ReceivedEvent): void {
-    if (event.type === 'resync') position = 0
-    if (event.type === 'step_started' && !isAgentRun(event.payload)) position++
+  /** Counts steps; a replay starts again at one, and a check that runs again has its number already. */
+  function note({ type, payload }: ReceivedEvent): void {
+    if (type === 'resync') seen.clear()
+    if (type !== 'step_started' || isAgentRun(payload)) return
+    const name = String(payload.step)
+    position = seen.get(name) ?? seen.size + 1
+    seen.set(name, position)
   }
 
   return {
