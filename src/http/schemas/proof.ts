@@ -12,7 +12,7 @@ export const newProofSchema = z
   .object({
     type: proofType
       .nullish()
-      .describe('Null, or no type for an artifact, makes it the type of what it is.'),
+      .describe('Null makes it the type of what it is. Required with `content`.'),
     content: notBlank('content').optional().describe('Any text.'),
     artifact: z
       .string()
