@@ -124,7 +124,10 @@ if grep -q 10 limit.js; then echo ok 1 - limit; else echo not ok 1 - limit; exit
   await must(app, 'POST', `${session.path}/approve`)
   await reaches(app, session, 'executing')
   const write = ['Write', { file_path: join(app.root, 'limit.js'), content: 'x' }] as const
-  t.match(await agent.call(...write), /records how the working folder and the tests are before the first/)
+  t.match(
+    await agent.call(...write),
+    /records how the working folder and the tests are before the first/,
+  )
   t.equal(await agent.call('Read', { file_path: join(app.root, 'limit.js') }), null)
   t.notOk(isAnswered, 'it is not let go yet')
   writeFileSync(go, '')
