@@ -324,6 +324,8 @@ export const EVENTS = {
       warnings: optional(count),
       first: optional(z.array(text)),
       patch_sha256: optional(hash),
+      results: optional(z.array(text)),
+      results_cut: optional(yes),
       diff: optional(z.null()),
       reason: optional(text),
     },

@@ -224,6 +224,7 @@ export function evidenceLines(
         patch_sha256: string | null
         warnings: string[]
         outside: { files: string[]; more: number }
+        results: { entries: string[]; isCut: boolean }
         from_start: boolean
       }
     | { reason: string },
@@ -233,7 +234,7 @@ export function evidenceLines(
   const lines: NewTrailLine[] = []
   if ('diff' in diff) {
     const { file, additions, deletions, files } = diff.diff
-    const { warnings, outside, patch_sha256, from_start } = diff
+    const { warnings, outside, results, patch_sha256, from_start } = diff
     if (outside.files.length > 0) {
       const more = outside.more > 0 ? { more: outside.more } : {}
       lines.push({ event: 'out_of_scope', fields: { files: outside.files, ...more } })
@@ -249,6 +250,8 @@ export function evidenceLines(
         warnings: warnings.length || undefined,
         first: warnings.length === 0 ? undefined : shown(warnings),
         patch_sha256: patch_sha256 ?? undefined,
+        results: results.entries,
+        results_cut: results.isCut || undefined,
       }),
     )
   } else {

@@ -3,8 +3,10 @@ import { posix } from 'node:path'
 import { makeFolder } from '../files/durable-write.ts'
 import type { PlanScope } from '../model/scope.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
+import { resultEntry } from '../model/session-results.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
 import { isPathInScope } from '../runners/scope.ts'
+import { changeHashes } from '../snapshots/change-hash.ts'
 import type { FileChange as TreeChange, TreeDiff } from '../snapshots/git-diff.ts'
 import { openTreeSnapshots, type TreeSnapshots } from '../snapshots/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -29,6 +31,8 @@ export type FolderDiff =
       warnings: string[]
       /** Changed files outside the scope of the plan. */
       outside: OutsideFiles
+      /** How the files are now, as the audit trail has it. */
+      results: ListedResults
       /** Whether it has what changed before the plan was approved. */
       from_start: boolean
     }
@@ -38,6 +42,11 @@ export type FolderDiff =
 export interface EarlyTree {
   snapshots: TreeSnapshots
   tree: string
+}
+
+interface ListedResults {
+  entries: string[]
+  isCut: boolean
 }
 
 interface OutsideFiles {
@@ -136,8 +145,13 @@ function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
 function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
   if ('reason' in found) return { reason: redactor.text(found.reason) }
   const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
-  const { diff, warnings, outside, patch_sha256, from_start } = found
-  return { ...redactor.value({ diff, warnings, outside }), candidates, patch_sha256, from_start }
+  const { diff, warnings, outside, results, patch_sha256, from_start } = found
+  return {
+    ...redactor.value({ diff, warnings, outside, results }),
+    candidates,
+    patch_sha256,
+    from_start,
+  }
 }
 
 /** Aborts `git` `ms` after `signal` aborts. Returns a function that cancels this. */
@@ -185,6 +199,21 @@ function listedFiles(scope: PlanScope, changes: readonly TreeChange[]): FileChan
   }))
 }
 
+/** How each file is now; of a renamed file, that its old name is gone. `patch` is empty if it is not whole. */
+function listedResults({ inOrder }: TreeDiff, patch: string): ListedResults {
+  const changes = changeHashes(patch)
+  const all = inOrder.flatMap(({ file, from, object }, index) => [
+    ...(from === undefined ? [] : [{ file: from, object: null, change: null }]),
+    // its patch is one of two names, which a commit is not compared by
+    { file, object, change: from === undefined ? (changes[index] ?? null) : null },
+  ])
+  const listed = thatFit(all)
+  return {
+    entries: listed.map(({ file, ...result }) => resultEntry(file, result)),
+    isCut: listed.length < all.length,
+  }
+}
+
 /** The reason when git refuses or times out. It is recorded; the rest of the evidence is not affected. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
@@ -206,17 +235,25 @@ async function finishDiff(
   const outside = outsideFiles(place.scope, found.files)
   const { file, additions, deletions } = found
   const diff: Diff = { file, additions, deletions, ...(files.length > 1 ? { files } : {}) }
-  const none = { diff, candidates: [], patch_sha256: null, outside, from_start }
+  const none = {
+    diff,
+    candidates: [],
+    patch_sha256: null,
+    outside,
+    from_start,
+    results: listedResults(found, ''),
+  }
   if (found.files.length === 0) return { ...none, warnings }
   const changed = found.files.length === 1 ? file : `${found.files.length} files`
   const early = from_start ? ', with what changed before the plan was approved' : ''
   const note = `${changed}: +${additions} -${deletions}${early}`
   try {
     const { text, truncated } = await trees.patch(before, after, MAX_PATCH_BYTES)
+    const results = listedResults(found, truncated ? '' : text)
     const patch = patchText(place, text, truncated)
     const artifact = await storePatch(place, patch)
     const patch_sha256 = hash('sha256', patch)
-    return { ...none, candidates: [{ artifact, note }], patch_sha256, warnings }
+    return { ...none, candidates: [{ artifact, note }], patch_sha256, results, warnings }
   } catch (error) {
     const noPatch = `no patch: ${reasonOf(error)}`
     return { ...none, warnings: [noPatch, ...warnings] }
@@ -227,12 +264,13 @@ async function finishDiff(
 function namedFrom(prefix: string, found: TreeDiff): TreeDiff {
   if (prefix === '') return found
   const nameOf = (file: string) => (file === '' ? '' : posix.relative(prefix, file))
-  const files = found.files.map((change) => ({
+  const named = (change: TreeChange) => ({
     ...change,
     file: nameOf(change.file),
     ...(change.from === undefined ? {} : { from: nameOf(change.from) }),
-  }))
-  return { ...found, file: nameOf(found.file), files }
+  })
+  const files = found.files.map(named)
+  return { ...found, file: nameOf(found.file), files, inOrder: found.inOrder.map(named) }
 }
 
 function patchText({ redactor }: DiffPlace, text: string, truncated: boolean): string {

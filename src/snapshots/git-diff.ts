@@ -8,6 +8,8 @@ export interface FileChange {
   status: FileStatus
   /** The old name of a renamed file. */
   from?: string
+  /** The id of what it has now; null if it is gone. */
+  object: string | null
   /** Number of lines; 0 for a binary file. */
   additions: number
   deletions: number
@@ -15,6 +17,8 @@ export interface FileChange {
 }
 
 export interface TreeDiff {
+  /** The files in the order of git, which its patch has too. */
+  inOrder: readonly FileChange[]
   /** The file with the most changed lines; empty if nothing changed. */
   file: string
   additions: number
@@ -34,12 +38,13 @@ export function parseTreeDiff(output: string): TreeDiff {
   const next = () => fields[at++] ?? ''
 
   while (fields[at]?.startsWith(':')) {
-    const status = next().split(' ').at(-1) ?? ''
+    const [, , , after = '', status = ''] = next().split(' ')
     const from = next()
+    const object = /^0+$/.test(after) ? null : after
     files.push(
       status.startsWith('R')
-        ? { ...NO_LINES, file: next(), status: 'renamed', from }
-        : { ...NO_LINES, file: from, status: STATUS[status] ?? 'modified' },
+        ? { ...NO_LINES, file: next(), status: 'renamed', from, object }
+        : { ...NO_LINES, file: from, status: STATUS[status] ?? 'modified', object },
     )
   }
   for (const change of files) {
@@ -50,12 +55,14 @@ export function parseTreeDiff(output: string): TreeDiff {
     else Object.assign(change, { additions: Number(additions), deletions: Number(deletions) })
   }
 
+  const inOrder = [...files]
   files.sort((a, b) => lines(b) - lines(a) || (a.file < b.file ? -1 : 1))
   return {
     file: files[0]?.file ?? '',
     additions: files.reduce((sum, change) => sum + change.additions, 0),
     deletions: files.reduce((sum, change) => sum + change.deletions, 0),
     files,
+    inOrder,
   }
 }
 

@@ -65,7 +65,7 @@ function snapshots({ prefix }: GitRepository, index: FolderIndex): TreeSnapshots
       return (await gitText(['write-tree'], git)).trim()
     },
     async diff(before, after) {
-      const args = [...compare, '-z', '--raw', '--numstat', before, after]
+      const args = [...compare, '-z', '--raw', '--no-abbrev', '--numstat', before, after]
       return parseTreeDiff(await gitText(args, git))
     },
     async patch(before, after, maxBytes) {

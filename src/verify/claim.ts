@@ -9,7 +9,7 @@ import { countsAsVerified } from '../model/proof.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { objectionTo } from '../model/support.ts'
-import { lastOf, standingApproval } from '../model/trail.ts'
+import { standingApproval } from '../model/trail.ts'
 import { faultsInTrail } from '../model/trail-rules.ts'
 import { changedProofs, changedSession, goneSessions, goneSignature } from './history-rules.ts'
 import type { RecordHistory } from './record-history.ts'
@@ -24,8 +24,8 @@ export interface ClaimContext extends RecordContext {
 
 /** Everything about a session that does not depend on the commit that names it. */
 export interface CheckedSession extends Pick<Claim, 'session' | 'failures' | 'notes'> {
-  /** The files that the session changed; null if that is not known, or not all are listed. */
-  files: string[] | null
+  /** As the record has it; null if it has none that can be read. */
+  record: Session | null
 }
 
 /** Looks up the session that a trailer names, and checks whether the record supports it. */
@@ -53,7 +53,7 @@ export async function checkSession(
 }
 
 function failed(code: Failure['code'], message: string): CheckedSession {
-  return { session: null, failures: [{ code, message }], notes: [], files: null }
+  return { session: null, failures: [{ code, message }], notes: [], record: null }
 }
 
 /** By number; if that session has another plan, the one that had this number before two branches were merged. */
@@ -81,7 +81,7 @@ async function checkFound(
   context: ClaimContext,
 ): Promise<CheckedSession> {
   const { history } = context
-  const { number, trail, state, diff, plan_sha256 } = session
+  const { number, trail, state, plan_sha256 } = session
   const read = await readSessionRecord(folder, session, context)
   if (!read) return failed('unreadable', `Session ${number} cannot be read.`)
   const { text, plan, changed, described } = read
@@ -139,7 +139,7 @@ async function checkFound(
   if (gate.open && !isProved(session, folder)) {
     notes.push(`No proof that counts is of session ${number}; ${whatIsProved(folder)}.`)
   }
-  return { session: described, failures, notes, files: filesOf(diff, trail) }
+  return { session: described, failures, notes, record: session }
 }
 
 /** The numbers of the session files that are there and cannot be read. */
@@ -187,11 +187,4 @@ export function isProved(session: Session, { proofs, sessions }: CaseFolder): bo
       countsAsVerified(proof) &&
       objectionTo(proof, sessions) === null,
   )
-}
-
-function filesOf(diff: Session['diff'], trail: Session['trail']): string[] | null {
-  if (!diff) return null
-  const files = diff.files?.map(({ file }) => file) ?? [diff.file]
-  const count = lastOf(trail, 'diff_taken')?.fields.files
-  return typeof count === 'number' && count > files.length ? null : files
 }

@@ -1,6 +1,6 @@
 /** Finds the sessions whose work is about to be committed. */
 
-import { join, relative, resolve } from 'node:path'
+import { join, posix, relative, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { entriesIn, sessionNumbers } from '../files/folder-names.ts'
 import { isWithin, realPathOf } from '../files/real-path.ts'
@@ -9,10 +9,12 @@ import { MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import type { RunningSession } from '../model/commit-trailer.ts'
 import type { Session } from '../model/session.ts'
+import { type FileResult, sessionResults } from '../model/session-results.ts'
 import { standingApproval } from '../model/trail.ts'
 import { UUID } from '../model/words.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { isResult } from './same-file.ts'
 
 export interface NamedSession {
   case_id: string
@@ -22,27 +24,36 @@ export interface NamedSession {
   plan_sha256: string
 }
 
+export interface NamedSessions {
+  sessions: NamedSession[]
+  /** Staged files that a session changed, and that are other than it left them. */
+  differing: { file: string; session: number; case_title: string }[]
+  /** The other staged files that no named session left so. */
+  others: string[]
+}
+
 /** Work that is committed was done lately: a session that ran earlier than so many others is not looked at. */
 const RECENT_CASES = 50
 
 /**
- * Returns the approved sessions whose work is staged in the repository of the working folder: the newest that changed a
- * staged file and ended after the file's last commit, and those that run now and have changed one. `env` may name the
- * index that git commits from; `running` is the session that makes the commit.
+ * Returns the approved sessions whose work is staged in the repository of the working folder: the newest that left a file
+ * as it is staged, which was not committed since, and those that run now and have changed one. `env` may name the index
+ * that git commits from; `running` is the session that makes the commit.
  */
 export async function namedSessions(
   layout: Layout,
   top: string,
   { env, running }: { env: Record<string, string>; running: RunningSession | null },
-): Promise<NamedSession[]> {
+): Promise<NamedSessions> {
   const git = { cwd: top, env }
   const memory = relative(top, layout.memoryRoot)
   const staged = await stagedFiles(git)
-  const code = staged.filter((file) => memory.startsWith('..') || !isIn(file, memory))
-  if (code.length === 0) return []
+  const code = [...staged.keys()].filter((file) => memory.startsWith('..') || !isIn(file, memory))
+  if (code.length === 0) return { sessions: [], differing: [], others: [] }
   const sessions = await recentSessions(layout, top)
   const taken = new Set<string>()
   const named: NamedSession[] = []
+  const differing = new Map<string, NamedSessions['differing'][number]>()
   const isRecorded = sessions.some(
     ({ session: { case_id, number } }) =>
       case_id === running?.case_id && number === running.session,
@@ -57,14 +68,15 @@ export async function namedSessions(
     const plan = standingApproval(session.trail)
     const plan_sha256 = plan?.fields.plan_sha256
     if (!plan || typeof plan_sha256 !== 'string') continue
-    const files =
+    const work =
       session.state === 'executing'
-        ? await changedSince(code, { top, time: plan.time })
-        : await uncommitted(
-            code.filter((file) => !taken.has(file) && isFileOf(session, folder, file)),
-            session.completed_at!,
-            git,
-          )
+        ? { files: await changedSince(code, { top, time: plan.time }), changed: [] }
+        : await leftBy(session, folder, { code, staged, taken, git })
+    const { files } = work
+    for (const file of work.changed) {
+      const { number } = session
+      if (!differing.has(file)) differing.set(file, { file, session: number, case_title: title })
+    }
     if (files.length === 0) continue
     for (const file of files) taken.add(file)
     named.push({
@@ -74,12 +86,66 @@ export async function namedSessions(
       plan_sha256,
     })
   }
-  return named
+  const rest = code.filter((file) => !taken.has(file))
+  return {
+    sessions: named,
+    differing: [...differing.values()].filter(({ file }) => !taken.has(file)),
+    others: rest.filter((file) => !differing.has(file)),
+  }
 }
 
-async function stagedFiles(git: GitCommandOptions): Promise<string[]> {
-  const words = ['diff', '--cached', '--name-only', '--no-renames', '-z', '--no-ext-diff']
-  return (await gitText(words, git)).split('\0').filter((name) => name !== '')
+/** The object of each staged file; null if the commit deletes it. */
+async function stagedFiles(git: GitCommandOptions): Promise<Map<string, string | null>> {
+  const words = ['diff', '--cached', '--raw', '--no-abbrev', '--no-renames', '-z', '--no-ext-diff']
+  return new Map(rawChanges(await gitText(words, git)))
+}
+
+/** Reads what `--raw --no-abbrev --no-renames -z` prints. */
+function rawChanges(text: string): [file: string, object: string | null][] {
+  const parts = text.split('\0')
+  return parts.flatMap((part, index): [string, string | null][] => {
+    if (!part.startsWith(':')) return []
+    const object = part.split(' ')[3] ?? ''
+    return [[parts[index + 1]!, /^0+$/.test(object) ? null : object]]
+  })
+}
+
+/** The staged files that are as the session left them, and those that it changed and are not. */
+async function leftBy(
+  session: Session,
+  folder: string,
+  {
+    code,
+    staged,
+    taken,
+    git,
+  }: {
+    code: readonly string[]
+    staged: ReadonlyMap<string, string | null>
+    taken: ReadonlySet<string>
+    git: GitCommandOptions
+  },
+): Promise<{ files: string[]; changed: string[] }> {
+  const results = sessionResults(session)?.files ?? new Map<string, FileResult>()
+  const found = { files: [] as string[], changed: [] as string[] }
+  const own = code.flatMap((file) => {
+    const result = results.get(folder === '' ? file : posix.relative(folder, file))
+    return result && !taken.has(file) ? [{ file, result }] : []
+  })
+  if (own.length === 0) return found
+  const since = await committedSince(session.completed_at!, git)
+  for (const { file, result } of own) {
+    const later = since.filter(([name]) => name === file)
+    const objects = [staged.get(file)!, ...later.map(([, object]) => object)]
+    const [isStaged, ...wereCommitted] = await Promise.all(
+      objects.map((object) => isResult(object ?? null, result, git)),
+    )
+    // what is committed is the past, and the file may have become anything else since
+    if (wereCommitted.includes(true)) continue
+    if (isStaged) found.files.push(file)
+    else found.changed.push(file)
+  }
+  return found
 }
 
 interface RecentSession {
@@ -154,25 +220,22 @@ function endOf({ completed_at }: Session): string {
   return completed_at ?? '~'
 }
 
-/** The session's list of files may be cut; then any file of its folder may be one. */
-function isFileOf({ diff }: Session, folder: string, file: string): boolean {
-  if (!diff) return false
-  const files = diff.files ?? [diff]
-  return files.some((each) => file === each.file || file === join(folder, each.file))
-}
-
-/** The files that have no commit since this time. */
-async function uncommitted(
-  files: readonly string[],
+/** The files of the commits since this time, with what each became. */
+async function committedSince(
   time: string,
   git: GitCommandOptions,
-): Promise<readonly string[]> {
-  if (files.length === 0) return files
-  const words = ['log', `--since=${time}`, '--format=', '--name-only', '--no-renames', '-z', 'HEAD']
-  const { exit, stdout } = await runGit([...words, '--'], git)
-  if (exit !== 0) return files // no commit yet
-  const committed = new Set(stdout.toString().split('\0'))
-  return files.filter((file) => !committed.has(file))
+): Promise<[file: string, object: string | null][]> {
+  const words = [
+    'log',
+    `--since=${time}`,
+    '--format=',
+    '--raw',
+    '--no-abbrev',
+    '--no-renames',
+    '-z',
+  ]
+  const { exit, stdout } = await runGit([...words, 'HEAD', '--'], git)
+  return exit === 0 ? rawChanges(stdout.toString()) : [] // no commit yet
 }
 
 /** The files that were written since this time. */

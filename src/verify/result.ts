@@ -24,6 +24,7 @@ export const FAILURE_CODES = [
   'unknown_signer',
   'unsigned', // only with --require-signature
   'no_claim', // only with --require-trailer
+  'not_from_session', // only with --require-trailer
 ] as const
 
 export type FailureCode = (typeof FAILURE_CODES)[number]

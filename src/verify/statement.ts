@@ -47,7 +47,7 @@ const CHECKS: Record<string, readonly FailureCode[]> = {
   sealed: ['not_sealed', 'seal_broken'],
   trail: ['trail_gap', 'trail_changed'],
   proved: ['proof_missing', 'proof_changed'],
-  files: ['other_files'],
+  files: ['other_files', 'not_from_session'],
   signature: ['bad_signature', 'unknown_signer', 'unsigned'],
 }
 

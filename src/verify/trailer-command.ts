@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { AppError } from '../model/app-error.ts'
+import { namesText } from '../model/before-text.ts'
 import { runningSession, trailerText } from '../model/commit-trailer.ts'
 import { findRepository } from '../workspace/git/git-repository.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { findFolders, type PlaceOptions } from '../workspace/settings/folders.ts'
 import { isOfOthers, nameInMessage } from './commit-message.ts'
-import { namedSessions } from './named-sessions.ts'
+import { type NamedSessions, namedSessions } from './named-sessions.ts'
 
 export interface TrailerOptions extends Pick<PlaceOptions, 'root' | 'memoryRoot'> {
   /** The file with the message of a commit that git is making. */
@@ -34,11 +35,13 @@ export async function trailer(
     if (environment.GIT_INDEX_FILE) env.GIT_INDEX_FILE = environment.GIT_INDEX_FILE
     const git = { cwd: repository.top, env }
     if (message !== undefined && (await isOfOthers(git))) return 0
-    const sessions = await namedSessions(layoutOf(root, memoryRoot), repository.top, {
+    const found = await namedSessions(layoutOf(root, memoryRoot), repository.top, {
       env,
       running: runningSession(environment),
     })
+    const { sessions } = found
     if (message === undefined) {
+      if (!json) warnOfOthers(found, warn)
       if (json) print(`${JSON.stringify(sessions, null, 2)}\n`)
       else for (const session of sessions) print(`${trailerText(session)}\n`)
       return 0
@@ -49,6 +52,7 @@ export async function trailer(
       git,
     ))
       warn(`this commit names session ${session} of ${case_title ? `"${case_title}"` : case_id}`)
+    warnOfOthers(found, warn)
     return 0
   } catch (error) {
     const why = error instanceof AppError ? error.message : inspect(error)
@@ -56,3 +60,16 @@ export async function trailer(
     return message === undefined ? 1 : 0
   }
 }
+
+/** Says which files no trailer speaks for, if sessions have to do with the commit at all. */
+function warnOfOthers(
+  { sessions, differing, others }: NamedSessions,
+  warn: (line: string) => void,
+): void {
+  for (const { file, session, case_title } of differing.slice(0, MAX_NAMED))
+    warn(`${file} is not as session ${session} of "${case_title}" left it`)
+  if (sessions.length > 0 && others.length > 0)
+    warn(`not from a session: ${namesText(others.slice(0, MAX_NAMED), others.length)}`)
+}
+
+const MAX_NAMED = 10

@@ -13,6 +13,7 @@ import { findRepository } from '../workspace/git/git-repository.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts'
+import { fileStanding } from './commit-files.ts'
 import { readMergeChanges } from './merge-changes.ts'
 import { type CommitRange, chooseRange } from './range.ts'
 import { readRecordHistory } from './record-history.ts'
@@ -78,6 +79,7 @@ export async function verifyCommits(
       requireTrailer: options.requireTrailer ?? false,
       merges: await readMergeChanges(commits, git),
       proofsOf: (caseId: string) => describedProofs(snapshot.catalog.folder(caseId)!, context),
+      git,
     }
     const checked = createCheckedSessions(context)
     const results: VerifiedCommit[] = []
@@ -139,6 +141,7 @@ interface Place {
   /** By the id of a merge. */
   merges: ReadonlyMap<string, readonly string[]>
   proofsOf: (caseId: string) => ResourceDescriptor[]
+  git: GitCommandOptions
 }
 
 type CheckSession = (claim: NonNullable<Claim['trailer']>) => Promise<CheckedSession>
@@ -157,16 +160,17 @@ function createCheckedSessions(context: ClaimContext): CheckSession {
 async function verifyCommit(
   commit: LoggedCommit,
   check: CheckSession,
-  { memory, requireTrailer, merges, proofsOf }: Place,
+  { memory, requireTrailer, merges, proofsOf, git }: Place,
 ): Promise<VerifiedCommit> {
   const files = commit.changes.map(({ path }) => path)
   const isCode = (file: string) => !isRecord(file, memory)
   const code = files.filter(isCode)
   // of a merge, what its parents did not bring
   const own = merges.get(commit.id)?.filter(isCode)
+  const checked = own ?? code
   const claims: Claim[] = []
-  const explained = new Set<string>()
-  let isAllKnown = true
+  const left = new Set<string>()
+  const differing = new Map<string, number>()
   for (const { text, trailer } of readTrailers(commit.message)) {
     if (!trailer) {
       const message = `This is not exactly as Casefile writes it: "${text.slice(0, 120)}". Expected: Casefile-Session: <case id>/<number> plan=<12 digits>.`
@@ -174,7 +178,7 @@ async function verifyCommit(
       claims.push({ text, trailer, session: null, proofs: [], failures, notes: [] })
       continue
     }
-    const { session, failures, notes, files: changed } = await check(trailer)
+    const { session, failures, notes, record } = await check(trailer)
     const proofs = session ? proofsOf(trailer.case_id) : []
     const claim: Claim = {
       text,
@@ -185,11 +189,15 @@ async function verifyCommit(
       notes: [...notes],
     }
     claims.push(claim)
-    if (!session) continue
-    if (changed === null) isAllKnown = false
-    const shared = changed === null ? code : code.filter((file) => changed.some(isSame(file)))
-    for (const file of shared) explained.add(file)
-    if (code.length > 0 && shared.length === 0) {
+    if (!session || !record) continue
+    let changed = 0
+    for (const file of code) {
+      const standing = await fileStanding(record, commit, file, git)
+      if (standing === 'left') left.add(file)
+      if (standing === 'differs') differing.set(file, session.number)
+      if (standing !== 'not_changed') changed++
+    }
+    if (code.length > 0 && changed === 0) {
       const message = `Session ${session.number} changed no file of this commit: it is another piece of work.`
       claim.failures.push({ code: 'other_files', message })
     }
@@ -199,13 +207,17 @@ async function verifyCommit(
       )
     }
   }
-  const isExempt = (own ?? code).length === 0
-  const others = code.filter((file) => !explained.has(file))
-  const notes =
-    claims.some(({ session }) => session) && isAllKnown && others.length > 0
-      ? [`No session of this commit changed ${listed(others)}.`]
-      : []
+  const isExempt = checked.length === 0
+  const notes: string[] = []
   const failures: Failure[] = []
+  if (claims.some(({ session }) => session)) {
+    const message = othersText(
+      checked.filter((file) => !left.has(file)),
+      differing,
+    )
+    if (message !== null && requireTrailer) failures.push({ code: 'not_from_session', message })
+    else if (message !== null) notes.push(message)
+  }
   if (claims.length === 0 && !isExempt) {
     const merged = own && `This merge changes ${listed(own)} itself`
     if (requireTrailer) {
@@ -236,9 +248,21 @@ function isRecord(file: string, memory: string): boolean {
   return isBelow && isRecordPath(file.slice(memory.length + 1))
 }
 
-/** A session names files from its working folder, which may be a folder of the repository. */
-function isSame(file: string): (changed: string) => boolean {
-  return (changed) => changed === file || file.endsWith(`/${changed}`)
+/** Names the files of a commit that no session of it left so; null if there are none. */
+function othersText(
+  files: readonly string[],
+  differing: ReadonlyMap<string, number>,
+): string | null {
+  const changed = files.filter((file) => differing.has(file))
+  const others = files.filter((file) => !differing.has(file))
+  const numbers = [...new Set(changed.map((file) => differing.get(file)!))]
+  const parts = [
+    ...(changed.length > 0
+      ? [`Not as session ${numbers.join(', ')} left it: ${listed(changed)}.`]
+      : []),
+    ...(others.length > 0 ? [`No session of this commit changed ${listed(others)}.`] : []),
+  ]
+  return parts.length > 0 ? parts.join(' ') : null
 }
 
 const MAX_LISTED = 5

@@ -1,56 +1,13 @@
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, chmodSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { appendFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { commitMessageHook } from '../../src/init/git-hooks.ts'
-import { CLI } from '../fixtures/cli.ts'
-import { env } from '../fixtures/git-repository.ts'
 import { finished, newSession, planned, reaches, step } from '../fixtures/session-client.ts'
 import {
   type ClaimedRepository,
   openRepository,
   provedWork,
 } from '../fixtures/verify/claimed-work.ts'
-
-function withHook({ root }: ClaimedRepository): void {
-  mkdirSync(join(root, '.git/hooks'), { recursive: true })
-  const path = join(root, '.git/hooks/commit-msg')
-  const places = { kind: 'with-code', toRoot: '', toMemory: 'memory', program: CLI } as const
-  writeFileSync(path, commitMessageHook(places))
-  chmodSync(path, 0o755)
-}
-
-/** Commits as a person does, with their editor; gives what they see. */
-function commitWith({ root }: ClaimedRepository, editor: string, ...words: string[]): string {
-  const who = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
-  try {
-    return execFileSync('git', [...who, '-c', `core.editor=${editor}`, 'commit', ...words], {
-      cwd: root,
-      env: { ...env, PATH: process.env.PATH },
-      encoding: 'utf8',
-      stdio: 'pipe',
-    })
-  } catch (error) {
-    return String((error as { stderr: string }).stderr)
-  }
-}
-
-const message = (repo: ClaimedRepository, commit = 'HEAD') =>
-  repo.git('log', '-1', '--format=%B', commit)
-
-/** Minutes in the past, so that what follows is later by more than git's second. */
-function age(repo: ClaimedRepository): void {
-  const date = new Date(Date.now() - 600_000).toISOString()
-  execFileSync('git', ['commit', '--quiet', '--amend', '--no-edit', '--date', date], {
-    cwd: repo.root,
-    env: {
-      ...env,
-      GIT_COMMITTER_DATE: date,
-      GIT_COMMITTER_NAME: 'A',
-      GIT_COMMITTER_EMAIL: 'a@example.com',
-    },
-  })
-}
+import { age, commitWith, message, withHook } from '../fixtures/verify/hooked-commits.ts'
 
 t.test('a commit names the sessions whose work it contains', async (t) => {
   const { service, repo } = await openRepository(t)

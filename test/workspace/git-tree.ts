@@ -211,6 +211,7 @@ t.test('the largest change comes first and names the diff', async (t) => {
     additions: 0,
     deletions: 0,
     files: [],
+    inOrder: [],
   })
   write(repo, { a: '2\n', small: '1\n', large: '1\n2\n3\n', binary: Buffer.alloc(100) })
   const diff = await snapshots.diff(before, await snapshots.take())
@@ -508,13 +509,22 @@ t.test('parseTreeDiff reads renames with their two names', async (t) => {
   const output =
     ':100644 100644 a b R090\0old\tx\0new\0:100644 000000 a 0 D\0gone\0' +
     '1\t2\t\0old\tx\0new\0-\t-\tgone\0'
+  const none = { additions: 0, deletions: 0, binary: true }
+  const renamed = {
+    file: 'new',
+    status: 'renamed',
+    from: 'old\tx',
+    object: 'b',
+    additions: 1,
+    deletions: 2,
+    binary: false,
+  } as const
+  const gone = { file: 'gone', status: 'deleted', object: null, ...none } as const
   t.strictSame(parseTreeDiff(output), {
     file: 'new',
     additions: 1,
     deletions: 2,
-    files: [
-      { file: 'new', status: 'renamed', from: 'old\tx', additions: 1, deletions: 2, binary: false },
-      { file: 'gone', status: 'deleted', additions: 0, deletions: 0, binary: true },
-    ],
+    files: [renamed, gone],
+    inOrder: [renamed, gone],
   })
 })
