@@ -26,7 +26,7 @@ export const newProofSchema = z
     when: () => true, // also if other fields are wrong, so that one response names all that is missing
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
-  .refine((proof) => proof.type !== undefined || proof.content === undefined, {
+  .refine((proof) => proof.type !== undefined || proof.artifact !== undefined, {
     path: ['type'],
     when: () => true,
     message: 'expected a string, or null for what the content is, but it is missing',
