@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { homeFolder } from '../runners/agents/homes.ts'
+import { SERVER_SECRET } from '../runners/hooks/hook-script.ts'
 import { fileAgent } from './file-agent.ts'
 import { denialReason, type HookTarget } from './hook-command.ts'
 
@@ -56,10 +57,17 @@ export const Casefile = async ({ client, directory }) => {
     if (isStrict || process.env.CASEFILE_STRICT) headers['x-casefile-strict'] = '1'
     const body = { session_id: session, cwd: directory, hook_event_name: event, ...more }
     Object.assign(body, { model: models.get(session), permission_mode: modes.get(session) })
-    const url = readFileSync(urlFile, 'utf8').trim() + '/hooks/opencode'
+    const told = (name) => readFileSync(join(dirname(urlFile), name), 'utf8').trim()
+    const [pid, secret] = told('service').split(' ')
+    if (!secret || !isAlive(Number(pid))) throw noService()
+    const [name, value] = told('headers').split(': ')
+    headers[name] = value
+    const url = told('url') + '/hooks/opencode'
     const sent = { method: 'POST', headers, body: JSON.stringify(body), signal, timeout: false, redirect: 'error' }
     const response = await fetch(url, sent)
     if (!response.ok) throw new Error('status ' + response.status)
+    // another program may have the port of a service that was killed
+    if (response.headers.get(${JSON.stringify(SERVER_SECRET)}) !== secret) throw noService()
     const text = await response.text()
     return text === '' ? null : JSON.parse(text)
   }
@@ -150,6 +158,16 @@ export const Casefile = async ({ client, directory }) => {
     // without its package a plan can only come by MCP
   }
   return hooks
+}
+
+const noService = () => Object.assign(new Error(noAnswer), { code: 'ENOENT' })
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 function isInWorkspace(directory) {

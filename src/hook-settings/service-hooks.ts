@@ -1,7 +1,10 @@
+import { timingSafeEqual } from 'node:crypto'
 import { realPathOf } from '../files/real-path.ts'
-import { HOOK_FINDER, hookScript } from '../runners/hooks/hook-script.ts'
+import { CLIENT_SECRET, HOOK_FINDER, hookScript } from '../runners/hooks/hook-script.ts'
 import {
   announceToHooks,
+  hookFiles,
+  newSecrets,
   withdrawFromHooks,
   writeHookFinder,
   writeHookScript,
@@ -27,17 +30,28 @@ export interface ServiceHooks {
   announce(url: string): Promise<void>
   /** Call this before the port is free: another program may then listen there. */
   withdraw(): Promise<void>
+  /** What shows a hook that sent this that the service answers; null for others, as they could answer later. */
+  secretFor(sent: string | undefined): string | null
 }
 
 export function createServiceHooks(places: HookPlaces, log: (line: string) => void): ServiceHooks {
   const logged = (work: Promise<void>) =>
     work.catch((error: unknown) => log(`hooks of agents: ${String(error)}`))
+  const secrets = newSecrets()
+  const expected = Buffer.from(secrets.client)
   return {
+    secretFor(sent) {
+      const bytes = Buffer.from(sent ?? '')
+      const isHook = bytes.length === expected.length && timingSafeEqual(bytes, expected)
+      return isHook ? secrets.server : null
+    },
     announce: (url) =>
       logged(
         (async () => {
           await installHookScript(places)
-          await announceToHooks(places.stateDir, url)
+          const { folder } = hookFiles(places.stateDir)
+          const address = { url, pid: process.pid, secrets, header: CLIENT_SECRET }
+          await announceToHooks(folder, address)
         })(),
       ),
     withdraw: () => logged(withdrawFromHooks(places.stateDir)),

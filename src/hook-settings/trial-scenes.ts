@@ -2,14 +2,16 @@
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
 import { readRegular } from '../files/safe-read.ts'
+import { CLIENT_SECRET } from '../runners/hooks/hook-script.ts'
 import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { findProgram } from '../runners/process/find-program.ts'
-import { hookFiles } from '../state/hook-files.ts'
+import { announceToHooks, hookFiles, newSecrets } from '../state/hook-files.ts'
 import { stateFolders } from '../state/state-folder.ts'
 import { type HookPlaces, setVariables } from './service-hooks.ts'
 
@@ -44,10 +46,12 @@ export async function openScenes({ root, stateDir, environment }: HookPlaces): P
   const finder = join(stateFolders(environment), 'hook')
   const silent = createServer(() => {})
   const gone = createServer()
-  for (const server of [silent, gone]) server.listen(0, '127.0.0.1')
-  await Promise.all([once(silent, 'listening'), once(gone, 'listening')])
+  const stranger = createHttpServer((_, response) => response.writeHead(204).end())
+  const servers = [silent, gone, stranger]
+  for (const server of servers) server.listen(0, '127.0.0.1')
+  await Promise.all(servers.map((server) => once(server, 'listening')))
   const urlOf = (server: typeof silent) =>
-    `http://127.0.0.1:${(server.address() as AddressInfo).port}\n`
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const nowhere = urlOf(gone)
   gone.close()
 
@@ -63,7 +67,8 @@ export async function openScenes({ root, stateDir, environment }: HookPlaces): P
       await copy(files.script, script)
       await copy(finder, join(shared, 'hook'))
       await writeDurable(join(shared, 'hook-places', 'test'), Buffer.from(`${root}\n\n${script}\n`))
-      await writeDurable(join(at, 'url'), Buffer.from(url))
+      const address = { url, pid: process.pid, secrets: newSecrets(), header: CLIENT_SECRET }
+      await announceToHooks(at, address)
     }
     return {
       redirect: (text) =>
@@ -80,6 +85,11 @@ export async function openScenes({ root, stateDir, environment }: HookPlaces): P
     others: [
       { when: 'no service runs', isOfShell: false, ...(await copies('stopped', nowhere)) },
       { when: 'the service hangs', isOfShell: false, ...(await copies('silent', urlOf(silent))) },
+      {
+        when: 'another program answers',
+        isOfShell: false,
+        ...(await copies('other', urlOf(stranger))),
+      },
       { when: "Casefile's script is missing", isOfShell: true, ...(await copies('bare', null)) },
       {
         when: 'curl is missing',
@@ -91,6 +101,7 @@ export async function openScenes({ root, stateDir, environment }: HookPlaces): P
     folder,
     async close() {
       silent.close()
+      stranger.close()
       await scratch.close()
     },
   }

@@ -1,6 +1,7 @@
 import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
 import type { EventLog } from '../events/event-log.ts'
+import type { ServiceHooks } from '../hook-settings/service-hooks.ts'
 import type { Setup } from '../init/setup.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
@@ -63,6 +64,7 @@ export interface HttpDeps {
   sessions: Sessions
   comments: CommentActions
   conversations: Conversations
+  hooks: Pick<ServiceHooks, 'secretFor'>
   /** The ids of the sessions that plan or execute in this process. */
   running: ReadonlySet<string>
   providers: Providers

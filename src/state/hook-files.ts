@@ -1,6 +1,6 @@
 /** What the hooks of agents read in the state folder: the script, and the address of the running service. */
 
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
 import { removeFile } from '../files/remove-file.ts'
@@ -13,6 +13,17 @@ export interface HookFiles {
   script: string
   /** One line, the base URL; missing while no service runs. */
   url: string
+}
+
+/** How a hook knows that the service answers, and the service that a hook asks. New with each start. */
+export interface HookSecrets {
+  client: string
+  server: string
+}
+
+export function newSecrets(): HookSecrets {
+  const [client, server] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('hex'))
+  return { client: client!, server: server! }
 }
 
 export function hookFiles(stateDir: string): HookFiles {
@@ -52,11 +63,26 @@ async function writeIfDifferent(path: string, text: string): Promise<void> {
   await writeDurable(path, bytes, { mode: 0o600 })
 }
 
-/** Tells the hooks where the service answers. */
-export async function announceToHooks(stateDir: string, url: string): Promise<void> {
-  const { folder, url: path } = hookFiles(stateDir)
+export interface HookAddress {
+  url: string
+  /** Of the service: a hook sends nothing to another process that has its port. */
+  pid: number
+  secrets: HookSecrets
+  /** The name of the header that has the client's secret. */
+  header: string
+}
+
+/** Tells the hooks in this folder where the service answers, and how they know it. */
+export async function announceToHooks(
+  folder: string,
+  { url, pid, secrets, header }: HookAddress,
+): Promise<void> {
   await makeFolder(folder, 0o700)
-  await writeDurable(path, Buffer.from(`${url}\n`), { mode: 0o600 })
+  const write = (name: string, text: string) =>
+    writeDurable(join(folder, name), Buffer.from(text), { mode: 0o600 })
+  await write('headers', `${header}: ${secrets.client}\n`)
+  await write('service', `${pid} ${secrets.server}\n`)
+  await write('url', `${url}\n`)
 }
 
 /** Call this before the service stops answering: another program may then listen on its port. */

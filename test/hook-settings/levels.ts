@@ -7,6 +7,7 @@ import { openScenes } from '../../src/hook-settings/trial-scenes.ts'
 import { matches, TRIAL_WORDS } from '../../src/hook-settings/trial-words.ts'
 import { SEEN_VERSIONS } from '../../src/runners/agents/agent-version.ts'
 import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
+import { SERVER_SECRET } from '../../src/runners/hooks/hook-script.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { personWithAgents, trusting } from '../fixtures/person-with-agents.ts'
 
@@ -67,6 +68,27 @@ t.test('the installed hooks of every agent are tried, and nothing of it is recor
 })
 
 const levelIn = ({ level }: { level: string }) => level
+
+t.test(
+  'only a service that shows its secret is believed, and only a hook gets to see it',
+  async (t) => {
+    const cli = await personWithHooks(t, { claude: '2.1.330' })
+    const hooks = join(cli.env.CASEFILE_STATE_DIR, 'hooks')
+    const [name, sent] = readFileSync(join(hooks, 'headers'), 'utf8').trim().split(': ')
+    const [pid, secret] = readFileSync(join(hooks, 'service'), 'utf8').trim().split(' ')
+    t.equal(Number(pid), cli.service.pid)
+    const answer = async (headers: Record<string, string>) => {
+      const all = { 'content-type': 'application/json', ...headers }
+      const body = '{"hook_event_name":"Stop"}'
+      const reply = await fetch(`${cli.url}/hooks/claude`, { method: 'POST', headers: all, body })
+      return reply.headers.get(SERVER_SECRET)
+    }
+    t.equal(await answer({ [name!]: sent! }), secret)
+    for (const other of [{}, { [name!]: '' }, { [name!]: secret! }, { [name!]: 'x'.repeat(64) }]) {
+      t.equal(await answer(other), null)
+    }
+  },
+)
 
 t.test('a test counts until the hooks, the script or the agent change', async (t) => {
   const cli = await personWithHooks(t, { claude: '2.1.330', opencode: '1.18.33' })
@@ -145,7 +167,7 @@ const ungated = (found: string) =>
     JSON.parse(found).filter(({ event }: { event: string }) => !/^(Pre|Before)Tool/.test(event)),
   )
 const WITHOUT =
-  /^when no service runs, the service hangs, Casefile's script is missing or curl is missing$/
+  /^when no service runs, the service hangs, another program answers, Casefile's script is missing or curl is missing$/
 
 const CHANGES: Changed[] = [
   ...(['claude', 'codex', 'gemini'] as const).flatMap((agent) => [
@@ -200,7 +222,10 @@ const CHANGES: Changed[] = [
   ).to('recorded_only', /./),
   changed('no error', 'opencode', (found) =>
     found.replace(/(?<=catch \{\s+)throw new Error\(noAnswer\)/, 'return'),
-  ).to('fails_open', /^when no service runs or the service hangs$/),
+  ).to('fails_open', /^when no service runs, the service hangs or another program answers$/),
+  changed('no look at who answers', 'opencode', (found) =>
+    found.replace(/if \(response\.headers\.get.*/, ''),
+  ).to('fails_open', /^when another program answers$/),
   changed('no hook before a tool', 'opencode', (found) =>
     found.replace("'tool.execute.before'", "'tool.before'"),
   ).to('recorded_only', /./),

@@ -10,7 +10,8 @@ import t, { type Test } from 'tap'
 import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
 import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
 import { opencodeHooks } from '../../src/hook-settings/opencode.ts'
-import { hookScript } from '../../src/runners/hooks/hook-script.ts'
+import { CLIENT_SECRET, hookScript, SERVER_SECRET } from '../../src/runners/hooks/hook-script.ts'
+import { announceToHooks, newSecrets } from '../../src/state/hook-files.ts'
 
 /** What denies a call, by the agent whose settings have the line. */
 const LIKE_CLAUDE = {
@@ -48,8 +49,12 @@ function installed(t: Test) {
   writeFileSync(join(bin, 'sleep'), '#!/bin/sh\n', { mode: 0o755 })
   const target: HookTarget = { root, script, isUser: false, isShared: false, isStrict: false }
 
-  async function serve(answer: RequestListener) {
-    const server = createServer(answer)
+  async function serve(answer: RequestListener, { isKnown = true } = {}) {
+    const secrets = newSecrets()
+    const server = createServer((request, response) => {
+      if (isKnown) response.setHeader(SERVER_SECRET, secrets.server)
+      answer(request, response)
+    })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     t.teardown(() => {
@@ -57,7 +62,8 @@ function installed(t: Test) {
       server.close()
     })
     const { port } = server.address() as AddressInfo
-    writeFileSync(join(hooks, 'url'), `http://127.0.0.1:${port}\n`)
+    const url = `http://127.0.0.1:${port}`
+    await announceToHooks(hooks, { url, pid: process.pid, secrets, header: CLIENT_SECRET })
     return server
   }
 
@@ -126,6 +132,14 @@ t.test('a gate line denies if the service answers with an error', async (t) => {
   }
 })
 
+t.test('a gate line denies if another program answers', async (t) => {
+  const { serve, allDeny } = installed(t)
+  for (const status of [200, 204, 302]) {
+    await serve((_, response) => response.writeHead(status).end(), { isKnown: false })
+    await allDeny(`status ${status} of a stranger`)
+  }
+})
+
 t.test('a gate line denies if the answer is cut off or never comes', async (t) => {
   const { serve, allDeny } = installed(t)
   let cuts = 0
@@ -165,6 +179,10 @@ t.test('the plugin for opencode denies if the service does not answer well', asy
   for (const [why, answer] of answers) {
     await serve(answer)
     await t.rejects(call(), /Casefile does not answer/, why)
+  }
+  for (const status of [200, 204, 302]) {
+    await serve((_, response) => response.writeHead(status).end(), { isKnown: false })
+    await t.rejects(call(), /Casefile does not answer/, `status ${status} of a stranger`)
   }
   await serve((_, response) => response.writeHead(204).end())
   await t.resolves(call(), 'no opinion')

@@ -6,7 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { HOOK_FINDER, hookScript } from '../../src/runners/hooks/hook-script.ts'
+import {
+  CLIENT_SECRET,
+  HOOK_FINDER,
+  hookScript,
+  SERVER_SECRET,
+} from '../../src/runners/hooks/hook-script.ts'
+import { announceToHooks, newSecrets } from '../../src/state/hook-files.ts'
 
 interface Call {
   url: string
@@ -24,8 +30,12 @@ function workspaceWithHooks(t: Test) {
   mkdirSync(git)
   writeFileSync(join(hooks, 'hook'), hookScript({ root, gitFolder: git }))
 
-  async function serve(answer: (call: Call) => void, port = 0) {
+  async function serve(
+    answer: (call: Call) => void,
+    { isKnown = true, pid = process.pid }: { isKnown?: boolean; pid?: number } = {},
+  ) {
     const calls: Call[] = []
+    const secrets = newSecrets()
     const server = createServer(async (request, response) => {
       const call = {
         url: request.url!,
@@ -34,19 +44,20 @@ function workspaceWithHooks(t: Test) {
         response,
       }
       calls.push(call)
+      if (isKnown) response.setHeader(SERVER_SECRET, secrets.server)
       answer(call)
     })
-    server.listen(port, '127.0.0.1')
+    server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    writeFileSync(join(hooks, 'url'), `${url}\n`)
+    await announceToHooks(hooks, { url, pid, secrets, header: CLIENT_SECRET })
     const stop = async () => {
       server.closeAllConnections()
       server.close()
       rmSync(join(hooks, 'url'), { force: true })
     }
     t.teardown(stop)
-    return { calls, stop }
+    return { calls, secrets, stop }
   }
 
   function start(words: string, body: string, env: Record<string, string> = {}, cwd = root) {
@@ -110,6 +121,42 @@ t.test('only a gate denies if nothing or nothing good answers', async (t) => {
   t.equal(await run('claude gate', BODY), 'DENIED', 'half an answer')
   t.equal(await run('claude tell', BODY), '', 'half an answer')
   await cut.stop()
+})
+
+t.test('another program on the port opens no gate, whatever it answers', async (t) => {
+  const { serve, run } = workspaceWithHooks(t)
+  const fake = `HTTP/1.1 200 OK\r\n${SERVER_SECRET}: ${'0'.repeat(64)}\r\n\r\n{}`
+  const answers: [string, (call: Call) => void][] = [
+    ['200', ({ response }) => response.end('{}')],
+    ['204', ({ response }) => response.writeHead(204).end()],
+    ['302', ({ response }) => response.writeHead(302, { location: '/' }).end('<html>')],
+    ['a secret of its own', ({ response }) => response.end(fake)],
+    [
+      'what it was sent',
+      ({ headers, response }) => {
+        const sent = headers[CLIENT_SECRET.toLowerCase()]!
+        response.setHeader(SERVER_SECRET, sent).end(`${SERVER_SECRET}: ${sent}`)
+      },
+    ],
+  ]
+  for (const [why, answer] of answers) {
+    const { calls, secrets, stop } = await serve(answer, { isKnown: false })
+    for (const agent of ['claude', 'copilot'])
+      t.equal(await run(`${agent} gate`, BODY), 'DENIED', why)
+    for (const kind of ['tell', 'stop', 'hold', 'note'])
+      t.equal(await run(`claude ${kind}`, BODY), '', `${kind}: ${why}`)
+    for (const { headers } of calls) t.notMatch(JSON.stringify(headers), secrets.server)
+    await stop()
+  }
+})
+
+t.test('another program on the port of a service that was killed hears nothing', async (t) => {
+  const { serve, run } = workspaceWithHooks(t)
+  const service = spawn('true')
+  await once(service, 'exit')
+  const { calls } = await serve(({ response }) => response.end('{}'), { pid: service.pid! })
+  t.equal(await run('claude gate', BODY), 'DENIED')
+  t.strictSame(calls, [])
 })
 
 t.test('a plan of Gemini or Copilot is denied at once if its service goes away', async (t) => {

@@ -9,6 +9,7 @@ import {
   type HookEvent,
   printedAnswer,
 } from '../../runners/hooks/hook-event.ts'
+import { CLIENT_SECRET, SERVER_SECRET } from '../../runners/hooks/hook-script.ts'
 import type { HookRequest } from '../../sessions/conversations/known-conversations.ts'
 import type { ServiceContext } from '../context.ts'
 import { type EndpointDeps, endpoint } from '../endpoint.ts'
@@ -41,6 +42,8 @@ export const hookEndpoints = [
     errors: ['not_found', 'unsupported_media_type'],
     async handle({ c, service, params: { agent: line }, query }) {
       mustBeOurs(c, service)
+      const secret = service.hooks.secretFor(c.req.header(CLIENT_SECRET))
+      if (secret !== null) c.env?.outgoing?.setHeader(SERVER_SECRET, secret)
       const { body, missing } = await readSent(c)
       const dialect = dialectFor(line, body)
       const call = callOf(c, query.event ?? null, body)

@@ -16,6 +16,10 @@ export const PLAN_HOLD_S = 75
 /** How long the checks of a plan may take at the end of a turn, in seconds. */
 export const STOP_WAIT_S = 3600
 
+/** A hook sends the first, and the service answers with the second: only they know both. */
+export const CLIENT_SECRET = 'X-Casefile-Client-Secret'
+export const SERVER_SECRET = 'X-Casefile-Server-Secret'
+
 /** Whether the folder is in the workspace `root` or in a working tree of the repository `git`. */
 const IS_HERE = `is_here() {
   case $PWD/ in "$root"/*) return 0 ;; esac
@@ -37,7 +41,9 @@ const IS_HERE = `is_here() {
 /**
  * It uses only what the shell has built in, besides curl, cat and sleep: each program costs a millisecond of every
  * tool call. The answer is printed only once it is complete: half an answer and the line's own denial would not be
- * JSON, and an agent runs the tool then. `.curlrc` and proxies of the user do not count.
+ * JSON, and an agent runs the tool then. `.curlrc` and proxies of the user do not count. An answer counts only with the
+ * secret in the file of the address, as another program may have the port of a service that was killed. The other
+ * secret is in a file, as everybody can read the arguments of curl.
  */
 export function hookScript({ root, gitFolder }: HookScriptPlace): string {
   return `# The hook of Casefile. The service writes this file at each start; it replaces changes.
@@ -52,6 +58,9 @@ export function hookScript({ root, gitFolder }: HookScriptPlace): string {
 root=${quoteForShell(root)}
 git=${quoteForShell(gitFolder ?? '')}
 agent=$1 kind=$2 sent=$2 strict=$CASEFILE_STRICT user= query= pid=$PPID
+# a line feed and a carriage return: an empty line, after the headers
+blank='
+\r' body=
 shift 2
 for each do
   case $each in
@@ -74,19 +83,36 @@ fi
 
 # in a subshell only, which it ends
 post() {
-  url=
-  { read -r url < "\${0%/*}/url"; } 2> /dev/null
-  [ -n "$url" ] || exit 7
-  exec curl -q -sSf -m "$1" --connect-timeout 5 --noproxy '*' -H Expect: \\
+  exec curl -q -sSf -i -m "$1" --connect-timeout 5 --noproxy '*' -H Expect: -H @"\${0%/*}/headers" \\
     -H 'Content-Type: application/json' -H "X-Casefile-Root: $root" -H "X-Casefile-Case: $CASEFILE_CASE" \\
     -H "X-Casefile-Kind: $sent" -H "X-Casefile-Session: $CASEFILE_SESSION" -H "X-Casefile-Pid: $pid" -H "X-Casefile-Strict: $strict" \\
     --data-binary @- "$url/hooks/$agent$query" 2> /dev/null
 }
 
+# <seconds>: sends the body, or its own input; 7 is the code of curl if nothing listens
+ask() {
+  url= service= secret= answer=
+  { read -r url < "\${0%/*}/url" && read -r service secret < "\${0%/*}/service"; } 2> /dev/null
+  [ -n "$secret" ] || return 7
+  kill -0 "$service" 2> /dev/null || [ -d "/proc/$service" ] || return 7
+  if [ -n "$body" ]; then
+    answer=$(printf '%s' "$body" | post "$1") || return
+  else
+    answer=$(post "$1") || return
+  fi
+  case \${answer%%"$blank"*} in
+    *"${SERVER_SECRET}: $secret"*) ;;
+    *) return 7 ;;
+  esac
+  answer=\${answer#*"$blank"}
+  answer=\${answer#"
+"}
+}
+
 # <the exit code if no service runs when it begins; empty: wait for one>
 decision() {
   was_heard= rejected=0
-  until answer=$(printf '%s' "$body" | post ${PLAN_WAIT_S}); do
+  until ask ${PLAN_WAIT_S}; do
     case $? in
       7) [ -z "$1" ] || [ -n "$was_heard" ] || exit "$1" ;;
       22) rejected=$((rejected + 1)) && [ $rejected -lt 60 ] || exit \${1:-0} ;;
@@ -100,7 +126,7 @@ decision() {
 # the call of a tool is what must be fast, and these two present a plan in another way
 case $kind$agent in
   gateclaude | gatecodex)
-    answer=$(post 5) || exit 1
+    ask 5 || exit 1
     printf '%s' "$answer"
     exit 0
     ;;
@@ -112,16 +138,16 @@ case $kind$body in
   note*'"tool_name":"ExitPlanMode"'* | note*'"tool_name":"exit_plan_mode"'* | note*'"toolName":"exit_plan_mode"'*) kind=tell ;;
 esac
 case $kind in
-  plan) answer=$(printf '%s' "$body" | post ${PLAN_HOLD_S}) || exit 1 ;;
-  gate) answer=$(printf '%s' "$body" | post 5) || exit 1 ;;
+  plan) ask ${PLAN_HOLD_S} || exit 1 ;;
+  gate) ask 5 || exit 1 ;;
   wait) decision '' ;;
   hold) decision 0 ;;
-  stop) answer=$(printf '%s' "$body" | post ${STOP_WAIT_S}) || exit 0 ;;
+  stop) ask ${STOP_WAIT_S} || exit 0 ;;
   note)
-    { printf '%s' "$body" | post 5; } > /dev/null 2>&1 &
+    ask 5 > /dev/null 2>&1 &
     exit 0
     ;;
-  *) answer=$(printf '%s' "$body" | post 5) || exit 0 ;;
+  *) ask 5 || exit 0 ;;
 esac
 printf '%s' "$answer"
 `
