@@ -11,7 +11,7 @@ export function packageFile(path: string): URL {
 
 /** The file in dist/ that a worker thread runs, by its source such as `markdown/parse-worker.ts`. */
 export function workerFile(source: string): URL {
-  return packageFile(`dist/${source.replace(/^.*\/(.*)\.ts$/, '$1.js')}`)
+  return packageFile(`dist/${source.replace(/^.*\//, '').replace(/\.ts$/, '.js')}`)
 }
 
 const requireHere = createRequire(import.meta.url)

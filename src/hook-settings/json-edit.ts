@@ -43,7 +43,7 @@ export function addLast(text: string, parent: Node, name: string | null, value: 
   const inner = last ? indentAt(text, last.offset) : outer + style.unit
   const line = style.eol + inner + key + rendered(value, inner, style)
   // after comments on the line of the last value, which belong to it
-  const end = close - /\s*$/.exec(trivia)![0].length
+  const end = close - (trivia.length - trivia.trimEnd().length)
   if (last === undefined) {
     const rest = trivia.includes('\n') ? '' : style.eol + outer
     return insert(text, end, line + rest)

@@ -115,7 +115,7 @@ async function discard(next: Next, already: number, drain: typeof DRAIN): Promis
 
 /** Throws for a content coding (RFC 9110 §8.4): no body is decompressed. */
 function requirePlain(encoding = ''): void {
-  if (encoding.split(',').every((coding) => /^\s*(?:identity)?\s*$/i.test(coding))) return
+  if (encoding.split(',').every((coding) => /^(?:identity)?$/i.test(coding.trim()))) return
   const came = JSON.stringify(encoding.slice(0, 100))
   throw new AppError(
     'unsupported_media_type',

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-const ABSOLUTE = /^http:\/\/([^/?#]*)(.*)$/i
+const ABSOLUTE = /^http:\/\/([^/?#]*)([/?#].*)?$/i
 
 /**
  * Turns a request target in absolute form, such as `GET http://127.0.0.1:7878/cases`, into its path. Its authority

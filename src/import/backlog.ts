@@ -163,8 +163,8 @@ function quotedNames(source: string): string {
   if (!source.startsWith('---') || end === -1) return source
   const head = source
     .slice(0, end)
-    .replace(/^((?:assignee|reporter):[ \t]*)(.*)$/gm, (_, key: string, value: string) => {
-      const quoted = value.replace(/(^|[[,][ \t]*)(@[^,\]\s"']+)/g, '$1"$2"')
+    .replace(/^((?:assignee|reporter):)(.*)$/gm, (_, key: string, value: string) => {
+      const quoted = value.replace(/(^[ \t]*|[[,][ \t]*)(@[^,\]\s"']+)/g, '$1"$2"')
       return key + quoted
     })
     .replace(/^([ \t]*-[ \t]+)(@[^\s"']+)[ \t]*$/gm, '$1"$2"')

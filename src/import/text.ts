@@ -29,7 +29,7 @@ export function tagsOf(labels: readonly string[]): string[] {
     label
       .replace(/\s+/g, '-')
       .replace(/[^\p{L}\p{N}._:/+-]/gu, '')
-      .replace(/^[^\p{L}\p{N}]+|-+$/gu, '')
+      .replace(/^[^\p{L}\p{N}]+|(?<!-)-+$/gu, '')
       .slice(0, 64)
       .replace(/[\ud800-\udbff]$/, ''),
   )

@@ -114,7 +114,7 @@ function endOfHeredoc(script: string, from: number, mark: string, isIndented: bo
     const line = script.slice(start, end)
     // inside $(…), the parenthesis may follow the mark
     const text = isIndented ? line.replace(/^\t+/, '') : line
-    if (text === mark || text.replace(/[)"\s]+$/, '') === mark) {
+    if (text === mark || text.replace(/(?<![)"\s])[)"\s]+$/, '') === mark) {
       return text === mark ? end - 1 : start + line.indexOf(mark) + mark.length - 1
     }
     start = end + 1

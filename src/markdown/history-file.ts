@@ -64,7 +64,7 @@ export function oneLine(text: string): string {
   return text
     .toWellFormed()
     .trim()
-    .replace(/[ \t]*(?:\r\n?|[\n\v\f\u0085\u2028\u2029])\s*/g, LINE_BREAK)
+    .replace(/(?<![ \t])[ \t]*(?:\r\n?|[\n\v\f\u0085\u2028\u2029])\s*/g, LINE_BREAK)
     .replaceAll('\t', ' ')
     .replace(UNSEEN, '')
     .trim()
@@ -214,5 +214,5 @@ const MAX_PROMPT_LINE = 2000
 
 function lineOf({ at, who, what, text }: HistoryEntry): string {
   const parts = [at, who, what, text].filter((part) => part !== null)
-  return `- ${parts.map(oneLine).join(BETWEEN)}`
+  return `- ${parts.map((part) => oneLine(bounded(part, MAX_PROMPT_LINE))).join(BETWEEN)}`
 }

@@ -129,7 +129,7 @@ export interface ListedScope extends Findings {
 
 /** Whether `readListedScope` may find something, so that the plan has to be parsed. */
 export function mayListScope(plan: string): boolean {
-  return /^ {0,3}#{2,6}[ \t][^\r\n]*scope/im.test(plan)
+  return /^ {0,3}#{2,6}[ \t][^\r\n\u2028\u2029]*scope/im.test(plan)
 }
 
 /** Reads the lists below the headings `## Scope`. A section without a key of the scope is prose. */

@@ -207,7 +207,7 @@ function maskedExit(script: string, language: StepLanguage): string | null {
   }
   if (/(?:^|\s)(?:set|shopt) \+/.test(code)) return 'set +e lets the step go on after a failure'
   if (/(?<![>&<])&(?![>&])/.test(code)) return 'a command behind & runs apart'
-  if (/(?:^|[\n;(])\s*(?:if|while|until|!)\s/.test(code))
+  if (/(?:^|[\n;(])[^\S\n]*(?:if|while|until|!)\s/.test(code))
     return 'a condition hides that of its command'
   const lines = code.trim().split('\n')
   return lines.slice(0, -1).some((line) => /&&/.test(line))

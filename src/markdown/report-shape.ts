@@ -12,7 +12,7 @@ export function looksLikeReport(text: string): boolean {
 const TAP =
   /^\uFEFF?[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d|not ok(?=[ \t\r\n]|$))/m
 const JUNIT = /<(?:[\w.-]+:)?testsuites?[\s/>]/
-const GO = /^\uFEFF?\{[^\n]*"Action"[ \t]*:[ \t]*"/m
+const GO = /^\uFEFF?\{[^\r\n\u2028\u2029]*"Action"[ \t]*:[ \t]*"/m
 
 /** Reports that Casefile does not read, by their root element. */
 const UNREAD_XML: Record<string, string> = {

@@ -24,7 +24,7 @@ export function parseRequirement(line: string): Requirement | null {
   if (text === '') return null
   const { description, type } = readItem(text, false)
   const isOptional = /[(,\s]optional\)$/i.test(text)
-  const words = isOptional ? description.replace(/\s*\(optional\)$/i, '') : description
+  const words = isOptional ? description.replace(/(?<!\s)\s*\(optional\)$/i, '') : description
   return {
     description: words,
     type: type ?? typeFor(words),

@@ -44,7 +44,7 @@ function entryOf(region: string, id: string): ReviewEntry {
 
 /** Adds a comment below the last line that is not blank. */
 function withComment(region: string, comment: Comment, eol: LineEnding): string {
-  const at = region.length - (/\s*$/.exec(region)?.[0].length ?? 0)
+  const at = region.trimEnd().length
   if (at === 0) return commentLines(comment).join(eol)
   const rest = region.slice(at)
   const end = /^[ \t]*(?:\r\n|\n|\r)/.exec(rest)?.[0].length ?? 0

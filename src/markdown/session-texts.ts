@@ -139,7 +139,7 @@ function readCandidates(text: string): Candidate[] {
 }
 
 function candidatesText(candidates: readonly Candidate[]): string {
-  const line = (note: string) => note.replace(/\s*[\r\n]\s*/g, ' ')
+  const line = (note: string) => note.replace(/(?<!\s)\s*[\r\n]\s*/g, ' ')
   return candidates.map(({ artifact, note }) => `- \`${artifact}\`: ${line(note)}`).join('\n')
 }
 

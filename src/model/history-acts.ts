@@ -193,7 +193,7 @@ function movedActs(
   if (old_state === 'approved' && new_state === 'plan_ready')
     return [{ what: `${name} left the line`, text: reason }]
   if (new_state !== 'complete' && new_state !== 'failed' && new_state !== 'abandoned') return []
-  const text = [reason?.replace(/[.\s]+$/, ''), testText(session), diffText(session)]
+  const text = [reason?.replace(/(?<![.\s])[.\s]+$/, ''), testText(session), diffText(session)]
   const known = text.filter((part) => part !== undefined)
   return [{ what: `${name} ${new_state}`, text: known.join('; ') || undefined }]
 }

@@ -100,7 +100,7 @@ export function otherTypeText(proof: Proof, sessions: readonly Session[]): strin
 }
 
 const BEGIN = /^\s*(?:diff |--- |Index: |commit [0-9a-f]{7}|From [0-9a-f]{7})/
-const FILE = /^(?:diff --git |--- [^\n]*\n\+\+\+ [^\n]*\n@@ )/m
+const FILE = /^(?:diff --git |--- [^\r\n\u2028\u2029]*\r?\n\+\+\+ [^\r\n\u2028\u2029]*\r?\n@@ )/m
 
 /** Whether a text is a diff, as git and other programs write it. A log that merely contains one is not. */
 export function isDiff(text: string): boolean {

@@ -83,7 +83,7 @@ export function processStat(pid: number): ProcessStat | null {
 }
 
 /** The whole line that `ps` prints, in a fixed language and time zone, as the start time is compared. */
-const PS_LINE = /^\s*([A-Z])\S*\s+(\d+)\s+(\d+)\s+(\S.*\S)\s*$/m
+const PS_LINE = /^ *([A-Z])\S*\s+(\d+)\s+(\d+)\s+(\S.*\S)\s*$/m
 const PS_MS = 5_000
 
 /** For systems without /proc. Takes about 10 ms; Windows has no `ps`. Sessions are not shown. */

@@ -67,7 +67,8 @@ function isSameTest(a: string, b: string): boolean {
 function npmTest(text: string): ReturnType<Detect> {
   const script = testScript(text)
   if (script === null || script.trim() === '' || /no test specified/.test(script)) return null
-  const isTap = /--test-reporter[= ]tap\b|(?:^|[\s;&])tap(?:\s|$).*-R[ =]?tap/.test(script)
+  const [, ...args] = script.split(/(?:^|[\s;&])tap(?=\s|$)/)
+  const isTap = /--test-reporter[= ]tap\b/.test(script) || /-R[ =]?tap/.test(args.join())
   const command = 'npm test --silent'
   const asked = npmReportScript(command, script)
   return { id: 'npm-test', command, script: command, report: isTap ? 'tap' : null, ...asked }
@@ -84,19 +85,28 @@ function testScript(text: string): string | null {
 }
 
 function makeTest(text: string): ReturnType<Detect> {
-  const rules = text
-    .replace(/\\\r?\n/g, ' ')
-    .replace(/^[ ]*(?:override[ ]+)?define\b[\s\S]*?^[ ]*endef\b/gm, '')
-  const targets = [...rules.matchAll(/^([^\t#:=\r\n][^#:=\r\n]*):(?!:?:?=)/gm)].flatMap(
-    ([, names]) => names!.trim().split(/\s+/),
-  )
+  const rules = withoutDefinitions(text.replace(/\\\r?\n/g, ' '))
+  const targets = [
+    ...rules.matchAll(/^([^\t#:=\r\n\u2028\u2029][^#:=\r\n\u2028\u2029]*):(?!:?:?=)/gm),
+  ].flatMap(([, names]) => names!.trim().split(/\s+/))
   const target = ['test', 'check'].find((name) => targets.includes(name))
   return target === undefined ? null : plain(`make-${target}`, `make ${target}`)
 }
 
+function withoutDefinitions(text: string): string {
+  let isDefining = false
+  const kept = text.split('\n').filter((line) => {
+    const isBegin = /^ *(?:override +)?define\b/.test(line)
+    const isRule = !isDefining && !isBegin
+    isDefining = isBegin || (isDefining && !/^ *endef\b/.test(line))
+    return isRule
+  })
+  return kept.join('\n')
+}
+
 /** A file that only configures a formatter or a linter says nothing about tests. */
 function pythonTest(text: string): ReturnType<Detect> {
-  const settings = text.replace(/^\s*#.*$/gm, '')
+  const settings = text.replace(/^[ \t]*#.*$/gm, '')
   const isProject = /^\[(?:project|tool\.poetry)\]/m.test(settings)
   return isProject || /\bpytest\b/.test(settings) ? plain('pytest', 'python3 -m pytest') : null
 }
@@ -109,7 +119,8 @@ async function pythonFiles(folder: string): Promise<ProjectTests | null> {
     if (source === undefined) continue
     const read = await readRegular(join(folder, place, source), { maxBytes: 1024 * 1024 })
     const text = read.ok ? decodeUtf8(read.bytes) : null
-    const isUnittest = text?.ok === true && /^\s*(?:import|from)\s+unittest\b/m.test(text.text)
+    const isUnittest =
+      text?.ok === true && /^[ \t]*(?:import|from)[ \t]+unittest\b/m.test(text.text)
     const unittest = `python3 -m unittest discover${place === '.' ? '' : ` -s ${place}`}`
     const found = isUnittest ? plain('unittest', unittest) : plain('pytest', 'python3 -m pytest')
     return { ...found, source: join(place, source) }

@@ -30,7 +30,7 @@ export function isPathInScope(scope: PlanScope, path: string): boolean {
 }
 
 function globsOf(entry: string): string[] {
-  const glob = entry.replace(/^(?:\.\/+)+/, '').replace(/\/+$/, '')
+  const glob = entry.replace(/^(?:\.\/+)+/, '').replace(/(?<!\/)\/+$/, '')
   if (glob === '' || glob === '.') return ['**']
   const isFolder = entry.endsWith('/') || !/[*?[{]/.test(glob)
   return isFolder ? [glob, `${glob}/**`] : [glob]

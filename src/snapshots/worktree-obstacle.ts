@@ -75,7 +75,7 @@ let tooOld: Promise<boolean> | null = null
 
 function isTooOld(cwd: string): Promise<boolean> {
   tooOld ??= runGit(['version'], { cwd }).then(({ stdout }) => {
-    const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout.toString()) ?? []
+    const [, major, minor] = /(?<!\d)(\d+)\.(\d+)/.exec(stdout.toString()) ?? []
     const [least, then] = OLDEST
     return Number(major) < least || (Number(major) === least && Number(minor) < then)
   })

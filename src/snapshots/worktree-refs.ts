@@ -117,7 +117,7 @@ const MAX_SLUG = 60
 
 function slug(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, MAX_SLUG)
-  return plain.replace(/^-+|-+$/g, '') || 'other'
+  return plain.replace(/^-+|(?<!-)-+$/g, '') || 'other'
 }
 
 async function freeBranch(wanted: string, git: GitCommandOptions): Promise<string> {

@@ -94,7 +94,7 @@ function fileLines({ path, agents, content, why }: ReadFile): string[] {
 
 /** The names of the variables it sets. The values are secrets, and other lines may be parts of one. */
 function variablesIn(text: string): string {
-  const names = [...text.matchAll(/^\s*((?:export\s+)?[\w.-]+)\s*[=:]/gm)]
+  const names = [...text.matchAll(/^[ \t]*((?:export[ \t]+)?[\w.-]+)[ \t]*[=:]/gm)]
   return names.map(([, name]) => `${name}=…`).join('\n')
 }
 

@@ -104,12 +104,12 @@ const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 /** For lists: who knows the path of a Slack webhook or a topic of ntfy can write to it. */
 export function shownUrl(url: string): string {
-  const found = /^(https?:\/\/[^/?#$]+)(.*)$/.exec(url)
+  const found = /^(https?:\/\/[^/?#$]+)([/?#$].*)?$/.exec(url)
   if (!found) return url // only variables
   const [, origin, rest = ''] = found
   if (!origin!.includes('@') && (rest === '' || rest === '/' || /^\/\$\{\w+\}$/.test(rest)))
     return url
-  return `${origin!.replace(/\/\/[^@]*@/, '//…@')}/…`
+  return `${origin!.replace(/(?<=^https?:)\/\/[^@]*@/, '//…@')}/…`
 }
 
 function json(value: object): Rendered {

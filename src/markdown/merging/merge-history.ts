@@ -33,7 +33,7 @@ export function mergeHistory(versions: Versions): string {
 }
 
 function rawLines(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  return text.match(/[^\n]+\n?|\n/g) ?? []
 }
 
 function keyOf(line: string): string {

@@ -119,7 +119,7 @@ function sessionPaths(folders: FolderVersions): string[] {
 }
 
 function numberOf(path: string): number {
-  return Number(/(\d+)\.md$/.exec(path)?.[1])
+  return Number(/(?<!\d)(\d+)\.md$/.exec(path)?.[1])
 }
 
 function pathOf(number: number): string {

@@ -60,7 +60,7 @@ export function rangesText(ranges: readonly ByteRange[]): string {
 
 /** Pure. Reads the format of `rangesText`. */
 export function readRanges(text: string): ByteRange[] {
-  return [...text.matchAll(/(\d+)-(\d+)/g)].map(([, from, to]) => ({
+  return [...text.matchAll(/(?<!\d)(\d+)-(\d+)/g)].map(([, from, to]) => ({
     from: Number(from),
     to: Number(to),
   }))

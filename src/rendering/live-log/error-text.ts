@@ -1,6 +1,6 @@
 /** What programs print in place of an error: `0 errors`, `# fail 0`, `no failures`. */
 const NONE =
-  /\b(?:0|no|zero|without) (?:\w+ )?(?:errors?|fail(?:ed|ures?|s)?)\b|\b(?:errors?|fail(?:ed|ures?)?)\b["']?\s*[:=]?\s*0\b(?!\.\d)/gi
+  /\b(?:0|no|zero|without) (?:\w+ )?(?:errors?|fail(?:ed|ures?|s)?)\b|\b(?:errors?|fail(?:ed|ures?)?)\b["']?\s*(?:[:=]\s*)?0\b(?!\.\d)/gi
 
 const ERROR =
   /\b(?:error|fatal|panic|panicked|traceback|failed|failure|segmentation fault|cannot find|command not found)\b|^\s*not ok\b|^\s*-{2,3} FAIL|\bFAIL\b|\bERR!|^\s*[✗✖✘×]\s/i

@@ -169,7 +169,7 @@ function scrollable(table: Element): Element {
   const names = head
     ? plainText(head)
         .trim()
-        .split(/\s*\n\s*/)
+        .split(/(?<!\s)\s*\n\s*/)
         .join(', ')
     : ''
   const label = names === '' ? 'Table' : `Table: ${names.slice(0, MAX_LABEL)}`

@@ -3,7 +3,9 @@ import { visibleText } from '../hidden-characters.ts'
 
 const MAX_NAMED = 12
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-const REFERENCE = /[\p{L}\p{N}\p{M}]*&(?:#\w{1,8}|[A-Za-z]\w{0,31});[\p{L}\p{N}\p{M}]*/gu
+/** A word, or an entity with the words that it joins: what begins at each word takes linear time. */
+const REFERENCE =
+  /[\p{L}\p{N}\p{M}]+(?:&(?:#\w{1,8}|[A-Za-z]\w{0,31});[\p{L}\p{N}\p{M}]*)?|&(?:#\w{1,8}|[A-Za-z]\w{0,31});[\p{L}\p{N}\p{M}]*/gu
 /** The browser draws the numbers and checkboxes of lists itself. */
 const LIST_MARKS = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+(?:[ \t]+\[[xX]\](?=\s))?/gm
 
@@ -23,15 +25,16 @@ export function hiddenWords(
 
   const lines = source.split(/\r\n|\n|\r/)
   for (const line of stepLines) {
-    lines[line - 1] = (lines[line - 1] ?? '').replace(/(`{3}|~{3}).*$/s, '')
+    lines[line - 1] = (lines[line - 1] ?? '').split(/`{3}|~{3}/, 1)[0]!
   }
   const hidden = new Set<string>()
   const written = visibleText(lines.join('\n'))
     .replace(LIST_MARKS, '')
     .replace(/<br\s*\/?>/gi, ' ')
   const plain = written.replace(REFERENCE, (joined) => {
+    if (!joined.includes('&')) return joined
     // an entity becomes a character that may join the words around it
-    const around = joined.replace(/&[^;]*;/, ' ').match(WORD) ?? []
+    const around = joined.replace(/&[^;&]*;/, ' ').match(WORD) ?? []
     for (const part of around) if (!shown.includes(part)) hidden.add(part)
     return ' '
   })

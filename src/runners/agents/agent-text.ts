@@ -4,7 +4,8 @@ const SENTENCE = 300
 const MAX_DEPTH = 4
 const MAX_TEXT = 20_000
 /** The start of a stack trace, and everything after it. */
-const STACK = /\sat (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
+const STACK =
+  /\sat (?:async )?(?:[\w.<>[\] ]{1,300} \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
 
 /** A run that ended well without a message or an action counts as failed. */
 export const DID_NOTHING = 'ended without saying or doing anything'
@@ -29,7 +30,7 @@ function messageIn(text: string, depth: number): string {
   const found = parsed(text.slice(start, end + 1))
   const message = found && messageOf(found, depth)
   if (!message) return text
-  const before = text.slice(0, start).replace(/^\[|[\s:]+$/g, '')
+  const before = text.slice(0, start).replace(/^\[|(?<![\s:])[\s:]+$/g, '')
   const behind = text.slice(end + 1).replace(/^\s*\]/, '')
   return [before, message].filter((part) => part !== '').join(': ') + behind
 }
@@ -71,5 +72,5 @@ export function clauseOf(text: string, part: 'beginning' | 'end' = 'beginning'):
 }
 
 function withoutStop(line: string): string {
-  return line.replace(/[.\s]+$/, '')
+  return line.replace(/(?<![.\s])[.\s]+$/, '')
 }

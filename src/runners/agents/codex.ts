@@ -216,6 +216,8 @@ function readUpdate(update: UnknownRecord): OwnReport | null {
   return { retry: retryIn(asString(message) ?? '', asString(additionalDetails) ?? '') ?? {} }
 }
 
+/** The words of a rejection are at its beginning. */
+const MAX_REJECTION = 10_000
 const RECONNECTING = /^Reconnecting\.{3} (\d+)\/(\d+)(?: \((.*)\))?$/s
 const STATUS = /\bstatus (\d{3})\b/
 
@@ -275,7 +277,7 @@ function denialIn({ type, aggregated_output }: UnknownRecord, status: string): s
 }
 
 /** A rejection by its policy is in no event and does not change its exit code; only its log has it (0.169). */
-const REJECTION = /codex_core::\S*router: error=(.*\breject.*)$/i
+const REJECTION = /codex_core::\S{0,200}router: error=(.*\breject.*)$/i
 
 /**
  * Reads the file in which Codex records a conversation (its "rollout"). Codex and codex-acp do not report some
@@ -378,7 +380,9 @@ function codexRejection(text: string): string | null {
   if (!/^(?:exec_command failed: .*\breject|patch rejected\b|.*\breject command\b)/i.test(text)) {
     return null
   }
-  return clauseOf(/Rejected\(\\*"`.*` rejected: (.*?)\\*"\)/.exec(text)?.[1] ?? text)
+  return clauseOf(
+    /Rejected\(\\*"`.*` rejected: (.*?)\\*"\)/.exec(text.slice(0, MAX_REJECTION))?.[1] ?? text,
+  )
 }
 
 /**

@@ -238,7 +238,7 @@ function resultOf(data: UnknownRecord, denial: string | null): ToolResult {
 }
 
 /** A line that it adds for its model. */
-const SHELL_NOTE = /\n?<shellId: [^>\n]*?(?: completed with exit code (\d+))?>\s*$/
+const SHELL_NOTE = /\n?<shellId: [^<>\n]*?(?: completed with exit code (\d+))?>\s*$/
 
 function withoutNote(text: string): string {
   return text.replace(SHELL_NOTE, '')

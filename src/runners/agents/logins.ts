@@ -36,7 +36,7 @@ export const CODEX_LOGIN: LoginCheck = {
     const folder = homeFolder(env, 'CODEX_HOME', '.codex')
     if (answer === null) return (await isThere(folder, 'auth.json')) || null
     const config = await textOf(folder, 'config.toml')
-    return answer.exit !== 1 || /^\s*model_provider\s*=/m.test(config) ? null : false
+    return answer.exit !== 1 || /^[ \t]*model_provider[ \t]*=/m.test(config) ? null : false
   },
 }
 

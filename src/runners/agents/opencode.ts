@@ -173,7 +173,7 @@ function denialIn(error: string): Denial | null {
 }
 
 function withoutRules(error: string): string {
-  return error.replace(/\s*Here are some of the relevant rules\s*\[[\s\S]*$/, '')
+  return error.replace(/(?<!\s)\s*Here are some of the relevant rules\s*\[[\s\S]*$/, '')
 }
 
 /**

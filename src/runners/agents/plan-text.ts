@@ -178,5 +178,5 @@ function headingsOf(text: string): Place[] {
 /** A heading's text without the emphasis and colon that people add. */
 function nameOf(heading: string): string {
   const text = headingText(heading)
-  return text.length > 40 ? '' : text.replace(/^[*_]+|[*_:]+$/g, '').toLowerCase()
+  return text.length > 40 ? '' : text.replace(/^[*_]+|(?<![*_:])[*_:]+$/g, '').toLowerCase()
 }

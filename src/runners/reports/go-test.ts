@@ -50,7 +50,7 @@ const ACTIONS: ReadonlySet<string> = new Set([
 /** A test may print megabytes; its message is near the beginning. */
 const MAX_OUTPUT = 16 * 1024
 
-const EVENT_LINE = /^\{[^\n]*"Action"[ \t]*:[ \t]*"/m
+const EVENT_LINE = /^\{[^\r\n\u2028\u2029]*"Action"[ \t]*:[ \t]*"/m
 /** Before Go 1.20, a failed build was plain text instead of an event. */
 const PLAIN_FAILURE = /^FAIL\t(\S+)(?: \[((?:build|setup) failed)\]|\t[\d.]+m?s)\s*$/
 /** The result of a test, which has no event of its own behind output that does not end its line. */

@@ -251,7 +251,10 @@ function describe(
 
 /** A message for a failure that has none: the text before its stack trace. */
 function beforeStack(text: string): string {
-  return text.trim().split(/\n\s+at /, 1)[0]!
+  return text
+    .trim()
+    .split(/\n[^\S\n]+at /, 1)[0]!
+    .trimEnd()
 }
 
 /** Node prints its runner's error first, followed by the error that the test threw. */

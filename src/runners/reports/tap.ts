@@ -204,7 +204,7 @@ function sum(a: Level, b: Level): Level {
 }
 
 /** A test point's line, and the parts of its description that begin with `#`. */
-const POINT = /^( *(?:not )?ok\b)(.*#.*)$/gm
+const POINT = /^( *(?:not )?ok\b)([^#\r\n\u2028\u2029]*#.*)$/gm
 /**
  * Directives as TAP 14 describes them, but "#skip" without a blank only at the beginning of a title: in the middle it
  * is a word of it.

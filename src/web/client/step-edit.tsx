@@ -142,6 +142,6 @@ function complete(form: HTMLFormElement): boolean {
 
 function withLines(source: string, { from, to }: Lines, text: string): string {
   const lines = source.split('\n')
-  lines.splice(from - 1, to - from + 1, ...text.replace(/\n+$/, '').split('\n'))
+  lines.splice(from - 1, to - from + 1, ...text.replace(/(?<!\n)\n+$/, '').split('\n'))
   return lines.join('\n')
 }
