@@ -27,7 +27,8 @@ export function artifactType(
   if (byName !== 'log' || /^(?:\d+ of \d+ tests? (?:passed|failed)|no tests ran)/.test(note)) {
     return byName === 'log' ? 'test-log' : byName
   }
-  return isOfTests(stepOfArtifact(session, artifact)) ? 'test-log' : 'log'
+  const step = stepOfArtifact(session, artifact)
+  return leavesReport(step) || isOfTests(step) ? 'test-log' : 'log'
 }
 
 /** The likely type of a file, by its name alone. */

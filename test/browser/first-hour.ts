@@ -160,7 +160,7 @@ inBrowser('the first hour: from an empty folder to a plan, by keys alone', async
       .press('Enter')
     await page.waitForURL('**/memory/runbook.md')
     const text = await page.locator('#memory-source').inputValue()
-    t.match(text, /^## Hypothesis[\s\S]*run id=tests proof=log\nnpm test -- --fast\n/)
+    t.match(text, /^## Hypothesis[\s\S]*run id=tests proof=test\nnpm test -- --fast\n/)
     await page.getByRole('button', { name: 'Cancel' }).click()
     t.equal(await page.locator('#memory-source').count(), 0, 'a template alone is not lost')
     await page.goBack()

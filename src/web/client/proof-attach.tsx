@@ -44,7 +44,8 @@ async function choose(form: HTMLFormElement, file: File | undefined): Promise<vo
   shown.hidden = true
   enableText(form, file === undefined)
   if (!file) return
-  showType(form, typeByName(file.name))
+  const type = typeByName(file.name)
+  showType(form, type === 'log' ? '' : type) // its content may say more than its name
   const reading = readProofFile(file)
   chosen.set(form, reading)
   const read = await reading
