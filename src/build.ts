@@ -1,20 +1,21 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { servicePath, serviceProgram } from './files/service-program.ts'
 import type { Build } from './http/deps.ts'
-import { packageFile, packageVersion } from './package-files.ts'
-
-const FOLDER = fileURLToPath(packageFile('.'))
+import { OWN_FOLDER, packageVersion } from './package-files.ts'
 
 /** The package's version, and the commit if it is a git checkout. */
 export async function build(): Promise<Build> {
-  return { version: packageVersion(), commit: await commitOf(FOLDER) }
+  return { version: packageVersion(), commit: await commitOf(OWN_FOLDER) }
 }
 
 async function commitOf(folder: string): Promise<string | null> {
   const args = ['-C', folder, 'rev-parse', '--show-prefix', 'HEAD']
   try {
-    const { stdout } = await promisify(execFile)('git', args, { timeout: 5000 })
+    const { stdout } = await promisify(execFile)(serviceProgram('git'), args, {
+      timeout: 5000,
+      env: { ...process.env, PATH: servicePath() },
+    })
     const [prefix, commit] = stdout.split('\n')
     return prefix === '' && commit ? commit : null // else the commit is of a repository that contains this folder
   } catch {

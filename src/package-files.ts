@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 
 /** This is the bundle in dist/, or the source in src/ that tests run: both folders are in the root of the package. */
 const isBundle = import.meta.url.endsWith('.js')
@@ -8,6 +9,9 @@ const isBundle = import.meta.url.endsWith('.js')
 export function packageFile(path: string): URL {
   return new URL(`../${path}`, import.meta.url)
 }
+
+/** The folder of the package, without a slash at its end. */
+export const OWN_FOLDER = fileURLToPath(packageFile('.')).replace(/\/$/, '')
 
 /** The file in dist/ that a worker thread runs, by its source such as `markdown/parse-worker.ts`. */
 export function workerFile(source: string): URL {

@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { findViolations, MAY_TOUCH_FILES, type Rule, type Tree } from './fixtures/house-rules.ts'
+import {
+  findViolations,
+  MAY_START_PROGRAMS,
+  MAY_TOUCH_FILES,
+  type Rule,
+  type Tree,
+} from './fixtures/house-rules.ts'
 
 const src = fileURLToPath(new URL('../src/', import.meta.url))
 
@@ -24,6 +30,7 @@ t.test('the source keeps the rules of the house', async (t) => {
     packages: 'the model imports nothing but zod: no other package, and not node:',
     files: 'only the folders that keep files touch them, and the exceptions with a reason',
     platform: 'only platform/ knows which system this is, and reads below /proc',
+    programs: 'only the files with a reason start programs, and none by its name alone',
     cycles: 'no two files import each other, by whatever way round',
     barrels: 'no index.ts, no export *, no file that only re-exports',
     size: 'no file is longer than 250 lines',
@@ -42,6 +49,10 @@ t.test('the source keeps the rules of the house', async (t) => {
       )
     })
   }
+  t.test('every exception for starting programs is for a file that starts some', async (t) => {
+    for (const file of Object.keys(MAY_START_PROGRAMS))
+      t.match(tree[file], /node:child_process/, file)
+  })
   t.test('every exception for file access is for something that exists', async (t) => {
     for (const place of Object.keys(MAY_TOUCH_FILES)) {
       t.ok(
@@ -147,6 +158,15 @@ const bad: { name: string; tree: Tree; found: string[] }[] = [
       'runners/b.ts': "export const isLinux = process.platform === 'linux'\n",
     },
     found: ['platform files/a.ts:2', 'platform runners/b.ts:1'],
+  },
+  {
+    name: 'a program is started elsewhere, or by its name',
+    tree: {
+      'sessions/a.ts': "import { spawn } from 'node:child_process'\nexport const a = spawn\n",
+      'build.ts': "import { execFile } from 'node:child_process'\n\nexecFile('git', [])\n",
+      'cli/editor.ts': "import { spawn } from 'node:child_process'\nspawn('/bin/sh', [])\n",
+    },
+    found: ['programs sessions/a.ts:1', 'programs build.ts:3'],
   },
   {
     name: 'two files import each other, the one for a type only',

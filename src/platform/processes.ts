@@ -89,7 +89,7 @@ const PS_MS = 5_000
 /** For systems without /proc. Takes about 10 ms; Windows has no `ps`. Sessions are not shown. */
 function statByCommand(pid: number): ProcessStat | null {
   const columns = ['state', 'ppid', 'pgid', 'lstart'].flatMap((name) => ['-o', `${name}=`])
-  const { stdout } = spawnSync('ps', [...columns, '-p', String(pid)], {
+  const { stdout } = spawnSync('/bin/ps', [...columns, '-p', String(pid)], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC0' },
     timeout: PS_MS,

@@ -1,5 +1,6 @@
 import { isWithin } from '../files/real-path.ts'
 import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
+import { closeToPrograms } from '../files/service-program.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import { heldBy } from '../model/trust.ts'
@@ -166,6 +167,7 @@ async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWal
   const around = { workdir, runFolder: run.path, signal, isolated }
   const planned = await foldersFor(deps, scene, held)
   const { folders, writes, hides } = planned
+  closeToPrograms(folders.open)
   // sandbox-runtime has to mount something itself, which root without that power could not
   const prefer = typeof held.sandbox === 'object' ? 'isolation' : 'powers'
   const sandbox = await openSandbox(folders, signal, prefer, 'own')

@@ -1,16 +1,19 @@
 /** Which paths the programs of a run may write to, and which they do not see: Work mode in mounts (docs/agents.md). */
 
 import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { createDurable, makeFolder } from '../files/durable-write.ts'
 import { codeOf } from '../files/errno.ts'
-import { entriesIn } from '../files/folder-names.ts'
 import { existingPaths, isWithin } from '../files/real-path.ts'
+import type { RunPlaces } from '../files/service-program.ts'
+import { OWN_FOLDER } from '../package-files.ts'
 import { PROC_FOLDER } from '../platform/proc.ts'
 import type { OwnPlaces } from '../runners/agents/own-places.ts'
+import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import type { SandboxFolders, SandboxView } from '../runners/process/sandbox-plan.ts'
 import { findRepositoryFolders } from '../snapshots/repository-state.ts'
 import { runGit } from '../workspace/git/git-command.ts'
+import { gitDoors } from './git-doors.ts'
 
 export interface WorkPlaces {
   root: string
@@ -38,17 +41,30 @@ export interface WorkFolders {
   hides: string[]
 }
 
-/** Download caches of the usual tools, without which they would fail or fetch everything again. */
+/**
+ * Download caches of the usual tools, without which they would fail or fetch everything again. Not what is executed from
+ * there later, such as the `_npx` of npm.
+ */
 const CACHES = [
   '.cache',
-  '.npm',
+  '.npm/_cacache',
+  '.npm/_logs',
   '.cargo/registry',
   '.cargo/git',
   'go/pkg',
   '.m2/repository',
   '.gradle/caches',
-  '.local/share/pnpm',
+  '.local/share/pnpm/store',
 ]
+/** Programs that are started later, in caches that are open as a whole. */
+const PROGRAM_CACHES = [
+  'npx',
+  'pnpm/dlx',
+  'uv/archive-v0',
+  'uv/environments-v2',
+  'pre-commit',
+  'node/corepack',
+].map((name) => `.cache/${name}`)
 const SECRETS = ['.ssh', '.aws', '.config/gh', '.gnupg']
 const TEMPORARY = ['/tmp', '/var/tmp', '/dev/shm']
 /** Not files of the disk: processes, terminals, message queues. */
@@ -69,6 +85,23 @@ export async function makePlaces({ agent, cache, root, environment }: MadePlaces
       : makeFolder(whole, 0o700)
     await made.catch(unreachable) // it exists, or the program is to say why it cannot
   }
+}
+
+/** Where any run may write. */
+export async function writableForRuns({
+  root,
+  environment,
+}: Pick<WorkPlaces, 'root' | 'environment'>): Promise<RunPlaces> {
+  const own = KNOWN_AGENTS.flatMap(({ ownPlaces }) => ownPlaces?.(environment).paths ?? [])
+  const scope = { home: homeOf(environment), base: root }
+  return {
+    places: await namedPaths(['.', ...CACHES.map((path) => `~/${path}`), ...own], scope),
+    temporary: await namedPaths(temporaryOf(environment), scope),
+  }
+}
+
+function temporaryOf({ TMPDIR }: NodeJS.ProcessEnv): string[] {
+  return [...TEMPORARY, ...(TMPDIR ? [TMPDIR] : [])]
 }
 
 type MadePlaces = Pick<WorkPlaces, 'agent' | 'cache' | 'root' | 'environment'>
@@ -111,9 +144,10 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const services = runtime && isAbsolute(runtime) ? await named([runtime]) : []
   const others = await named(places.others.flatMap(({ paths }) => paths))
   const repository = await repositoryOf(workdir)
-  const programs = isolated ? [] : await programsOf(workdir)
+  const doors = isolated ? [] : await gitDoors(workdir)
+  const programs = await named([OWN_FOLDER, ...PROGRAM_CACHES.map((path) => `~/${path}`)])
   const isRecordHidden = !(await tracksFiles(workdir, memoryRoot))
-  const temporary = await named([...TEMPORARY, ...(environment.TMPDIR ? [environment.TMPDIR] : [])])
+  const temporary = await named(temporaryOf(environment))
   const withheld = [...secrets, ...services, ...others].filter((path) => !kept.has(path))
   const isRoot = process.geteuid?.() === 0
   const record = isRecordHidden ? [memoryRoot] : []
@@ -125,7 +159,8 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
         home,
         memoryRoot,
         ...(isolated?.closed ?? []),
-        ...programs,
+        ...doors,
+        ...programs.filter((path) => !isWithin(path, workdir)),
         ...(isRoot ? OF_ROOT : []),
       ].filter((path) => !record.includes(path)),
       hidden: [stateRoot, ...record, ...withheld, ...hide],
@@ -194,19 +229,6 @@ async function repositoryOf(workdir: string): Promise<string[]> {
   if (found === null) return []
   const folders = await existingPaths([found.gitDir, found.common])
   return folders.filter((path) => !isWithin(workdir, path))
-}
-
-/** By which git starts programs: a run must leave no trap there for the service, or for you. */
-const OF_PROGRAMS = ['config', 'config.worktree', 'hooks']
-
-/** The files of a repository that name programs, also of its submodules. */
-async function programsOf(workdir: string): Promise<string[]> {
-  const found = await findRepositoryFolders(workdir)
-  if (found === null) return []
-  const modules = join(found.common, 'modules')
-  const nested = (await entriesIn(modules)).map((name) => join(modules, name))
-  const folders = [found.gitDir, found.common, ...nested]
-  return existingPaths(folders.flatMap((folder) => OF_PROGRAMS.map((name) => join(folder, name))))
 }
 
 /** Whether the repository of the folder tracks files below a path; then git must see them. */

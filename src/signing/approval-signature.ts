@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { createDurable, writeDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { readRegular } from '../files/safe-read.ts'
+import { serviceProgram } from '../files/service-program.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import {
@@ -272,13 +273,13 @@ function sshKeygen(
   args: string[],
   input: string,
 ): Promise<{ exit: number; stdout: string } | string> {
-  return new Promise((resolve) => {
+  return new Promise<{ exit: number; stdout: string } | string>((resolve) => {
     const options = {
       timeout: 10_000,
       encoding: 'utf8' as const,
       env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' },
     }
-    const child = execFile('ssh-keygen', args, options, (error, stdout, stderr) => {
+    const child = execFile(serviceProgram('ssh-keygen'), args, options, (error, stdout, stderr) => {
       if (hasCode(error, 'ENOENT')) resolve('ssh-keygen of OpenSSH 8.9 or later was not found')
       else if (error && typeof error.code !== 'number') resolve('ssh-keygen did not answer')
       else if (/(?:unknown|illegal|unsupported) (?:option|operation)|^usage:/im.test(stderr)) {
@@ -287,5 +288,8 @@ function sshKeygen(
     })
     child.stdin?.on('error', () => {}) // it ended before it read the statement; its exit code says why
     child.stdin?.end(input)
+  }).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return 'ssh-keygen of OpenSSH 8.9 or later was not found'
+    throw error
   })
 }

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { readRegular } from '../files/safe-read.ts'
+import { serviceProgram } from '../files/service-program.ts'
 import { AppError } from '../model/app-error.ts'
 import {
   type Approval,
@@ -93,27 +94,26 @@ export async function signApproval(
 }
 
 function run(args: string[], say: (line: string) => void): Promise<number | null> {
-  return new Promise((done, reject) => {
-    const child = spawn('ssh-keygen', args, { stdio: ['inherit', 'ignore', 'pipe'] })
+  return new Promise<number | null>((done, reject) => {
+    const stdio: ['inherit', 'ignore', 'pipe'] = ['inherit', 'ignore', 'pipe']
+    const child = spawn(serviceProgram('ssh-keygen'), args, { stdio })
     let rest = ''
     child.stderr.on('data', (part: Buffer) => {
       const lines = (rest + part).split('\n')
       rest = lines.pop()!
       for (const line of lines) if (!/^(?:Signing file|Write signature to) /.test(line)) say(line)
     })
-    child.on('error', (error) => {
-      if (!hasCode(error, 'ENOENT')) return reject(error)
-      reject(
-        new AppError(
-          'bad_request',
-          'Signing needs ssh-keygen, which was not found. Install OpenSSH.',
-        ),
-      )
-    })
+    child.on('error', reject)
     child.on('close', (exit) => {
       if (rest.trim() !== '') say(rest)
       done(exit)
     })
+  }).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error
+    throw new AppError(
+      'bad_request',
+      'Signing needs ssh-keygen, which was not found. Install OpenSSH.',
+    )
   })
 }
 

@@ -114,9 +114,12 @@ async function treeOf(
     const own = { ...here, env: { ...here.env, GIT_INDEX_FILE: index } }
     await gitText(['read-tree', parent], own)
     if ((await kindAt(join(entry, 'index'))) === null) await replaceIndex(entry, index)
-    const spec = ['.', ...(await leftOut(note, own))]
+    const inner = await innerRepositories(own)
+    const spec = ['.', ...(await leftOut(note, own)), ...inner.map(exclusion)]
     const { exit, stderr } = await runGit([...DURABLE, ...ADD], { ...own, input: spec.join('\0') })
     if (exit !== 0 && exit !== 1) throw new Error(`git add failed: ${stderr.trim()}`)
+    const links = { ...own, input: inner.map((path) => `${path}\0`).join('') }
+    if (inner.length > 0) await gitText([...LINKS], links)
     const tree = (await gitText([...DURABLE, 'write-tree'], own)).trim()
     await replaceIndex(entry, index)
     return tree
@@ -158,7 +161,20 @@ async function leftOut(note: WorktreeNote, git: GitCommandOptions): Promise<stri
   const listed = await gitText(['ls-files', '--others', '--exclude-standard', '-z'], git)
   const repositories = listed.split('\0').filter((name) => name.endsWith('/'))
   const paths = [...(note.record === null ? [] : [note.record]), ...note.copied, ...repositories]
-  return paths.map((path) => `:(top,exclude,literal)${path.replace(/\/$/, '')}`)
+  return paths.map(exclusion)
+}
+
+function exclusion(path: string): string {
+  return `:(top,exclude,literal)${path.replace(/\/$/, '')}`
+}
+
+/** Takes the commits that these repositories are at, which `add` would enter. */
+const LINKS = ['update-index', '--add', '--remove', '-z', '--stdin']
+
+/** The repositories that the index has, as paths. */
+async function innerRepositories(git: GitCommandOptions): Promise<string[]> {
+  const listed = await gitText(['ls-files', '--stage', '-z'], git)
+  return Array.from(listed.matchAll(/160000 [0-9a-f]+ 0\t([^\0]+)\0/g), ([, path = '']) => path)
 }
 
 interface NewCommit {

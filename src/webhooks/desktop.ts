@@ -2,7 +2,8 @@
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import which from 'which'
+import { hasCode } from '../files/errno.ts'
+import { servicePath, serviceProgram } from '../files/service-program.ts'
 import type { Attempt } from '../model/delivery.ts'
 import { type Notification, withBranch } from './notification.ts'
 
@@ -45,9 +46,13 @@ const BY_PLATFORM: Readonly<Partial<Record<NodeJS.Platform, Shower>>> = {
 export function desktopTrouble(environment: NodeJS.ProcessEnv): string | null {
   const shower = BY_PLATFORM[process.platform]
   if (!shower) return `Casefile cannot show notifications on ${process.platform}`
-  const path = environment.PATH ?? ''
-  if (which.sync(shower.program, { nothrow: true, path })) return null
-  return `${shower.program} is not installed`
+  try {
+    serviceProgram(shower.program, environment.PATH ?? '')
+    return null
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    return `${shower.program} is not installed`
+  }
 }
 
 /** An attempt as of a webhook: 200 stands for success. */
@@ -67,7 +72,8 @@ export async function showOnDesktop(
   if (trouble !== null) return attempt(null, trouble)
   const { program, args } = BY_PLATFORM[process.platform]!
   try {
-    await run(program, args(shown), { env: environment, timeout: TIMEOUT_MS })
+    const env = { ...environment, PATH: servicePath(environment.PATH) }
+    await run(serviceProgram(program, environment.PATH), args(shown), { env, timeout: TIMEOUT_MS })
     return attempt(200, null)
   } catch (error) {
     const { code } = error as { code?: unknown }

@@ -38,11 +38,17 @@ async function scene(t: Test, mount: boolean) {
 t.test('in mounts, a run cannot write what git starts programs by', async (t) => {
   const { service, set } = await scene(t, true)
   const config = readFileSync(join(service.root, '.git/config'), 'utf8')
+  for (const path of ['modules/lib/sub', 'worktrees/other']) {
+    git(service.root, 'init', '-q', '--bare', join('.git', path))
+  }
+  rmSync(join(service.root, '.git/hooks'), { recursive: true })
   const script = `exec 2>&1; set +e
 ${set('.')}
 echo '[core]' >> .git/config
 rm -f .git/config
 mv .git .git2
+for each in commondir config.worktree objects/info/alternates modules/lib/sub/commondir worktrees/other/config.worktree
+do rm -f .git/$each; echo ../mine > .git/$each; mv .git/$each .git/other; done
 printf 'touch x' > .git/hooks/post-commit
 echo 3 > a.txt; git add a.txt && git -c user.name=a -c user.email=a@a commit -qm own && git switch -qc other && git stash list && echo went`
   const { session } = await ran(service, step(script))
@@ -54,7 +60,11 @@ echo 3 > a.txt; git add a.txt && git -c user.name=a -c user.email=a@a commit -qm
   }
   t.match(session, { state: 'complete', output: /went/ }, session.output)
   t.equal(readFileSync(join(service.root, '.git/config'), 'utf8'), config)
-  t.notOk(existsSync(join(service.root, '.git/hooks/post-commit')))
+  for (const name of ['hooks', 'commondir', 'config.worktree', 'objects/info/alternates']) {
+    t.notOk(existsSync(join(service.root, '.git', name)), name)
+  }
+  t.notOk(existsSync(join(service.root, '.git/modules/lib/sub/commondir')))
+  t.notOk(existsSync(join(service.root, '.git/worktrees/other/config.worktree')))
   t.equal(git(service.root, 'log', '--format=%s', '-1').trim(), 'own')
 })
 
@@ -101,5 +111,27 @@ t.test('a repository that a run makes in its folder starts none either', async (
   writeFileSync(join(service.root, 'sub/b.txt'), 'changed\n')
   await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
   await ran(service, step('echo more >> b.txt'), { fields: { workdir: 'sub' } })
+  t.notOk(isSprung(), isSprung() ? readFileSync(sprung, 'utf8') : '')
+})
+
+t.test('git of the service enters no repository that a run left in its folder', async (t) => {
+  const { service, set, sprung, isSprung } = await scene(t, false)
+  const as = '-c user.name=a -c user.email=a@a'
+  const script = `git init -q inner; cd inner; echo f > f; git add f; git ${as} commit -qm f; cd ..
+git add inner; git ${as} commit -qm outer
+printf '[submodule "inner"]\\npath = inner\\nurl = x\\nignore = none\\n' > .gitmodules
+git config submodule.inner.ignore none
+cd inner; ${set('.')}; touch -d 2001-01-01 f`
+  for (const fields of [{ isolation }, {}]) {
+    const { session, ref } = await ran(service, step(script), { fields })
+    t.equal(session.state, 'complete', session.output)
+    await must(service, 'GET', ref.path)
+    await must(service, 'GET', '/worktrees')
+    await service.request('POST', `${ref.path}/apply`)
+    const { changes } = await must(service, 'GET', `/cases/${session.case_id}/uncommitted`)
+    if (!('isolation' in fields)) t.match(changes, [{ file: '.gitmodules', kind: 'untracked' }])
+    t.notOk(isSprung(), isSprung() ? readFileSync(sprung, 'utf8') : '')
+  }
+  await ran(service, step('echo more >> a.txt'))
   t.notOk(isSprung(), isSprung() ? readFileSync(sprung, 'utf8') : '')
 })

@@ -83,10 +83,14 @@ async function start(agent: string, args: string[], options: Options): Promise<n
     throw new AppError('provider_unavailable', `${agent} is not on the PATH. Install it first.`)
   }
   // its hooks send the id of the process that is announced below
-  const child = spawn('sh', ['-c', 'CASEFILE_PID=$$ exec "$@"', 'sh', agent, ...hooks, ...args], {
-    stdio: 'inherit',
-    env: { ...process.env, ...(case_id === null ? {} : { CASEFILE_CASE: case_id }) },
-  })
+  const child = spawn(
+    '/bin/sh',
+    ['-c', 'CASEFILE_PID=$$ exec "$@"', 'sh', agent, ...hooks, ...args],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, ...(case_id === null ? {} : { CASEFILE_CASE: case_id }) },
+    },
+  )
   // the terminal sends these to the agent too; it decides what they mean
   const ignore = () => {}
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, ignore)

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { serviceProgram } from '../../files/service-program.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { asRecord, asString } from '../agents/unknown-record.ts'
 import { answerClaude, denyClaude, readClaudeEvent } from './claude.ts'
@@ -36,7 +37,7 @@ export const codex: HookDialect = {
     const home = transcript === null ? null : /^(.*)[/\\]sessions[/\\]/.exec(transcript)?.[1]
     const env = { ...process.env, ...(home ? { CODEX_HOME: home } : {}) }
     const args = ['queue', '--thread', agent_session ?? '', '--message', text]
-    await promisify(execFile)('codex', args, { env, timeout: SEND_MS })
+    await promisify(execFile)(serviceProgram('codex'), args, { env, timeout: SEND_MS })
   },
 }
 

@@ -6,6 +6,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { codeOf } from '../../files/errno.ts'
+import { serviceProgram } from '../../files/service-program.ts'
 import { runProgram } from '../../platform/program.ts'
 import { openInputFile } from './input-file.ts'
 
@@ -91,7 +92,7 @@ async function openOutputPipes(folder: string): Promise<OutputPipes | null> {
   const opened: OutputPipe[] = []
   try {
     const { exit } = await runProgram({
-      file: 'mkfifo',
+      file: serviceProgram('mkfifo'),
       args: ['-m', '600', ...names],
       cwd: folder,
       env: process.env,

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import which from 'which'
 import { codeOf } from '../../files/errno.ts'
 import { stampOf } from '../../files/safe-read.ts'
+import { isOfRun } from '../../files/service-program.ts'
 
 export interface Whereabouts {
   /** The value of PATH; if undefined, the system's default folders. */
@@ -33,7 +34,7 @@ export async function whyNotFound(name: string, where: Whereabouts): Promise<str
 function candidates(name: string, { path = DEFAULT_PATH, cwd }: Whereabouts): string[] {
   if (name.includes('/')) return [resolve(cwd, name)]
   // a relative entry would find programs in the working folder, which may come with a repository
-  const folders = path.split(':').filter(isAbsolute)
+  const folders = path.split(':').filter((folder) => isAbsolute(folder) && !isOfRun(folder, true))
   return folders.map((folder) => join(folder, name))
 }
 

@@ -3,6 +3,7 @@
  * configuration of a repository names: a run may have written it.
  */
 
+import { servicePath, serviceProgram } from '../../files/service-program.ts'
 import { runProgram } from '../../platform/program.ts'
 
 const TWO_MINUTES = 120_000
@@ -45,7 +46,25 @@ const NO_OTHER_PROGRAMS = [
   'gc.auto=0',
   '-c',
   'maintenance.auto=false',
+  '-c',
+  'submodule.recurse=false',
+  '-c',
+  'fetch.recurseSubmodules=false',
+  '-c',
+  'push.recurseSubmodules=no',
+  '-c',
+  'diff.submodule=short',
+  '-c',
+  'status.submoduleSummary=false',
 ]
+
+/**
+ * These would run git in each repository inside of the working folder, with that one's filters. So such a repository is
+ * compared by the commit it is at. The settings for it would be overruled by `.gitmodules`. `add` has no such option: who
+ * uses it keeps these repositories out.
+ */
+const ENTERING = /^(?:diff|diff-files|diff-index|status)$/
+const NOT_ENTERING = '--ignore-submodules=dirty'
 
 /**
  * Runs git and returns its exit code and output. Rejects if git cannot be started (ENOENT: no git, or no such `cwd`),
@@ -65,16 +84,30 @@ async function runAsIs(args: string[], options: GitCommandOptions): Promise<GitO
     ...withoutGitVariables(process.env),
     ...(options.isRemote ? remoteVariables(process.env) : {}),
     ...QUIET,
+    PATH: servicePath(),
     ...options.env,
   }
   const { exit, signal, isCut, stdout, stderr } = await runProgram(
-    { file: 'git', args: [...NO_OTHER_PROGRAMS, ...args], cwd, env, input, timeoutMs, maxBytes },
+    {
+      file: serviceProgram('git'),
+      args: [...NO_OTHER_PROGRAMS, ...withoutEntering(args)],
+      cwd,
+      env,
+      input,
+      timeoutMs,
+      maxBytes,
+    },
     options.signal,
   )
   if (exit === null && !isCut) {
     throw new Error(`git ${args[0]} was ended by ${signal} (it may take ${timeoutMs} ms)`)
   }
   return { exit: exit ?? -1, stdout, stderr }
+}
+
+function withoutEntering(args: readonly string[]): readonly string[] {
+  const at = args.findIndex((_, index) => isCommand(args, index))
+  return ENTERING.test(args[at] ?? '') ? args.toSpliced(at + 1, 0, NOT_ENTERING) : args
 }
 
 /** Commands that read or write files of a working folder through filters, or merge them. */

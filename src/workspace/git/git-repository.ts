@@ -64,7 +64,7 @@ const QUERIES = [
 /** The result of a query if git is not installed. */
 function gitNotFound(error: NodeJS.ErrnoException) {
   if (error.code !== 'ENOENT') throw error
-  return { exit: -1, value: '', stderr: 'git was not found on the PATH' }
+  return { exit: -1, value: '', stderr: error.message }
 }
 
 function firstLine(stderr: string): string {
