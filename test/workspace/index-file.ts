@@ -105,7 +105,7 @@ t.test('the index lists the cases by state, the newest first', async (t) => {
 
 # Cases
 
-4 cases, 1 needs you, 1 with problems.
+4 cases, 2 need you, 1 with problems.
 
 ## OPEN (2)
 
@@ -118,7 +118,7 @@ t.test('the index lists the cases by state, the newest first', async (t) => {
 
 | Case | Type | Outcome | Needs you | Problems |
 | --- | --- | --- | --- | ---: |
-| [Case 4](cases/${idOf(4)}/case.md) | bug |  |  |  |
+| [Case 4](cases/${idOf(4)}/case.md) | bug |  | "x" needs a verified test-log |  |
 
 ## WONT_FIX (1)
 
