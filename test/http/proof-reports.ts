@@ -318,6 +318,26 @@ t.test('a step that was to leave a report and left none ran nothing', async (t) 
   t.equal((await resolve(id)).status, 422)
 })
 
+t.test(
+  'tests that print nothing are proved by the log of their step, if it ended well',
+  async (t) => {
+    const described = (script: string) => {
+      return { description: `x\n\n\`\`\`sh run id=test ${script}\n\`\`\`\n` }
+    }
+    const { id } = await app.newCase(described('proof=test\ntest 1 = 1'))
+    const { candidates } = await ended(app, id)
+    t.match(candidates, [{ artifact: '1-test.log', type: 'test-log', why_not: null }])
+    const artifact = '1-test.log'
+    const { json } = await app.request('POST', `/cases/${id}/proof`, { artifact })
+    t.match(json, { type: 'test-log', supports: true })
+
+    for (const script of ['proof=test continue=true\ntest 1 = 2', 'proof=tap\ntrue']) {
+      const other = await app.newCase(described(script))
+      t.strictSame((await ended(app, other.id)).candidates, [], script)
+    }
+  },
+)
+
 t.test('a test that passed on a retry supports a proof, and is named', async (t) => {
   const { id } = await app.newCase()
   const flaky =
