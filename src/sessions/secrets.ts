@@ -26,7 +26,8 @@ const LINE_END = /\r?\n|(?:\\r)?\\n/
 const SECRET_WORD =
   /(?:^|_)(?:KEYS?|AUTH|CREDENTIALS?|COOKIES?|PRIVATE|PASSWD|PASS|PAT|PINS?|JWT|BEARER|SEED|SALT|DSN|KUBECONFIG)(?:_|$)|(?:PASS|PASSWORD|PASSPHRASE|SECRET|TOKEN|APIKEY)S?(?:_|$)/
 const SECRET_END = /_PWD$|(?:^|_)(?:CONNECTION_STRING|WEBHOOK(?:_UR[IL])?)S?$/
-const PATH_LIST = /^(?:(?:~|\.{1,2})?(?:\/[\w.@ -]+){2,}\/?:?)+$|^(?:~|\.{1,2})\/|^[A-Za-z]:[\\/]/
+const PATH_LIST =
+  /^(?:(?:~|\.{1,2})?(?:\/+[\w.@ -]+){2,}\/*(?::|$))+$|^(?:~|\.{1,2})\/|^[A-Za-z]:[\\/]/
 const NUMBER = /^[-+\d.,_:]+$/
 const COMMON_WORD =
   /^(?:undefined|disabled|required|optional|production|development|anonymous|automatic|localhost|password|keychain|postgres|unlimited)$/i
