@@ -21,15 +21,15 @@ export const newProofSchema = z
       .describe('The name of a candidate of a session, whose text becomes the content.'),
     session_id: sentId.nullish().describe('The session that it belongs to.'),
   })
-  .refine((proof) => (proof.content === undefined) !== (proof.artifact === undefined), {
-    path: ['content'],
-    when: () => true, // also if other fields are wrong, so that one response names all that is missing
-    message: "expected either content, or artifact: the name of one of the session's candidates",
-  })
   .refine((proof) => proof.type !== undefined || proof.artifact !== undefined, {
     path: ['type'],
-    when: () => true,
+    when: () => true, // also if other fields are wrong, so that one response names all that is missing
     message: 'expected a string, or null for what the content is, but it is missing',
+  })
+  .refine((proof) => (proof.content === undefined) !== (proof.artifact === undefined), {
+    path: ['content'],
+    when: () => true,
+    message: "expected either content, or artifact: the name of one of the session's candidates",
   })
   .meta({ id: 'NewProof', examples: [{ artifact: '1-test.tap' }] })
 
