@@ -510,6 +510,7 @@ t.test('the limits of a run that nobody shortens', async (t) => {
     similarCases: 20_000,
     handEdit: 2_000,
     resume: 120_000,
+    planHold: 60_000,
     initialize: 30_000,
     session: 60_000,
     mode: 30_000,
