@@ -26,8 +26,8 @@ t.test('docs/cli.md lists the known words, where docs/api.md links to', async (t
 t.test('the pages of docs/ have each field of a case', async (t) => {
   const files = readFileSync(new URL('../../docs/files.md', import.meta.url), 'utf8')
   const api = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
-  const [, keys] = /The fields, in the order .*?\n((?:\|.*\n)+)/s.exec(files)!
-  const rows = [...keys!.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+  const [, keys] = /The fields, in the order .*?--- \| ---\n((?:`.*\n)+)/s.exec(files)!
+  const rows = [...keys!.matchAll(/^`(\w+)` \|/gm)].map(([, name]) => name)
   t.strictSame(rows, FILE_KEYS, 'in files.md')
   const [, settable = ''] = /^You can set (.*?);/ms.exec(api) ?? []
   for (const { name } of SETTABLE) t.match(settable, `\`${name}\``, `${name} in api.md`)
