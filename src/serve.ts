@@ -78,11 +78,13 @@ async function startServer(options: ServeOptions): Promise<Served> {
   const service = await openService({ ...options, build: await build() })
   const streams = createStreamRegistry()
   let port = options.port
+  let hasLocalhost = true
   try {
     const { log, layout, start } = service
     if (!hasMoreThan(FEW_CASES, layout.cases)) await start.begun
     const app = siteApp(service, {
       port: () => port,
+      hasLocalhost: () => hasLocalhost,
       streams,
       hasPages: !options.short,
     })
@@ -92,6 +94,8 @@ async function startServer(options: ServeOptions): Promise<Served> {
       oneRequestEach: options.short ?? false,
     })
     port = server.port
+    hasLocalhost = server.hasLocalhost
+    if (!hasLocalhost && !options.short) log(otherLocalhost(port))
     service.listening(server)
     // a command's own service ends with it, and gates no agent
     if (!options.short) await service.hooks.announce(server.url)
@@ -116,6 +120,9 @@ async function startServer(options: ServeOptions): Promise<Served> {
     throw error
   }
 }
+
+const otherLocalhost = (port: number) =>
+  `another program listens on [::1]:${port}, so http://localhost:${port} is not served; use http://127.0.0.1:${port}`
 
 async function endRuns({ sessions, providers }: Service): Promise<void> {
   await Promise.all([sessions.close(), providers.close()])

@@ -4,6 +4,7 @@ import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps } from './deps.ts'
 import { type EndpointDeps, mount } from './endpoint.ts'
 import { endpointsOf } from './endpoints.ts'
+import { clearEarlierPrograms } from './middleware/earlier-programs.ts'
 import {
   type ErrorPage,
   errorHandler,
@@ -19,6 +20,8 @@ import type { StreamRegistry } from './sse/stream-registry.ts'
 interface AppOptions {
   /** The port that a Host header must name. */
   port: () => number
+  /** Whether `localhost` at this port leads nowhere else; by default it does. */
+  hasLocalhost?: () => boolean
   streams: StreamRegistry
   /** The pages of the console, behind the same check. */
   pages?: Hono<ServiceEnv>
@@ -35,10 +38,11 @@ const LIVE = new Set(['/events'])
 /** The HTTP app of a service. */
 export function createApp(
   service: HttpDeps,
-  { port, streams, pages, errorPage }: AppOptions,
+  { port, streams, pages, errorPage, hasLocalhost }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  app.use(originCheck(port, errorPage))
+  app.use(originCheck(port, { page: errorPage, hasLocalhost }))
+  if (pages) app.use(clearEarlierPrograms(port))
   app.use((c, next) => {
     const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
     return isReady ? next() : afterStart(service, c, next)

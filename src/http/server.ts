@@ -5,8 +5,14 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import {
+  type AddressInfo,
+  createServer as createNetServer,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net'
 import { inspect } from 'node:util'
+import { hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { jsonBody } from './json-body.ts'
@@ -41,11 +47,13 @@ interface ListenOptions {
 interface Listening {
   port: number
   url: string
+  /** Whether the name `localhost` leads nowhere else: not if another program has this port of `::1`. */
+  hasLocalhost: boolean
   /** Accepts no more requests, lets running ones finish within `closeMs`, then disconnects the rest. */
   close(): Promise<void>
 }
 
-/** Listens on loopback only. Throws `already_active` if the port is taken. */
+/** Listens on loopback only, with IPv6 if there is one. Throws `already_active` if the port is taken. */
 export async function listen(
   listener: RequestListener,
   options: ListenOptions,
@@ -74,12 +82,32 @@ export async function listen(
   server.on('error', (error) => log(`server: ${inspect(error)}`))
 
   const { port } = server.address() as AddressInfo
+  // as node's own does
+  const six = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+    server.emit('connection', socket),
+  )
+  six.maxConnections = limits.maxConnections
+  const hasLocalhost = await bindSix(six, port)
+  six.on('error', (error) => log(`server: ${inspect(error)}`))
   let closed: Promise<void> | undefined
   return {
     port,
     url: `http://${HOSTNAME}:${port}`,
-    close: () => (closed ??= close(server, limits.closeMs)),
+    hasLocalhost,
+    close: () => (closed ??= close(server, six, limits.closeMs)),
   }
+}
+
+/** Browsers try `::1` first for `localhost`. False if another program has it; without IPv6 nobody can. */
+function bindSix(server: NetServer, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const fail = (error: Error) => resolve(hasCode(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT'))
+    server.once('error', fail)
+    server.listen({ host: '::1', port, ipv6Only: true }, () => {
+      server.off('error', fail)
+      resolve(true)
+    })
+  })
 }
 
 function bind(server: Server, port: number): Promise<void> {
@@ -119,18 +147,17 @@ async function otherCasefile(address: string): Promise<string | null> {
   return isCasefile ? JSON.stringify(visibleText(workspace.slice(0, 200))) : null
 }
 
-function close(server: Server, withinMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), withinMs)
-    // a connection whose request ends now would be kept alive, and the close would wait for it
-    const sweep = setInterval(() => server.closeIdleConnections(), 20)
-    // the only possible error is that it was not listening
-    server.close(() => {
-      clearTimeout(cut)
-      clearInterval(sweep)
-      resolve()
-    })
-  })
+async function close(server: Server, six: NetServer, withinMs: number): Promise<void> {
+  const cut = setTimeout(() => server.closeAllConnections(), withinMs)
+  // a connection whose request ends now would be kept alive, and the close would wait for it
+  const sweep = setInterval(() => server.closeIdleConnections(), 20)
+  // the only possible error is that it was not listening
+  const closing = [server, six].map(
+    (each) => new Promise<void>((resolve) => each.close(() => resolve())),
+  )
+  await Promise.all(closing)
+  clearTimeout(cut)
+  clearInterval(sweep)
 }
 
 const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {

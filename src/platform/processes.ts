@@ -169,11 +169,32 @@ export function tcpTable(): string | null {
 /** Columns of net/unix, see proc(5): `Flags` of a listening socket, `Inode`, `Path`. */
 const LISTENING = /^\S+ \S+ \S+ 00010000 \S+ \S+ +(\d+) (.*)$/
 
-/** The process that listens on a local socket; null if it belongs to another user or is not shown. */
-export function findListener(address: string): number | null {
+/** The process that listens on a local socket; null if it belongs to another user or is not shown. `likely` is tried first. */
+export function findListener(address: string, likely?: number): number | null {
+  const inode = listeningInode(address)
+  if (inode === undefined) return null
+  const pids = likely === undefined ? processIds() : [likely, ...processIds()]
+  return pids.find((pid) => holdsSocket(pid, inode) === true) ?? null
+}
+
+/** Whether any process listens on a local socket, as far as the system shows it. */
+export function isListening(address: string): boolean {
+  return listeningInode(address) !== undefined
+}
+
+function listeningInode(address: string): string | undefined {
   const path = address.replaceAll('\0', '@')
   const sockets = (readProc('net/unix') ?? '').split('\n').map((line) => LISTENING.exec(line))
-  const inode = sockets.find((columns) => columns?.[2] === path)?.[1]
-  if (inode === undefined) return null
-  return processIds().find((pid) => holdsSocket(pid, inode) === true) ?? null
+  return sockets.find((columns) => columns?.[2] === path)?.[1]
+}
+
+/** The user whose process listens at this port of 127.0.0.1; null if none does. */
+export function listeningUser(port: number): number | null {
+  const at = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  for (const line of (readProc('self/net/tcp') ?? '').split('\n')) {
+    const [, local, , state, , , , user] = line.trim().split(/\s+/)
+    if (state === '0A' && /^(?:0100007F|7F000001)/.test(local ?? '') && local!.endsWith(at))
+      return Number(user)
+  }
+  return null
 }

@@ -7,6 +7,7 @@ import { pages } from './pages.ts'
 
 interface SiteOptions {
   port: () => number
+  hasLocalhost: () => boolean
   streams: StreamRegistry
   hasPages: boolean
 }
@@ -14,7 +15,7 @@ interface SiteOptions {
 /** The whole HTTP application: the API, and the pages if there are any. */
 export function siteApp(
   service: HttpDeps,
-  { port, streams, hasPages }: SiteOptions,
+  { port, hasLocalhost, streams, hasPages }: SiteOptions,
 ): Hono<ServiceEnv> {
-  return createApp(service, { port, streams, ...(hasPages ? pages(service) : {}) })
+  return createApp(service, { port, hasLocalhost, streams, ...(hasPages ? pages(service) : {}) })
 }

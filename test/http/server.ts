@@ -1,9 +1,13 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { connect as dial, type Socket } from 'node:net'
+import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { Hono } from 'hono'
 import t, { type Test } from 'tap'
+import { createApp } from '../../src/http/app.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { LIMITS, listen } from '../../src/http/server.ts'
+import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
 import { dialogue } from '../fixtures/raw-socket.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -16,6 +20,9 @@ async function serve(t: Test, app: Hono, limits: Partial<typeof LIMITS> = {}) {
 }
 
 // Where it listens
+
+const isIPv6 = networkInterfaces().lo?.some(({ address }) => address === '::1') ?? false
+const noIPv6 = isIPv6 ? {} : { skip: 'this machine has no ::1' }
 
 /** Where this process listens, as the system tells: `address:port` in hex, in the byte order of the machine. */
 function listening(): string[] {
@@ -35,15 +42,68 @@ function listening(): string[] {
 }
 
 const noProc = process.platform === 'linux' ? {} : { skip: '/proc tells of sockets on Linux alone' }
-t.test('it listens on 127.0.0.1 and nowhere else, as the system says', noProc, async (t) => {
-  const before = listening()
+t.test(
+  'it listens on 127.0.0.1 and ::1, and nowhere else, as the system says',
+  noProc,
+  async (t) => {
+    const before = listening()
+    const app = await openTestService(t)
+    const port = Number(new URL(app.url).port)
+    const hex = port.toString(16).toUpperCase().padStart(4, '0')
+    t.strictSame(
+      listening().filter((each) => !before.includes(each)),
+      [`tcp 0100007F:${hex}`, ...(isIPv6 ? [`tcp6 00000000000000000000000001000000:${hex}`] : [])],
+    )
+  },
+)
+
+t.test('it answers over ::1, and a close waits for the requests there', noIPv6, async (t) => {
+  const app = new Hono()
+  let finish = () => {}
+  const isAsked = new Promise<void>((asked) => {
+    app.get('/', async (c) => {
+      await new Promise<void>((resolve) => {
+        finish = resolve
+        asked()
+      })
+      return c.text('done')
+    })
+  })
+  const server = await serve(t, app)
+  t.equal(server.hasLocalhost, true)
+  const answer = fetch(`http://[::1]:${server.port}/`).then((reply) => reply.text())
+  await isAsked
+  const closed = server.close()
+  finish()
+  t.equal(await answer, 'done')
+  await closed
+  await t.rejects(fetch(`http://[::1]:${server.port}/`), 'nothing listens any more')
+})
+
+t.test('without ::1 at its port, it does not answer to the name localhost', noIPv6, async (t) => {
+  const other = createServer().listen(0, '::1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
   const app = await openTestService(t)
-  const port = Number(new URL(app.url).port)
-  const hex = port.toString(16).toUpperCase().padStart(4, '0')
-  t.strictSame(
-    listening().filter((each) => !before.includes(each)),
-    [`tcp 0100007F:${hex}`],
-  )
+  const { fetch: answer } = createApp(app.service, {
+    port: () => port,
+    hasLocalhost: () => server.hasLocalhost,
+    streams: createStreamRegistry(),
+  })
+  const log = (line: string) => t.fail(line)
+  const server = await listen(requestListener(answer, log), { port, log })
+  t.teardown(() => server.close())
+  t.equal(server.hasLocalhost, false)
+  const asked = (host: string) =>
+    dialogue(port, `GET /version HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  for (const host of [`localhost:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`]) {
+    const said = await asked(host)
+    t.strictSame(said.statuses, [403], host)
+    t.match(said.text, `Use http://127.0.0.1:${port}.`)
+  }
+  for (const host of [`127.0.0.1:${port}`, 'localhost:9000'])
+    t.strictSame((await asked(host)).statuses, [200], host)
 })
 
 t.test('it listens on loopback, and a port in use is refused with advice', async (t) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
@@ -9,6 +10,7 @@ import { type Connection, findSocketOwner } from '../../src/runners/process/sock
 import { built } from '../fixtures/built.ts'
 
 const isLinux = process.platform === 'linux'
+const isIPv6 = networkInterfaces().lo?.some(({ address }) => address === '::1') ?? false
 const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
 const mounts = isLinux && spawnSync('unshare', ['--mount', 'true']).status === 0
 const rootOnly = mounts ? {} : { skip: 'needs the right to make mounts, on Linux' }
@@ -34,6 +36,8 @@ interface Scene {
   /** A shell script, in a session of its own; `$CLIENT` in it connects. */
   script: string
   env?: Record<string, string>
+  /** Where the service listens. */
+  host?: string
   /** A command that starts the shell. */
   through?: string[]
   /** Whether the service knows the shell as started for the run. */
@@ -44,8 +48,8 @@ interface Scene {
 
 /** Who `findSocketOwner` says has connected. */
 async function judged(t: Test, scene: Scene) {
-  const { script, env = {}, through = [], isNoted = false } = scene
-  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
+  const { script, env = {}, through = [], isNoted = false, host = '127.0.0.1' } = scene
+  const server = createServer({ allowHalfOpen: true }).listen(0, host)
   t.teardown(() => server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -130,6 +134,12 @@ const scenes: [name: string, scene: Scene, expected: object][] = [
     isOwn,
   ],
   ['a socket of IPv6', { script: '$CLIENT ::ffff:127.0.0.1', env: marked }, isOwn],
+  ...(isIPv6
+    ? ([
+        ['over ::1', { script: '$CLIENT ::1', env: marked, host: '::1' }, isOwn],
+        ['a stranger over ::1', { script: '$CLIENT ::1', host: '::1' }, { kind: 'other' }],
+      ] as [string, Scene, object][])
+    : []),
   ['a stranger', { script: '$CLIENT' }, { kind: 'other' }],
   [
     "a process of another service's run",

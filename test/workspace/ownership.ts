@@ -10,8 +10,10 @@ import t, { type Test } from 'tap'
 import { AppError } from '../../src/model/app-error.ts'
 import { socketAddress } from '../../src/platform/local-socket.ts'
 import { askOwner } from '../../src/state/owner/ask-owner.ts'
+import { keysOf } from '../../src/state/owner/owner-keys.ts'
 import {
   isGone,
+  isTaken,
   type OwnerRecord,
   parseAnswer,
   thisProcess,
@@ -24,6 +26,7 @@ import { isFull } from '../fixtures/full.ts'
 import type { Order, Report } from '../fixtures/owner-process.ts'
 
 const fixture = built('test/fixtures/owner-process.ts')
+const NOBODY = 65_534
 /** With each lock that may lie there. */
 const ROUNDS = isFull ? 40 : 8
 
@@ -298,6 +301,37 @@ t.test('a process is gone', async (t) => {
     while (stat()[0] !== 'Z') await delay(5)
     t.equal(isGone({ ...me, pid, started: stat()[19]! }), true)
   })
+})
+
+const rootOnly = { skip: process.getuid?.() !== 0 && 'only root can be another user' }
+t.test("another user's process is no owner, whatever it says", rootOnly, async (t) => {
+  const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
+  const [key] = await keysOf(memoryRoot)
+  const says = async (text: string) => {
+    const code = `
+      require('net').createServer((s) => s.end(${JSON.stringify(`${text}\n`)}))
+        .listen(${JSON.stringify(socketAddress(key!))}, () => process.send(1))
+      process.on('disconnect', () => process.exit())`
+    const child = fork('-e', [code], { execArgv: [], uid: NOBODY })
+    t.teardown(() => child.kill('SIGKILL'))
+    await once(child, 'message')
+    return child
+  }
+  const expected = (pid: number | undefined) => ({
+    code: 'already_active',
+    message: `Process ${pid} of another user (id ${NOBODY}) listens where the service of this workspace would.`,
+  })
+  const lies = ['nonsense', JSON.stringify({ ...thisProcess(), url: 'http://127.0.0.1:4321' })]
+  for (const text of lies) {
+    const other = await says(text)
+    const error = await askOwner(memoryRoot).catch((error: unknown) => error)
+    t.match(error, expected(other.pid))
+    const refused = await takeOwnership({ memoryRoot, stateDir }).catch((error: unknown) => error)
+    t.match(refused, expected(other.pid))
+    t.notOk(isTaken(refused), 'nobody waits for its end')
+    await killHard(other)
+  }
+  t.same(await askOwner(memoryRoot), { held: false })
 })
 
 t.test('what is no record is not believed', async (t) => {

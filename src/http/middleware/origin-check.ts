@@ -9,14 +9,32 @@ import { type ErrorPage, errorResponse, PAGE_HEADERS } from './error-format.ts'
  * to a loopback port, with DNS rebinding even under its own name. So `Host` must be a loopback name, and `Origin` that
  * host. The port may be another, as ssh, editors and containers forward ports. No response has a CORS header. A person who follows a link from another site gets `page`, which they can read.
  */
-export function originCheck(port: () => number, page?: ErrorPage): MiddlewareHandler<ServiceEnv> {
+export function originCheck(
+  port: () => number,
+  { page, hasLocalhost = () => true }: Options = {},
+): MiddlewareHandler<ServiceEnv> {
   return (c, next) => {
     // Set on node's response, where a route can override them: a Headers object would double the cost of a request.
     for (const [name, value] of DEFAULT_HEADERS) c.env?.outgoing?.setHeader(name, value)
-    const objection = findObjection(c, port())
+    const objection =
+      findObjection(c, port()) ?? (hasLocalhost() ? null : findOtherLocalhost(c, port()))
     if (objection === null) return next()
-    return Promise.resolve(reject(c, objection, page))
+    return Promise.resolve(reject(c, objection, hasLocalhost() ? page : undefined))
   }
+}
+
+interface Options {
+  page?: ErrorPage | undefined
+  hasLocalhost?: (() => boolean) | undefined
+}
+
+/** A page from the program that has `[::1]` at our port would be the console's origin, and could approve. */
+function findOtherLocalhost(c: ServiceContext, port: number): string | null {
+  const host = c.env?.incoming?.headers.host ?? c.req.header('host') ?? ''
+  const isOther = /^(?:localhost|\[::1\]):/i.test(host) && host.endsWith(`:${port}`)
+  return isOther
+    ? `Another program listens on [::1]:${port}, so http://${host} is not this service alone. Use http://127.0.0.1:${port}.`
+    : null
 }
 
 /**

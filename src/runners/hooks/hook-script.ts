@@ -94,7 +94,7 @@ ask() {
   url= service= secret= answer=
   { read -r url < "\${0%/*}/url" && read -r service secret < "\${0%/*}/service"; } 2> /dev/null
   [ -n "$secret" ] || return 7
-  kill -0 "$service" 2> /dev/null || [ -d "/proc/$service" ] || return 7
+  kill -0 "$service" 2> /dev/null || return 7
   if [ -n "$body" ]; then
     answer=$(printf '%s' "$body" | post "$1") || return
   else

@@ -1,8 +1,9 @@
 import { endianness } from 'node:os'
+import ipaddr from 'ipaddr.js'
 import { holdsSocket, processIds, tcpTable } from '../../platform/processes.ts'
 import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
-/** A TCP connection over IPv4 on this machine, seen from our side. */
+/** A TCP connection on this machine, seen from our side. */
 export interface Connection {
   local: Endpoint
   remote: Endpoint
@@ -98,13 +99,10 @@ const isLittle = endianness() === 'LE'
 /** The prefix of an IPv4 address mapped to IPv6: 0000:0000:0000:0000:0000:ffff. */
 const MAPPED = `0000000000000000${isLittle ? 'FFFF0000' : '0000FFFF'}`
 
-/** The kernel prints the address in the machine's byte order, but not the port. */
+/** The kernel prints each four bytes of an address in the machine's byte order, but not the port. */
 function toHex({ address, port }: Endpoint): string {
-  const bytes = address
-    .replace(/^::ffff:/i, '')
-    .split('.')
-    .map(Number)
-  const word = Buffer.from(isLittle ? bytes.reverse() : bytes)
-  const hex = `${word.toString('hex')}:${port.toString(16).padStart(4, '0')}`
+  const bytes = Buffer.from(ipaddr.process(address).toByteArray())
+  if (isLittle) bytes.swap32()
+  const hex = `${bytes.toString('hex')}:${port.toString(16).padStart(4, '0')}`
   return hex.toUpperCase()
 }

@@ -22,7 +22,7 @@ export interface OwnerRecord {
 }
 
 /**
- * The owner's answer: the record and its URL. Any local user may have sent it; `url` is checked to be a loopback
+ * The owner's answer: the record and its URL. `mustBeOfThisUser` says whether to believe it; `url` is checked to be a loopback
  * address.
  */
 export type OwnerAnswer = OwnerRecord & { url?: string; [more: string]: unknown }

@@ -4,6 +4,7 @@
  */
 
 import { socketAddress } from '../../platform/local-socket.ts'
+import { mustBeOfThisUser } from './foreign-owner.ts'
 import { inodeKey, keysOf } from './owner-keys.ts'
 import { alreadyActive, parseAnswer, thisProcess } from './owner-record.ts'
 import { type HeldSocket, holdSocket } from './owner-socket.ts'
@@ -48,6 +49,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       const socket = await holdSocket(address, answer)
       if ('text' in socket) {
         const owner = parseAnswer(socket.text)
+        await mustBeOfThisUser(address, owner)
         if (owner) throw alreadyActive(what, owner)
         throw alreadyActive(what, await findSilentOwner(address, stateDir), ' (not answering)')
       }

@@ -1,0 +1,31 @@
+import t from 'tap'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const PAGE = { accept: 'text/html' }
+
+t.test('a service worker of an earlier program gets one that removes itself', async (t) => {
+  const { url } = await openTestService(t)
+  for (const path of ['/sw.js', '/cases', '/any/where']) {
+    const reply = await fetch(url + path, { headers: { 'service-worker': 'script' } })
+    t.equal(reply.status, 200, path)
+    t.match(reply.headers.get('content-type'), /^text\/javascript/)
+    t.equal(reply.headers.get('cache-control'), 'no-store')
+    const script = await reply.text()
+    t.match(script, 'registration.unregister()')
+    t.notMatch(script, 'fetch', 'it answers nothing itself')
+  }
+})
+
+t.test('the first page clears what an earlier program left, and no later one', async (t) => {
+  const { request } = await openTestService(t)
+  const cleared = async (path: string, headers: Record<string, string>) => {
+    const { headers: sent } = await request('GET', path, undefined, headers)
+    return [sent['clear-site-data'], String(sent['set-cookie']).split(';')[0]]
+  }
+  const [data, cookie] = await cleared('/', PAGE)
+  t.equal(data, '"cache", "storage"')
+  t.strictSame(await cleared('/', { ...PAGE, cookie: `a=b; ${cookie}` }), [undefined, 'undefined'])
+  const other = { ...PAGE, cookie: 'casefile-1=cleared' }
+  t.match(await cleared('/', other), [data, cookie], 'of another port')
+  t.strictSame(await cleared('/cases', { accept: 'application/json' }), [undefined, 'undefined'])
+})
