@@ -1,17 +1,11 @@
-/** Names of conflict copies: `case.conflict-<time>.md` beside case.md, for a version that could not be merged. */
-
-const COPY = /\.conflict-\d{8}T\d{6}\.\d{3}Z(?:-\d+)?(?:\.[A-Za-z0-9]{1,16})?$/
-
-/** Whether a file name is one that `conflictName` gives. */
-export function isConflictCopy(name: string): boolean {
-  return COPY.test(name)
-}
-
 /** Leaves room for the suffix in the 255 bytes of a file name. */
 const MAX_STEM_BYTES = 200
 const EXTENSION = /(?<=.)\.[A-Za-z0-9]{1,16}$/
 
-/** `case.md` becomes `case.conflict-20261120T095400.000Z.md`; `time` is ISO 8601 UTC with milliseconds. */
+/**
+ * The name of a conflict copy, for a version that could not be merged (`isConflictCopy` recognizes it): `case.md` becomes `case.conflict-20261120T095400.000Z.md`; `time` is ISO 8601 UTC
+ * with milliseconds.
+ */
 export function conflictName(file: string, time: string, count = 1): string {
   const extension = EXTENSION.exec(file)?.[0] ?? ''
   const characters = [...file.slice(0, file.length - extension.length)]

@@ -1,3 +1,4 @@
+import { isConflictCopy } from './conflict-copy.ts'
 import { SESSION_FILE } from './words.ts'
 
 /** The steps of a case, for a plan without an agent. */
@@ -23,5 +24,5 @@ export function isRecordName(name: string): boolean {
 
 /** Whether a file with this name in a case folder is a memory file that people and agents write. */
 export function isNoteName(name: string): boolean {
-  return isMemoryName(name) && !isRecordName(name)
+  return isMemoryName(name) && !isRecordName(name) && !isConflictCopy(name)
 }

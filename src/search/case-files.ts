@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { type EntryKind, kindsIn, kindsNow } from '../files/folder-names.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
+import { isConflictCopy } from '../model/conflict-copy.ts'
 import { isNoteName } from '../model/memory-name.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import { isSettled } from '../workspace/record.ts'
@@ -44,7 +45,7 @@ export function listCaseFiles(folder: string): CaseFiles {
 
 const PARTS: [folder: string, isSearched: (name: string) => boolean][] = [
   ['sessions', (name) => SESSION_FILE.test(name)],
-  ['proof', (name) => /\.md$/i.test(name)],
+  ['proof', (name) => /\.md$/i.test(name) && !isConflictCopy(`proof/${name}`)],
 ]
 
 function filesIn(kinds: Map<string, EntryKind>, isSearched: (name: string) => boolean): string[] {

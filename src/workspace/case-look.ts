@@ -14,7 +14,7 @@ import {
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isTempName } from '../files/temp-files.ts'
-import { isConflictCopy } from '../markdown/conflict-name.ts'
+import { isConflictCopy } from '../model/conflict-copy.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { type DeletionDeps, deletedProblems, deletedSessions } from './deleted-sessions.ts'
@@ -209,13 +209,14 @@ export const gone = () => null
 
 function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
   return [...(kinds?.keys() ?? [])]
+    .map((name) => (folder === '.' ? name : `${folder}/${name}`))
     .filter(isConflictCopy)
-    .map((name) => conflictCopyProblem(folder === '.' ? name : `${folder}/${name}`))
+    .map(conflictCopyProblem)
 }
 
 export function conflictCopyProblem(file: string): Problem {
   const message =
-    'conflict copy: this version could not be merged with the file beside it (a save at the same moment, a sync, or a file in place of latest.md): copy what you need, then delete it'
+    'this is another version of the file beside it, from a save at the same moment, a sync, or a program that copies files. It is not read: copy what you need, then delete it'
   return { code: 'conflict_copy', file, line: null, message }
 }
 

@@ -8,6 +8,7 @@ import { type FileStamp, type ReadResult, readRegular, stampOf } from '../files/
 import { CASE_FILE } from '../markdown/case-file.ts'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { isConflictCopy } from '../model/conflict-copy.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import { SESSION_FILE } from '../model/words.ts'
@@ -43,6 +44,12 @@ export function memoryName(layout: Layout, folder: CaseFolder, filename: string)
     throw new AppError('not_found', `Case ${folder.case.id} has no session file ${filename}.`)
   }
   return { kind: 'session', number }
+}
+
+/** Throws `invalid_filename` for the name of a conflict copy, which is no memory file. It can be read. */
+export function mustBeWritten(filename: string): void {
+  if (!isConflictCopy(filename)) return
+  throw invalidName(filename, 'expected a name that no program gives a copy of a case file')
 }
 
 /** Returns the name on disk of a note. Throws `invalid_filename` if it is case.md or history.md by another spelling. */

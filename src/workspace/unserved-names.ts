@@ -3,7 +3,7 @@
 import { type EntryKind, kindsIn } from '../files/folder-names.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { type FileStamp, sameStamp } from '../files/safe-read.ts'
-import { isConflictCopy } from '../markdown/conflict-name.ts'
+import { isConflictCopy } from '../model/conflict-copy.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
@@ -19,17 +19,17 @@ export function unservedNames(
 ): Problem[] {
   const problems: Problem[] = []
   for (const [name, kind] of kinds ?? []) {
-    if (kind !== 'file' || !isCheckedName(name)) continue
+    const path = folder === '.' ? name : `${folder}/${name}`
+    if (kind !== 'file' || !isCheckedName(name) || isConflictCopy(path)) continue
     const message = ADVICE[folder]!(name)
-    if (message === null) continue
-    problems.push(badName(folder === '.' ? name : `${folder}/${name}`, message))
+    if (message !== null) problems.push(badName(path, message))
   }
   return problems
 }
 
 /** Whether the name is that of a markdown file, and not one that an editor or the service itself makes. */
 function isCheckedName(name: string): boolean {
-  return /\.md[. ]*$/i.test(name) && !isEditorFile(name) && !isConflictCopy(name)
+  return /\.md[. ]*$/i.test(name) && !isEditorFile(name)
 }
 
 /** Advice for an unsupported name, by folder; null for a supported name. */

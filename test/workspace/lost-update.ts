@@ -32,7 +32,8 @@ import {
   type ReplacedFileTracker,
   replaceSeen,
 } from '../../src/files/replace-seen.ts'
-import { conflictName, isConflictCopy } from '../../src/markdown/conflict-name.ts'
+import { conflictName } from '../../src/markdown/conflict-name.ts'
+import { isConflictCopy } from '../../src/model/conflict-copy.ts'
 import { type Exchange, systemExchange } from '../../src/platform/exchange.ts'
 import { keepConflictCopy } from '../../src/workspace/late-saves/conflict-copy.ts'
 import { createLateSaves } from '../../src/workspace/late-saves/late-saves.ts'

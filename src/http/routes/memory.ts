@@ -19,6 +19,7 @@ import {
   type MemoryName,
   memoryName,
   memoryPath,
+  mustBeWritten,
   readMemory,
   writeMemory,
 } from '../../workspace/memory-files.ts'
@@ -127,6 +128,7 @@ export const memoryEndpoints = [
 async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Promise<Response> {
   const { store, layout } = service
   const filename = memoryFilename(c)
+  mustBeWritten(filename)
   const bytes = await readBytes(c, MAX_MEMORY_BYTES)
   if (bytes.byteLength === 0) rejectMissingBody(c, filename)
   if (filename === CASE_FILE && mayCreateCase(c) && (await isUnknown(service, id))) {

@@ -1,7 +1,8 @@
 /** Merges two versions of a case folder, as `casefile sync` does. Nothing of either side is lost: see `copies`. */
 
+import { isConflictCopy } from '../../model/conflict-copy.ts'
 import { CASE_FILE, MAX_CASE_BYTES } from '../case-file.ts'
-import { conflictName, isConflictCopy } from '../conflict-name.ts'
+import { conflictName } from '../conflict-name.ts'
 import { choose, type Versions } from '../merge.ts'
 import { MAX_PROOF_BYTES } from '../proof-file.ts'
 import {
