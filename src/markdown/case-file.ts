@@ -8,6 +8,7 @@ import {
   FILE_KEYS,
   type FrontmatterField,
   type NamedField,
+  TEXT_KEYS,
 } from '../model/case-fields.ts'
 import type { ChecklistItem } from '../model/gate.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
@@ -157,13 +158,20 @@ function valuesOf(find: (field: NamedField) => FieldValue): CaseValues {
 
 function valueIn(reader: FieldReader, field: NamedField): FieldValue {
   const { name, kind, values, pattern, rule = '', checkedAtStart } = field
+  if (TEXT_KEYS.has(name)) reader.reportCuts(name)
   if (kind === 'words') return reader.texts(name)
   if (pattern && !checkedAtStart) return reader.matching(name, pattern, rule)
-  const text = reader.text(name)
+  const text = kind === 'line' ? oneLine(reader.text(name)) : reader.text(name)
   if (text === null || !values || values.includes(text)) return text
   const code = name === 'state' ? 'unknown_state' : 'wrong_type'
   reader.problem(name, code, `${name}: ${text} is not one of ${values.join(', ')}`)
   return null
+}
+
+/** Joins the lines of a folded or literal text. */
+function oneLine(text: string | null): string | null {
+  if (text === null || !/[\r\n]/.test(text)) return text
+  return text.replace(/\s*[\r\n]\s*/g, ' ').trim() || null
 }
 
 /** Returns the first `# Title` line, else the first line with text. */

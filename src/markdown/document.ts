@@ -1,6 +1,7 @@
 import { lazyPackage } from '../package-files.ts'
 import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
 import { nearFront } from './near-front.ts'
+import { type Cut, cutsOf } from './yaml-cut.ts'
 import type { YamlProblem } from './yaml-document.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
 import { isNode } from './yaml-package.ts'
@@ -15,6 +16,8 @@ export interface Field {
   text: string | null
   /** Offset of the key in the file. */
   at: number
+  /** What YAML cuts from it at ` #`. Offsets are in the file. */
+  cuts: readonly Cut[]
 }
 
 /** A markdown file, split into frontmatter and body. Offsets are into `text`, which keeps its BOM. */
@@ -89,9 +92,11 @@ function parseDocument(text: string): DocumentResult {
 
 function fieldsOf({ map, start }: { map: YamlMap; start: number }): Map<string, Field> {
   const fields = new Map<string, Field>()
-  for (const [key, { key: node, value }] of map.pairs) {
+  for (const [key, pair] of map.pairs) {
+    const { key: node, value } = pair
     const at = start + (isNode(node) ? node.range![0] : 0)
-    fields.set(key, { value: plainNode(value), text: scalarText(value), at })
+    const cuts = cutsOf(map.source, pair).map((cut) => ({ at: start + cut.at, text: cut.text }))
+    fields.set(key, { value: plainNode(value), text: scalarText(value), at, cuts })
   }
   return fields
 }

@@ -42,6 +42,8 @@ export interface FieldReader {
   matching(key: string, pattern: RegExp, rule: string): string | null
   /** A time in ISO 8601 or YAML's form, converted to UTC with milliseconds; null if absent. */
   time(key: string): string | null
+  /** Reports what YAML cuts from a text, or from the words of a list, at ` #`. */
+  reportCuts(key: string): void
   /** A list of texts; empty if absent. */
   texts(key: string): string[]
   /** Reports a key that contradicts the file's path; it may be absent. */
@@ -87,8 +89,18 @@ export function fieldReader({ text, fields }: MarkdownDocument, file: string): F
       const message = `${key}: ${found} contradicts the file's place, which says ${expected}`
       problem(key, 'id_mismatch', message)
     },
+    reportCuts(key) {
+      for (const cut of fields?.get(key)?.cuts ?? []) {
+        const message = `${key}: YAML reads a comment from " #" on, so this is not a part of the value: ${cut.text.slice(0, 200)}. If it should be, put quotes around the whole value`
+        problems.push({ code: 'cut_value', file, line: lineAt(text, cut.at), message })
+      }
+    },
     texts(key) {
-      const found = value(key)
+      const hasCuts = fields?.get(key)?.cuts.length
+      const stated = value(key)
+      // `- #auth` is reported as cut
+      const found =
+        hasCuts && Array.isArray(stated) ? stated.filter((item) => item !== null) : stated
       if (found === undefined || found === null) return []
       if (
         !Array.isArray(found) ||

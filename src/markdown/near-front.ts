@@ -35,6 +35,16 @@ const YAML_LINE = /^(?:[ \t]|- |#)/
  * without its first `---`. Otherwise its fields would silently count as not set.
  */
 export function nearFront(text: string, from: number): { at: number; message: string } | null {
+  const other =
+    /^(?:[ \t]*\r?\n)*[ \t]*(?:(\+{3,}|;{3,})[ \t]*$|\{[ \t]*$(?=\s*"(?:id|title|state|type|tags|created_at)"[ \t]*:))/m.exec(
+      text.slice(from, from + 1000),
+    )
+  if (other && other.index === 0) {
+    const format = other[1]?.startsWith('+') ? 'TOML' : 'JSON'
+    const at = from + other[0].length - other[0].trimStart().length
+    const message = `this looks like frontmatter in ${format}: it has to be YAML between two lines that contain only ---`
+    return { at, message }
+  }
   const above: Line[] = []
   const below: Line[] = []
   let rule: Line | null = null

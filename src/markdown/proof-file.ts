@@ -53,6 +53,7 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
     const line = lineAt(text, outside)
     reader.problems.push({ code: 'outside_fence', file, line, message: OUTSIDE })
   }
+  reader.reportCuts('accepted')
   reader.checkAgainstPath('id', origin.id)
   reader.checkAgainstPath('case_id', origin.case_id)
   const stated = reader.text('sha256')

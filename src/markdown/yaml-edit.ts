@@ -1,17 +1,19 @@
 import type { Node, Pair } from 'yaml'
 import { AppError } from '../model/app-error.ts'
+import { TEXT_KEYS } from '../model/case-fields.ts'
 import type { LineEnding } from './lines.ts'
+import { cutsOf } from './yaml-cut.ts'
 import { editedList } from './yaml-list.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
 import { isCollection, isNode, isScalar, isSeq } from './yaml-package.ts'
-import { type YamlValue, yamlField } from './yaml-scalar.ts'
+import { type YamlValue, yamlField, yamlQuoted } from './yaml-scalar.ts'
 import { isBlock, valueEnd } from './yaml-span.ts'
 import { plainValue } from './yaml-value.ts'
 
 /**
  * Sets one key, or adds it after the last line, by replacing only the bytes of its value: comments, order, quoting
  * and spacing of everything else stay, and an equal value stays unchanged. The result is read again to check that it
- * says exactly this.
+ * says exactly this. Before a comment that could be a cut part of the value, a text gets quotes.
  */
 export function setYaml(source: string, key: string, value: YamlValue, eol: LineEnding): string {
   const before = readYaml(source)
@@ -63,8 +65,14 @@ function replaceValue(
   eol: LineEnding,
 ): string {
   const { source, flow } = map
-  const text = value === null && flow ? 'null' : yamlField(key, value)
   const keyEnd = findKeyEnd(pair)
+  const isCommented = TEXT_KEYS.has(key) && cutsOf(source, pair).length > 0
+  const text =
+    value === null && flow
+      ? 'null'
+      : isCommented && typeof value === 'string'
+        ? yamlQuoted(value)
+        : yamlField(key, value)
   const colon = /^\s*:/.exec(source.slice(keyEnd))
   if (!colon) return `${source.slice(0, keyEnd)}: ${text}${source.slice(keyEnd)}` // `{ key }`
   const from = keyEnd + colon[0].length

@@ -16,7 +16,7 @@ export type YamlValue =
  */
 export function yamlText(value: YamlValue): string {
   if (value === null) return ''
-  if (typeof value === 'string') return isPlain(value) ? value : quoted(value)
+  if (typeof value === 'string') return isPlain(value) ? value : yamlQuoted(value)
   if (typeof value !== 'object') return String(value)
   if (Array.isArray(value)) return `[${value.map(inFlow).join(', ')}]`
   const entries = Object.entries(value).map(([key, item]) => `${yamlText(key)}: ${inFlow(item)}`)
@@ -44,7 +44,8 @@ function isPlain(text: string): boolean {
   return PLAIN.test(text) && !TYPED_WORD.test(text)
 }
 
-function quoted(text: string): string {
+/** A text in double quotes. */
+export function yamlQuoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\u00a0\u2028\u2029\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

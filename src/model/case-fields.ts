@@ -245,6 +245,16 @@ export const FILE_KEYS = [
   ]),
 ] as readonly ('id' | 'created_at' | FrontmatterField)[]
 
+/**
+ * The frontmatter keys whose values are words of a person, in which ` #` may be meant. Behind a word such as `state: OPEN`
+ * it is a comment.
+ */
+export const TEXT_KEYS: ReadonlySet<string> = new Set([
+  ...FIELD_LIST.filter(({ kind }) => kind === 'line' || kind === 'words').map(({ name }) => name),
+  'outcome',
+  'accepted', // of a proof
+])
+
 /** Returns the value of a field that a case does not have. */
 export function emptyValue({ default: value }: CaseFieldRow): string | string[] | null {
   if (value === undefined) return null

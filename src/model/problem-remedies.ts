@@ -14,6 +14,7 @@ const REMEDIES: Record<ProblemCode, string> = {
     'Start the file with a line ---, and end the fields with another. Put quotes around values that contain a colon or #.',
   duplicate_key: 'Remove one of the two lines.',
   wrong_type: 'Change the value as described in the message.',
+  cut_value: 'Put quotes around the whole value, or around the value before the comment.',
   unknown_state: 'Use one of the states listed in the message.',
   id_mismatch:
     'Remove the field, or change it to match the path of the file. Move a sealed session back to its original path.',

@@ -12,6 +12,7 @@ export const PROBLEM_CODES = [
   'bad_frontmatter', // YAML that does not parse or is not allowed (alias, tag, directive, __proto__)
   'duplicate_key',
   'wrong_type',
+  'cut_value', // a text that YAML cuts at ` #`
   'unknown_state',
   'id_mismatch', // a field contradicts the folder or file name
   'duplicate_id', // the id of another case, or of another session
@@ -31,7 +32,7 @@ export const PROBLEM_CODES = [
   'case_vanished',
   'session_missing', // its file was deleted by hand
   'changed_during_run', // by file, while a session executed: it does not count
-  'conflict_copy', // a person's save that collided with a write of the service
+  'conflict_copy', // another version of a file: of the service, a sync program or a file manager
   'wrong_latest', // the link to the newest session; only `casefile check` reports it
   'bad_settings', // casefile.md
   'untrusted_settings', // settings of casefile.md that need the operator's trust
