@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { AppError } from '../model/app-error.ts'
+import { mustBeCheckedOut } from '../workspace/git/left-out.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type Finding, findingsIn } from './finding.ts'
 import { fixAll } from './fix-all.ts'
@@ -26,9 +27,16 @@ export async function checkWorkspace(
   now = () => new Date().toISOString(),
 ): Promise<CheckResult> {
   const fixes: FixReport = choice.fix
-    ? await withSnapshot(choice, environment, (snapshot) => fixAll(snapshot, now))
+    ? await withSnapshot(choice, environment, async (snapshot) => {
+        await mustBeCheckedOut(snapshot.layout)
+        return fixAll(snapshot, now)
+      })
     : { fixed: [], left: [] }
-  return { ...fixes, findings: await withSnapshot(choice, environment, findingsIn) }
+  const findings = await withSnapshot(choice, environment, async (snapshot) => {
+    await mustBeCheckedOut(snapshot.layout)
+    return findingsIn(snapshot)
+  })
+  return { ...fixes, findings }
 }
 
 /** `casefile check`: prints the problems and returns the exit code. */

@@ -10,6 +10,7 @@ import { visibleText } from '../model/visible-text.ts'
 import { type GitCommandOptions, runGit } from '../workspace/git/git-command.ts'
 import { FIRST_PARENT, gitLog, type LoggedCommit } from '../workspace/git/git-log.ts'
 import { findRepository } from '../workspace/git/git-repository.ts'
+import { mustBeCheckedOut } from '../workspace/git/left-out.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts'
@@ -98,7 +99,9 @@ export async function verifyCommits(
 }
 
 /** Throws if the folder of the record is missing. Another repository or branch may have it. */
-async function mustHaveRecord({ root, memoryRoot }: Layout): Promise<void> {
+async function mustHaveRecord(layout: Layout): Promise<void> {
+  const { root, memoryRoot } = layout
+  await mustBeCheckedOut(layout)
   if ((await stampOf(memoryRoot)) !== null) return
   const folder = visibleText(`${relative(root, memoryRoot) || memoryRoot}/`)
   throw new AppError(

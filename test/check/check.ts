@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -387,4 +388,33 @@ t.test('a copy of a resolved case takes no proof along', async (t) => {
   t.ok(JSON.stringify(fixed).includes(`id is now ${OTHER}`), 'the copy gets an id of its own')
   const found = findings.map(({ code, file }) => `${code} ${file.split('/').slice(2).join('/')}`)
   t.same(found.sort(), [`id_mismatch ${OTHER}/proof/${PROOF}.md`, `proof_gate ${OTHER}/case.md`])
+})
+
+t.test('a record that git keeps out of the working tree cannot be checked', async (t) => {
+  const clone = (t: Test, patterns: string[]) => {
+    const { root, stateDir } = workspace(t, {
+      [CASE_ID]: { 'case.md': '# A\n', 'notes.md': 'x\n' },
+    })
+    const git = (...args: string[]) => execFileSync('git', ['-C', root, ...args], { stdio: 'pipe' })
+    writeFileSync(join(root, 'casefile.md'), '# Settings\n')
+    git('init', '--quiet')
+    git('add', '.')
+    git('-c', 'user.name=A', '-c', 'user.email=a@b.c', 'commit', '--quiet', '-m', 'all')
+    git('sparse-checkout', 'set', '--no-cone', ...patterns)
+    return { root, check: () => checkWorkspace({ root, stateDir }, process.env, () => NOW) }
+  }
+  const left = { code: 'not_found', message: /could not be checked: a sparse checkout leaves out/ }
+  await t.test('all of it', async (t) => {
+    const { root, check } = clone(t, ['/casefile.md'])
+    t.notOk(existsSync(join(root, 'memory')))
+    await t.rejects(check(), left)
+    const { code, stderr } = await runBuilt(['check', '--root', root])
+    t.match({ code, stderr }, { code: 2, stderr: /could not be checked/ })
+  })
+  await t.test('a file of a case', async (t) => {
+    await t.rejects(clone(t, ['/*', '!notes.md']).check(), left)
+  })
+  await t.test('what is not of the record does not matter', async (t) => {
+    await t.resolves(clone(t, ['/memory/']).check())
+  })
 })

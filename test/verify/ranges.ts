@@ -132,6 +132,16 @@ t.test('without the record, a commit that names a session cannot be checked', as
   })
 })
 
+t.test('a record that a sparse checkout leaves out cannot be checked', async (t) => {
+  const { service, repo } = await openRepository(t)
+  const work = await provedWork(service, 'price.js')
+  await service.close()
+  repo.commit(`Price\n\n${work.trailer}`)
+  repo.git('sparse-checkout', 'set', '--no-cone', '/*', '!/memory/')
+  const error = { code: 'not_found', message: /could not be checked: a sparse checkout leaves out/ }
+  await t.rejects(repo.verify({ range: 'HEAD~1..' }), error)
+})
+
 t.test('a record in a repository of its own is compared with that history', async (t) => {
   const { service, repo } = await openRepository(t)
   writeFileSync(join(repo.root, '.gitignore'), 'memory/\n')
