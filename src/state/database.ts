@@ -7,19 +7,12 @@
  * is set aside and a new one made.
  */
 
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder, syncFolder } from '../files/durable-write.ts'
 import { AppError } from '../model/app-error.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { isIntact, openConnection } from './open-file.ts'
 import { ForeignDatabase, migrate, missingColumns, mustBeOurs } from './schema.ts'
 import {
   connect,
@@ -372,40 +365,6 @@ export function readDatabase<T>(folder: string, read: (database: ReadOnlyDatabas
     return read(database)
   } finally {
     database.close()
-  }
-}
-
-/** SQLite also calls it damage if the disk fails to read a page once. */
-function isIntact(path: string): boolean {
-  const connection = connect(path)
-  try {
-    const found = connection.prepare('PRAGMA quick_check(1)').all()
-    return Object.values(found[0] ?? {})[0] === 'ok'
-  } catch (error) {
-    if (sqliteFault(error) === 'damaged') return false
-    throw error
-  } finally {
-    connection.close()
-  }
-}
-
-function openConnection(path: string): SqliteConnection {
-  const connection = connect(path)
-  try {
-    chmodSync(path, 0o600)
-    connection.exec('PRAGMA busy_timeout = 200')
-    mustBeOurs(connection)
-    connection.exec('PRAGMA journal_mode = WAL')
-    connection.exec('PRAGMA synchronous = FULL')
-    connection.exec('PRAGMA secure_delete = ON') // so that the text of a deleted case is erased
-    // checkpoint every 16 MB, which takes about 20 ms within a commit
-    connection.exec('PRAGMA wal_autocheckpoint = 4000')
-    connection.exec('PRAGMA temp_store = MEMORY')
-    migrate(connection)
-    return connection
-  } catch (error) {
-    connection.close()
-    throw error
   }
 }
 

@@ -84,10 +84,12 @@ async function hostile(t: Test) {
   mkdirSync(join(dir, 'home'))
   const { PATH, HOME } = process.env
   const own = { PATH: `${join(dir, 'bin')}:${FAKE_BIN}:${PATH}`, HOME: join(dir, 'home') }
-  Object.assign(process.env, own, { ARGUMENTS: published })
+  // a login, without which no session begins with the fake of Gemini
+  Object.assign(process.env, own, { ARGUMENTS: published, GEMINI_API_KEY: 'of-the-fake' })
   t.teardown(() => {
     Object.assign(process.env, { PATH, HOME })
     delete process.env.ARGUMENTS
+    delete process.env.GEMINI_API_KEY
   })
   const fields = { title: TITLE, description: LINES, workdir: FOLDER }
   const { id } = await must(service, 'POST', '/cases', fields)

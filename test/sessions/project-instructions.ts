@@ -88,7 +88,8 @@ async function recordingService(t: Test) {
   const written = mkdtempSync(join(tmpdir(), 'casefile-started-'))
   t.teardown(() => rmSync(written, { recursive: true }))
   const log = join(written, 'started.log')
-  const records = `if [ "$*" != --version ]; then { echo "RUN $(basename "$0") $*"; env | grep -e ^CLAUDE_CODE_DISABLE_ -e ^OPENCODE_DISABLE_ -e ^OPENCODE_CONFIG_CONTENT | sort -r; } >> '${log}'; fi`
+  // the questions for a version and a login are no runs
+  const records = `if [ "$*" != --version ] && [ "$1" != auth ]; then { echo "RUN $(basename "$0") $*"; env | grep -e ^CLAUDE_CODE_DISABLE_ -e ^OPENCODE_DISABLE_ -e ^OPENCODE_CONFIG_CONTENT | sort -r; } >> '${log}'; fi`
   const acp = `exec '${process.execPath}' '${ACP_AGENT}' '${log}'`
   for (const name of ['claude', 'opencode']) {
     const speaks = `[ "$1" = acp ] && ${acp}`

@@ -157,7 +157,9 @@ t.test('what the program of an agent itself sent', notBrief, async (t) => {
   const files = {
     'casefile.md': `---\nenv: [A_TOKEN]\nproviders:\n  mine: { kind: acp, command: ${acp}, plan_mode: plan, work_mode: code }\n---\n`,
   }
-  inEnvironment(t, { A_TOKEN: PLAIN, PATH: `${FAKE_BIN}:${process.env.PATH}` })
+  // a login, without which no session begins with the fake of Gemini
+  const GEMINI_API_KEY = 'of-the-fake'
+  inEnvironment(t, { A_TOKEN: PLAIN, PATH: `${FAKE_BIN}:${process.env.PATH}`, GEMINI_API_KEY })
   const service = await openTestService(t, { files, trust: true })
   for (const provider of [...FAKED_AGENTS.map(({ id }) => id), 'mine']) {
     await t.test(provider, async (t) => {
