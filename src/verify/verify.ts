@@ -61,7 +61,7 @@ export async function verifyCommits(
     const named = commits.flatMap(({ message }) =>
       readTrailers(message).flatMap(({ trailer }) => trailer?.case_id ?? []),
     )
-    if (named.length > 0) await mustHaveRecord(snapshot.layout)
+    if (named.length > 0) await mustHaveRecord(snapshot.layout, named)
     if (options.requireTrailer && commits.length === 0)
       throw new AppError('bad_request', `There are ${nothingIn(visibleText(range.range))}.`)
     const sessionsOf = (id: string) => snapshot.catalog.folder(id)?.sessions ?? []
@@ -98,10 +98,13 @@ export async function verifyCommits(
   })
 }
 
-/** Throws if the folder of the record is missing. Another repository or branch may have it. */
-async function mustHaveRecord(layout: Layout): Promise<void> {
+/** Throws if the record, or a file of these cases, is not there. Another repository or branch may have it. */
+async function mustHaveRecord(layout: Layout, caseIds: readonly string[]): Promise<void> {
   const { root, memoryRoot } = layout
-  await mustBeCheckedOut(layout)
+  await mustBeCheckedOut(
+    layout,
+    caseIds.map((id) => `cases/${id}`),
+  )
   if ((await stampOf(memoryRoot)) !== null) return
   const folder = visibleText(`${relative(root, memoryRoot) || memoryRoot}/`)
   throw new AppError(

@@ -1,53 +1,95 @@
-import { dirname, relative } from 'node:path'
-import { codeOf } from '../../files/errno.ts'
-import { isWithin } from '../../files/real-path.ts'
-import { stampOf } from '../../files/safe-read.ts'
+import { dirname, join, relative } from 'node:path'
+import { hasCode } from '../../files/errno.ts'
+import { stampNow } from '../../files/read-now.ts'
+import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Layout } from '../layout.ts'
 import { runGit } from './git-command.ts'
 
 /**
- * Throws if git tracks files of the record and keeps them out of the working tree: by a sparse checkout, or in a
- * submodule without its content. What is left out looks as if it were not there.
+ * Throws `not_found` if git has files of the record that are not there: a sparse checkout, a submodule that is not
+ * initialized, or a worktree without files leaves them out. `folders` are the places that matter, relative to the
+ * memory root; all of it if not given.
  */
-export async function mustBeCheckedOut({ root, memoryRoot }: Layout): Promise<void> {
-  const places = isWithin(root, memoryRoot) ? [root] : [dirname(memoryRoot)]
-  if ((await stampOf(memoryRoot)) !== null) places.push(memoryRoot)
-  for (const cwd of places) {
-    const path = relative(cwd, memoryRoot) || '.'
-    const left = await firstLeftOut(cwd, path)
-    if (left === null) continue
-    const folder = visibleText(`${relative(root, memoryRoot) || memoryRoot}/`)
-    throw new AppError(
-      'not_found',
-      `The record in ${folder} could not be checked: ${left}. Check out all of it first.`,
-    )
+export async function mustBeCheckedOut(
+  { memoryRoot }: Layout,
+  folders: readonly string[] = [],
+): Promise<void> {
+  const from = repositoryFolder(memoryRoot)
+  const record = relative(from, memoryRoot) || '.'
+  const places = folders.length === 0 ? [record] : folders.map((each) => join(record, each))
+  const left = await filesLeftOut(from, record, places)
+  if (left === null || left.files.length === 0) return
+  const [first = ''] = left.files
+  const more = left.files.length > 1 ? ` and ${counted(left.files.length - 1, 'more file')}` : ''
+  throw new AppError(
+    'not_found',
+    `The record could not be checked: ${left.why} leaves out ${visibleText(relative(record, first) || first)}${more}. Check all of it out: ${left.command}`,
+  )
+}
+
+interface LeftOut {
+  /** Relative to the folder that git ran in. */
+  files: string[]
+  why: string
+  command: string
+}
+
+async function filesLeftOut(
+  from: string,
+  record: string,
+  places: readonly string[],
+): Promise<LeftOut | null> {
+  const index = await listed(from, ['ls-files', '-t', '-s', '-z', '--', `:(literal)${record}`])
+  if (index === null) return null
+  const isMissing = (file: string) => stampNow(join(from, file)) === null
+  const entries = index.map((entry) => /^(\S) (\d+) \S+ \d\t(.*)$/s.exec(entry)?.slice(1) ?? [])
+  const [, , module] =
+    entries.find(([, mode, file = '']) => mode === '160000' && isMissing(join(file, '.git'))) ?? []
+  if (module !== undefined) {
+    const command = `git submodule update --init ${visibleText(module)}`
+    return { files: [module], why: 'the submodule, which is not initialized,', command }
+  }
+  const isAsked = (file: string) =>
+    places.some((place) => place === '.' || file === place || file.startsWith(`${place}/`))
+  const sparse = entries
+    .filter(([tag, , file = '']) => tag === 'S' && isAsked(file) && isMissing(file))
+    .map(([, , file = '']) => file)
+  if (sparse.length > 0) {
+    const command = `git sparse-checkout add ${record} (or: git sparse-checkout disable)`
+    return { files: sparse, why: 'a sparse checkout', command }
+  }
+  if (entries.length > 0 && !isMissing(record)) return null
+  const committed = await listed(from, [
+    'ls-tree',
+    '-r',
+    '-z',
+    '--name-only',
+    'HEAD',
+    '--',
+    ...places,
+  ])
+  const files = (committed ?? []).filter(isMissing)
+  if (committed === null || files.length < committed.length) return null
+  return { files, why: 'this working folder', command: `git checkout HEAD -- ${record}` }
+}
+
+/** The lines of a listing; null without a repository, a commit or git. */
+async function listed(cwd: string, args: string[]): Promise<string[] | null> {
+  try {
+    const { exit, stdout } = await runGit(args, { cwd })
+    return exit === 0 ? stdout.toString().split('\0').slice(0, -1) : null
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null
+    throw error
   }
 }
 
-/** What git keeps out of the working tree below a path, as a clause; null if nothing, or without git. */
-async function firstLeftOut(cwd: string, path: string): Promise<string | null> {
-  const args = ['ls-files', '-t', '--stage', '-z', '--', path]
-  const { exit, stdout } = await runGit(args, { cwd }).catch(noGit)
-  if (exit !== 0) return null
-  const entries = stdout.toString().split('\0')
-  const skipped = entries.filter((entry) => entry.startsWith('S '))
-  const named = (entry: string) => visibleText(entry.slice(entry.indexOf('\t') + 1))
-  if (skipped.length > 0) {
-    const more = skipped.length > 1 ? ` and ${skipped.length - 1} more` : ''
-    return `a sparse checkout leaves out ${named(skipped[0]!)}${more} (git sparse-checkout disable)`
-  }
-  const modules = entries.filter((entry) => entry.startsWith('H 160000 '))
-  for (const entry of modules) {
-    const [, name = ''] = entry.split('\t')
-    if ((await stampOf(`${cwd}/${name}/.git`)) === null)
-      return `the submodule ${named(entry)} is empty (git submodule update --init)`
-  }
-  return null
-}
-
-function noGit(error: unknown): { exit: number; stdout: Buffer } {
-  if (codeOf(error) !== 'ENOENT') throw error
-  return { exit: -1, stdout: Buffer.alloc(0) }
+/** The memory root if it is a repository of its own, else the nearest folder around it. */
+function repositoryFolder(memoryRoot: string): string {
+  if (stampNow(join(memoryRoot, '.git'))) return memoryRoot
+  let folder = dirname(memoryRoot)
+  while (stampNow(folder) === null && dirname(folder) !== folder) folder = dirname(folder)
+  return folder
 }
