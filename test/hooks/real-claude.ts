@@ -185,7 +185,7 @@ t.test('Claude Code in a terminal', options, async (t) => {
     t.equal(agent.file('mine.txt'), 'written\n')
     t.strictSame(await must(service, 'GET', `/cases/${agent.case_id}/sessions`), [])
     const [found] = await must(service, 'GET', '/conversations')
-    t.match(found, { agent: 'claude', case_id: null, folder: '.', is_gated: true })
+    t.match(found, { agent: 'claude', case_id: null, folder: '.', is_gated: false })
 
     await must(service, 'POST', `/conversations/${found.id}/adopt`, { case_id: agent.case_id })
     model.script(AGENT.writes(join(scene.root, 'more.txt')))
