@@ -46,6 +46,8 @@ export const Casefile = async ({ client, directory }) => {
   const contexts = new Map()
   const models = new Map()
   const modes = new Map()
+  /** By conversation: the tokens of each message. */
+  const used = new Map()
   /** Conversations whose last stop was blocked. */
   const blocked = new Set()
 
@@ -56,7 +58,7 @@ export const Casefile = async ({ client, directory }) => {
     if (process.env.CASEFILE_CASE) headers['x-casefile-case'] = process.env.CASEFILE_CASE
     if (isStrict || process.env.CASEFILE_STRICT) headers['x-casefile-strict'] = '1'
     const body = { session_id: session, cwd: directory, hook_event_name: event, ...more }
-    Object.assign(body, { model: models.get(session), permission_mode: modes.get(session) })
+    Object.assign(body, { model: models.get(session), permission_mode: modes.get(session), usage: usage(session) })
     const told = (name) => readFileSync(join(dirname(urlFile), name), 'utf8').trim()
     const [pid, secret] = told('service').split(' ')
     if (!secret || !isAlive(Number(pid))) throw noService()
@@ -69,7 +71,25 @@ export const Casefile = async ({ client, directory }) => {
     // another program may have the port of a service that was killed
     if (response.headers.get(${JSON.stringify(SERVER_SECRET)}) !== secret) throw noService()
     const text = await response.text()
-    return text === '' ? null : JSON.parse(text)
+    const answer = text === '' ? null : JSON.parse(text)
+    const message = answer?.systemMessage
+    if (message) void client.tui.showToast({ body: { message, variant: 'info', duration: 15000 } }).catch(() => {})
+    return answer
+  }
+
+  function note({ id, sessionID, role, tokens }) {
+    if (role !== 'assistant' || !tokens) return
+    if (!used.has(sessionID)) used.set(sessionID, new Map())
+    const { input = 0, output = 0, reasoning = 0, cache = {} } = tokens
+    const { read = 0, write = 0 } = cache
+    used.get(sessionID).set(id, [input + read + write, output + reasoning, read])
+  }
+
+  function usage(session) {
+    const all = [...(used.get(session)?.values() ?? [])]
+    if (all.length === 0) return undefined
+    const sum = (at) => all.reduce((total, counts) => total + counts[at], 0)
+    return { input_tokens: sum(0), output_tokens: sum(1), cached_tokens: sum(2) }
   }
   const tell = (session, event, more = {}) =>
     send(session, event, more, AbortSignal.timeout(5000)).catch(() => null)
@@ -79,8 +99,6 @@ export const Casefile = async ({ client, directory }) => {
     contexts.set(session, null)
     const answer = await tell(session, 'SessionStart', { source: 'startup' })
     contexts.set(session, answer?.hookSpecificOutput?.additionalContext ?? null)
-    const message = answer?.systemMessage
-    if (message) void client.tui.showToast({ body: { message, variant: 'warning', duration: 15000 } }).catch(() => {})
   }
 
   /** Waits for the decision, also while the service restarts. */
@@ -137,6 +155,7 @@ export const Casefile = async ({ client, directory }) => {
       void tell(sessionID, 'PostToolUse', { tool_name: tool, tool_input: args ?? {}, tool_use_id: callID })
     },
     event: async ({ event }) => {
+      if (event.type === 'message.updated') note(event.properties.info)
       const session = event.properties?.sessionID ?? event.properties?.info?.id
       if (event.type === 'session.deleted') await tell(session, 'SessionEnd')
       if (event.type !== 'session.idle' || !contexts.has(session)) return

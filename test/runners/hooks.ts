@@ -237,11 +237,18 @@ t.test('what a conversation used is in the transcript of the agent', async (t) =
       },
     },
   })
+  const turn = (id: string, output: number) => ({
+    id,
+    type: 'gemini',
+    tokens: { input: 1200, output, cached: 200, thoughts: 10, tool: 0, total: 1210 + output },
+    model: 'gemini-2.5-pro',
+  })
   const lines = (...all: object[]) => `${all.map((each) => JSON.stringify(each)).join('\n')}\n{"typ`
   const dir = t.testdir({
     // each part of a message has a line of its own
     claude: lines(message('a', 'opus', 30), message('a', 'opus', 30), message('b', 'haiku', 5)),
     codex: lines(of(100, 5), of(300, 9)),
+    gemini: lines(turn('a', 20), turn('a', 20), turn('b', 5), { $set: { lastUpdated: 'x' } }),
   })
   t.strictSame(await HOOK_DIALECTS.claude.usage?.(`${dir}/claude`), {
     model: 'opus, haiku',
@@ -254,4 +261,13 @@ t.test('what a conversation used is in the transcript of the agent', async (t) =
   const codex = await HOOK_DIALECTS.codex.usage?.(`${dir}/codex`)
   t.match(codex, { input_tokens: 300, output_tokens: 9, cached_tokens: 10 })
   t.match(await HOOK_DIALECTS.claude.usage?.(`${dir}/none`), { input_tokens: null })
+  t.match(await HOOK_DIALECTS.gemini.usage?.(`${dir}/gemini`), {
+    model: 'gemini-2.5-pro',
+    input_tokens: 2400,
+    output_tokens: 45,
+    cached_tokens: 400,
+  })
+  const usage = { input_tokens: 5, output_tokens: 3, cached_tokens: 0 }
+  const stop = await read('opencode', { ...CLAUDE, hook_event_name: 'Stop', usage })
+  t.match('kind' in stop && (await HOOK_DIALECTS.opencode.usage?.(null, stop)), usage)
 })

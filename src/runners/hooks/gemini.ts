@@ -1,7 +1,8 @@
 import { basename, dirname, join } from 'node:path'
 import { readRegular } from '../../files/safe-read.ts'
 import { MAX_PLAN_BYTES } from '../../model/session.ts'
-import { asRecord, asString } from '../agents/unknown-record.ts'
+import { type AgentUsage, modelNames, summed, tokenSums } from '../agents/agent-usage.ts'
+import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import {
   type HookAnswer,
   type HookDialect,
@@ -10,6 +11,7 @@ import {
   type Unreadable,
 } from './hook-event.ts'
 import { type ToolNames, toolInput, toolOf } from './tool-kinds.ts'
+import { linesWith } from './transcript.ts'
 
 const TOOLS: ToolNames = {
   reading: [
@@ -47,6 +49,7 @@ export const gemini: HookDialect = {
   answer,
   deny,
   blocksTerminal: true,
+  usage,
 }
 
 async function read(body: Record<string, unknown>): Promise<HookEvent | Unreadable> {
@@ -123,4 +126,26 @@ function answer(event: HookEvent, answer: HookAnswer): Record<string, unknown> |
 
 function deny(reason: string): Record<string, unknown> {
   return { decision: 'deny', reason }
+}
+
+/** What the transcript counts. A message is written again when its tools have run. */
+async function usage(transcript: string | null): Promise<AgentUsage> {
+  const messages = new Map<unknown, UnknownRecord>()
+  for (const line of await linesWith(transcript, '"tokens"')) {
+    const message = asRecord(line)
+    if (message.type === 'gemini') messages.set(message.id, message)
+  }
+  const parts = [...messages.values()].map(({ model, tokens }) => ({
+    model,
+    counts: tokenSums(tokens, {
+      input: ['input'],
+      output: ['output', 'thoughts'],
+      cached: 'cached',
+    }),
+  }))
+  const model = modelNames(
+    parts.map(({ model, counts }) => ({ model, tokens: counts.output_tokens })),
+  )
+  const sums = summed(parts.map(({ counts }) => ({ ...counts, cost_usd: null })))
+  return { model, ...sums, cumulative: 'tokens' }
 }

@@ -26,6 +26,8 @@ export type HookEvent = {
   transcript: string | null
   /** A subagent reports it; its stop and its plans are not the conversation's. */
   isSubagent: boolean
+  /** What the conversation used so far, where the event itself says it. */
+  used?: Readonly<Record<string, unknown>>
 } & (
   | { kind: 'started'; isContinued: boolean }
   | { kind: 'prompted'; prompt: string; isApproval: boolean }
@@ -91,8 +93,8 @@ export interface HookDialect {
   carriesNotes?: boolean
   /** The plan that the agent wrote in the turn that ended, where no hook presents it. */
   planOfTurn?(event: HookEvent): Promise<string | null>
-  /** What the conversation used so far, as the agent's own transcript says. */
-  usage?(transcript: string | null): Promise<AgentUsage>
+  /** What the conversation used so far, as the agent's own transcript or the event says. */
+  usage?(transcript: string | null, event?: HookEvent): Promise<AgentUsage>
   /** Sends a message into a conversation that waits for its person. Rejects if that does not work. */
   send?(
     conversation: Pick<Conversation, 'agent_session' | 'transcript'>,

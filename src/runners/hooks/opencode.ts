@@ -1,3 +1,5 @@
+import { NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
+import { asRecord } from '../agents/unknown-record.ts'
 import { answerClaude, denyClaude, readClaudeEvent } from './claude.ts'
 import type { HookDialect } from './hook-event.ts'
 import { type ToolNames, toolOf } from './tool-kinds.ts'
@@ -12,8 +14,20 @@ const TOOLS: ToolNames = {
 /** The plugin for opencode, which speaks Claude's words with the tools of opencode. */
 export const opencode: HookDialect = {
   agent: 'opencode',
-  read: (body, place) => readClaudeEvent(body, place, (name, input) => toolOf(TOOLS, name, input)),
+  async read(body, place) {
+    const event = await readClaudeEvent(body, place, (name, input) => toolOf(TOOLS, name, input))
+    return 'kind' in event ? { ...event, used: asRecord(body.usage) } : event
+  },
   answer: answerClaude,
   deny: denyClaude,
   carriesNotes: true,
+  // the sums of the plugin
+  async usage(_, event) {
+    const counts = tokenSums(event?.used, {
+      input: ['input_tokens'],
+      output: ['output_tokens'],
+      cached: 'cached_tokens',
+    })
+    return { ...NO_USAGE, ...counts, cumulative: 'tokens' }
+  },
 }

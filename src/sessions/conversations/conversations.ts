@@ -273,7 +273,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
         announced.delete(conversation.id)
         if (event.plan.trim() === '') return { is: 'sentBack', message: NO_PLAN }
         if (event.isSubagent) return PASS
-        await stops.noteUsage(dialect, conversation, 'plan')
+        await stops.noteUsage(dialect, conversation, event, 'plan')
         return questions.hearPlan(conversation, event, request)
       case 'approved':
         await questions.hearApproval(conversation, event.plan)

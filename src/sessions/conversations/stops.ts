@@ -18,7 +18,12 @@ export interface Stops {
     request: HookRequest,
   ): Promise<HookAnswer>
   /** Records what the agent used so far, where it tells. */
-  noteUsage(dialect: HookDialect, conversation: Conversation, mode: 'plan' | 'work'): Promise<void>
+  noteUsage(
+    dialect: HookDialect,
+    conversation: Conversation,
+    event: HookEvent,
+    mode: 'plan' | 'work',
+  ): Promise<void>
 }
 
 export function createStops({
@@ -35,11 +40,13 @@ export function createStops({
   async function noteUsage(
     dialect: HookDialect,
     conversation: Conversation,
+    event: HookEvent,
     mode: 'plan' | 'work',
   ): Promise<void> {
     const session = liveSession(conversation)
     if (!session) return
-    const { model, ...counts } = (await dialect.usage?.(conversation.transcript)) ?? NO_USAGE
+    const used = (await dialect.usage?.(conversation.transcript, event)) ?? NO_USAGE
+    const { model, ...counts } = used
     const notes = usageNotes(mode, { ...counts, model: model ?? conversation.model })
     for (const note of notes) await talks.of(session).note(note)
     const { transcript } = conversation
@@ -56,7 +63,7 @@ export function createStops({
     const session = liveSession(conversation)
     if (session?.state === 'approved' || session?.state === 'executing') {
       if (conversation.is_put_off) return PASS // a turn of other work
-      await noteUsage(dialect, conversation, 'work')
+      await noteUsage(dialect, conversation, event, 'work')
       const answer = await talks.of(session).stop()
       const ended = lastSession(conversation)
       if (answer.is !== 'pass' || ended?.state !== 'complete') return answer
