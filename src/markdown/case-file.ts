@@ -171,7 +171,8 @@ function valueIn(reader: FieldReader, field: NamedField): FieldValue {
 /** Joins the lines of a folded or literal text. */
 function oneLine(text: string | null): string | null {
   if (text === null || !/[\r\n]/.test(text)) return text
-  return text.replace(/\s*[\r\n]\s*/g, ' ').trim() || null
+  const lines = text.split(/[\r\n]/).map((line) => line.trim())
+  return lines.filter((line) => line !== '').join(' ') || null
 }
 
 /** Returns the first `# Title` line, else the first line with text. */

@@ -23,6 +23,9 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
 ])
 /** Displaced frontmatter is searched within this many lines, and has at most as many. */
 const MAX_LINES = 200
+/** The beginning of frontmatter in TOML (`+++`) or JSON (`;;;`, or an object with a field of a case). */
+const OTHER_FORMAT =
+  /^(?:(\+{3,}|;{3,})[ \t]*(?:[\r\n]|$)|\{[ \t]*\r?\n\s*"(?:id|title|state|type|tags|created_at)"[ \t]*:)/
 /** A `---` line, also with the dashes that word processors make of it. */
 const RULE = /^[ \t]*(?:-{2,}|[\u2013\u2014]-*)[ \t]*$/
 const KEY = /^[ \t]*["']?([a-z_][a-z0-9_-]*)["']?[ \t]*:(?:[ \t]|$)/
@@ -35,13 +38,12 @@ const YAML_LINE = /^(?:[ \t]|- |#)/
  * without its first `---`. Otherwise its fields would silently count as not set.
  */
 export function nearFront(text: string, from: number): { at: number; message: string } | null {
-  const other =
-    /^(?:[ \t]*\r?\n)*[ \t]*(?:(\+{3,}|;{3,})[ \t]*$|\{[ \t]*$(?=\s*"(?:id|title|state|type|tags|created_at)"[ \t]*:))/m.exec(
-      text.slice(from, from + 1000),
-    )
-  if (other && other.index === 0) {
+  const start = text.slice(from, from + 1000)
+  const shown = start.trimStart()
+  const other = OTHER_FORMAT.exec(shown)
+  if (other) {
     const format = other[1]?.startsWith('+') ? 'TOML' : 'JSON'
-    const at = from + other[0].length - other[0].trimStart().length
+    const at = from + start.length - shown.length
     const message = `this looks like frontmatter in ${format}: it has to be YAML between two lines that contain only ---`
     return { at, message }
   }
