@@ -450,7 +450,7 @@ t.test('GET …/memory lists the markdown files with their kind', async (t) => {
 t.test('a PUT of case.md is what a save by hand would be', async (t) => {
   const { id } = await newCase({ title: 'Old' })
   const { text } = await request('GET', path(id, 'case.md'))
-  const mine = `${text.replace('title: Old', '# mine\ntitle: New # really')}\nMore.\n`
+  const mine = `${text.replace('title: Old', '# mine\ntitle: "New" # really')}\nMore.\n`
   t.equal((await request('PUT', path(id, 'case.md'), mine)).status, 200)
   t.equal(await readFile(app.file(id, 'case.md'), 'utf8'), mine)
   t.match((await request('GET', `/cases/${id}`)).json, { title: 'New', problems: { length: 0 } })
