@@ -637,6 +637,27 @@ t.test('a plan that Codex wrote is read when its turn ends', async (t) => {
   await must(app, 'POST', `${session.path}/abandon`)
 })
 
+t.test('a plan of Codex that was carried out is not asked about again', async (t) => {
+  const { app, case_id } = await opened(t)
+  const transcript = join(app.root, '..', 'rollout-done.jsonl')
+  const item = { type: 'Plan', text: '1. Raise it.\n' }
+  const payload = { type: 'item_completed', turn_id: 'turn-1', item }
+  writeFileSync(transcript, `${JSON.stringify({ type: 'event_msg', payload })}\n`)
+  const agent = hookedAgent(app, { agent: 'codex', transcript, case_id })
+  const implement = () => agent.tell('UserPromptSubmit', { prompt: 'Implement the plan.' })
+  await agent.tell('Stop', { turn_id: 'turn-1' })
+  const session = await inState(app, case_id, 'plan_ready')
+  await implement()
+  await reaches(app, session, 'executing')
+  await agent.tell('Stop', { turn_id: 'turn-2' })
+  await reaches(app, session, 'complete')
+  const over = /Session 1 has carried out its plan, and is complete\. More changes need a plan/
+  const said = await implement()
+  t.match(said, { systemMessage: over, hookSpecificOutput: { additionalContext: over } })
+  t.match(await agent.call('apply_patch', { command: '*** Begin Patch' }), over)
+  t.equal((await sessionsOf(app, case_id)).length, 1)
+})
+
 t.test('with --strict, the prompt of Codex that implements the plan waits', async (t) => {
   const { app, case_id } = await opened(t)
   const transcript = join(app.root, '..', 'rollout.jsonl')

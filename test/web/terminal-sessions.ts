@@ -182,6 +182,19 @@ t.test('agents in terminals', async (t) => {
     t.notMatch(await page(app, `/case/${case_id}/session/2`), 'id="not-gated"')
   })
 
+  await t.test('one whose case is over may choose another', async (t) => {
+    const { id: other } = await app.newCase({ title: 'Not needed' })
+    const agent = hookedAgent(app, { case_id: other, session: 'over' })
+    await agent.tell('SessionStart')
+    const closed = { state: 'WONT_FIX', outcome: 'NotNeeded', reason: 'Not needed.' }
+    await must(app, 'PUT', `/cases/${other}/state`, closed)
+    const shown = await page(app, '/agents')
+    t.match(textOf(shown, 'with-case'), /may only read.*Choose another case.*casefile use --none/s)
+    t.notMatch(shown, 'id="without-case"')
+    await must(app, 'DELETE', `/cases/${other}`)
+    t.match(textOf(await page(app, '/agents'), 'with-case'), /Its case was closed or deleted/)
+  })
+
   await t.test('one that casefile run began, and that has ended', async (t) => {
     const announced = { agent: 'codex', cwd: '.', pid: process.pid }
     const { id: never } = await must(app, 'POST', '/conversations', announced)

@@ -16,6 +16,8 @@ export interface AgentRow {
   folder: string
   isOver: boolean
   isUngated: boolean
+  /** Whether its case was closed or deleted: it may only read until a person chooses another one. */
+  needsCase: boolean
   /** Null if it belongs to no case. */
   case: { id: string; title: string } | null
   /** The session that records it; null if none does. */
@@ -51,7 +53,7 @@ export async function loadAgents(service: HttpDeps): Promise<AgentsData> {
   return { rows, choices: { first, total }, hooks, notUnderstood }
 }
 
-function rowOf({ catalog, layout }: HttpDeps, conversation: Conversation): AgentRow {
+function rowOf({ catalog, layout, conversations }: HttpDeps, conversation: Conversation): AgentRow {
   const { case_id, session_id, folder } = conversation
   const found = case_id === null ? undefined : catalog.folder(case_id)
   const session = found?.sessions.find(({ id }) => id === session_id) ?? null
@@ -61,6 +63,7 @@ function rowOf({ catalog, layout }: HttpDeps, conversation: Conversation): Agent
     folder: shownFolder(layout.root, folder),
     isOver: hasEnded,
     isUngated: !hasEnded && isUngated(conversation, session?.trail),
+    needsCase: !hasEnded && conversations.isDone(conversation),
     case: found ? { id: found.case.id, title: found.case.title } : null,
     session,
   }

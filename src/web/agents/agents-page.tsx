@@ -19,8 +19,8 @@ interface AgentsPageProps extends AgentsData {
 
 /** Conversations with agents in terminals; first those that belong to no case. */
 export function AgentsPage({ assets, rows, choices, notUnderstood, hooks }: AgentsPageProps) {
-  const unbound = rows.filter((row) => row.case === null)
-  const bound = rows.filter((row) => row.case !== null)
+  const unbound = rows.filter((row) => row.case === null && !row.needsCase)
+  const bound = rows.filter((row) => row.case !== null || row.needsCase)
   return (
     <Page title="Agents in terminals" assets={assets} kind="agents">
       <Breadcrumbs above={pathTo()} current="Agents in terminals" />
@@ -55,7 +55,17 @@ export function AgentsPage({ assets, rows, choices, notUnderstood, hooks }: Agen
           </h2>
           <ul class="row-list">
             {bound.map((row) => (
-              <AgentItem row={row} />
+              <AgentItem row={row}>
+                {row.needsCase && (
+                  <>
+                    <p class="notice" data-tone="warn">
+                      Its case was closed or deleted, so it may only read. Choose another case, or
+                      run <code>casefile use --none</code> in its folder.
+                    </p>
+                    <CaseForm row={row} choices={choices} />
+                  </>
+                )}
+              </AgentItem>
             ))}
           </ul>
         </section>
