@@ -2,8 +2,6 @@ import t from 'tap'
 import { editedCase, readCase } from '../../src/markdown/case-file.ts'
 import { isBreaking } from '../../src/model/problem.ts'
 
-t.teardown(async () => (await import('../../src/markdown/parser-pool.ts')).useParser())
-
 const ORIGIN = {
   id: '1a6976d2-ff1c-4d71-8cd4-1f0e3f1f4a3b',
   created_at: '2026-01-01T00:00:00.000Z',
