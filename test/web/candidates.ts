@@ -139,7 +139,8 @@ t.test(
   'without a checklist the report is suggested, and the log of a failed step is not',
   async (t) => {
     const service = await openTestService(t)
-    const { ref } = await ran(service, step('echo x', 'sh run id=say') + PASSING)
+    const { ref, session } = await ran(service, step('echo x', 'sh run id=say') + PASSING)
+    t.match(session, { state: 'complete', failure: null })
     const { suggested, folded } = offered(await pageOf(service, `/case/${ref.case_id}`))
     t.match(words(suggested[0]!), /At least one verified proof ← , shown by 1-test\.tap/)
     t.equal(folded, 1)
