@@ -97,20 +97,16 @@ function add(state: State, name: string, value: string | null): void {
   if (value !== null) state.set(name, [state.get(name), value].filter(Boolean).join(' '))
 }
 
-const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
-
-/** An empty one says the same as none: there is one while another session runs (git-doors.ts). */
 async function addFile(state: State, name: string, path: string): Promise<void> {
-  const content = await contentAt(path, '', {})
-  if (!content?.endsWith(EMPTY_BLOB)) add(state, name, content)
+  add(state, name, await contentAt(path, '', {}))
 }
 
 async function addFolder(state: State, part: string, dir: string): Promise<void> {
   const path = join(dir, part)
   const itself = await contentAt(path, '', {})
-  const contents = (await isOpenFolder(path)) ? await contentsBelow(path) : null
-  if (contents?.size !== 0) add(state, `.git (${part})`, itself)
-  for (const [name, value] of contents ?? [])
+  add(state, `.git (${part})`, itself)
+  if (!(await isOpenFolder(path))) return
+  for (const [name, value] of await contentsBelow(path))
     add(state, `.git (${part}): ${shownPath(name)}`, value)
 }
 

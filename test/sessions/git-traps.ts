@@ -10,8 +10,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { holdGitDoors } from '../../src/sessions/git-doors.ts'
-import { repositoryState } from '../../src/snapshots/repository-state.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -136,21 +134,4 @@ cd inner; ${set('.')}; touch -d 2001-01-01 f`
   }
   await ran(service, step('echo more >> a.txt'))
   t.notOk(isSprung(), isSprung() ? readFileSync(sprung, 'utf8') : '')
-})
-
-t.test('what is made so that a run cannot make it is no change for a plan', async (t) => {
-  const { service } = await scene(t, true)
-  const options = { exclude: [], scratch: service.root }
-  rmSync(join(service.root, '.git/hooks'), { recursive: true })
-  const before = await repositoryState(service.root, options)
-  const release = await holdGitDoors(service.root)
-  const releaseOther = await holdGitDoors(service.root)
-  const paths = ['commondir', 'config.worktree', 'hooks', 'objects/info/alternates']
-  const exist = () => paths.map((path) => existsSync(join(service.root, '.git', path)))
-  t.strictSame(await repositoryState(service.root, options), before)
-  t.equal(git(service.root, 'status', '--short'), '')
-  await release()
-  t.strictSame(exist(), [true, true, true, true], 'another run goes on')
-  await releaseOther()
-  t.strictSame(exist(), [false, false, false, false])
 })
