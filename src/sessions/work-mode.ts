@@ -22,7 +22,6 @@ import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
 import { finishRun, type RunPlace } from './finish-run.ts'
 import { type EarlyTree, startDiff } from './folder-diff.ts'
-import { holdGitDoors } from './git-doors.ts'
 import { beginIsolation, type IsolatedWork, whyNotKept, whyUntrustedAt } from './isolation.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
@@ -160,7 +159,6 @@ async function work(
   const report = openRunReport(deps, job)
   const opened: Sandbox[] = []
   const workdir = job.folder!
-  const release = deps.mount && isolated === null ? await holdGitDoors(workdir) : null
   try {
     const wallsFor = async (agent: AgentSpec | null) => {
       const walls = await workSandbox(deps, { workdir, run, settings, signal, agent, isolated })
@@ -204,7 +202,6 @@ async function work(
   } finally {
     await killLeftovers(deps, job)
     for (const each of opened) await each.end?.()
-    await release?.()
     await report.close()
     await run.close()
   }
