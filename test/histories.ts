@@ -23,13 +23,12 @@ const {
   CASEFILE_SHRINK,
 } = process.env
 const count = Number(CASEFILE_HISTORIES)
-const isReplay = CASEFILE_TEST_SEED !== undefined
 const MOST_ACTIONS = isFull ? 25 : 10
 const LIMIT = { timeout: 120_000 + count * 10_000 }
 
 const actions = [...requests, ...requests, ...byHand, ...sessions, ...endings]
 
-function histories(numRuns: number, open: () => Promise<System>): Promise<void> {
+function histories(numRuns: number, open: () => Promise<System>, seed: number): Promise<void> {
   const commands = fc.commands(actions, { maxCommands: MOST_ACTIONS, size: 'max' })
   const property = fc.asyncProperty(commands, async (commands) => {
     const [model, system] = [newModel(), await open()]
@@ -46,8 +45,8 @@ function histories(numRuns: number, open: () => Promise<System>): Promise<void> 
   })
   return fc.assert(property, {
     numRuns,
+    seed,
     endOnFailure: CASEFILE_SHRINK === undefined,
-    ...(isReplay ? { seed: Number(CASEFILE_TEST_SEED) } : {}),
     ...(CASEFILE_TEST_PATH === undefined ? {} : { path: CASEFILE_TEST_PATH }),
   })
 }
@@ -65,9 +64,10 @@ async function played(
   lanes: number,
   open: (dir: string) => Promise<System>,
 ) {
-  const all = isReplay ? 1 : Math.ceil(count * share)
+  const all = CASEFILE_TEST_PATH !== undefined ? 1 : Math.ceil(count * share)
   const dir = t.testdir()
-  const lane = () => histories(Math.ceil(all / lanes), () => open(dir))
+  const lane = (_: unknown, n: number) =>
+    histories(Math.ceil(all / lanes), () => open(dir), Number(CASEFILE_TEST_SEED) + n)
   await Promise.all(Array.from({ length: Math.min(lanes, all) }, lane))
   t.pass(`${all} of them`)
 }

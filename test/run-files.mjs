@@ -4,8 +4,10 @@
  */
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import fc from 'fast-check'
 import t from 'tap'
 
+fc.configureGlobal({ seed: Number(process.env.CASEFILE_TEST_SEED) })
 const [, , folder, ...files] = process.argv
 // each test has the limit, and each file
 t.setTimeout(files.length * Number(process.env.TAP_TIMEOUT) * 1000)

@@ -3,6 +3,7 @@
  * `--long [part...]` parts of the long lane in full, with `--slice part` one of them with the numbers of CI.
  */
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { SourceMap } from 'node:module'
@@ -168,6 +169,8 @@ function run(program, args, limit = LIMIT_MS) {
       TAP_TIMEOUT: String(LIMIT_MS / 1000),
       CASEFILE_TEST_BRIEF: isBrief ? '1' : '',
       CASEFILE_TEST_FULL: isFull ? '1' : '',
+      // chance finds new faults in the long lane, in full; whatever else runs is what ran before
+      CASEFILE_TEST_SEED: process.env.CASEFILE_TEST_SEED ?? String(isFull ? randomInt(2 ** 31) : 1),
     },
   })
   const chunks = []

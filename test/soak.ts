@@ -27,7 +27,7 @@ import { emptySlot, look, newLedger, type Scene, turns, work } from './fixtures/
 const {
   CASEFILE_SOAK_SECONDS = isFull ? '3600' : '10',
   CASEFILE_SOAK_LOG,
-  CASEFILE_TEST_SEED = '1',
+  CASEFILE_TEST_SEED,
 } = process.env
 const SECONDS = Number(CASEFILE_SOAK_SECONDS)
 const isLong = SECONDS >= 600

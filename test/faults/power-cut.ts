@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { started } from '../fixtures/built-service.ts'
 import { createAsking, RUNBOOK } from '../fixtures/faults/asking.ts'
-import { seedOf } from '../fixtures/faults/chance.ts'
 import { differencesFrom, differencesInEvents, leftAfterStart } from '../fixtures/faults/checker.ts'
 import { diskImage } from '../fixtures/faults/disk-image.ts'
 import { newLedger } from '../fixtures/faults/ledger.ts'
@@ -18,7 +17,7 @@ import { clientOf } from '../fixtures/session-client.ts'
  */
 
 const CUTS = isFull ? 50 : 2
-const seed = seedOf(process.env.CASEFILE_TEST_SEED)
+const seed = Number(process.env.CASEFILE_TEST_SEED)
 const chance = randomFrom(seed)
 const LIMIT = { timeout: 1_800_000 }
 t.setTimeout(LIMIT.timeout)

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
 import { type Asking, createAsking } from '../fixtures/faults/asking.ts'
-import { seedOf } from '../fixtures/faults/chance.ts'
 import { differencesFrom, differencesInEvents, leftAfterStart } from '../fixtures/faults/checker.ts'
 import { hooked } from '../fixtures/faults/hooked.ts'
 import { inject, whyNoInjection } from '../fixtures/faults/injection.ts'
@@ -18,7 +17,7 @@ import type { Envelope } from '../fixtures/session-client.ts'
  * (CASEFILE_TEST_FULL=1), else some, by a seed that is printed and that CASEFILE_TEST_SEED repeats.
  */
 
-const seed = seedOf(process.env.CASEFILE_TEST_SEED)
+const seed = Number(process.env.CASEFILE_TEST_SEED)
 const chance = randomFrom(seed)
 const LIMIT = { timeout: 3_600_000, skip: whyNoInjection() }
 t.setTimeout(LIMIT.timeout)

@@ -19,7 +19,7 @@ import { makeOrigin } from '../fixtures/synced-clones.ts'
 
 t.teardown(useParser())
 
-const SEED = Number(process.env.CASEFILE_TEST_SEED ?? Date.now() % 1e9)
+const SEED = Number(process.env.CASEFILE_TEST_SEED)
 const ROUNDS = isFull ? 200 : isBrief ? 4 : 15
 const CLONES = ['a', 'b', 'c', 'd']
 /** The share of syncs that are killed. */

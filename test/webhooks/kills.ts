@@ -33,7 +33,7 @@ async function receiver(t: Test, fails: () => boolean) {
 }
 
 t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => {
-  const seed = Number(process.env.CASEFILE_TEST_SEED ?? 1)
+  const seed = Number(process.env.CASEFILE_TEST_SEED)
   t.comment(`CASEFILE_TEST_SEED=${seed}`)
   const random = randomFrom(seed)
   t.teardown(() => {}) // or tap removes the testdir before the service has ended

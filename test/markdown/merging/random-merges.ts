@@ -11,7 +11,7 @@ import { CASE, CASE_ID, NOW } from '../../fixtures/records.ts'
 
 t.teardown(useParser())
 
-const SEED = Number(process.env.CASEFILE_TEST_SEED ?? Date.now() % 1e9)
+const SEED = Number(process.env.CASEFILE_TEST_SEED)
 const ROUNDS = isFull ? 2000 : isBrief ? 24 : 120
 
 /** The lines that are in `after` more often than in `before`. */
