@@ -280,6 +280,36 @@ t.test('what two people save meanwhile is not lost', async (t) => {
   t.strictSame(copiesIn(a), [])
 })
 
+t.test('notes that several people append or begin are in the order of the pushes', async (t) => {
+  const dir = makeOrigin(t)
+  const a = await openSyncedClone(t, { dir, name: 'a' })
+  const { id } = await must(a, 'POST', '/cases', { title: 'Notes' })
+  a.write('# Notes\n\nfirst\n', 'cases', id, 'notes.md')
+  await a.sync()
+  const b = await openSyncedClone(t, { dir, name: 'b' })
+  const c = await openSyncedClone(t, { dir, name: 'c' })
+  const hook = join(dir, 'origin.git', 'hooks', 'pre-receive')
+  for (const [name, clone] of Object.entries({ a, b, c })) {
+    clone.write(`# Notes\n\nfirst\n${name}\n`, 'cases', id, 'notes.md')
+    clone.write(`# Ideas\n\n- ${name}\n`, 'cases', id, 'ideas.md')
+    clone.write(`{"by": "${name}"}\n`, 'cases', id, 'by.json')
+  }
+  t.match(await a.sync(), { state: 'in_sync' })
+  writeFileSync(hook, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  t.match(await b.sync(), { code: 'push_failed' }, 'it has merged, but not pushed')
+  rmSync(hook)
+  const copies = [{ file: `cases/${id}/by.json` }]
+  t.match(await c.sync(), { state: 'conflicts', copies }, 'data is not joined')
+  const result = await b.sync()
+  t.strictSame(new Set(result.copies.map(({ file }) => file)), new Set([copies[0]!.file]))
+  await a.sync()
+  await c.sync()
+  for (const clone of [a, b, c]) {
+    t.equal(clone.read('cases', id, 'notes.md'), '# Notes\n\nfirst\na\nc\nb\n')
+    t.equal(clone.read('cases', id, 'ideas.md'), '# Ideas\n\n- a\n- c\n- b\n')
+  }
+})
+
 t.test('it waits for a session that runs here and would get another number', async (t) => {
   const dir = makeOrigin(t)
   const a = await openSyncedClone(t, { dir, name: 'a' })

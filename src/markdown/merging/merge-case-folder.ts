@@ -1,6 +1,7 @@
 /** Merges two versions of a case folder, as `casefile sync` does. Nothing of either side is lost: see `copies`. */
 
 import { isConflictCopy } from '../../model/conflict-copy.ts'
+import { RUNBOOK_FILE } from '../../model/memory-name.ts'
 import { CASE_FILE, MAX_CASE_BYTES } from '../case-file.ts'
 import { conflictName } from '../conflict-name.ts'
 import { choose, type Versions } from '../merge.ts'
@@ -24,7 +25,7 @@ import { mergeCaseFile } from './merge-case-file.ts'
 import { mergeHistory } from './merge-history.ts'
 import { mergeProof } from './merge-proof.ts'
 import { isSessionPath, mergeSessions } from './merge-sessions.ts'
-import { type MergedText, mergeText } from './merge-text.ts'
+import { type MergedText, mergeNewText, mergeText } from './merge-text.ts'
 
 export interface FolderMerge {
   files: Map<string, MergedFile>
@@ -160,7 +161,14 @@ async function mergeTexts(
   if (isSessionPath(path) || isConflictCopy(path)) return null
   if (path === '.gitattributes' || path === '.gitignore')
     return { text: mergeHistory(texts), isLossy: false }
-  return path.includes('/') && !path.endsWith('.md') ? null : mergeText(texts)
+  if (path.includes('/') && !path.endsWith('.md')) return null
+  // two runbooks, frontmatters or other formats in one file would mean something else
+  const isNewNote =
+    texts.base === '' &&
+    path.endsWith('.md') &&
+    path !== RUNBOOK_FILE &&
+    ![texts.ours, texts.theirs].some((text) => /^\uFEFF?---/.test(text))
+  return isNewNote ? mergeNewText(texts) : mergeText(texts)
 }
 
 /** Renames the output of sessions that have another number now, if it is in git. */

@@ -7,8 +7,8 @@ export interface MergedText {
 }
 
 /**
- * Merges a text by lines. What both sides appended stays, ours first. If they changed the same lines in other ways,
- * the result is ours, and lossy.
+ * Merges a text by lines. What both sides appended stays, theirs first: it was pushed, so the next merge must still
+ * find it behind the base. If they changed the same lines in other ways, the result is ours, and lossy.
  */
 export function mergeText(versions: Versions): MergedText {
   const { base, ours, theirs } = versions
@@ -27,7 +27,16 @@ function appended({ base, ours, theirs }: Versions): string | null {
   const [own, other] = [ours.slice(base.length), theirs.slice(base.length)]
   const isWhole = (added: string) => base.endsWith('\n') || /^\r?\n/.test(added)
   if (!isWhole(own) || !isWhole(other)) return null
-  return withLineEnd(ours, other) + other
+  return withLineEnd(theirs, own) + own
+}
+
+/** Merges two new texts: what follows the lines that they begin with is appended. */
+export function mergeNewText({ ours, theirs }: Versions): MergedText {
+  const [own = [], other = []] = [ours, theirs].map((text) => text.match(/[^\n]*\n/g) ?? [])
+  const end = own.findIndex((line, index) => line !== other[index])
+  const base = own.slice(0, end < 0 ? undefined : end).join('')
+  const merged = mergeText({ base, ours, theirs })
+  return merged.isLossy ? { text: withLineEnd(theirs, ours) + ours, isLossy: false } : merged
 }
 
 /** Adds the line ending that a text needs before `next`. */

@@ -200,7 +200,7 @@ t.test('notes merge by lines, and keep what both appended', async (t) => {
     '# Notes\n\ntheirs\n',
   )
   t.strictSame(copies, [])
-  t.equal(text, '# Notes\n\nours\n\ntheirs\n')
+  t.equal(text, '# Notes\n\ntheirs\n\nours\n')
   const both = await file('notes.md', 'a\nb\n', 'A\nb\n', 'a!\nb\n')
   t.equal(both.text, 'A\nb\n')
   t.equal(both.texts[`notes.${COPY}.md`], 'a!\nb\n')
