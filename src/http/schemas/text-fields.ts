@@ -16,7 +16,7 @@ const TRIMMED_LINE = `^${VISIBLE}(?:[^${CONTROLS}]*${VISIBLE})?$`
 const NOT_IN_TAGS = '\\x00-\\x2a,;-@\\[-^`{-\\x7f'
 const TAG_PATTERN = `^[^${NOT_IN_TAGS}+./:_-][^${NOT_IN_TAGS}]{0,63}$`
 
-const NOT_BLANK = /\S/
+const NOT_BLANK = new RegExp(VISIBLE)
 
 export function upTo(max: number) {
   return z
@@ -27,7 +27,7 @@ export function upTo(max: number) {
     .meta({ maxLength: max })
 }
 
-/** A text that is more than white space; `what` names it in the error. */
+/** A text that is more than white space and control characters; `what` names it in the error. */
 export function notBlank(what: string, max?: number) {
   const text = max === undefined ? z.string() : upTo(max)
   return text.regex(NOT_BLANK, `expected ${what}, not only white space`)
