@@ -3,6 +3,7 @@ import { diskError } from '../files/storage-error.ts'
 import { AppError, type ErrorCode } from '../model/app-error.ts'
 import { ERRORS, UNEXPECTED } from './errors.ts'
 import { jsonBody } from './json-body.ts'
+import { PROTECTIVE_HEADERS } from './protective-headers.ts'
 
 /** The members of RFC 9457, and those of ours. */
 export interface ProblemJson extends Record<string, unknown> {
@@ -37,8 +38,8 @@ export function problemResponse(error: unknown): Response {
     status: problem.status,
     headers: {
       'content-type': 'application/problem+json',
-      // the origin check sets this too, but not on responses before it runs
-      'x-content-type-options': 'nosniff',
+      // the origin check sets these too, but not on responses before it runs
+      ...PROTECTIVE_HEADERS,
     },
   })
 }

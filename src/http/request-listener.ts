@@ -4,6 +4,7 @@ import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-
 import { AppError } from '../model/app-error.ts'
 import { jsonBody } from './json-body.ts'
 import { problemResponse } from './problem-json.ts'
+import { PROTECTIVE_HEADERS } from './protective-headers.ts'
 import { resolveTarget } from './request-target.ts'
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
@@ -31,10 +32,7 @@ function answerCoding(coding: string, outgoing: ServerResponse): void {
   const [status, came] = [501, JSON.stringify(coding.slice(0, 100))]
   const detail = `The body has the transfer coding ${came}. Send it uncompressed, with a Content-Length or in chunks.`
   const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail }
-  const headers = {
-    'content-type': 'application/problem+json',
-    'x-content-type-options': 'nosniff',
-  }
+  const headers = { ...PROTECTIVE_HEADERS, 'content-type': 'application/problem+json' }
   outgoing.writeHead(status, headers).end(jsonBody(problem))
 }
 

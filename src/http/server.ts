@@ -16,6 +16,7 @@ import { hasCode } from '../files/errno.ts'
 import { AppError } from '../model/app-error.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { jsonBody } from './json-body.ts'
+import { PROTECTIVE_HEADERS } from './protective-headers.ts'
 
 const HOSTNAME = '127.0.0.1'
 
@@ -202,7 +203,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     `HTTP/1.1 ${status} ${title}`,
     'Content-Type: application/problem+json',
     `Content-Length: ${Buffer.byteLength(body)}`,
-    'X-Content-Type-Options: nosniff',
+    ...Object.entries(PROTECTIVE_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())

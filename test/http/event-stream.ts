@@ -79,6 +79,7 @@ t.test('a stream starts at once, with its headers and one retry', async (t) => {
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
     'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
   })
   stream.send({ event: 'first', data: '{}', id: 7 })
   t.same(await client.next(), { event: 'first', data: '{}', id: '7' })

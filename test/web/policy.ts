@@ -68,6 +68,7 @@ t.test('what a browser may do with each kind of page and file', async (t) => {
     t.equal(reply.headers['content-type'], type, name)
     t.equal(reply.headers['content-security-policy'], expected, name)
     t.equal(reply.headers['x-content-type-options'], 'nosniff', name)
+    t.equal(reply.headers['cross-origin-resource-policy'], 'same-origin', name)
     t.notOk(reply.headers['access-control-allow-origin'], name)
   }
 })
@@ -80,6 +81,7 @@ t.test('what is for programs is no page', async (t) => {
     t.match(headers, {
       'content-type': /^application\/(?:problem\+)?json$/,
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
     })
   }
 })

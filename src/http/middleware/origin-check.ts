@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../model/app-error.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { problemResponse } from '../problem-json.ts'
+import { PROTECTIVE_HEADERS } from '../protective-headers.ts'
 import { type ErrorPage, errorResponse, PAGE_HEADERS } from './error-format.ts'
 
 /**
@@ -42,7 +43,7 @@ function findOtherLocalhost(c: ServiceContext, port: number): string | null {
  * and revalidate it with its ETag.
  */
 const DEFAULT_HEADERS = [
-  ['x-content-type-options', 'nosniff'],
+  ...Object.entries(PROTECTIVE_HEADERS),
   ['cache-control', 'no-cache'],
   ['vary', PAGE_HEADERS],
 ] as const

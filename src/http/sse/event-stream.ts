@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { ServiceContext } from '../context.ts'
+import { PROTECTIVE_HEADERS } from '../protective-headers.ts'
 import type { StreamRegistry } from './stream-registry.ts'
 
 const PING_MS = 15_000
@@ -15,7 +16,7 @@ const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
-  'x-content-type-options': 'nosniff',
+  ...PROTECTIVE_HEADERS,
 }
 
 export interface StreamEvent {

@@ -36,7 +36,6 @@ export function setPageHeaders(headers: Headers, policy = policyOf('none')): voi
   headers.set('content-security-policy', policy)
   headers.set('referrer-policy', 'no-referrer')
   headers.set('cross-origin-opener-policy', 'same-origin')
-  headers.set('cross-origin-resource-policy', 'same-origin')
 }
 
 /** A page with a strong ETag: an unchanged page is answered with 304. */
