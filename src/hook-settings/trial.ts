@@ -52,8 +52,16 @@ export async function tryHooks(subject: TrialSubject, scenes: Scenes): Promise<T
   const opens = open.length > 0 ? [`it calls ${named(open)}`] : []
   const isOfShell = subject.agent in TRIAL_WORDS
   const others = scenes.others.filter((scene) => isOfShell || !scene.isOfShell)
-  const gated = writes.find((call) => !open.includes(call))!
-  const results = await Promise.all(others.map((scene) => isDenied(gated, scene)))
+  // a line with a matcher of its own can be another one
+  const gated = new Map(
+    writes.filter((call) => !open.includes(call)).map((call) => [linesKey(subject, call), call]),
+  )
+  const results = await Promise.all(
+    others.map(async (scene) => {
+      const denied = await Promise.all([...gated.values()].map((call) => isDenied(call, scene)))
+      return denied.every(Boolean)
+    }),
+  )
   opens.push(...others.flatMap(({ when }, at) => (results[at] ? [] : [when!])))
   if (opens.length > 0) return { level: 'fails_open', reason: `when ${listed(opens, 'or')}` }
   if (blocked.length > 0)
@@ -62,6 +70,12 @@ export async function tryHooks(subject: TrialSubject, scenes: Scenes): Promise<T
       reason: `${named(blocked)} would not have run, though it only reads`,
     }
   return { level: 'gated', reason: '' }
+}
+
+/** The same for calls that the same lines are asked about. */
+function linesKey({ agent, found }: TrialSubject, { tool }: TrialCall): string {
+  const lines = TRIAL_WORDS[agent]?.lines(found) ?? []
+  return JSON.stringify(lines.map(({ matcher }) => matches(matcher, tool)))
 }
 
 async function isCallDenied(
@@ -116,8 +130,7 @@ const DENIED_EXIT = 3
 const CALL_PLUGIN = `
 import { text } from 'node:stream/consumers'
 const { plugin, tool, input, root, session } = JSON.parse(await text(process.stdin))
-const nothing = async () => ({})
-const client = { tui: { showToast: nothing }, session: { prompt: nothing } }
+const client = new Proxy(async () => ({}), { get: (_, name) => (name === 'then' ? undefined : client) })
 const hooks = []
 for (const make of Object.values(await import(plugin))) hooks.push(await make({ client, directory: root }))
 try {

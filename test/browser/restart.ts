@@ -9,7 +9,8 @@ const COUNT = step(
 )
 
 /** What the browser says of a request that a killed service did not answer, by how far it had come. */
-const CUT_OFF = /net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/
+const CUT_OFF =
+  /net::ERR_(CONNECTION_\w+|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)/
 
 inBrowser(
   'a page outlives the end of the service in mid-run: no reload, no output twice or lost',

@@ -195,6 +195,15 @@ const CHANGES: Changed[] = [
       delete group.matcher
     }),
   ).to('gated', /^$/),
+  changed('a second line that fails open', 'claude', (found) => {
+    const groups = JSON.parse(found)
+    const gate = groups.find(({ event }: { event: string }) => event === 'PreToolUse')
+    const second = structuredClone(gate)
+    gate.group.matcher = 'Write|Edit|Read'
+    second.group.matcher = 'Bash|mcp__.*'
+    second.group.hooks[0].command = second.group.hooks[0].command.replace(GATE, ' || true')
+    return JSON.stringify([...groups, second])
+  }).to('fails_open', WITHOUT),
   changed(
     'a short limit',
     'claude',
