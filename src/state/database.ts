@@ -40,6 +40,8 @@ export interface Database {
    * call `run`.
    */
   write(work: (run: Run) => void, onWritten?: () => void): void
+  /** Same as `write`. What the work deletes or replaces is then in no file, not even in the write-ahead log. */
+  erase(work: (run: Run) => void, onWritten?: () => void): void
   /** While `task` runs, writes are combined into few large transactions. */
   gather<T>(task: () => Promise<T>): Promise<T>
   /** Resolves when everything written before is stored; rejects with the storage error if it could not be. */
@@ -59,6 +61,7 @@ const FOLDER_MISSED_MS = 900
 interface Work {
   work: (run: Run) => void
   onWritten: (() => void) | undefined
+  isErasing: boolean
 }
 
 /** Maximum number of works in one transaction while they are combined. */
@@ -80,6 +83,7 @@ export async function openDatabase(
   let statements = new Map<string, Statement>()
   let missesFolderSince: number | null = null
   let isClosed = false
+  let isLogToErase = false
   let isGathering = false
   let gathered: Work[] = []
 
@@ -187,6 +191,8 @@ export async function openDatabase(
           rollBack()
           throw error
         }
+        if (works.some(({ isErasing }) => isErasing)) isLogToErase = true
+        if (isLogToErase) eraseLog()
         return works.length
       } catch (error) {
         throw refusalOf(error)
@@ -200,6 +206,22 @@ export async function openDatabase(
       else log(`${DATABASE_FILE} is written again`)
     },
   })
+
+  /** Tried again at the next commit if it fails, or while another process reads. */
+  function eraseLog(): void {
+    try {
+      const [found] = statement('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[]
+      isLogToErase = found?.busy !== 0
+    } catch (error) {
+      if (sqliteFault(error) === null) throw error
+    }
+  }
+
+  function add(work: Work): void {
+    if (isClosed) throw new Error(`${DATABASE_FILE} is closed`)
+    gathered.push(work)
+    if (!isGathering || gathered.length >= GATHERED) commitGathered()
+  }
 
   function commitGathered(): void {
     for (const each of gathered) commit.add(each)
@@ -251,11 +273,8 @@ export async function openDatabase(
   return {
     all,
     get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
-    write(work, onWritten) {
-      if (isClosed) throw new Error(`${DATABASE_FILE} is closed`)
-      gathered.push({ work, onWritten })
-      if (!isGathering || gathered.length >= GATHERED) commitGathered()
-    },
+    write: (work, onWritten) => add({ work, onWritten, isErasing: false }),
+    erase: (work, onWritten) => add({ work, onWritten, isErasing: true }),
     async gather(task) {
       isGathering = true
       try {

@@ -83,32 +83,38 @@ interface Row {
 export function createWebhookStore(database: Database): WebhookStore {
   const read = (sql: string, ...values: SqlValue[]) =>
     database.all<Row>(sql, ...values).map(parseRow)
+  const saved = new Map<string, Webhook>()
 
   return {
-    all: () =>
-      database
-        .all<{ registration: string; cursor: number; failing: string | null }>(
-          'SELECT registration, cursor, failing FROM webhooks',
-        )
-        .map(({ registration, cursor, failing }) => ({
-          webhook: JSON.parse(registration),
-          cursor,
-          failing: failing === null ? null : JSON.parse(failing),
-        })),
+    all() {
+      const rows = database.all<{ registration: string; cursor: number; failing: string | null }>(
+        'SELECT registration, cursor, failing FROM webhooks',
+      )
+      return rows.map(({ registration, cursor, failing }) => {
+        const webhook: Webhook = JSON.parse(registration)
+        saved.set(webhook.id, webhook)
+        return { webhook, cursor, failing: failing === null ? null : JSON.parse(failing) }
+      })
+    },
     save({ webhook, cursor, failing }, deliveries, onWritten) {
       const registration = JSON.stringify(webhook)
       const failingJson = failing && JSON.stringify(failing)
       const rows = deliveries.map((delivery) => rowValues(webhook.id, delivery))
       const finishedStates = new Set(deliveries.map(({ state }) => state))
       finishedStates.delete('retrying')
-      database.write((run) => {
+      const before = saved.get(webhook.id)
+      saved.set(webhook.id, webhook)
+      // a registration that changed may have lost a secret
+      const write = before && before !== webhook ? database.erase : database.write
+      write((run) => {
         run(SAVE_WEBHOOK, webhook.id, registration, cursor, failingJson)
         for (const row of rows) run(SAVE_DELIVERY, ...row)
         for (const state of finishedStates) run(DELETE_OLDEST, webhook.id, state)
       }, onWritten)
     },
     remove(id, onWritten) {
-      database.write((run) => {
+      saved.delete(id)
+      database.erase((run) => {
         run('DELETE FROM deliveries WHERE webhook_id = ?', id)
         run('DELETE FROM webhooks WHERE id = ?', id)
       }, onWritten)

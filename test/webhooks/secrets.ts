@@ -135,3 +135,19 @@ t.test('after a whole history a secret stands in the database alone', notBrief, 
   }
   t.ok(said.streams.length > 1000 && said.answers.length > 10_000 && said['git add'] !== '')
 })
+
+t.test('a secret that was replaced or deleted is in no file', async (t) => {
+  const app = await openTestService(t)
+  const { url } = await openReceiver(t)
+  const holds = (secret: string) =>
+    [...filesBelow(app.stateDir)].some(({ bytes }) => bytes.includes(secret))
+  const { headers } = await app.request('POST', '/webhooks', { url, secret: FIRST })
+  const path = headers.location as string
+  t.ok(holds(FIRST))
+  await must(app, 'PATCH', path, { secret: SECOND })
+  await app.restart()
+  await must(app, 'PATCH', path, { secret: REFUSED }) // SECOND counts for some time
+  t.notOk(holds(FIRST), 'replaced twice')
+  await must(app, 'DELETE', path)
+  for (const secret of [FIRST, SECOND, REFUSED]) t.notOk(holds(secret))
+})
