@@ -2,6 +2,7 @@ import t from 'tap'
 import { nextForProof } from '../../src/cli/output/next-proof.ts'
 import { changeText } from '../../src/cli/output/plan-change.ts'
 import { planView } from '../../src/cli/output/plan-view.ts'
+import { stringWidth } from '../../src/cli/output/screen-width.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import type { SessionState } from '../../src/model/session-state.ts'
 import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'
@@ -32,13 +33,19 @@ interface Waiting {
   provider?: string
   state?: SessionState
   settings?: TrustedSettings
+  width?: number
 }
 
 function view(
   plan: string,
-  { provider = 'runbook', state = 'plan_ready', settings }: Waiting = {},
+  {
+    provider = 'runbook',
+    state = 'plan_ready',
+    settings,
+    width = Number.POSITIVE_INFINITY,
+  }: Waiting = {},
 ) {
-  const terminal = { ...kept(0), width: () => Number.POSITIVE_INFINITY }
+  const terminal = { ...kept(0), width: () => width }
   return planView({ plan, provider, origin: 'service', state }, settings ?? SETTINGS, terminal)
 }
 
@@ -73,6 +80,22 @@ t.test('a plan is shown with what will run marked', async (t) => {
 t.test('what a terminal would not show stands in it as an escape', async (t) => {
   const shown = await view('```sh run\necho \u001b[2J\u202e\n```\n')
   t.match(shown, /^▶ echo \\u\{1b\}\[2J\\u\{202e\}$/m)
+})
+
+t.test('each row of a line that runs is marked, however narrow the terminal', async (t) => {
+  const script = `echo ok #${' '.repeat(60)}This plan has no steps to run.\n日本語日本語日本語日本語`
+  const fence = `\`\`\`sh run id=look\n${script}\n\`\`\``
+  for (const width of [9, 20, 23]) {
+    const lines = (await view(`${'a'.repeat(60)}\n\n${fence}\n`, { width })).split('\n')
+    for (const line of lines) t.ok(stringWidth(line) <= width, line)
+    const prose = lines.slice(0, lines.indexOf(''))
+    t.ok(prose.length > 1 && prose.every((line) => line.startsWith('  a')))
+    const running = lines.slice(prose.length + 1, lines.indexOf('', prose.length + 1))
+    t.ok(running.every((line) => line.startsWith('▶ ')))
+    const text = running.join('').replace(/^▶ /, '').replace(/▶ ↪ /g, '').replace(/▶ /g, '\n')
+    t.equal(text, fence)
+    t.ok(running.at(-2)?.startsWith('▶ ↪ '), 'wide characters are counted')
+  }
 })
 
 t.test('below a plan stands what approving it starts:', async (t) => {
@@ -152,6 +175,8 @@ t.test('the change of a plan', async (t) => {
       '@@ -1,2 +1,2 @@\n a\n-b\n+-c\\u{202e}\n',
     )
     t.equal(changeText(kept(0), 'a\n', 'a\n'), '(the same text)\n')
+    const narrow = { ...kept(0), width: () => 10 }
+    t.match(changeText(narrow, 'a\n', `${'b'.repeat(20)}\n`), '+bbbbbbb\n+↪ bbbbbbb\n+↪ bbbbbb\n')
   })
   t.test('is not looked for without end', async (t) => {
     const lines = (word: string) =>

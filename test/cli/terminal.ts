@@ -80,6 +80,16 @@ t.test('in a terminal', needsTmux, async (t) => {
     t.match(await second.shows(/exit=0/), /Proof requirements are met/)
   })
 
+  t.test('a report shows what a terminal would not', async (t) => {
+    const cli = cliHere(t)
+    await cli.run('new', 'Door', '--description', 'a\x1b]0;b\x07\u202e 10\u00a0000')
+    t.match((await cli.run('report', 'door', '--md')).stdout, '10\u00a0000')
+    const env = { ...cli.env, NO_COLOR: '', TERM: 'xterm-256color' }
+    const line = `'${process.execPath}' '${CLI}' report door --md`
+    const pane = openPane(t, line, { cwd: cli.root, env })
+    t.match(await pane.shows(/exit=0/), 'a␛]0;b␇[U+202E] 10\\u{a0}000')
+  })
+
   t.test('a plan is approved at the prompt, and its run is told', async (t) => {
     const { service, ref, open } = await waiting(t, QUICK)
     const pane = open('approve door')

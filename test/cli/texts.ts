@@ -104,8 +104,9 @@ t.test('cases in a narrow terminal', async (t) => {
 })
 
 t.test('lines are broken between words, and keep their indent', async (t) => {
-  const text = 'Short.\n  some words that are long\nunbreakable/word'
-  t.equal(wrapped(text, 12), 'Short.\n  some words\n  that are\n  long\nunbreakable/word')
+  const text = 'Short.\n  some words that are long\n a very/long/word'
+  t.equal(wrapped(text, 12), 'Short.\n  some words\n  that are\n  long\n a\n very/long/w\n ord')
+  t.equal(wrapped('\x1b[1m日本語\x1b[22mab', 5, '> '), '\x1b[1m日\n> 本\n> 語\x1b[22ma\n> b')
 })
 
 t.test('times are told as people say them', async (t) => {

@@ -4,6 +4,7 @@ import { writeDurable } from '../../files/durable-write.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { shownLine } from '../output/shown-line.ts'
 import { resolveCase } from '../resolve/case.ts'
 
 interface ReportOptions extends CommandOptions {
@@ -42,7 +43,8 @@ async function run(
   const id = await resolveCase(client, name)
   const bytes = await client.bytesOf(`/cases/${id}/report?format=${isMarkdown ? 'md' : 'html'}`)
   if (output === undefined) {
-    terminal.print(new TextDecoder().decode(bytes))
+    const text = new TextDecoder().decode(bytes)
+    terminal.print(terminal.isTerminal ? text.split('\n').map(shownLine).join('\n') : text)
     return EXIT.done
   }
   await writeDurable(resolve(output), bytes)

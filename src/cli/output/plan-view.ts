@@ -16,7 +16,7 @@ import type { ReadContext } from '../context.ts'
 import { commentBlock } from './comment-text.ts'
 import { shownLine } from './shown-line.ts'
 import type { Terminal } from './terminal.ts'
-import { wrapped } from './wrapped.ts'
+import { rowsOf, wrapped } from './wrapped.ts'
 
 /** The plan of a session as text, and which missing trust prevents an approval. */
 export async function viewPlan(
@@ -69,11 +69,11 @@ export async function planView(
     .split(/\r\n|\n|\r/)
     .flatMap((line, index) => {
       const shown = shownLine(line)
-      const text = running.has(index + 1)
-        ? `${color.yellow('▶')} ${color.bold(shown)}`
-        : wrapped(`  ${shown}`, width())
+      const rows = running.has(index + 1)
+        ? rowsOf(shown, width() - 2).map((row) => `${color.yellow('▶')} ${color.bold(row)}`)
+        : [wrapped(`  ${shown}`, width()).trimEnd()]
       const below = onPlan.filter((comment) => placedBelow(comment) === index + 1)
-      return [text, ...below.flatMap(block)]
+      return [...rows, ...below.flatMap(block)]
     })
   const whole = onPlan.filter(({ line }) => line === null).flatMap(block)
   if (whole.length > 0) lines.push('', ...whole)
@@ -82,8 +82,8 @@ export async function planView(
     lines.unshift('Not placed, because their lines are gone:', ...left.flatMap(block), '')
   const limits = scopeLines(reading.scope).map((line) => `Scope, ${line}`)
   const end = [...limits, ...summary(reading, carried, state === 'plan_ready')]
-  const objections = end.map((line) => wrapped(visibleText(line), width()))
-  return `${[...lines.map((line) => line.trimEnd()), ...(objections.length > 0 ? ['', ...objections] : [])].join('\n')}\n`
+  const objections = end.map((line) => wrapped(visibleText(line), width(), '  '))
+  return `${[...lines, ...(objections.length > 0 ? ['', ...objections] : [])].join('\n')}\n`
 }
 
 /** The reason against an approval matters only while the plan waits for one. */

@@ -98,7 +98,8 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
   const { color } = terminal
   const { number, hypothesis, plan, case_id } = session
   const { title, workdir }: CaseJson = (await client.request('GET', `/cases/${case_id}`)).body
-  terminal.print(`${color.cyan(case_id.slice(0, 8))}  ${visibleText(title)}\n`)
+  const named = `${color.cyan(case_id.slice(0, 8))}  ${visibleText(title)}`
+  terminal.print(`${wrapped(named, terminal.width(), ' '.repeat(10))}\n`)
   terminal.print(
     `${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(providerText(session))}\n`,
   )

@@ -9,6 +9,7 @@ const INVISIBLE =
   /^[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Nonspacing_Mark}\p{Enclosing_Mark}\p{Surrogate}]+$/u
 /** Not \p{RGI_Emoji}: building that set takes longer than everything else before a command runs. */
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u
+const COLOUR = /(\x1b\[[\d;]*m)/
 /** Combining marks that take a column. */
 const SPACING_MARKS = /(?<!^)[\p{Spacing_Mark}\uFF9E\uFF9F]/gu
 
@@ -31,14 +32,31 @@ function graphemeWidth(grapheme: string): number {
 /** The beginning of a text that fits in this many columns. */
 export function cutTo(text: string, width: number): string {
   if (stringWidth(text) <= width) return text
-  if (ASCII.test(text)) return width > 0 ? `${text.slice(0, width - 1)}…` : ''
-  let shown = ''
+  return width > 0 ? `${width > 1 ? brokenAt(text, width - 1)[0] : ''}…` : ''
+}
+
+/** A text in pieces that are at most this wide, or one character; sequences of colours are never cut. */
+export function brokenAt(text: string, width: number): string[] {
+  const pieces: string[] = []
+  let piece = ''
   let used = 0
-  for (const { segment } of graphemes.segment(text)) {
-    const wide = graphemeWidth(segment)
-    if (used + wide > width - 1) break
-    shown += segment
+  for (const unit of unitsOf(text)) {
+    const wide = stringWidth(unit)
+    if (used > 0 && used + wide > width) {
+      pieces.push(piece)
+      piece = ''
+      used = 0
+    }
+    piece += unit
     used += wide
   }
-  return width > 0 ? `${shown}…` : ''
+  return [...pieces, piece]
+}
+
+function* unitsOf(text: string): Iterable<string> {
+  for (const [index, part] of text.split(COLOUR).entries()) {
+    if (index % 2 === 1) yield part
+    else if (ASCII.test(part)) yield* part
+    else for (const { segment } of graphemes.segment(part)) yield segment
+  }
 }
