@@ -38,6 +38,7 @@ const { files, isBrief = false, isFull = false, isLong = isFull, withCheck = fal
 const LIMIT_MS = isFull ? FULL_LIMIT_MS : SHORT_LIMIT_MS
 if (files.length === 0) throw new Error('no test file is chosen')
 
+process.umask(0o022) // a state folder that a group may write to is not used
 const began = performance.now()
 const results = []
 const check = withCheck

@@ -65,7 +65,9 @@ export function openWorktreeNotes(stateRoot: string): WorktreeNotes {
     read,
     async write(note) {
       await makeFolder(root, 0o700)
-      await writeDurable(fileOf(note.session_id), Buffer.from(`${JSON.stringify(note)}\n`))
+      await writeDurable(fileOf(note.session_id), Buffer.from(`${JSON.stringify(note)}\n`), {
+        mode: 0o600,
+      })
     },
     remove: (sessionId) => rm(fileOf(sessionId), { force: true }),
     async all() {

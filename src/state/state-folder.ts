@@ -5,6 +5,7 @@ import { chmod, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { makeFolder } from '../files/durable-write.ts'
+import { hasCode } from '../files/errno.ts'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 
@@ -51,7 +52,7 @@ export async function openStateFolder(
 ): Promise<StateFolder> {
   const root = await checkStateFolder(path, roots)
   await makeStateFolder(root)
-  await keepPrivate(root)
+  if (process.getuid !== undefined && (await stat(root)).mode & 0o077) await chmod(root, 0o700)
   return {
     root,
     scratch: join(root, 'scratch'),
@@ -63,12 +64,36 @@ export async function openStateFolder(
   }
 }
 
+/**
+ * The real path of the folder, which need not exist. Throws `bad_request` if other users own it or may write in it:
+ * what it says of trust and approvals would be theirs.
+ */
+export async function ownStateFolder(path: string): Promise<string> {
+  const root = await realPathOf(path)
+  const found = await stat(root).catch((error) => {
+    if (hasCode(error, 'ENOENT')) return null
+    throw error
+  })
+  if (found === null || process.getuid === undefined) return root
+  const other = 'Choose another with --state-dir, or XDG_STATE_HOME.'
+  if (found.uid !== process.getuid()) {
+    const message = `The state folder ${root} belongs to another user (uid ${found.uid}), who can read and change what is in it. ${other}`
+    throw new AppError('bad_request', message)
+  }
+  if ((found.mode & 0o022) !== 0) {
+    const mode = (found.mode & 0o777).toString(8)
+    const message = `Other users can write in the state folder ${root} (mode ${mode}). If nothing in it is theirs, run: chmod 700 ${root}. ${other}`
+    throw new AppError('bad_request', message)
+  }
+  return root
+}
+
 /** The real path of the folder. Throws as `openStateFolder` does for one in the wrong place. */
 export async function checkStateFolder(
   path: string,
   roots: { memoryRoot: string; workspaceRoot?: string },
 ): Promise<string> {
-  const root = await realPathOf(path)
+  const root = await ownStateFolder(path)
   await mustBeOutside(root, roots.memoryRoot, 'memory root')
   if (roots.workspaceRoot) await mustBeOutside(root, roots.workspaceRoot, 'workspace')
   return root
@@ -93,10 +118,4 @@ async function mustBeOutside(state: string, folder: string, name: string): Promi
     `The state folder ${state} lies inside the ${name}. There git clean would delete it, a clone could ` +
       'bring a forged one, and agents could read its secrets. Give another one with XDG_STATE_HOME, or --state-dir.',
   )
-}
-
-async function keepPrivate(root: string): Promise<void> {
-  const { mode, uid } = await stat(root)
-  const ours = process.getuid === undefined || uid === process.getuid()
-  if (ours && mode & 0o077) await chmod(root, 0o700)
 }

@@ -103,7 +103,9 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   /** Only for those who look later. */
   async function note(result: SyncResult): Promise<void> {
     try {
-      await writeDurable(lastResultFile(deps.stateDir), Buffer.from(JSON.stringify(result)))
+      await writeDurable(lastResultFile(deps.stateDir), Buffer.from(JSON.stringify(result)), {
+        mode: 0o600,
+      })
     } catch (error) {
       log(`the result of the sync was not noted: ${stopFor(error)?.message ?? error}`)
     }

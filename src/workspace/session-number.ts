@@ -38,7 +38,7 @@ export async function rememberNumber(
   number: number,
 ): Promise<void> {
   await makeFolder(remembered, 0o700)
-  await writeDurable(join(remembered, id), Buffer.from(`${number}\n`))
+  await writeDurable(join(remembered, id), Buffer.from(`${number}\n`), { mode: 0o600 })
 }
 
 async function lastRemembered(remembered: string, id: string): Promise<number> {

@@ -2,10 +2,9 @@
 
 import { resolve } from 'node:path'
 import { hasCode } from '../../files/errno.ts'
-import { realPathOf } from '../../files/real-path.ts'
 import { AppError } from '../../model/app-error.ts'
 import type { Settings } from '../../model/settings.ts'
-import { defaultStateFolder } from '../../state/state-folder.ts'
+import { defaultStateFolder, ownStateFolder } from '../../state/state-folder.ts'
 import { memoryRootAt, workspaceRoot } from '../workdir.ts'
 import { createSettings } from './settings.ts'
 
@@ -44,7 +43,7 @@ export async function findFolders(
 
 async function stateFolderAt(path: string): Promise<string> {
   try {
-    return await realPathOf(path)
+    return await ownStateFolder(path)
   } catch (error) {
     if (!hasCode(error, 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES')) throw error
     throw new AppError(
