@@ -1,7 +1,7 @@
 import { HunksView } from '../rendering/diff/hunks-view.tsx'
 import type { Patch } from '../rendering/diff/patch.ts'
 import type { FileDiff } from '../rendering/diff/shape.ts'
-import { visibleText } from '../rendering/hidden-characters.ts'
+import { visibleName } from '../rendering/hidden-characters.ts'
 
 /** Of all files together. */
 const MAX_LINES = 2000
@@ -25,11 +25,11 @@ export function PatchView({ files, notes }: Patch) {
 
 function FileView({ file, maxLines }: { file: FileDiff; maxLines: number }) {
   const { from, status, additions, deletions, binary, hunks, notes } = file
-  const name = visibleText(file.file)
+  const name = visibleName(file.file)
   return (
     <details>
       <summary>
-        {from !== null && `${visibleText(from)} → `}
+        {from !== null && `${visibleName(from)} → `}
         {name} {status !== 'changed' && `(${status}) `}
         <span class="additions">+{additions}</span> <span class="deletions">−{deletions}</span>
       </summary>

@@ -1,6 +1,13 @@
+import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { visibleText as visibleInTerminal } from '../../src/model/visible-text.ts'
-import { visibleOutput, visibleProse, visibleText } from '../../src/rendering/hidden-characters.ts'
+import {
+  copiedName,
+  visibleName,
+  visibleOutput,
+  visibleProse,
+  visibleText,
+} from '../../src/rendering/hidden-characters.ts'
 
 const at = (code: number) => String.fromCodePoint(code)
 
@@ -24,6 +31,17 @@ t.test('how it is shown', async (t) => {
     ['größe 日本 🙂', 'größe 日本 🙂'],
   ] as const)
     t.equal(visibleText(text), shown)
+})
+
+t.test('a name shows its line ends, and is pasted as one word that does nothing', async (t) => {
+  t.equal(visibleName('a.sh\ntouch x\t\r\x1b#'), 'a.sh␊touch x␉␍␛#')
+  for (const name of ['src/größe 日本.ts', "it's $(id).ts"]) t.equal(copiedName(name), name)
+  for (const name of ["a.sh\ntouch x'$(id)\\\x1b[0m\x9b#", 'a\u202e\u{e0041}é\u00a0b', 'a\n2\t']) {
+    const copied = copiedName(name)
+    t.equal(visibleName(copied), copied)
+    const said = execFileSync('bash', ['-c', `printf %s ${copied}`], { encoding: 'utf8' })
+    t.equal(said, name)
+  }
 })
 
 t.test('output and prose may have what is of use there', async (t) => {

@@ -3,6 +3,7 @@ import type { UncommittedJson } from '../../http/schemas/uncommitted.ts'
 import { counted } from '../../model/amounts.ts'
 import { AppError } from '../../model/app-error.ts'
 import { placeText } from '../../model/before-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { ReadContext } from '../context.ts'
 import { oneLineText } from './shown-line.ts'
 import { wrapped } from './wrapped.ts'
@@ -40,7 +41,7 @@ export function uncommittedText(
 ): string | null {
   if (changes.length === 0) return null
   const count = is_cut ? `more than ${changes.length} files` : counted(changes.length, 'file')
-  const files = named(changes.map(({ file }) => oneLineText(file)))
+  const files = named(changes.map(({ file }) => visibleText(file)))
   const sessions = new Map<string, number>()
   for (const { left_by } of changes) {
     if (left_by === null) continue

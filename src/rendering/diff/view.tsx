@@ -1,4 +1,4 @@
-import { visibleText } from '../hidden-characters.ts'
+import { copiedName, visibleName } from '../hidden-characters.ts'
 import { LeftOut } from './hunks-view.tsx'
 import { SplitLines, UnifiedLines } from './lines.tsx'
 import type { DiffLayout, ShownDiff, ShownFile } from './shown-diff.ts'
@@ -91,7 +91,7 @@ function TreeList({ folder: { folders, files } }: { folder: TreeFolder<ShownFile
       {folders.map((folder) => (
         <li>
           <details open>
-            <summary>{visibleText(folder.name)}</summary>
+            <summary>{visibleName(folder.name)}</summary>
             <TreeList folder={folder} />
           </details>
         </li>
@@ -109,9 +109,9 @@ function TreeFile({ shown: { file }, name }: { shown: ShownFile; name: string })
       <a
         href={`#${anchorOf(file)}`}
         class={`tree-file ${file.status}`}
-        title={visibleText(file.file)}
+        title={visibleName(file.file)}
       >
-        <span class="tree-name">{visibleText(name)}</span>
+        <span class="tree-name">{visibleName(name)}</span>
         <Counts file={file} />
       </a>
     </li>
@@ -139,7 +139,7 @@ interface FileViewProps {
 
 function FileView({ shown, layout, changes }: FileViewProps) {
   const { file, isOutside } = shown
-  const name = visibleText(file.file)
+  const name = visibleName(file.file)
   const notes = file.binary
     ? ['A binary file: its content is not shown.', ...file.notes]
     : file.notes
@@ -152,7 +152,7 @@ function FileView({ shown, layout, changes }: FileViewProps) {
       aria-label={name}
     >
       <div class="file-actions needs-script">
-        <button type="button" class="quiet" data-copy={file.file}>
+        <button type="button" class="quiet" data-copy={copiedName(file.file)}>
           Copy<span class="visually-hidden"> the path {name}</span>
         </button>
         <button type="button" class="viewed" aria-pressed="false" data-viewed>
@@ -162,7 +162,7 @@ function FileView({ shown, layout, changes }: FileViewProps) {
       <details open>
         <summary data-row>
           <span class="file-name">
-            {file.from !== null && <span class="file-from">{`${visibleText(file.from)} → `}</span>}
+            {file.from !== null && <span class="file-from">{`${visibleName(file.from)} → `}</span>}
             <bdi>{name}</bdi>
           </span>{' '}
           {file.status !== 'changed' && (
@@ -198,7 +198,7 @@ export function FileLines({ shown, layout, changes }: FileViewProps) {
         <>
           <Lines
             hunks={file.hunks}
-            label={`Lines of ${visibleText(file.file)}`}
+            label={`Lines of ${visibleName(file.file)}`}
             anchor={anchorOf(file)}
           />
           {file.unread ? <LeftOut lines={file.unread} /> : null}

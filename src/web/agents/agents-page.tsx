@@ -2,7 +2,7 @@ import type { LeveledHooks } from '../../hook-settings/levels.ts'
 import { levelWord } from '../../hook-settings/status-text.ts'
 import { counted } from '../../model/amounts.ts'
 import { type NotUnderstood, notUnderstoodText } from '../../model/not-understood.ts'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import { casePage, NEW_CASE, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Badge, StateBadge } from '../shell/badges.tsx'
@@ -128,7 +128,7 @@ function HookItem({ hooks }: { hooks: LeveledHooks }) {
       </div>
       <p class="facts">
         <span>
-          <code>{visibleText(file)}</code>
+          <code>{visibleName(file)}</code>
         </span>
         {(version_note ?? version) !== null && <span>{visibleText(version_note ?? version!)}</span>}
         {reason !== '' && <span>{visibleText(reason)}</span>}
@@ -178,10 +178,10 @@ function AgentItem({ row, children }: { row: AgentRow; children?: unknown }) {
       </div>
       <p class="facts">
         <span>
-          in {folder === '.' ? 'the workspace' : <code>{visibleText(folder)}</code>}
+          in {folder === '.' ? 'the workspace' : <code>{visibleName(folder)}</code>}
           {branch !== null && (
             <>
-              , branch <code>{visibleText(branch)}</code>
+              , branch <code>{visibleName(branch)}</code>
             </>
           )}
         </span>

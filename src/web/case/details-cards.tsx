@@ -1,7 +1,7 @@
 import { counted, sizeText } from '../../model/amounts.ts'
 import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/context.ts'
 import { CASES, casePage, memoryPage, proofPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
@@ -31,7 +31,7 @@ export function FilesCard({ data: { id, files, path } }: { data: CasePageData })
             {some.map(({ filename, kind, size, updated_at }) => (
               <li>
                 <a href={memoryPage(id, filename)}>
-                  {kind === 'session' ? `sessions/${filename}` : visibleText(filename)}
+                  {kind === 'session' ? `sessions/${filename}` : visibleName(filename)}
                 </a>
                 <span class="small muted">
                   {sizeText(size)} · <Time at={updated_at} />

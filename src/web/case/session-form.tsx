@@ -1,5 +1,5 @@
 import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName } from '../../rendering/hidden-characters.ts'
 import type { StartObjections } from '../../sessions/start-checks.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
@@ -112,7 +112,7 @@ function Untrusted({ objections: { folder, files } }: { objections: StartObjecti
   if (folder !== null) {
     return (
       <p class="notice" data-tone="warn" id="untrusted-folder">
-        {visibleText(folder)}
+        {visibleName(folder)}
       </p>
     )
   }
@@ -123,7 +123,7 @@ function Untrusted({ objections: { folder, files } }: { objections: StartObjecti
       <ul>
         {files.slice(0, MAX_FILES).map(({ path, why, providers }) => (
           <li>
-            <code>{visibleText(path)}</code>: {why}; used by {providers.join(', ')}
+            <code>{visibleName(path)}</code>: {why}; used by {providers.join(', ')}
           </li>
         ))}
         {files.length > MAX_FILES && <li>and {files.length - MAX_FILES} more</li>}

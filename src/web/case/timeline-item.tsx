@@ -11,7 +11,7 @@ import { failureText } from '../../model/session-failure.ts'
 import { IN_LINE } from '../../model/state-groups.ts'
 import { workStepsOf } from '../../model/trail-steps.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { isPicture, Thumbnail } from '../proof/picture.tsx'
 import type { ProofRow } from '../proof/proof-data.ts'
 import { AcceptedReason, testsText, Verdict } from '../proof/proof-parts.tsx'
@@ -215,7 +215,7 @@ function Linked({ id, entry: { what, session } }: { id: string; entry: HistoryEn
     <span>
       {visibleText(before)}
       <a href={sessionPage(id, session)}>{name}</a>
-      {visibleText(after.join(name))}
+      {visibleName(after.join(name))}
     </span>
   )
 }

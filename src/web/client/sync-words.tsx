@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { casePage } from '../shell/addresses.ts'
 import { element } from './dom.ts'
 
@@ -171,7 +171,7 @@ function CaseLink({ id, title }: NamedCase) {
 
 /** Without the folder of its case, which is named by a link. */
 function File({ path }: { path: string }) {
-  return <code>{visibleText(path.replace(/^.*\bcases\/[0-9a-f-]{36}\//, ''))}</code>
+  return <code>{visibleName(path.replace(/^.*\bcases\/[0-9a-f-]{36}\//, ''))}</code>
 }
 
 function caseOf(path: string): string | null {

@@ -1,5 +1,6 @@
 import { sizeText } from '../../model/amounts.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
+import { visibleName } from '../../rendering/hidden-characters.ts'
 import type { PageAssets } from '../assets.ts'
 import { changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
@@ -29,7 +30,7 @@ export function MemoryPage({ assets, folder, data, isSource, template }: MemoryP
     <Page title={`${name}: ${title}`} assets={assets} live={changesOf(id)}>
       <div class="record-head" id="memory-head">
         <Breadcrumbs above={pathTo(id, title)} current={name} />
-        <h1>{name}</h1>
+        <h1>{visibleName(name)}</h1>
         <div class="facts">
           <span>{file ? sizeText(file.size) : 'does not exist yet'}</span>
           {session !== null && <a href={sessionPage(id, session)}>Open session {session}</a>}

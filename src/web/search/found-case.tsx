@@ -1,6 +1,6 @@
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { fileUrl } from '../shell/problems.tsx'
@@ -49,7 +49,7 @@ export function FoundCaseItem({ of, number }: { of: FoundCaseJson; number: numbe
 
 function FoundLine({ id, line }: { id: string; line: FoundCaseJson['lines'][number] }) {
   const file = line.file.slice(line.file.lastIndexOf(`${id}/`) + id.length + 1)
-  const where = `${visibleText(file)}:${line.line}`
+  const where = `${visibleName(file)}:${line.line}`
   const address = fileUrl(id, { file, line: line.line })
   return (
     <li>

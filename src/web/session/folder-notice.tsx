@@ -3,7 +3,7 @@ import { placeText } from '../../model/before-text.ts'
 import { isIsolated } from '../../model/session.ts'
 import { failureText } from '../../model/session-failure.ts'
 import { expectedWallsText } from '../../model/walls.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { authorsOf, type FolderChange } from '../../sessions/uncommitted.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { HelpLink } from '../shell/help-link.tsx'
@@ -96,7 +96,7 @@ export function FolderNotice({ data: { folderState, session } }: { data: Session
 function Change({ change: { file, kind, left_by } }: { change: FolderChange }) {
   return (
     <li>
-      <code>{visibleText(file)}</code>{' '}
+      <code>{visibleName(file)}</code>{' '}
       <span class="muted small">
         {kind}
         {left_by && `, session ${left_by.session.number} of ${visibleText(left_by.title)}`}

@@ -1,6 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import { type CommentView, placedBelow } from '../../model/comment.ts'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
@@ -163,7 +163,7 @@ export function placeText({ on, line, end_line, step, file, present_line }: Comm
   const of = on === 'plan' && present_line === null ? ' of an earlier plan' : ''
   const lines =
     end_line !== null && end_line !== line ? `lines ${line}–${end_line}` : `line ${line}`
-  const where = file === null ? `${lines}${of}` : `${visibleText(file)} ${lines}`
+  const where = file === null ? `${lines}${of}` : `${visibleName(file)} ${lines}`
   return step === null ? where : `${where} (step ${step})`
 }
 

@@ -12,7 +12,7 @@ import { runName } from '../../model/session-usage.ts'
 import { objectionTo } from '../../model/support.ts'
 import { lastOf } from '../../model/trail.ts'
 import { usageText } from '../../model/usage.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { Candidates } from '../proof/candidate-list.tsx'
 import { Verdict } from '../proof/proof-parts.tsx'
 import { logPage, proofPage, sessionPage } from '../shell/addresses.ts'
@@ -76,7 +76,7 @@ function BeforeAndAfter({ before }: { before: SessionPageData['json']['tests_bef
             </summary>
             <ul class="file-names">
               {names.map((name) => (
-                <li>{visibleText(name)}</li>
+                <li>{visibleName(name)}</li>
               ))}
             </ul>
             {count > names.length && <p class="muted small">and {count - names.length} more</p>}
@@ -126,7 +126,7 @@ export function BaseCard({ data }: { data: SessionPageData }) {
         <ul class="file-names">
           {files.map((file) => (
             <li>
-              <code>{visibleText(file)}</code>
+              <code>{visibleName(file)}</code>
             </li>
           ))}
         </ul>
@@ -153,7 +153,7 @@ export function OutOfScope({ data }: { data: SessionPageData }) {
       <ul class="file-names">
         {files.map((file) => (
           <li>
-            <code>{visibleText(file)}</code>
+            <code>{visibleName(file)}</code>
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import { planViolation } from '../../model/plan-violation.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName } from '../../rendering/hidden-characters.ts'
 import { NotGated } from '../shell/not-gated.tsx'
 import type { SessionPageData } from './session-data.ts'
 
@@ -11,10 +11,10 @@ export function TerminalPlace({ data: { terminal } }: { data: SessionPageData })
   const { branch } = conversation
   return (
     <span id="terminal-place">
-      in {folder === '.' ? 'the workspace' : <code>{visibleText(folder)}</code>}
+      in {folder === '.' ? 'the workspace' : <code>{visibleName(folder)}</code>}
       {branch !== null && (
         <>
-          , branch <code>{visibleText(branch)}</code>
+          , branch <code>{visibleName(branch)}</code>
         </>
       )}
     </span>
@@ -58,7 +58,7 @@ export function EarlyChanges({ data: { session } }: { data: SessionPageData }) {
       <ul class="file-names">
         {files.slice(0, MAX_FILES).map((file) => (
           <li>
-            <code>{visibleText(file)}</code>
+            <code>{visibleName(file)}</code>
           </li>
         ))}
       </ul>

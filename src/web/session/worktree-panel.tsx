@@ -1,5 +1,5 @@
 import { lastOf } from '../../model/trail.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import {
   applyObjection,
   applyText,
@@ -33,7 +33,7 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
       <dl class="fact-list">
         <dt>Branch</dt>
         <dd>
-          <code>{visibleText(branch)}</code>
+          <code>{visibleName(branch)}</code>
         </dd>
         <dt>Began from</dt>
         <dd>
@@ -45,7 +45,7 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
           <>
             <dt>Folder</dt>
             <dd>
-              <code>{visibleText(path)}</code>
+              <code>{visibleName(path)}</code>
             </dd>
           </>
         )}
@@ -109,7 +109,7 @@ function Standing({ data: { json, worktreeActs } }: { data: SessionPageData }) {
       {applied !== null && (
         <p id="worktree-applied">
           Applied (commit <code>{applied.commit}</code>) <Time at={applied.at} />
-          {hasAll && `: ${visibleText(worktree.onto ?? 'the working folder')} has all its commits`}.
+          {hasAll && `: ${visibleName(worktree.onto ?? 'the working folder')} has all its commits`}.
         </p>
       )}
       {isDiscarded && (
@@ -141,7 +141,7 @@ function Files({ label, names }: { label: string; names: readonly string[] }) {
         {names.map((name, index) => (
           <>
             {index > 0 && ', '}
-            <code>{visibleText(name)}</code>
+            <code>{visibleName(name)}</code>
           </>
         ))}
       </dd>

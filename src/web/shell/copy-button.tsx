@@ -1,3 +1,5 @@
+import { copiedName, visibleName } from '../../rendering/hidden-characters.ts'
+
 /** Text with a button that copies it. */
 export function CopiableText({
   text,
@@ -10,8 +12,8 @@ export function CopiableText({
 }) {
   return (
     <span class={`copied-text ${name}`.trim()}>
-      <code>{text}</code>
-      <button type="button" class="quiet needs-script" data-copy={text}>
+      <code>{visibleName(text)}</code>
+      <button type="button" class="quiet needs-script" data-copy={copiedName(text)}>
         Copy<span class="visually-hidden"> {what}</span>
       </button>
     </span>

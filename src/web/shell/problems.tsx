@@ -2,7 +2,7 @@ import { counted } from '../../model/amounts.ts'
 import { isMemoryName } from '../../model/memory-name.ts'
 import type { Problem } from '../../model/problem.ts'
 import { remedyOf } from '../../model/problem-remedies.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, proofPage } from './addresses.ts'
 
 interface ProblemsListProps {
@@ -53,7 +53,7 @@ export function ProblemItems({ caseId, problems }: ProblemItemsProps) {
 
 function Place({ caseId, problem }: { caseId: string | undefined; problem: Problem }) {
   const { file, line } = problem
-  const name = caseId !== undefined && file === '.' ? 'The case folder' : visibleText(file)
+  const name = caseId !== undefined && file === '.' ? 'The case folder' : visibleName(file)
   const text = line === null ? name : `${name}, line ${line}`
   const url = caseId === undefined ? null : fileUrl(caseId, problem)
   return url ? <a href={url}>{text}</a> : <strong>{text}</strong>
