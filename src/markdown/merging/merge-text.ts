@@ -32,7 +32,9 @@ function appended({ base, ours, theirs }: Versions): string | null {
 
 /** Merges two new texts: what follows the lines that they begin with is appended. */
 export function mergeNewText({ ours, theirs }: Versions): MergedText {
-  const [own = [], other = []] = [ours, theirs].map((text) => text.match(/[^\n]*\n/g) ?? [])
+  const [own = [], other = []] = [ours, theirs].map((text) =>
+    text.split(/(?<=\n)/).filter((line) => line.endsWith('\n')),
+  )
   const end = own.findIndex((line, index) => line !== other[index])
   const base = own.slice(0, end < 0 ? undefined : end).join('')
   const merged = mergeText({ base, ours, theirs })
