@@ -117,7 +117,7 @@ async function runtimeWords(
 
 function trustWords(settings: TrustedSettings): string {
   const words = {
-    trusted: trustHash(settings) === null ? 'asks for nothing that needs trust' : 'trusted',
+    trusted: trustHash(settings.file) === null ? 'asks for nothing that needs trust' : 'trusted',
     untrusted: 'not trusted; review it with: casefile trust',
     changed: 'changed since it was trusted; review it with: casefile trust',
   }
@@ -126,7 +126,8 @@ function trustWords(settings: TrustedSettings): string {
     wrong === 0
       ? ''
       : ` (${wrong} ${wrong === 1 ? 'problem' : 'problems'} in it; casefile check lists them)`
-  return words[settings.trust] + more
+  const { trust, lifted } = settings
+  return words[trust === 'trusted' && lifted.length > 0 ? 'changed' : trust] + more
 }
 
 function notifyWords({ notify, trust }: TrustedSettings, environment: NodeJS.ProcessEnv): string {

@@ -21,7 +21,7 @@ import type { Catalog } from '../workspace/catalog.ts'
 import type { LateSaves } from '../workspace/late-saves/late-saves.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { Scan } from '../workspace/scan.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import type { SettingsSource } from '../workspace/settings/trusted-settings.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import type { Texts } from '../workspace/texts.ts'
@@ -77,7 +77,7 @@ export interface HttpDeps {
   search: Pick<Search, 'find' | 'similar' | 'isReady'>
   runGuard: Pick<RunGuard, 'confirm'>
   plans: PlanTexts
-  settings: () => Promise<TrustedSettings>
+  settings: SettingsSource
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
   /** The name of the operator, for requests without a sender. */

@@ -47,31 +47,16 @@ export function widerSettings({ cache, sandbox, readingTools, readingCommands }:
 }
 
 /** What counts as reading before a plan is approved, besides what always does. */
-export interface ReadingRules {
-  tools: readonly string[]
-  commands: readonly string[]
-}
+export type ReadingRules = Pick<Settings, 'readingTools' | 'readingCommands'>
 
-export function readingRules({
-  readingTools,
-  readingCommands,
-  trust,
-}: Pick<Settings, 'readingTools' | 'readingCommands'> & { trust: TrustState }): ReadingRules {
-  const isCounted = trust === 'trusted'
-  return { tools: isCounted ? readingTools : [], commands: isCounted ? readingCommands : [] }
-}
-
-/** How runs are held back: what is not trusted does not count. */
-export function heldBy(
-  settings: Pick<Settings, 'hide' | 'cache' | 'sandbox'> & { trust: TrustState },
-) {
-  const { hide, cache, sandbox, trust } = settings
-  // an empty list takes away only
-  const isCounted = trust === 'trusted' || cache?.length === 0
+/** What these settings are as long as they are not trusted. */
+export function untrustedSettings({ cache }: Pick<Wider, 'cache'>): Wider {
   return {
-    hide,
-    cache: isCounted ? cache : null,
-    sandbox: trust === 'trusted' ? sandbox : ('mounts' as const),
+    // an empty list takes away only
+    cache: cache?.length === 0 ? cache : null,
+    sandbox: 'mounts',
+    readingTools: [],
+    readingCommands: [],
   }
 }
 

@@ -10,7 +10,7 @@ import type { StateFolder } from '../state/state-folder.ts'
 import type { Change } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import type { SettingsSource } from '../workspace/settings/trusted-settings.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Redactor } from './redaction.ts'
 import type { RunGuard } from './run-guard.ts'
@@ -29,7 +29,7 @@ export interface SessionDeps {
   plans: Pick<PlanTexts, 'store' | 'read'>
   outputs: Bus<SessionOutput>
   changes: Pick<Bus<Change>, 'subscribe'>
-  settings: () => Promise<TrustedSettings>
+  settings: SettingsSource
   environment: NodeJS.ProcessEnv
   /** Removes secrets of the environment from every record. */
   redactor: Redactor

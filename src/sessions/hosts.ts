@@ -2,7 +2,6 @@
 
 import { AppError } from '../model/app-error.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
-import { heldBy } from '../model/trust.ts'
 import type { Sandbox } from '../runners/process/sandbox.ts'
 import {
   findRuntime,
@@ -17,7 +16,7 @@ import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 
 type HostDeps = Pick<SessionDeps, 'layout' | 'environment'>
-export type HeldSettings = Pick<TrustedSettings, 'hide' | 'cache' | 'sandbox' | 'trust'>
+export type HeldSettings = Pick<TrustedSettings, 'sandbox'>
 
 /** What the network of a run leads to; null if it is as the operator has it. */
 export interface Reach {
@@ -27,8 +26,7 @@ export interface Reach {
 }
 
 /** The hosts that a run may reach; null for all. */
-export function hostsOf(settings: HeldSettings): readonly string[] | null {
-  const { sandbox } = heldBy(settings)
+export function hostsOf({ sandbox }: HeldSettings): readonly string[] | null {
   return typeof sandbox === 'object' ? sandbox.hosts : null
 }
 

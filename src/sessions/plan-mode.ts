@@ -36,7 +36,7 @@ export async function plan(
 ): Promise<void> {
   const { store, now } = deps
   const { case_id, session_id } = job
-  const settings = await deps.settings()
+  const settings = await deps.settings.forRun()
   const limit = AbortSignal.timeout(settings.timeout.plan)
   const signal = AbortSignal.any([job.signal, limit])
   let outcome: { result: PlanResult } | { reason: string }

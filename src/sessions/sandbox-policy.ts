@@ -3,7 +3,6 @@ import { type RememberedFolders, rememberFolders } from '../files/remembered-fol
 import { closeToPrograms } from '../files/service-program.ts'
 import { SETTINGS_FILE } from '../model/settings.ts'
 import type { NewTrailLine } from '../model/trail.ts'
-import { heldBy } from '../model/trust.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import { makeDeviceFolder } from '../runners/output/device-folder.ts'
@@ -54,7 +53,7 @@ export async function planSandbox(deps: SandboxDeps, scene: Scene): Promise<Sand
 export interface WorkScene {
   workdir: string
   run: RunFolder
-  settings: Pick<TrustedSettings, 'hide' | 'cache' | 'sandbox' | 'trust'>
+  settings: Pick<TrustedSettings, 'hide' | 'cache' | 'sandbox'>
   /** The agent that is started; null for steps. */
   agent: AgentSpec | null
   /** Folders that are shown in place of others. */
@@ -118,7 +117,7 @@ export async function expectedWalls(
   const isolated = isIsolated ? { open: [], closed: [] } : null
   const scene = { workdir, runFolder: deps.state.scratch, isolated }
   const hosts = hostsOf(settings)
-  const around = placesFor(deps, { ...scene, agent }, heldBy(settings))
+  const around = placesFor(deps, { ...scene, agent, settings })
   const { writes, hides } = await workFolders(around)
   const places = { writes: [...writes, ...(await cachesToMake(around))], hides }
   const reason = whyUnheld(deps, { ...scene, settings }) ?? noMounts
@@ -142,7 +141,7 @@ function whyUnheld(
   scene: Pick<Scene, 'workdir' | 'isolated'> & Pick<WorkScene, 'settings'>,
 ): string | null {
   const { memoryRoot } = deps.layout
-  if (heldBy(scene.settings).sandbox === 'none') return `${SETTINGS_FILE} says so (sandbox: none)`
+  if (scene.settings.sandbox === 'none') return `${SETTINGS_FILE} says so (sandbox: none)`
   if (isWithin(memoryRoot, scene.workdir)) return 'the working folder lies within the memory root'
   return whyNot(deps, scene, [memoryRoot])
 }
@@ -160,16 +159,15 @@ async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWal
     places: null,
     planned: null,
   })
-  const held = heldBy(scene.settings)
   const why = whyUnheld(deps, scene)
   if (why !== null) return none(why)
   const { isolated } = scene
   const around = { workdir, runFolder: run.path, signal, isolated }
-  const planned = await foldersFor(deps, scene, held)
+  const planned = await foldersFor(deps, scene)
   const { folders, writes, hides } = planned
   closeToPrograms(folders.open)
   // sandbox-runtime has to mount something itself, which root without that power could not
-  const prefer = typeof held.sandbox === 'object' ? 'isolation' : 'powers'
+  const prefer = typeof scene.settings.sandbox === 'object' ? 'isolation' : 'powers'
   const sandbox = await openSandbox(folders, signal, prefer, 'own')
   if (sandbox.kind === 'mount') return { sandbox, places: { writes, hides }, planned: null }
   // it is about all mounts of this machine; a separate one may work
@@ -187,10 +185,9 @@ async function mountWalls(deps: SandboxDeps, scene: WorkScene): Promise<MountWal
 
 async function foldersFor(
   deps: SandboxDeps,
-  { workdir, run, agent, views = [], isolated }: WorkScene,
-  held: ReturnType<typeof heldBy>,
+  { workdir, run, agent, views = [], isolated, settings }: WorkScene,
 ) {
-  const places = placesFor(deps, { workdir, runFolder: run.path, agent, isolated }, held)
+  const places = placesFor(deps, { workdir, runFolder: run.path, agent, isolated, settings })
   await makePlaces(places)
   const devices =
     process.geteuid?.() === 0
@@ -201,8 +198,10 @@ async function foldersFor(
 
 function placesFor(
   { layout, state, environment }: SandboxDeps,
-  scene: Pick<WorkScene, 'workdir' | 'agent' | 'isolated'> & { runFolder: string },
-  { cache, hide }: ReturnType<typeof heldBy>,
+  {
+    settings: { cache, hide },
+    ...scene
+  }: Pick<WorkScene, 'workdir' | 'agent' | 'isolated' | 'settings'> & { runFolder: string },
 ): WorkPlaces {
   const own = scene.agent?.ownPlaces ?? null
   const all = new Set(KNOWN_AGENTS.map(({ ownPlaces }) => ownPlaces))

@@ -148,7 +148,7 @@ async function work(
 ): Promise<WorkResult & RunPlace> {
   const { state } = deps
   const { plan, notes, isolated, session } = given
-  const settings = await deps.settings()
+  const settings = await deps.settings.forRun()
   const agents = agentOf(worker, await readPlan(plan))
   const { env, missing } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
   const { timeout } = settings

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
+import { LIFTED } from '../model/restrictions.ts'
 import type { ProviderSettings, SandboxSetting } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { ReadFile } from '../sessions/start-checks.ts'
@@ -14,10 +15,15 @@ export function offerText({
   sandbox,
   readingTools = [],
   readingCommands = [],
+  lifted,
   folders,
   files,
 }: Offer): string {
   const parts = [
+    section(
+      'What no longer holds (a run may have taken it out of casefile.md)',
+      lifted.map(({ key, names }) => `  ${key}: ${LIFTED[key]} ${names.map(word).join(', ')}`),
+    ),
     section(
       'Providers: programs that sessions run as you, to plan without asking first',
       [...providers].flatMap(([name, provider]) => [

@@ -1,11 +1,13 @@
-import type { NotifyTarget, ProviderSettings, SandboxSetting, Settings } from '../model/settings.ts'
+import { isBreaking } from '../model/problem.ts'
+import type { Lifted, Restrictions } from '../model/restrictions.ts'
+import type { NotifyTarget, ProviderSettings, SandboxSetting } from '../model/settings.ts'
 import { remoteTargets, widerSettings } from '../model/trust.ts'
 import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { isTrustedFile } from '../workspace/settings/agent-files.ts'
 import { type OutsideFolder, workingFolders } from '../workspace/settings/outside-folders.ts'
 import type { Places } from '../workspace/settings/places.ts'
-import { trustHash } from '../workspace/settings/trusted-settings.ts'
+import { type TrustedSettings, trustHash } from '../workspace/settings/trusted-settings.ts'
 
 /** Everything that needs the operator's trust to take effect, as it is in the files now. */
 export interface Offer {
@@ -23,6 +25,10 @@ export interface Offer {
   folders: OutsideFolder[]
   /** Agent files in the working folders. An unreadable file cannot be trusted. */
   files: ReadFile[]
+  /** What casefile.md no longer restricts. */
+  lifted: readonly Lifted[]
+  /** What it restricts now. */
+  restrictions: Restrictions
   /** The hash of the settings that need trust; null if none does. */
   hash: string | null
   /** Whether everything is trusted already. */
@@ -32,14 +38,24 @@ export interface Offer {
 type OfferPlaces = Pick<Places, 'root' | 'memoryRoot' | 'trust'>
 
 /** Null if nothing needs trust. */
-export async function offerOf(places: OfferPlaces, settings: Settings): Promise<Offer | null> {
+export async function offerOf(
+  places: OfferPlaces,
+  present: TrustedSettings,
+): Promise<Offer | null> {
+  const { file: settings } = present
+  // a file that cannot be read lifts nothing
+  const { lifted, restrictions } = settings.problems.some(isBreaking)
+    ? { lifted: [], restrictions: present }
+    : { lifted: present.lifted, restrictions: settings }
   const { inside, outside } = await workingFolders(layoutOf(places.root, places.memoryRoot))
   const files = await filesIn(places.root, [...inside, ...outside.map(({ folder }) => folder)])
   const hash = trustHash(settings)
-  if (hash === null && outside.length === 0 && files.length === 0) return null
+  if (hash === null && lifted.length === 0 && outside.length === 0 && files.length === 0)
+    return null
   const trusted = await places.trust.read()
   const isTrusted =
     (hash === null || hash === trusted.settings) &&
+    lifted.length === 0 &&
     outside.every(({ folder }) => trusted.folders.includes(folder)) &&
     files.every((file) => file.content === null || isTrustedFile(file, trusted.files))
   const { providers, env } = settings
@@ -50,15 +66,21 @@ export async function offerOf(places: OfferPlaces, settings: Settings): Promise<
     ...widerSettings(settings),
     folders: outside,
     files,
+    lifted,
+    restrictions,
     hash,
     isTrusted,
   }
 }
 
 /** Trusts exactly what the offer shows, even if the files have changed since. */
-export async function accept(places: OfferPlaces, { hash, folders, files }: Offer): Promise<void> {
+export async function accept(
+  places: OfferPlaces,
+  { hash, folders, files, restrictions }: Offer,
+): Promise<void> {
   const trusted = {
     settings: hash,
+    restrictions,
     folders: folders.map(({ folder }) => folder),
     files: new Map(files.flatMap(({ path, content }) => (content ? [[path, content.sha256]] : []))),
   }

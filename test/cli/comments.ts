@@ -196,6 +196,8 @@ t.test('a comment shows hidden characters as escapes', async (t) => {
   const settings = {
     ...DEFAULT_SETTINGS,
     trust: 'trusted' as const,
+    file: DEFAULT_SETTINGS,
+    lifted: [],
     folders: new Set<string>(),
     files: new Map(),
   }

@@ -22,6 +22,8 @@ const SETTINGS: TrustedSettings = {
   providers: new Map([['planner', PLANNER]]),
 
   trust: 'trusted',
+  file: DEFAULT_SETTINGS,
+  lifted: [],
   folders: new Set(),
   files: new Map(),
 }

@@ -5,7 +5,7 @@ import { sessionOf } from '../../model/case-folder.ts'
 import type { Conversation } from '../../model/conversation.ts'
 import type { Actor } from '../../model/history.ts'
 import type { Session } from '../../model/session.ts'
-import { type ReadingRules, readingRules } from '../../model/trust.ts'
+import type { ReadingRules } from '../../model/trust.ts'
 import { goesOn } from '../../platform/processes.ts'
 import { dialectOf } from '../../runners/hooks/dialects.ts'
 import type {
@@ -106,7 +106,7 @@ export function createConversations(deps: ConversationDeps): Conversations {
   const known = createKnownConversations(deps)
   const talks = createTalks(deps)
   const { liveSession, save } = known
-  const rules = async (): Promise<ReadingRules> => readingRules(await deps.settings())
+  const rules = (): Promise<ReadingRules> => deps.settings()
   const briefing = createBriefing(deps, { known, talks })
   /** The conversations whose person was told that a plan is about to wait. */
   const announced = new Set<string>()

@@ -98,7 +98,7 @@ export async function answerToTest(event: HookEvent, root: string): Promise<Hook
   if (event.kind !== 'calling' || !isHere) return PASS
   const objection = objectionBeforeApproval(event.tool, {
     // the hooks are tried, not what the operator allows
-    rules: { commands: [], tools: [] },
+    rules: { readingCommands: [], readingTools: [] },
     state: null,
     caseTitle: 'casefile hooks test',
     noPlan: 'This call is a test,',
@@ -118,14 +118,14 @@ export function whyChanging(tool: HookTool, rules: ReadingRules): string | null 
   const reason =
     name.toLowerCase() === 'powershell'
       ? 'PowerShell cannot be judged'
-      : whyNotReading(command ?? '', rules.commands)
+      : whyNotReading(command ?? '', rules.readingCommands)
   if (reason === null) return null
   return `only commands that read may run yet: ${reason}. The operator can list more commands in casefile.md (reading_commands).`
 }
 
 /** Whether the operator named it as a tool that only reads. */
-function isReadingTool({ name }: HookTool, { tools }: ReadingRules): boolean {
-  return tools.some((entry) =>
+function isReadingTool({ name }: HookTool, { readingTools }: ReadingRules): boolean {
+  return readingTools.some((entry) =>
     entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry,
   )
 }

@@ -3,7 +3,7 @@
 import { openStateFolder, type StateFolder } from '../../state/state-folder.ts'
 import { type Folders, findFolders, type PlaceOptions } from './folders.ts'
 import { createTrustFile, type TrustFile } from './trust-file.ts'
-import { createTrustedSettings, type TrustedSettings } from './trusted-settings.ts'
+import { createTrustedSettings, type SettingsSource } from './trusted-settings.ts'
 
 /** The folders of a workspace, as real paths. */
 export interface Places extends FoundPlaces {
@@ -13,7 +13,7 @@ export interface Places extends FoundPlaces {
 export interface FoundPlaces {
   root: string
   memoryRoot: string
-  settings: () => Promise<TrustedSettings>
+  settings: SettingsSource
   trust: TrustFile
 }
 

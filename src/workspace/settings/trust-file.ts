@@ -7,6 +7,8 @@ import { isWithin } from '../../files/real-path.ts'
 import { createReread } from '../../files/reread.ts'
 import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
 import { AppError } from '../../model/app-error.ts'
+import type { Restrictions } from '../../model/restrictions.ts'
+import { ISOLATIONS } from '../../model/settings.ts'
 import type { TrustedFiles } from './agent-files.ts'
 
 /** What the operator of this machine trusts in a workspace. */
@@ -17,6 +19,8 @@ export interface Trusted {
   folders: readonly string[]
   /** Project files that agents may act on. */
   files: TrustedFiles
+  /** What casefile.md must not restrict less without trust; null if no run began yet. */
+  restrictions: Restrictions | null
 }
 
 export interface TrustFile {
@@ -24,14 +28,17 @@ export interface TrustFile {
   read(): Promise<Trusted>
   /** Replaces everything that was trusted in this workspace; `time` is ISO 8601. */
   write(trusted: Trusted, time: string): Promise<void>
+  /** Stores what a run begins with. Trusts nothing. */
+  restrict(restrictions: Restrictions): Promise<void>
 }
 
 const TRUST_FILE = 'trust.json'
 const MAX_BYTES = 1024 * 1024
 /** File systems count time in ticks. A second change within a tick does not change the stamp. */
 const TICK_MS = 50
-const NOTHING: Trusted = { settings: null, folders: [], files: new Map() }
+const NOTHING: Trusted = { settings: null, folders: [], files: new Map(), restrictions: null }
 const SHA256 = z.string().regex(/^[0-9a-f]{64}$/)
+const NAMES = z.array(z.string())
 
 /** Keyed by the real path of the workspace, as several workspaces may share a memory root and so a state folder. */
 const CONTENT = z.object({
@@ -39,10 +46,21 @@ const CONTENT = z.object({
     z.string(),
     z.object({
       settings: SHA256.nullable(),
-      folders: z.array(z.string()),
-      // older versions did not write it
+      folders: NAMES,
+      // older versions did not write these
       files: z.record(z.string(), SHA256).optional(),
-      trusted_at: z.string(),
+      restrictions: z
+        .object({
+          hide: NAMES,
+          cache: NAMES.nullable(),
+          sandbox: z.union([z.enum(['mounts', 'none']), z.object({ hosts: NAMES })]),
+          checklist: NAMES,
+          signApprovals: z.boolean(),
+          isolation: z.enum(ISOLATIONS),
+        })
+        .optional(),
+      // missing if nothing was trusted yet
+      trusted_at: z.string().optional(),
     }),
   ),
 })
@@ -71,27 +89,51 @@ export function createTrustFile(
       return found
     },
   })
+  async function mine() {
+    const { workspaces = {} } = (await content()) ?? {}
+    return (Object.hasOwn(workspaces, root) && workspaces[root]) || null
+  }
+  async function put(entry: Content['workspaces'][string]): Promise<void> {
+    const present = contentOf(await readRegular(path, { maxBytes: MAX_BYTES }))
+    const workspaces = { ...present?.workspaces, [root]: entry }
+    const text = `${JSON.stringify({ workspaces }, null, 2)}\n`
+    await writeDurable(path, Buffer.from(text), { mode: 0o600 })
+  }
   return {
     async read() {
-      const { workspaces = {} } = (isInside ? null : await content()) ?? {}
-      const mine = (Object.hasOwn(workspaces, root) && workspaces[root]) || null
-      if (mine === null) return NOTHING
-      const { settings, folders, files = {} } = mine
-      return { settings, folders, files: new Map(Object.entries(files)) }
+      const found = await mine()
+      if (found === null) return NOTHING
+      const { restrictions = null } = found
+      if (isInside) return { ...NOTHING, restrictions }
+      const { settings, folders, files = {} } = found
+      return { settings, folders, files: new Map(Object.entries(files)), restrictions }
     },
-    async write({ settings, folders, files }, time) {
+    async write({ settings, folders, files, restrictions }, time) {
       if (isInside) throw stateInsideError(stateRoot)
-      const present = contentOf(await readRegular(path, { maxBytes: MAX_BYTES }))
-      const mine = {
+      await put({
         settings,
         folders: [...folders],
         files: Object.fromEntries(files),
+        ...(restrictions && { restrictions: stored(restrictions) }),
         trusted_at: time,
-      }
-      const workspaces = { ...present?.workspaces, [root]: mine }
-      const text = `${JSON.stringify({ workspaces }, null, 2)}\n`
-      await writeDurable(path, Buffer.from(text), { mode: 0o600 })
+      })
     },
+    async restrict(restrictions) {
+      const found = (await mine()) ?? { settings: null, folders: [] }
+      if (JSON.stringify(found.restrictions) === JSON.stringify(stored(restrictions))) return
+      await put({ ...found, restrictions: stored(restrictions) })
+    },
+  }
+}
+
+function stored({ hide, cache, sandbox, checklist, signApprovals, isolation }: Restrictions) {
+  return {
+    hide: [...hide],
+    cache: cache && [...cache],
+    sandbox: typeof sandbox === 'object' ? { hosts: [...sandbox.hosts] } : sandbox,
+    checklist: [...checklist],
+    signApprovals,
+    isolation,
   }
 }
 

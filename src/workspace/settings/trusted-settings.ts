@@ -1,21 +1,30 @@
-/** Applies the operator's trust to casefile.md: providers and variables apply only once trusted. */
+/**
+ * Applies the operator's trust to casefile.md: what lets runs do more applies only once trusted, and so does what holds
+ * them back less than before.
+ */
 
 import { resolve } from 'node:path'
 import type { Problem } from '../../model/problem.ts'
+import { LIFTED, type Lifted, withRestrictions } from '../../model/restrictions.ts'
 import { SETTINGS_FILE, type Settings } from '../../model/settings.ts'
 import {
   foreignProviders,
   remoteTargets,
   type TrustState,
   trustedText,
+  untrustedSettings,
   widerSettings,
 } from '../../model/trust.ts'
 import { hashOf } from '../record.ts'
 import type { TrustedFiles } from './agent-files.ts'
 import type { TrustFile } from './trust-file.ts'
 
-/** The settings that apply after trust, with the problems of both. */
+/** The settings that apply after trust, with the problems of both. Whoever uses `providers`, `env` or `notify` looks at `trust`. */
 export interface TrustedSettings extends Settings {
+  /** As casefile.md has them. */
+  file: Settings
+  /** What casefile.md no longer restricts, and what stays restricted until that is trusted. */
+  lifted: readonly Lifted[]
   /** Trust in all settings that need it, together. */
   trust: TrustState
   /** Real paths outside the workspace in which sessions may work. */
@@ -34,13 +43,50 @@ interface TrustedSettingsDeps {
   memoryRoot: string | null
 }
 
-export function createTrustedSettings(deps: TrustedSettingsDeps): () => Promise<TrustedSettings> {
-  return async () => {
-    const settings = await deps.settings()
+export interface SettingsSource {
+  (): Promise<TrustedSettings>
+  /** The same for a run that is about to begin: what is restricted now stays so, whatever the run makes of casefile.md. */
+  forRun(): Promise<TrustedSettings>
+}
+
+export function createTrustedSettings(deps: TrustedSettingsDeps): SettingsSource {
+  async function present(): Promise<TrustedSettings> {
+    const file = await deps.settings()
     const trusted = await deps.trust.read()
-    const trust = trustOf(settings, trusted.settings)
-    const problems = [...settings.problems, ...moved(settings, deps), ...untrusted(settings, trust)]
-    return { ...settings, trust, folders: new Set(trusted.folders), files: trusted.files, problems }
+    const trust = trustOf(file, trusted.settings)
+    const counted = trust === 'trusted' ? file : { ...file, ...untrustedSettings(file) }
+    const { settings, lifted } = withRestrictions(counted, trusted.restrictions)
+    const { folders, files } = trusted
+    return {
+      ...settings,
+      file,
+      lifted,
+      trust,
+      folders: new Set(folders),
+      files,
+      problems: [
+        ...file.problems,
+        ...moved(file, deps),
+        ...untrusted(file, trust),
+        ...lifted.map(liftedProblem),
+      ],
+    }
+  }
+  return Object.assign(present, {
+    async forRun() {
+      const settings = await present()
+      await deps.trust.restrict(settings)
+      return settings
+    },
+  })
+}
+
+function liftedProblem({ key, names }: Lifted): Problem {
+  return {
+    code: 'untrusted_settings',
+    file: SETTINGS_FILE,
+    line: null,
+    message: `${key}: ${LIFTED[key]} ${names.join(', ')}, and still so, as the change is not trusted. Put it back, or trust it with casefile trust`,
   }
 }
 

@@ -1,0 +1,101 @@
+// A run can write casefile.md. What that no longer restricts stays restricted until the operator trusts the change.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { withRestrictions } from '../../src/model/restrictions.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../src/model/settings.ts'
+import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { trusted } from '../fixtures/trust.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const HIDDEN = 'hide: [.env, keys/deep]\n'
+const SETTINGS = `---\n${HIDDEN}checklist: ['All tests pass (test-log)']\n---\n`
+
+async function scene(t: Test, settings = SETTINGS) {
+  const service = await openTestService(t, { mount: true })
+  writeFileSync(join(service.root, '.env'), 'top secret\n')
+  mkdirSync(join(service.root, 'keys/deep'), { recursive: true })
+  writeFileSync(join(service.root, 'keys/deep/one'), 'top secret\n')
+  writeFileSync(join(service.root, 'casefile.md'), settings)
+  return service
+}
+
+/** What a run sees. */
+async function seen(t: Test, service: TestService, script = '') {
+  const { session, ref } = await ran(
+    service,
+    step(`set +e; ${script}\ncat .env keys/deep/one; true`),
+  )
+  t.equal(session.state, 'complete')
+  const isWalled = /guard=mount/.test(
+    readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8'),
+  )
+  return isWalled ? /top secret/.test(session.output) : null
+}
+
+const problems = async (service: TestService) =>
+  (await must(service, 'GET', '/health')).problems.filter(
+    ({ code }: { code: string }) => code === 'untrusted_settings',
+  )
+
+t.jobs = 2
+
+const LIFTING = {
+  'without hide': "printf -- '---\\nchecklist: []\\n---\\n' > casefile.md",
+  shorter: "printf -- '---\\nhide: [other]\\n---\\n' > casefile.md",
+  negated: 'printf -- \'---\\nhide: ["!.env", "!keys/deep"]\\n---\\n\' > casefile.md',
+  'of the wrong type': "printf -- '---\\nhide: none\\n---\\n' > casefile.md",
+  deleted: 'rm casefile.md',
+  broken: "printf -- '---\\nhide: [\\n---\\n' > casefile.md",
+}
+
+for (const [name, script] of Object.entries(LIFTING)) {
+  t.test(`hide ${name} by a run: what was hidden stays hidden, also after a restart`, async (t) => {
+    const service = await scene(t)
+    const first = await seen(t, service, script)
+    if (first === null) return t.pass('skipped: there are no mounts here')
+    t.equal(first, false)
+    t.equal(await seen(t, service), false)
+    await service.restart()
+    t.equal(await seen(t, service), false, 'after a restart')
+    t.match(await problems(service), [
+      { file: 'casefile.md', message: /hide: .*\.env, keys\/deep.* casefile trust/ },
+    ])
+    const made = await service.newCase({ title: 'Next' })
+    t.match(readFileSync(service.file(made.id, 'case.md'), 'utf8'), 'All tests pass (test-log')
+    if (name === 'broken') return
+    t.match(await trusted(service), /hide: runs saw nothing of \.env, keys\/deep/)
+    t.strictSame(await problems(service), [])
+    t.equal(await seen(t, service), true, 'the operator said so')
+  })
+}
+
+t.test('what demands something does so until its removal is trusted', async (t) => {
+  const service = await scene(t, '---\nsign_approvals: true\n---\n')
+  const ref = await planned(service, { runbook: step('true') })
+  rmSync(join(service.root, 'casefile.md'))
+  t.match(await problems(service), [{ message: /^sign_approvals: / }])
+  t.match((await service.request('POST', `${ref.path}/approve`)).json, { code: /sign/ })
+  t.match(await trusted(service), /sign_approvals: an approval needed/)
+  t.equal((await service.request('POST', `${ref.path}/approve`)).status, 200)
+})
+
+const WIDER: [key: string, before: Partial<Settings>, now: Partial<Settings>][] = [
+  ['sandbox', { sandbox: { hosts: ['a'] } }, {}],
+  ['sandbox', { sandbox: { hosts: ['a'] } }, { sandbox: { hosts: ['a', 'b'] } }],
+  ['sandbox', {}, { sandbox: 'none' }],
+  ['isolation', { isolation: 'worktree' }, {}],
+  ['cache', { cache: [] }, {}],
+  ['cache', { cache: ['/a'] }, { cache: ['/a', '/b'] }],
+  ['cache', {}, { cache: ['/a'] }],
+]
+t.test('settings that let a run do more than the last one stay as they were', async (t) => {
+  for (const [key, before, now] of WIDER) {
+    const [was, is] = [before, now].map((some) => ({ ...DEFAULT_SETTINGS, ...some }))
+    const { settings, lifted } = withRestrictions(is!, was!)
+    t.strictSame([settings, lifted.map((each) => each.key)], [was, [key]])
+    t.strictSame(withRestrictions(was!, was!).lifted, [])
+  }
+  const none = { ...DEFAULT_SETTINGS, sandbox: 'none' as const }
+  t.strictSame(withRestrictions(DEFAULT_SETTINGS, none).lifted, [], 'less is never lifted')
+})
