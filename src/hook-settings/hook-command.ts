@@ -5,6 +5,9 @@ import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 /** The script that finds the workspace; `HOOK_FINDER`. */
 const SHARED_SCRIPT = `"\${XDG_STATE_HOME:-$HOME/.local/state}/casefile/hook"`
 
+/** The sessions of an agent that Casefile started have their own gate, and do not see the script. */
+const NOT_IN_RUN = '[ -n "$CASEFILE_RUN" ] || '
+
 /** What the script does with an event; see `hook-script.ts`. */
 export type HookKind = 'gate' | 'wait' | 'hold' | 'stop' | 'tell' | 'note'
 
@@ -42,7 +45,7 @@ export function hookCommand(
   const file = isShared ? SHARED_SCRIPT : quoteForShell(script)
   const call = `sh ${file} ${words.join(' ')}`
   if (kind !== 'gate') return `${call} || :`
-  const line = `${call} || printf '%s' ${quoteForShell(denial)}`
+  const line = `${NOT_IN_RUN}${call} || printf '%s' ${quoteForShell(denial)}`
   if (!isUser) return line
   const isHere = `case $PWD/ in ${quoteForShell(`${root}/`)}*) ;; *) false ;; esac`
   return `if [ -f ${quoteForShell(script)} ] || ${isHere}; then ${line}; fi`
@@ -66,10 +69,11 @@ export function denialReason({ root, isShared }: HookTarget): string {
 
 /** Whether a line runs nothing but the script, however its end was changed. */
 export function isPlainCommand(command: string, script: string): boolean {
+  const own = command.startsWith(NOT_IN_RUN) ? command.slice(NOT_IN_RUN.length) : command
   const call = [quoteForShell(script), SHARED_SCRIPT]
     .map((file) => `sh ${file} `)
-    .find((each) => command.startsWith(each))
-  return call !== undefined && PLAIN.test(command.slice(call.length))
+    .find((each) => own.startsWith(each))
+  return call !== undefined && PLAIN.test(own.slice(call.length))
 }
 
 /** The words of the call, then for example `|| printf '%s' '…'`, `|| true`, `; exit 0`, `2> /dev/null`. */

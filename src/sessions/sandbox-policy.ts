@@ -15,6 +15,7 @@ import {
 } from '../runners/process/sandbox.ts'
 import type { SandboxView } from '../runners/process/sandbox-plan.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
+import { allStateFolders } from '../state/state-folder.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { hostsOf, mustHaveRuntime, type Reach, withHosts } from './hosts.ts'
@@ -262,7 +263,7 @@ async function sandboxFor(
 ): Promise<Sandbox> {
   const reason = whyNot(deps, scene, readOnly)
   if (reason !== null) return { kind: 'none', reason }
-  const hidden = [deps.state.root]
+  const hidden = await allStateFolders(deps.state.root, deps.environment)
   const folders = { readOnly, hidden, open: [scene.runFolder, ...(scene.isolated?.open ?? [])] }
   return openSandbox(folders, scene.signal, prefer, processes)
 }

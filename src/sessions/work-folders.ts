@@ -12,6 +12,7 @@ import type { OwnPlaces } from '../runners/agents/own-places.ts'
 import { KNOWN_AGENTS } from '../runners/agents/registry.ts'
 import type { SandboxFolders, SandboxView } from '../runners/process/sandbox-plan.ts'
 import { findRepositoryFolders } from '../snapshots/repository-state.ts'
+import { allStateFolders } from '../state/state-folder.ts'
 import { runGit } from '../workspace/git/git-command.ts'
 import { gitDoors } from './git-doors.ts'
 
@@ -151,6 +152,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const withheld = [...secrets, ...services, ...others].filter((path) => !kept.has(path))
   const isRoot = process.geteuid?.() === 0
   const record = isRecordHidden ? [memoryRoot] : []
+  const states = await named(await allStateFolders(stateRoot, environment))
 
   return {
     folders: {
@@ -163,7 +165,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
         ...programs.filter((path) => !isWithin(path, workdir)),
         ...(isRoot ? OF_ROOT : []),
       ].filter((path) => !record.includes(path)),
-      hidden: [stateRoot, ...record, ...withheld, ...hide],
+      hidden: [...states, ...record, ...withheld, ...hide],
       open: [
         workdir,
         ...(isolated?.open ?? []),

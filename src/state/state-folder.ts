@@ -1,11 +1,13 @@
 /** The state folder, where this machine stores casefile.db, pre-images, scratch and trash of one memory root. */
 
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chmod, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { makeFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
+import { entriesIn, isOpenFolder } from '../files/folder-names.ts'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 
@@ -32,6 +34,15 @@ export async function defaultStateFolder(
     .digest('hex')
     .slice(0, 16)
   return join(stateFolders(env), key)
+}
+
+/** The state folder of a service, and where those of the user's other workspaces are, as far as it can know. */
+export async function allStateFolders(own: string, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const around = dirname(own)
+  const names = (await isOpenFolder(around)) ? await entriesIn(around) : []
+  const beside = names.map((name) => join(around, name))
+  const others = beside.filter((folder) => existsSync(join(folder, 'casefile.db')))
+  return [own, stateFolders(env), stateFolders({ HOME: env.HOME }), ...others]
 }
 
 /** The folder that has the state folders of all memory roots. */

@@ -296,6 +296,7 @@ t.test('a line is plain only if it runs nothing else', async (t) => {
     ` || printf '%s' 'a'\\''b'`,
   ]) {
     t.ok(isPlainCommand(call + end, script), end)
+    t.ok(isPlainCommand(`[ -n "$CASEFILE_RUN" ] || ${call}${end}`, script), end)
   }
   for (const end of [
     ' || evil',

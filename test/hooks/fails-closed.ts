@@ -91,7 +91,7 @@ function installed(t: Test) {
     t.ok(runs.length > LINES.length)
     await Promise.all(runs)
   }
-  return { folder, root, hooks, bin, target, serve, allDeny }
+  return { folder, root, hooks, bin, target, serve, run, allDeny }
 }
 
 /** The only line in the settings of an agent that decides on calls. */
@@ -111,7 +111,7 @@ t.test('every agent that has hook lines is tried', async (t) => {
 })
 
 t.test('a gate line denies if the service is away', async (t) => {
-  const { hooks, serve, allDeny } = installed(t)
+  const { hooks, target, serve, run, allDeny } = installed(t)
   await allDeny('it never ran')
   await allDeny('it never ran, hooks of the user', { isUser: true })
   const server = await serve(() => {})
@@ -120,6 +120,11 @@ t.test('a gate line denies if the service is away', async (t) => {
   await allDeny('it was killed')
   rmSync(join(hooks, 'hook'))
   await allDeny('the script is gone')
+  for (const agent of LINES) {
+    const line = gateLine(agent.add(null, 'settings.json', { ...target, isUser: true }), agent.id)
+    const said = await run(`export CASEFILE_RUN=x; ${line}`, CALLS[agent.id]![0]!)
+    t.equal(said, '', `${agent.id} that Casefile started has another gate`)
+  }
   rmSync(hooks, { recursive: true })
   await allDeny('the state folder is gone', { isUser: true })
 })

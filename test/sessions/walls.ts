@@ -36,6 +36,8 @@ const ESCAPES = {
   'a project beside': 'echo x > "$HOME/projects/new"',
   'the state folder': 'echo x > "$STATE/new"',
   'what is in the state folder': 'ls "$STATE" | grep -v scratch | grep .',
+  'the state of another workspace': 'grep -r "top secret" "$HOME/.local/state"',
+  'a state folder beside': 'cat "$STATE-2/casefile.db"',
   'the memory root': 'echo x > "$RECORDS/new"',
   'the memory root by a link': 'ln -s "$RECORDS" link && echo x > link/new',
   'the memory root moved': 'mv "$RECORDS" "$RECORDS.moved"',
