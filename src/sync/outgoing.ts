@@ -1,76 +1,47 @@
 /** What leaves this machine with a push: it is searched for secrets, and pushed. */
 
-import { decodeUtf8 } from '../files/safe-read.ts'
 import type { RecordGit, Upstream } from './record-git.ts'
+import { mustHaveNoSecret, type NamedBlob, type Redact } from './secret-search.ts'
 import { SyncStop, saidBy } from './sync-stop.ts'
-import { type Blobs, createBlobs, GITLINK, type TreeChange } from './trees.ts'
+import { GITLINK } from './trees.ts'
 
-/** Replaces the secrets in a text; see `sessions/redaction.ts`. */
-type Redact = (text: string) => string
-
-interface NamedBlob {
-  path: string
-  id: string
-}
-
-const SOME = 200
-
-/** Throws a `SyncStop` if these files contain the value of a secret variable. Other objects than files are passed over. */
-export async function mustHaveNoSecret(
-  blobs: Blobs,
-  files: readonly NamedBlob[],
-  redact: Redact,
-  then: string,
-): Promise<void> {
-  for (let at = 0; at < files.length; at += SOME) {
-    const some = files.slice(at, at + SOME)
-    await blobs.load(some.map(({ id }) => id))
-    for (const { path, id } of some) {
-      const bytes = await blobs.find(id)
-      const found = bytes && findSecret(bytes, redact)
-      if (!found) continue
-      throw new SyncStop(
-        'secret_found',
-        `${path}:${found.line} contains the value of ${found.name}, which looks like a secret. ${then}`,
-      )
-    }
-  }
-}
-
-function findSecret(bytes: Buffer, redact: Redact): { line: number; name: string } | null {
-  const decoded = decodeUtf8(bytes)
-  if (!decoded.ok || redact(decoded.text) === decoded.text) return null
-  const lines = decoded.text.split('\n')
-  const index = lines.findIndex((line) => redact(line) !== line)
-  const marked = redact(index < 0 ? decoded.text : lines[index]!)
-  return {
-    line: Math.max(0, index) + 1,
-    name: /\[redacted ([^\]]+)\]/.exec(marked)?.[1] ?? 'a variable',
-  }
-}
-
-export function blobsIn(changes: readonly TreeChange[]): NamedBlob[] {
-  return changes.flatMap(({ path, after }) =>
-    after && after.mode !== GITLINK ? [{ path, id: after.id }] : [],
-  )
-}
-
-/** Searches every version of every file in the commits that the remote does not have. */
+/** Searches what the commits that the remote does not have add to every version of every file. */
 export async function mustPushNoSecret(
   git: RecordGit,
-  { remote, name }: Upstream,
+  upstream: Upstream,
   tip: string,
   redact: Redact,
 ): Promise<void> {
-  const listed = await git.text(['rev-list', '--objects', tip, '--not', `--remotes=${remote}`])
-  const files = listed.split('\n').flatMap((line) => {
-    const [, id, path] = /^([0-9a-f]+) (.+)$/.exec(line) ?? []
-    return id === undefined ? [] : [{ id, path: path! }]
-  })
-  for (let at = 0; at < files.length; at += SOME) {
-    const then = `It is in a commit that was not pushed. Remove it from the file, then from the commit: git -C ${git.top} reset --soft ${remote}/${name}, then sync again.`
-    await mustHaveNoSecret(createBlobs(git), files.slice(at, at + SOME), redact, then)
+  const { remote, name } = upstream
+  const { files, known } = await unpushedFiles(git, tip, remote)
+  const then = `It is in a commit that was not pushed. Remove it from the file, then from the commit: git -C ${git.top} reset --soft ${remote}/${name}, then sync again.`
+  await mustHaveNoSecret(git, { files, known, redact, then })
+}
+
+/** The new files in commits, and the ids of what they replace. Of a merge, those that differ from all its parents. */
+async function unpushedFiles(
+  git: RecordGit,
+  tip: string,
+  remote: string,
+): Promise<{ files: NamedBlob[]; known: Set<string> }> {
+  const args = ['rev-list', '--objects', tip, '--not', `--remotes=${remote}`]
+  const objects = (await git.text(args)).split('\n')
+  const commits = objects.filter((line) => !line.includes(' ')).join('\n')
+  const made = new Set(objects.map((line) => line.split(' ', 1)[0]!))
+  const each = ['diff-tree', '--stdin', '-r', '-c', '--root', '--raw', '-z', '--no-commit-id']
+  const listed = await git.text([...each, '--no-renames', '--no-ext-diff'], { input: commits })
+  const parts = listed.split('\0')
+  const files = new Map<string, NamedBlob>()
+  const known = new Set<string>()
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    // a colon, a mode and an id for each parent, then mode and id of the commit, then a status
+    const parents = parts[at]!.lastIndexOf(':') + 1
+    const fields = parts[at]!.slice(parents).split(' ')
+    for (const id of fields.slice(parents + 1, -2)) if (!made.has(id)) known.add(id)
+    const id = fields.at(-2)!
+    if (fields[parents] !== GITLINK && made.has(id)) files.set(id, { path: parts[at + 1]!, id })
   }
+  return { files: [...files.values()], known }
 }
 
 /** Pushes a commit. Returns false if the remote has commits that are not here. Throws a `SyncStop` if it refuses. */

@@ -31,10 +31,11 @@ import {
   timeOf,
   unrelatedBase,
 } from './history.ts'
-import { blobsIn, fetch, mustHaveNoSecret, mustPushNoSecret, push } from './outgoing.ts'
+import { fetch, mustPushNoSecret, push } from './outgoing.ts'
 import { casesIn, commitRecord, makeCommit } from './record-commit.ts'
 import { findUpstream, openRecordGit, type RecordGit, type Upstream } from './record-git.ts'
 import { emptyReport, mergeTrees } from './record-merge.ts'
+import { mustHaveNoSecret } from './secret-search.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import {
   mustBeRecord,
@@ -308,7 +309,10 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     mustBeWhole(broken, ' Nothing was committed.')
     const then =
       'Nothing was committed. Remove it from the file, and replace it where it is used: it may be known.'
-    await mustHaveNoSecret(blobs, blobsIn(changes), deps.redactor.text, then)
+    const files = changes.flatMap(({ path, after }) => (after ? [{ path, id: after.id }] : []))
+    const known = new Set(changes.flatMap(({ before }) => before?.id ?? []))
+    const redact = deps.redactor.text
+    await mustHaveNoSecret(git, { files, known, redact, then })
   }
 
   return {

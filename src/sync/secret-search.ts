@@ -1,0 +1,120 @@
+/** Searches what is about to leave this machine for secrets. */
+
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { decodeUtf8, readRegular } from '../files/safe-read.ts'
+import { counted } from '../model/amounts.ts'
+import { knownSecrets } from './known-secrets.ts'
+import type { RecordGit } from './record-git.ts'
+import { SyncStop } from './sync-stop.ts'
+import { type Blobs, createBlobs } from './trees.ts'
+
+export interface NamedBlob {
+  path: string
+  id: string
+}
+
+/** Replaces the values of secret variables in a text; see `sessions/redaction.ts`. */
+export type Redact = (text: string) => string
+
+interface Search {
+  files: readonly NamedBlob[]
+  /** What is in one of these blobs is not new. */
+  known: ReadonlySet<string>
+  redact: Redact
+  /** What is true and to do if something is found. */
+  then: string
+}
+
+interface Finding {
+  path: string
+  line: number
+  what: string
+  text: string
+}
+
+/** In the memory root: the codes of findings that are no secrets, one in each line. */
+const ALLOWED_FILE = '.not-secrets'
+const SOME = 200
+const MAX_NAMED = 5
+
+/** Throws a `SyncStop` if something new in these files looks like a secret. Other objects than files are passed over. */
+export async function mustHaveNoSecret(git: RecordGit, search: Search): Promise<void> {
+  const { files, known, redact, then } = search
+  const found: Finding[] = []
+  await inParts(git, files, async (blobs, { path, id }) => {
+    const bytes = await blobs.find(id)
+    if (bytes) found.push(...findingsIn(bytes, redact).map((each) => ({ path, ...each })))
+  })
+  if (found.length === 0) return
+  const allowed = await allowedCodes(git)
+  const open = new Set(found.filter(({ text }) => !allowed.has(codeOf(text))))
+  await inParts(
+    git,
+    [...known].map((id) => ({ id })),
+    async (blobs, { id }) => {
+      const bytes = open.size > 0 && (await blobs.find(id))
+      if (!bytes) return
+      for (const each of open) if (bytes.includes(each.text)) open.delete(each)
+    },
+  )
+  if (open.size === 0) return
+  const named = [...open]
+    .slice(0, MAX_NAMED)
+    .map(({ path, line, what, text }) => `${path}:${line} contains ${what} (${codeOf(text)})`)
+  const more =
+    open.size > MAX_NAMED ? `, and there are ${counted(open.size - MAX_NAMED, 'more')}` : ''
+  throw new SyncStop(
+    'secret_found',
+    `${named.join('; ')}${more}. ${then} What is no secret, or no longer valid, can leave once its code is a line of ${git.prefix}${ALLOWED_FILE}.`,
+  )
+}
+
+/** Loads a part of the blobs at a time: all versions of all files may be large. */
+async function inParts<T extends { id: string }>(
+  git: RecordGit,
+  all: readonly T[],
+  look: (blobs: Blobs, each: T) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < all.length; at += SOME) {
+    const blobs = createBlobs(git)
+    const some = all.slice(at, at + SOME)
+    await blobs.load(some.map(({ id }) => id))
+    for (const each of some) await look(blobs, each)
+  }
+}
+
+function findingsIn(bytes: Buffer, redact: Redact): Omit<Finding, 'path'>[] {
+  const decoded = decodeUtf8(bytes)
+  if (!decoded.ok) return []
+  const { text } = decoded
+  const known = knownSecrets(text).map(({ what, text: found, index }) => ({
+    line: text.slice(0, index).split('\n').length,
+    what: `what looks like ${what}`,
+    text: found,
+  }))
+  return [...valuesIn(text, redact), ...known]
+}
+
+/** The lines with the value of a secret variable. */
+function valuesIn(text: string, redact: Redact): Omit<Finding, 'path'>[] {
+  if (redact(text) === text) return []
+  const of = (part: string, line: number) => {
+    const [, name = 'a variable'] = /\[redacted ([^\]]+)\]/.exec(redact(part)) ?? []
+    return { line, what: `the value of ${name}`, text: part.trim() }
+  }
+  const lines = text
+    .split('\n')
+    .flatMap((line, index) => (redact(line) === line ? [] : [of(line, index + 1)]))
+  return lines.length > 0 ? lines : [of(text, 1)]
+}
+
+/** Says which finding is meant, and nothing about it. */
+function codeOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
+
+async function allowedCodes({ top, prefix }: RecordGit): Promise<Set<string>> {
+  const read = await readRegular(join(top, prefix, ALLOWED_FILE), { maxBytes: 1024 * 1024 })
+  return new Set(read.ok ? read.bytes.toString().match(/^[\da-f]{12}\b/gm) : [])
+}
