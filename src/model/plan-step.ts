@@ -36,6 +36,11 @@ export interface StepError {
   message: string
 }
 
+/** The lines of the plan that a step has, with both ends of its fence. */
+export function linesOfStep({ line, script }: PlanStep): number[] {
+  return Array.from({ length: script.split('\n').length + 2 }, (_, index) => line + index)
+}
+
 /** The id of the run of a step before the work, which names its artifacts. */
 export function baselineId({ id }: Pick<PlanStep, 'id'>): string {
   return `${id}-before`

@@ -11,9 +11,11 @@ export function visibleText(text: string): string {
 
 /**
  * Characters that are invisible or shown in the wrong place: control, invisible and format characters, line and
- * paragraph ends, spaces other than the plain one, and the Braille pattern without dots.
+ * paragraph ends, spaces other than the plain one, the Braille pattern without dots, and the sixth and further marks on
+ * a letter, which would cover other lines.
  */
-const HIDDEN = '[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]|(?! )\\p{Zs}'
+const HIDDEN =
+  '[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]|(?! )\\p{Zs}|(?<=[\\p{Mn}\\p{Me}]{5})[\\p{Mn}\\p{Me}]'
 export const HIDDEN_CHARACTERS = new RegExp(HIDDEN, 'gu')
 
 /**

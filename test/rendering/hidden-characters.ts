@@ -29,6 +29,7 @@ t.test('how it is shown', async (t) => {
     ['a\u3164b\u200c\u00a0', 'a[U+3164]b[U+200C][U+00A0]'],
     ['\u{e0101}\ufe0f', '[U+E0101][U+FE0F]'],
     ['größe 日本 🙂', 'größe 日本 🙂'],
+    [`e${'\u0301'.repeat(7)}`, `e${'\u0301'.repeat(5)}[U+0301][U+0301]`],
   ] as const)
     t.equal(visibleText(text), shown)
 })
@@ -52,8 +53,10 @@ t.test('output and prose may have what is of use there', async (t) => {
     'می\u200cخواهم 10\u00a0000 ⚠\ufe0f 1\ufe0f\u20e3 \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}',
     '👩🏽\u200d💻 👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 🇩🇪 क\u094d\u200dष ශ\u0dca\u200dරී ᠨ\u180e שלום\u200f! ⠓\u2800⠊ a\r\nb\tc',
   ]
+  prose.push('שָּׁ֣ ណ្ដឹ བསྒྲུབ ế')
   for (const text of prose) t.equal(visibleProse(text), text)
   t.equal(visibleProse('a\u202eb\u{e0041}'), 'a[U+202E]b[U+E0041]')
+  t.equal(visibleProse(`e${'\u0336'.repeat(6)}`), `e${'\u0336'.repeat(5)}[U+0336]`)
 })
 
 t.test('prose hides no message to a program', async (t) => {

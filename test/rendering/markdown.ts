@@ -18,11 +18,12 @@ const ALLOWED: Record<string, RegExp> = {
   target: /^_blank$/,
   id: /^(text-|step-)/,
   class:
-    /^(image|image-mark|dead-link|link-address|fence-info|raw-html|footnote|footnote-label|table-scroll|language-\S+|task-list-item|contains-task-list|hl-[a-z]+|step|step-number|step-id|step-facts)$/,
+    /^(image|image-mark|dead-link|link-address|fence-info|raw-html|footnote|footnote-label|table-scroll|language-\S+|task-list-item|contains-task-list|hl-[a-z]+|step|step-number|step-id|step-facts|code-line)$/,
   tabindex: /^0$/,
   role: /^region$/,
   'aria-label': /^/,
   'data-step': /^[\w-]+$/,
+  'data-line': /^\d+$/,
   type: /^checkbox$/,
   checked: /^$/,
   disabled: /^$/,
@@ -341,20 +342,27 @@ echo an example
   const rendered = await html(plan, { steps })
   t.strictSame(others(rendered), [])
   const figures = [...rendered.matchAll(/<figure[\s\S]*?<\/figure>/g)].map(([figure]) => figure)
-  const step = (number: number, id: string, facts: string, code: string) =>
+  const step = (number: number, id: string, facts: string, line: number, code: string) =>
     `<figure class="step" id="step-${id}" data-step="${id}"><figcaption>` +
     `<span class="step-number">${number}</span> <span class="step-id">${id}</span> ` +
     `<span class="step-facts">${facts}</span></figcaption>` +
-    `<pre tabindex="0"><code>${code}\n</code></pre></figure>`
+    `<pre tabindex="0"><code><span class="code-line" data-line="${line}">${code}\n</span></code></pre></figure>`
   t.strictSame(figures, [
     step(
       1,
       'test',
       'sh · at most 2 min · proves: test report (TAP)',
+      10,
       'npm <span class="hl-type">test</span>   &#x3C;all>',
     ),
-    step(2, 'step-2', 'bash · in a/b · expects exit 0 or 2 · continues if it fails', 'a [U+202E]'),
-    step(3, 'step-3', 'js', '<span class="hl-number">1</span>'),
+    step(
+      2,
+      'step-2',
+      'bash · in a/b · expects exit 0 or 2 · continues if it fails',
+      13,
+      'a [U+202E]',
+    ),
+    step(3, 'step-3', 'js', 19, '<span class="hl-number">1</span>'),
   ])
   t.match(
     rendered,
@@ -363,6 +371,38 @@ echo an example
   await t.test('and it fails where a step is not at its line', async (t) => {
     await t.rejects(html('no fence', { steps }), /3 steps are not at their lines/)
   })
+})
+
+t.test('a step is in nothing; the lists and quotes around it go on after it', async (t) => {
+  const step = (id: string, before: string) =>
+    ['```sh run id=' + id, 'ls', '```'].map((line) => `${before}${line}\n`).join('')
+  const fold = async (plan: string) => {
+    const { steps } = await readPlan(plan)
+    const rendered = await html(plan, { steps })
+    return rendered.replace(/<figure.*?<\/figure>/gs, ' step ').replace(/\n/g, '')
+  }
+  t.equal(
+    await fold(
+      `3. a\n${step('x', '   ')}   b\n4. c\n\n   > d\n${step('y', '   > ')}5. ${step('z', '   ').trim()}\n6. e\n`,
+    ),
+    '<ol start="3"><li><p>a</p></li></ol> step ' +
+      '<ol start="3"><li class="continued"><p>b</p></li>' +
+      '<li><p>c</p><blockquote><p>d</p></blockquote></li></ol> step  step ' +
+      '<ol start="6"><li><p>e</p></li></ol>',
+  )
+  t.equal(
+    await fold(`> [^1]: a\n>\n${step('x', '>     ')}>\n>     b\n`),
+    '<blockquote><div class="footnote" id="text-fn-1"><span class="footnote-label">[1]</span><p>a</p></div></blockquote>' +
+      ' step <blockquote><div class="footnote"><p>b</p></div></blockquote>',
+  )
+})
+
+t.test('letters from right to left reorder nothing', async (t) => {
+  t.equal(
+    await html('\u05d0 Do it. `rm \u05d0/1`\n\n\u05d0\u05d1\u05d2 a'),
+    '<p dir="ltr">\u05d0 Do it. <code>rm <bdi>\u05d0</bdi>/1</code></p>\n<p dir="rtl">\u05d0\u05d1\u05d2 a</p>',
+  )
+  t.match(await html('```sh\necho \u05d0/1\n```'), '<bdi>\u05d0</bdi>/1')
 })
 
 t.test('a text that is too complex is null, once it took its time', async (t) => {

@@ -2,7 +2,7 @@ import type { CommentJson } from '../../http/schemas/comment.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import { placedBelow } from '../../model/comment.ts'
-import type { PlanStep } from '../../model/plan-step.ts'
+import { linesOfStep } from '../../model/plan-step.ts'
 import { scopeLines } from '../../model/scope.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import {
@@ -60,7 +60,7 @@ export async function planView(
   const reading = await readPlan(plan)
   const executed = executionSummary(session, reading, settings)
   const carried = { ...executed, objection: executed.objection ?? untrusted }
-  const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
+  const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOfStep))
   const onPlan = comments.filter(({ on }) => on === 'plan')
   const block = (comment: CommentJson) =>
     commentBlock(comment, terminal, { isBelowLine: comment.present_line !== null })
@@ -100,10 +100,4 @@ function summary(
   const running = steps.filter(willRun)
   const names = running.map(({ id, language }) => `${id} (${language})`).join(', ')
   return running.length === 0 ? [text] : [text, `Run by Casefile: ${names}`]
-}
-
-/** The lines of a fence, including both ends. */
-function linesOf({ line, script }: PlanStep): number[] {
-  const length = script.split('\n').length + 2
-  return Array.from({ length }, (_, index) => line + index)
 }

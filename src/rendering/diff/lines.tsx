@@ -1,5 +1,6 @@
 import { visibleText } from '../hidden-characters.ts'
-import { type Token, tokenClass } from '../highlight/tokens.ts'
+import { Code } from '../highlight/code-view.tsx'
+import type { Token } from '../highlight/tokens.ts'
 import type { DiffHunk, DiffLine, DiffPart } from './shape.ts'
 
 interface LinesProps {
@@ -108,22 +109,14 @@ function CodeCell({ line, side, isSplit = false }: CodeCellProps) {
       {piecesOf(line).map(({ changed, tokens }) =>
         changed ? (
           <mark>
-            <Tokens tokens={tokens} />
+            <Code tokens={tokens} />
           </mark>
         ) : (
-          <Tokens tokens={tokens} />
+          <Code tokens={tokens} />
         ),
       )}
       {line.noNewline && <span class="no-newline"> (no line end)</span>}
     </td>
-  )
-}
-
-function Tokens({ tokens }: { tokens: readonly Token[] }) {
-  return (
-    <>
-      {tokens.map(({ text, kind }) => (kind ? <span class={tokenClass(kind)}>{text}</span> : text))}
-    </>
   )
 }
 

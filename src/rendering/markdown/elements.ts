@@ -1,7 +1,9 @@
 import type { Element, ElementContent, Root } from 'hast'
+import { directionOf } from '../direction.ts'
 import { visibleProse, visibleText } from '../hidden-characters.ts'
 import { createPainter } from './code-colours.ts'
-import { element, text } from './hast.ts'
+import { element, isolated, text } from './hast.ts'
+import { liftedSteps } from './lifted-steps.ts'
 import { placeSlots } from './line-slots.ts'
 import { imageTarget, type LinkPlace, linkTarget, slugOf } from './links.ts'
 import type { Heading, MarkdownOptions } from './options.ts'
@@ -27,6 +29,9 @@ export function decorate(
       child.type === 'element' || child.type === 'text' ? directed(block(child)) : [],
     )
     placeSlots(root, options.slots ?? [])
+    root.children = root.children.flatMap((child) =>
+      child.type === 'doctype' ? [] : liftedSteps(child),
+    )
     if (marked !== steps.length) {
       throw new Error(`${steps.length - marked} steps are not at their lines of the text`)
     }
@@ -59,14 +64,15 @@ export function decorate(
     const children = node.children.map((child) => decorated(child, inside))
     const copy = { ...node, children }
     if (tagName === 'a') return link(copy, where)
+    if (tagName === 'code') copy.children = isolated(children)
     if (tagName === 'pre') return codeBlock(copy)
     if (tagName === 'table') return scrollable(copy)
     if (tagName === 'li') labelBox(copy)
     if (tagName === 'li' || tagName === 'tr') markLines(copy, node.position)
     if (tagName === 'div') dropTakenId(copy)
     if (isEmptyList(copy.properties.className)) delete copy.properties.className
-    if (/^h[1-6]$/.test(tagName)) return heading(copy)
-    return copy
+    if (/^h[1-6]$/.test(tagName)) return directed(heading(copy))
+    return /^(?:p|li|t[dh])$/.test(tagName) ? directed(copy) : copy
   }
 
   function heading(node: Element): Element {
@@ -97,7 +103,7 @@ export function decorate(
   function painted(code: ElementContent): ElementContent {
     const language = languageOf(code)
     if (code.type !== 'element' || language === null) return code
-    return { ...code, children: paint(plainText(code), language) }
+    return { ...code, children: isolated(paint(plainText(code), language)) }
   }
 
   function codeBlock(node: Element): Element {
@@ -109,9 +115,8 @@ export function decorate(
       return pre
     }
     marked++
-    const code = plainText(node)
-    const only = element('code', {}, paint(code, found.step.language))
-    const figure = stepFigure(found.step, found.index + 1, element('pre', { tabIndex: 0 }, [only]))
+    const code = paint(plainText(node), found.step.language)
+    const figure = stepFigure(found.step, found.index + 1, code)
     markLines(figure, node.position)
     if (options.lines) Object.assign(figure.properties, { tabIndex: -1, dataRow: '' })
     return figure
@@ -126,14 +131,12 @@ function languageOf(code: ElementContent): string | null {
   return name.startsWith('language-') ? name.slice('language-'.length) : null
 }
 
-/** A block with right-to-left text takes its direction from its first letter; code does not. */
-function directed(node: ElementContent): ElementContent {
-  if (node.type !== 'element' || node.tagName === 'pre' || !FROM_RIGHT.test(plainText(node)))
-    return node
-  return { ...node, properties: { ...node.properties, dir: 'auto' } }
+/** What has letters from right to left has the direction of most of its letters; code does not. */
+function directed<Node extends ElementContent>(node: Node): Node {
+  if (node.type !== 'element' || node.tagName === 'pre') return node
+  const dir = directionOf(plainText(node))
+  return dir ? { ...node, properties: { ...node.properties, dir } } : node
 }
-
-const FROM_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0

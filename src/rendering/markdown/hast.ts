@@ -1,4 +1,5 @@
 import type { Element, ElementContent, Properties, Text } from 'hast'
+import { cutAtWordsFromRight } from '../direction.ts'
 
 export function element(
   tagName: string,
@@ -15,4 +16,16 @@ export function element(
 
 export function text(value: string): Text {
   return { type: 'text', value }
+}
+
+/** Code, with each word written from right to left isolated. */
+export function isolated(code: readonly ElementContent[]): ElementContent[] {
+  return code.flatMap((node): ElementContent[] => {
+    if (node.type === 'element') return [{ ...node, children: isolated(node.children) }]
+    if (node.type !== 'text') return []
+    const pieces = cutAtWordsFromRight(node.value)
+    return pieces.map((piece, index) =>
+      index % 2 === 1 ? element('bdi', {}, [text(piece)]) : text(piece),
+    )
+  })
 }

@@ -24,7 +24,10 @@ export interface MarkdownOptions {
   slots?: readonly Slot[]
 }
 
-export type MarkedStep = Omit<PlanStep, 'script'>
+export interface MarkedStep extends Omit<PlanStep, 'script'> {
+  /** An agent carries out the plan; Casefile does not run this step itself. */
+  isForAgent?: boolean
+}
 
 /** A place after the block or list item that has this line. */
 export interface Slot {

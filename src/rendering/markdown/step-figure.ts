@@ -1,20 +1,55 @@
 import type { Element, ElementContent } from 'hast'
 import type { StepProof } from '../../model/plan-step.ts'
 import { reportFacts } from '../../model/report-formats.ts'
-import { element, text } from './hast.ts'
+import { element, isolated, text } from './hast.ts'
 import type { MarkedStep } from './options.ts'
 
+/** A longer script says how long it is: its end may be far away. */
+const MANY_LINES = 20
+/** More would make the page too large. */
+const MAX_NUMBERED = 4000
+
 /** A fence that will run, with the facts that the operator needs. `number` counts from 1. */
-export function stepFigure(step: MarkedStep, number: number, pre: Element): Element {
+export function stepFigure(step: MarkedStep, number: number, code: ElementContent[]): Element {
+  const lines = linesOf(code)
+  const facts = stepFacts(step)
+  if (lines.length > MANY_LINES) facts.push(`${lines.length.toLocaleString('en-US')} lines`)
   const caption: ElementContent[] = [
     span('step-number', String(number)),
     text(' '),
     span('step-id', step.id),
     text(' '),
-    span('step-facts', stepFacts(step).join(' · ')),
+    span('step-facts', facts.join(' · ')),
   ]
+  const shown = lines.length > MAX_NUMBERED ? code : lines.map(numbered)
+  const pre = element('pre', { tabIndex: 0 }, [element('code', {}, shown)])
   const properties = { className: ['step'], id: `step-${step.id}`, dataStep: step.id }
   return element('figure', properties, [element('figcaption', {}, caption), pre])
+
+  function numbered(children: ElementContent[], index: number): Element {
+    return element(
+      'span',
+      { className: ['code-line'], dataLine: step.line + 1 + index },
+      isolated(children),
+    )
+  }
+}
+
+/** The lines of coloured code, each with its end. A colour may go over several. */
+function linesOf(code: readonly ElementContent[]): ElementContent[][] {
+  const lines: ElementContent[][] = []
+  let isEnded = true
+  for (const node of code) {
+    const [only] = node.type === 'element' ? node.children : [node]
+    for (const value of only?.type === 'text' ? only.value.split(/(?<=\n)/) : []) {
+      if (isEnded) lines.push([])
+      lines
+        .at(-1)!
+        .push(node.type === 'element' ? { ...node, children: [text(value)] } : text(value))
+      isEnded = value.endsWith('\n')
+    }
+  }
+  return lines
 }
 
 /**
@@ -22,6 +57,7 @@ export function stepFigure(step: MarkedStep, number: number, pre: Element): Elem
  */
 export function stepFacts(step: MarkedStep): string[] {
   const facts: string[] = [step.language]
+  if (step.isForAgent) facts.push('for the agent, not run by Casefile')
   if (step.timeoutMs !== null) facts.push(`at most ${durationText(step.timeoutMs)}`)
   if (step.cwd !== '.') facts.push(`in ${step.cwd}`)
   if (step.expect.join() !== '0') facts.push(`expects exit ${step.expect.join(' or ')}`)

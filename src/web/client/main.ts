@@ -82,7 +82,7 @@ import { startUndo } from './undo.tsx'
  *   data-file          on a file of a diff: its name; all lines of the file are inside
  *   data-hash          on a file of a diff: changes with what changed in the file
  *   data-side          on the code of a line: of the `old` or the `new` text
- *   data-line          the number of a line, from 1: of output, or of the code on its side of a diff
+ *   data-line          the number of a line, from 1: of output, of a step, or of the code on its side of a diff
  *   data-layout        a link to the `unified` or `split` layout
  *   data-load          a link that loads the lines of a file: `asked`, or `auto` when the reader comes near
  *   data-viewed        the button that marks a file as viewed
@@ -105,6 +105,7 @@ import { startUndo } from './undo.tsx'
  *   data-place         on a comment: its place in the diff, as JSON
  *   data-lines         on a block of the plan: the lines of its source, as `12-14`
  *   data-step          on a block of the plan: the id of its step
+ *   data-steps         on the plan: how many steps it has (plan-lines.ts)
  *
  * The mark of the tab (tab-mark.ts)
  *   data-mark          on main: `waits`, `running` or `failed`

@@ -1,6 +1,7 @@
 import { isOver, isSessionState } from '../../model/session-state.ts'
 import { element } from './dom.ts'
 import { showError } from './forms.tsx'
+import { hiddenStep } from './plan-lines.ts'
 import { refresh } from './refresh.ts'
 import { type Problem, type Sent, send } from './send.ts'
 
@@ -39,9 +40,11 @@ export function startApproval(): void {
     if (!form || !button) return
     const hash = displayedHash()
     const isUnsaved = showUnsavedWarning(form)
+    const isHidden = showHiddenStep(form)
     button.disabled =
       form.hasAttribute('data-barred') ||
       isUnsaved ||
+      isHidden ||
       hash !== reviewed ||
       displayedApproval() === approved
   }
@@ -74,6 +77,7 @@ export function startApproval(): void {
   document.addEventListener('refreshed', onRefreshed)
   document.addEventListener('input', update)
   document.addEventListener('reset', update)
+  addEventListener('resize', update)
   document.addEventListener('click', (event) => {
     const target = event.target as Element
     const shown = target.closest<HTMLButtonElement>('#show-unsaved')
@@ -108,6 +112,7 @@ export function startApproval(): void {
       showFolderBusy(target, problem)
     }
   })
+  update()
 }
 
 /** Approve, or what has to be done before it. */
@@ -183,6 +188,24 @@ function showUnsavedWarning(form: HTMLElement): boolean {
         <button type="button" class="quiet compact" id="show-unsaved" value={unsaved}>
           Show it
         </button>
+      </p>,
+    ),
+  )
+  return true
+}
+
+/** Warns if a step can't be read as a whole in this window; true if so. */
+function showHiddenStep(form: HTMLElement): boolean {
+  const step = hiddenStep()
+  const text = step && `This page doesn't show ${step} as a whole, so it can't approve the plan.`
+  const shown = form.querySelector<HTMLElement>('.hidden-step')
+  if (shown && shown.dataset.step === step) return true
+  shown?.remove()
+  if (!text) return false
+  form.append(
+    element(
+      <p class="notice hidden-step" data-tone="bad" data-own="" data-step={step} role="status">
+        {text} Make the window wider, or use <code>casefile approve</code> in a terminal.
       </p>,
     ),
   )

@@ -15,6 +15,36 @@ export function planText(): HTMLElement | null {
   return document.querySelector<HTMLElement>('#plan-text[data-comments]')
 }
 
+/** How much of the width of the plan a step has to have. */
+const MIN_WIDTH = 0.6
+
+/** A step of the plan that the page does not show as a whole; null if it shows all, or only changes of the plan. */
+export function hiddenStep(): string | null {
+  const plan = document.getElementById('plan-text')
+  const shown = [...(plan?.querySelectorAll<HTMLElement>('[data-step]') ?? [])]
+  if (!plan || document.getElementById('read-whole')) return null
+  const count = new Set(shown.map(({ dataset }) => dataset.step)).size
+  if (count < Number(plan.dataset.steps))
+    return `${Number(plan.dataset.steps) - count} of the steps`
+  // the script of one that is edited is in the form below it
+  const hidden = shown.find(
+    (step) => !step.nextElementSibling?.matches('.step-edit') && !isWhole(step, plan),
+  )
+  return hidden ? `step ${hidden.dataset.step}` : null
+}
+
+function isWhole(step: HTMLElement, plan: HTMLElement): boolean {
+  const code = step.querySelector('pre') ?? step.closest('pre')
+  return (
+    step.checkVisibility({ opacityProperty: true, visibilityProperty: true }) &&
+    step.clientWidth >= MIN_WIDTH * plan.clientWidth &&
+    code !== null &&
+    code.scrollWidth <= code.clientWidth + 1 &&
+    code.scrollHeight <= code.clientHeight + 1 &&
+    step.scrollHeight <= step.clientHeight + 1
+  )
+}
+
 /** The source of the plan that the page shows, and its hash. */
 export function presentPlan(): { source: string; hash: string } {
   const source = document.querySelector<HTMLTextAreaElement>('#edit-plan')?.defaultValue ?? ''

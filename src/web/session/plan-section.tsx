@@ -1,11 +1,16 @@
 import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
 import { counted } from '../../model/amounts.ts'
 import { placedBelow } from '../../model/comment.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
+import { linesOfStep } from '../../model/plan-step.ts'
 import { isUnlimited, type PlanScope, SCOPE_KEYS } from '../../model/scope.ts'
+import { providerText } from '../../model/session.ts'
+import { OWN_PROVIDER } from '../../model/settings.ts'
 import { HunksView } from '../../rendering/diff/hunks-view.tsx'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { slotted } from '../../rendering/markdown/line-slots.ts'
+import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { HelpLink } from '../shell/help-link.tsx'
 import { Tabs } from '../shell/tabs.tsx'
@@ -20,7 +25,7 @@ import type { PlanViewName, SessionPageData } from './session-data.ts'
 
 /** Hypothesis and plan: rendered, as source, or as what changed in it. */
 export function PlanSection({ data }: { data: SessionPageData }) {
-  const { session, json, query, summary, plan } = data
+  const { session, json, query, plan } = data
   if (json.plan === '' && json.hypothesis === '') return null
   const isOpen = session.state === 'plan_ready'
   return (
@@ -30,24 +35,9 @@ export function PlanSection({ data }: { data: SessionPageData }) {
         {isOpen && <HelpLink topic="approve" />}
         {json.plan !== '' && <ViewTabs data={data} />}
       </header>
-      {isOpen && (
-        <p class="muted small" id="plan-facts">
-          {planFacts(json.plan, plan)}
-        </p>
-      )}
+      <Statement data={data} />
       {isOpen && <FolderNotice data={data} />}
       {isOpen && <WallsNotice data={data} />}
-      {query.view === 'rendered' && json.hypothesis !== '' && (
-        <div class="hypothesis" id="hypothesis">
-          <h3>Hypothesis</h3>
-          <RenderedText label="Hypothesis" html={data.hypothesisHtml} text={json.hypothesis} />
-        </div>
-      )}
-      {summary.text !== '' && plan.errors.length === 0 && (
-        <p class="execution-summary" id="execution-summary">
-          {summary.text}
-        </p>
-      )}
       {isOpen && json.plan_unchanged && (
         <p class="notice" data-tone="warn" id="plan-unchanged">
           {UNCHANGED_PLAN}
@@ -56,15 +46,90 @@ export function PlanSection({ data }: { data: SessionPageData }) {
       {isOpen && <PlanErrors data={data} />}
       <ScopeFacts scope={plan.scope} />
       <ReviewList data={data} />
-      <div id="plan-text" data-comments={isOpen ? `${sessionApi(session)}/comments` : undefined}>
-        <PlanText data={data} />
-      </div>
+      {query.view === 'rendered' && json.hypothesis !== '' && (
+        <Written id="hypothesis" title="Hypothesis" by={writerOf(data, false)}>
+          <Hypothesis data={data} />
+        </Written>
+      )}
+      <Written id="plan-written" title="Plan" by={writerOf(data, true)}>
+        <div
+          id="plan-text"
+          data-comments={isOpen ? `${sessionApi(session)}/comments` : undefined}
+          data-steps={plan.steps.length}
+        >
+          <PlanText data={data} />
+        </div>
+      </Written>
       {isOpen && <ApproveBar data={data} />}
       {isOpen && <CommentForm data={data} />}
       {isOpen && <EditForm data={data} />}
       {isOpen && <ReviseForm data={data} />}
     </section>
   )
+}
+
+const MAX_LINKED = 12
+
+/** What Casefile itself says about the plan: outside of what others wrote, and before it. */
+function Statement({ data }: { data: SessionPageData }) {
+  const { json, plan, summary, session } = data
+  const isOpen = session.state === 'plan_ready'
+  const text = plan.errors.length === 0 ? summary.text : ''
+  if (text === '' && !isOpen) return null
+  return (
+    <div class="notice" data-tone="info" id="statement">
+      {text !== '' && <p id="execution-summary">{text}</p>}
+      {isOpen && (
+        <p class="small" id="plan-facts">
+          {planFacts(json.plan, plan)}
+        </p>
+      )}
+      {isOpen && <StepLinks data={data} />}
+    </div>
+  )
+}
+
+/** The style sheet shows them where the outline is not beside the plan. */
+function StepLinks({ data: { markedSteps, query } }: { data: SessionPageData }) {
+  const linked = markedSteps.slice(0, MAX_LINKED)
+  const left = markedSteps.length - linked.length
+  if (query.view === 'diff' || linked.length === 0) return null
+  return (
+    <p class="small step-links">
+      {linked.map(({ id }, index) => (
+        <a href={`#step-${id}`}>
+          {index + 1} {id}
+        </a>
+      ))}
+      {left > 0 && <span>and {left} more</span>}
+    </p>
+  )
+}
+
+interface WrittenProps {
+  id: string
+  title: string
+  by: string
+  children?: Child
+}
+
+/** The frame of a text that others wrote. */
+function Written({ id, title, by, children }: WrittenProps) {
+  return (
+    <section class="written" id={id} aria-labelledby={`${id}-title`}>
+      <h3 id={`${id}-title`}>
+        {title} <span class="muted">{by}</span>
+      </h3>
+      {children}
+    </section>
+  )
+}
+
+function writerOf({ session, planSource, revisions }: SessionPageData, isPlan: boolean): string {
+  const by = isPlan ? revisions.find(({ current }) => current)?.by : undefined
+  if (by === 'request' || by === 'hand') return WRITERS[by]
+  if (session.provider === OWN_PROVIDER) return `from ${planSource}`
+  return `written by ${visibleName(providerText(session))}`
 }
 
 const VIEW_LABELS: Record<PlanViewName, string> = {
@@ -90,7 +155,7 @@ function ViewTabs({ data: { session, query, revisions } }: { data: SessionPageDa
 }
 
 function PlanText({ data }: { data: SessionPageData }) {
-  if (data.query.view === 'source') return <PlanSource data={data} />
+  if (data.query.view === 'source') return <PlanSource data={data} isTarget />
   const { query } = data
   return query.view === 'rendered' ? <RenderedPlan data={data} /> : <Comparison data={data} />
 }
@@ -122,15 +187,21 @@ function Comparison({ data: { comparison } }: { data: SessionPageData }) {
   )
 }
 
-/** If the rendered text leaves something out, the source comes first. */
+/** If the rendered text leaves something out, the source comes first; if there is none, it is all there is. */
 function RenderedPlan({ data }: { data: SessionPageData }) {
   const { json, planHtml, planHidden } = data
-  const rendered =
-    planHtml === null ? (
-      <RenderedText label="Plan" html={null} text={json.plan} />
-    ) : (
-      <div class="markdown">{withComments(planHtml, data)}</div>
+  if (json.plan === '') return <p class="muted">None.</p>
+  if (planHtml === null) {
+    return (
+      <>
+        <p class="notice" data-tone="warn" id="plan-complex">
+          This plan is too complex to render, so here is its source. Casefile runs the lines with ▶.
+        </p>
+        <PlanSource data={data} isTarget />
+      </>
     )
+  }
+  const rendered = <div class="markdown">{withComments(planHtml, data)}</div>
   if (planHidden.length === 0) return rendered
   return (
     <>
@@ -162,12 +233,21 @@ function withComments(html: string, data: SessionPageData) {
   })
 }
 
-function PlanSource({ data }: { data: SessionPageData }) {
+function PlanSource({ data, isTarget = false }: { data: SessionPageData; isTarget?: boolean }) {
   const comments = inlineComments(data.comments)
+  const steps = data.markedSteps.map((step, index) => ({
+    id: step.id,
+    number: index + 1,
+    facts: stepFacts(step),
+    lines: linesOfStep(data.plan.steps[index]!),
+    runs: !step.isForAgent,
+  }))
   return (
     <NumberedSource
       text={data.json.plan}
       label="Source of the plan"
+      steps={steps}
+      isTarget={isTarget}
       below={(line) =>
         comments
           .filter((each) => placedBelow(each) === line)
@@ -179,14 +259,15 @@ function PlanSource({ data }: { data: SessionPageData }) {
   )
 }
 
-/** A text that takes too long to render is shown as it is. */
-function RenderedText({ label, html, text }: { label: string; html: string | null; text: string }) {
-  if (text === '') return <p class="muted">None.</p>
-  if (html !== null) return <div class="markdown">{raw(html)}</div>
+function Hypothesis({ data: { hypothesisHtml, json } }: { data: SessionPageData }) {
+  if (hypothesisHtml !== null) return <div class="markdown">{raw(hypothesisHtml)}</div>
   return (
-    <TextBox label={label} class="plain-text">
-      {visibleText(text)}
-    </TextBox>
+    <>
+      <p class="muted small">It is too complex to render, so here is its source.</p>
+      <TextBox label="Hypothesis" class="plain-text">
+        {visibleText(json.hypothesis)}
+      </TextBox>
+    </>
   )
 }
 

@@ -16,7 +16,7 @@ import { paintTexts } from '../../rendering/diff/decorate.ts'
 import type { DiffLayout, ShownDiff } from '../../rendering/diff/shown-diff.ts'
 import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
-import type { Heading, Slot } from '../../rendering/markdown/options.ts'
+import type { Heading, MarkedStep, Slot } from '../../rendering/markdown/options.ts'
 import { sourceOfPlan } from '../../runners/runbook-plan.ts'
 import { commentsOfSession } from '../../sessions/comments.ts'
 import { type SessionWalls, wallsIfKnown } from '../../sessions/expected-walls.ts'
@@ -83,6 +83,7 @@ export interface SessionPageData extends RenderedPlan {
   terminal: TerminalFacts | null
   plan: PlanReading
   summary: ExecutionSummary
+  markedSteps: readonly MarkedStep[]
   /** Why it can't be planned again, here or in a new session; null if it can, or if that doesn't come next. */
   planObjection: string | null
   revisions: KeptRevision[]
@@ -163,6 +164,10 @@ export async function loadSessionPage(
     name: comment.id,
     line: placedBelow(comment)!,
   }))
+  const markedSteps = plan.steps.map(({ script: _, ...step }, index) => ({
+    ...step,
+    isForAgent: !carried.willRun(plan.steps[index]!),
+  }))
   return {
     comments,
     drafts: comments.filter(isDraft).length,
@@ -199,7 +204,8 @@ export async function loadSessionPage(
       isBroken,
       isBarred: waits && objection !== null,
     }),
-    ...(await renderPlan({ json, plan, view: query.view, base, slots })),
+    markedSteps,
+    ...(await renderPlan({ json, steps: markedSteps, view: query.view, base, slots })),
     revisionRows: newestRevisions(service.plans, revisions),
     comparison:
       query.view === 'diff'
@@ -232,7 +238,7 @@ export interface RenderedPlan {
 
 interface PlanToRender {
   json: { hypothesis: string; plan: string }
-  plan: PlanReading
+  steps: readonly MarkedStep[]
   view: PlanViewName
   base: string
   /** Where comments are shown. */
@@ -245,18 +251,17 @@ interface PlanToRender {
  */
 async function renderPlan({
   json: { hypothesis, plan },
-  plan: { steps },
+  steps,
   view,
   base,
   slots,
 }: PlanToRender): Promise<RenderedPlan> {
   const options = (idPrefix: string) => ({ base, headingShift: 2, idPrefix })
-  const marked = steps.map(({ script: _, ...step }) => step)
   const rendered =
     view === 'rendered' && plan !== ''
       ? await renderEverything(withShownFront(plan), {
           ...options('text-plan-'),
-          steps: marked,
+          steps,
           lines: true,
           slots,
         })

@@ -51,8 +51,11 @@ export function StepList({ data }: { data: SessionPageData }) {
               <StepItem
                 row={row}
                 id={`row-${work.indexOf(row) + 1}`}
-                hasPlan={data.query.view === 'rendered'}
+                hasPlan={data.query.view !== 'diff'}
                 isShort={isOutline}
+                number={
+                  isOutline ? data.plan.steps.findIndex(({ id }) => id === row.plan?.id) + 1 : 0
+                }
               />
             ) : (
               <HeadingItem heading={heading!} />
@@ -109,9 +112,11 @@ interface StepItemProps {
   hasPlan: boolean
   /** Without what every step has: its language. */
   isShort?: boolean
+  /** Of the step in the plan, shown in place of its sign. */
+  number?: number
 }
 
-function StepItem({ row, id, hasPlan, isShort = false }: StepItemProps) {
+function StepItem({ row, id, hasPlan, isShort = false, number }: StepItemProps) {
   const { state, plan } = row
   const { word: usual, sign } = STEP_STATES[state]
   const word = row.isBaseline && state === 'ok' ? 'recorded' : usual
@@ -120,7 +125,7 @@ function StepItem({ row, id, hasPlan, isShort = false }: StepItemProps) {
   return (
     <li class={`step-row ${state}`} id={id}>
       <span class="step-sign" aria-hidden="true">
-        {sign}
+        {number || sign}
       </span>
       <div>
         <div class="step-line">

@@ -53,12 +53,25 @@ export function terminalClass(text: string): string {
 /** Each line is an element; many more would block the service while it renders them. */
 const MAX_NUMBERED = 5000
 
+/** A step in a source: its lines are marked, and its facts stand above them. */
+export interface SourceStep {
+  number: number
+  id: string
+  facts: readonly string[]
+  lines: readonly number[]
+  /** Whether Casefile runs it. */
+  runs: boolean
+}
+
 interface NumberedSourceProps {
   label: string
   text: string
   language?: Language
   /** Of the file, shown below their lines. */
   problems?: readonly Problem[]
+  steps?: readonly SourceStep[]
+  /** Whether links lead to its steps. */
+  isTarget?: boolean
   /** More to show below a line, which counts from 1. */
   below?: (line: number) => Child
 }
@@ -67,22 +80,37 @@ interface NumberedSourceProps {
  * A text with line numbers that are anchors (`#L12`), in colours. Beyond MAX_NUMBERED lines it has neither.
  */
 export async function NumberedSource(props: NumberedSourceProps) {
-  const { label, text, language = 'markdown', problems = [], below } = props
+  const { label, text, language = 'markdown', problems = [], steps = [], below } = props
   const { lines: written, rest } = splitLines(text)
   const lines = written.map(visibleText)
   const tokens = await highlightLines(lines, language)
+  const running = new Set(steps.filter(({ runs }) => runs).flatMap((step) => step.lines))
   return (
     <>
       <TextBox label={label} class="plain-text numbered">
         {lines.map((line, index) => {
           const found = problems.filter((problem) => problem.line === index + 1)
+          const step = steps.find((each) => each.lines[0] === index + 1)
+          const marks = [found.length > 0 && 'bad', running.has(index + 1) && 'runs']
           return (
             <>
+              {step && (
+                <span
+                  class="source-step"
+                  id={props.isTarget ? `step-${step.id}` : undefined}
+                  data-step={step.id}
+                >
+                  {step.runs && '▶ '}
+                  <span class="step-number">{step.number}</span>{' '}
+                  <span class="step-id">{step.id}</span>{' '}
+                  <span class="step-facts">{step.facts.join(' · ')}</span>
+                </span>
+              )}
               <span
-                class={found.length > 0 ? 'source-line bad' : 'source-line'}
+                class={['source-line', ...marks].filter(Boolean).join(' ')}
                 id={`L${index + 1}`}
               >
-                {tokens ? <Code tokens={tokens[index]!} /> : line}
+                <Code tokens={tokens?.[index] ?? [{ text: line }]} />
                 {'\n'}
               </span>
               {found.map(({ message }) => (
