@@ -17,15 +17,15 @@ import { type Baselines, readBaselines } from './state/baselines.ts'
 import { createCaseLists } from './state/case-lists.ts'
 import { readCaseRows } from './state/cases.ts'
 import { readConversations } from './state/conversations.ts'
+import type { Database } from './state/database.ts'
+import { createPlanTexts } from './state/plans.ts'
 import {
-  type Database,
   emptyDatabase,
   memoryDatabase,
   openToRead,
   type ReadOnlyDatabase,
   readDatabase,
-} from './state/database.ts'
-import { createPlanTexts } from './state/plans.ts'
+} from './state/read-database.ts'
 import { createSearchTables, type IndexedCase, type SearchedWords } from './state/search-tables.ts'
 import { TRAILS_FOLDER } from './state/state-folder.ts'
 import { createWebhookStore } from './state/webhooks.ts'

@@ -133,7 +133,7 @@ async function isHealthy(url: string, signal: AbortSignal): Promise<boolean> {
   const client = createClient({ url }, AbortSignal.any([signal, AbortSignal.timeout(HEALTHY_MS)]))
   try {
     const { status, body } = await client.rawRequest('GET', '/health')
-    return status === 200 && body.status === 'ok'
+    return status === 200 && ['ok', 'failing'].includes(body.status)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof AppError || (error as Error).name === 'TimeoutError') return false

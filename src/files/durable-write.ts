@@ -7,6 +7,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { AppError } from '../model/app-error.ts'
 import { hasCode } from './errno.ts'
+import { confirmChange } from './failing-folders.ts'
 import { pinFolder } from './pinned-folder.ts'
 import {
   type ReplaceOptions,
@@ -20,8 +21,8 @@ import { storageError } from './storage-error.ts'
 /**
  * Replaces a file atomically and durably: after any crash it is completely old or completely new, and it is new once
  * this resolves. The new file has another inode: hard links, ACLs and extended attributes are lost; the mode stays,
- * and so does the owner if allowed. If the last step, the sync of the folder, fails, this rejects although readers
- * already see the new file.
+ * and so does the owner if allowed. If only the last step, the sync of the folder, fails, this resolves (see
+ * `confirmChange`).
  *
  * Throws `unreadable_file` for anything but a regular file, `changed_meanwhile` if the file is not `expect`,
  * `storage_full` and `storage_failed`.
@@ -60,7 +61,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   const folder = resolve(path)
   try {
     await mkdirBelow(folder, mode)
-    await syncFolder(dirname(folder))
+    await confirmFolder(dirname(folder))
   } catch (error) {
     if (!hasCode(error, 'EEXIST', 'EISDIR', 'ENOTDIR')) throw storageError(error, path)
     if (isFolder(folder)) return
@@ -70,6 +71,11 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
       { cause: error },
     )
   }
+}
+
+/** `syncFolder` once the change is made: see `confirmChange`. */
+export function confirmFolder(path: string): Promise<void> {
+  return confirmChange(path, () => syncFolder(path))
 }
 
 /** Syncs a folder, so that renames, new names and removals in it survive a crash. */

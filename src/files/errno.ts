@@ -19,7 +19,10 @@ export function isBarred(error: unknown): boolean {
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error && 'code' in error)) return ''
   const code = String(error.code)
-  if (!/^(Unknown system error|UNKNOWN$)/.test(code) || !('errno' in error)) return code
-  const known = Object.entries(constants.errno).find(([, number]) => -number === error.errno)
+  const unknown = /^(?:Unknown system error (-\d+)|UNKNOWN)$/.exec(code)
+  if (!unknown) return code
+  // a native module gives no `errno`
+  const errno = 'errno' in error ? error.errno : Number(unknown[1])
+  const known = Object.entries(constants.errno).find(([, number]) => -number === errno)
   return known?.[0] ?? code
 }

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { type OpenFile, syncDescriptor, writeDescriptor } from './descriptors.ts'
-import { hasCode } from './errno.ts'
+import { codeOf, hasCode } from './errno.ts'
 
 /** An open, synced file with a temporary name. */
 export interface NewFile extends OpenFile {
@@ -64,7 +64,7 @@ export async function openNewFile(
   }
 }
 
-/** Removes the file of a failed write, if possible. */
+/** Removes a temporary name, if possible: a failure must not change the result of what it was for. */
 export async function discard(path: string): Promise<void> {
   try {
     await unlink(path)
@@ -84,7 +84,7 @@ export function discardNow(path: string): void {
 
 /** If it is missing, it was never created or was renamed. Otherwise the next owner removes it at start. */
 function mayStay(error: unknown): void {
-  if (!hasCode(error, 'ENOENT', 'EROFS', 'EACCES', 'EPERM', 'EIO')) throw error
+  if (codeOf(error) === '') throw error
 }
 
 /**

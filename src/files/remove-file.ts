@@ -1,6 +1,6 @@
 import { rmdir, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncFolder } from './durable-write.ts'
+import { confirmFolder } from './durable-write.ts'
 import { hasCode } from './errno.ts'
 import { storageError } from './storage-error.ts'
 
@@ -8,7 +8,7 @@ import { storageError } from './storage-error.ts'
 export async function removeFile(path: string): Promise<void> {
   try {
     await unlink(path)
-    await syncFolder(dirname(path))
+    await confirmFolder(dirname(path))
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw storageError(error, path)
   }
@@ -18,7 +18,7 @@ export async function removeFile(path: string): Promise<void> {
 export async function removeEmptyFolder(path: string): Promise<void> {
   try {
     await rmdir(path)
-    await syncFolder(dirname(path))
+    await confirmFolder(dirname(path))
   } catch (error) {
     if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST', 'EBUSY')) throw storageError(error, path)
   }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { makeFolder, syncFolder } from './durable-write.ts'
+import { confirmFolder, makeFolder } from './durable-write.ts'
 import { hasCode, isBarred } from './errno.ts'
 import { removeStubborn } from './remove-stubborn.ts'
 import { storageError } from './storage-error.ts'
@@ -39,7 +39,7 @@ export async function emptyTrash(trashFolder: string, treeFolder: string): Promi
 
 async function moveAway(path: string, trashed: string): Promise<string | null> {
   const away = await renameTo(path, trashed, trashName(path))
-  if (away !== null) await syncFolder(dirname(path))
+  if (away !== null) await confirmFolder(dirname(path))
   return away
 }
 

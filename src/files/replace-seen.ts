@@ -5,11 +5,11 @@
  * microseconds can be lost.
  */
 
-import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'
+import { closeSync, linkSync, lstatSync, renameSync, type Stats } from 'node:fs'
 import { type Exchange, systemExchange } from '../platform/exchange.ts'
 import { isSameFile, type OpenFile, openRegular, readDescriptor } from './descriptors.ts'
-import { hasCode } from './errno.ts'
-import type { NewFile } from './new-file.ts'
+import { codeOf, hasCode } from './errno.ts'
+import { discardNow, type NewFile } from './new-file.ts'
 import { stampNow } from './read-now.ts'
 
 /**
@@ -93,7 +93,7 @@ function displace(replacement: Replacement, exchange: Exchange | null): boolean 
     if (isLinked && !isSameFile(lstatSync(tracker.link), seen.stats)) return false
     isDone = (exchange && byExchange(replacement, exchange)) ?? byRename(replacement)
   } finally {
-    if (isLinked && !isDone) unlinkSync(tracker.link)
+    if (isLinked && !isDone) discardNow(tracker.link)
   }
   if (isDone && isLinked) tracker.keep(tracker.link, stampedBy(seen.stats, tracker.link))
   else if (isDone) keepOpen(replacement, seen.fd)
@@ -123,7 +123,7 @@ function byExchange(replacement: Replacement, exchange: Exchange): boolean | nul
   let isDone = false
   try {
     if (isSameFile(lstatSync(temp), seen.stats)) {
-      unlinkSync(temp)
+      discardNow(temp)
       isDone = true
     }
   } finally {
@@ -186,16 +186,13 @@ function byRename({ ours, path, seen }: Replacement): boolean {
   return true
 }
 
-/** Errors that mean no second name is possible: another disk, no hard links, no permission, no space. */
-const NO_NAME = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
-const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EROFS', 'ENOENT']
-
+/** False if no second name is possible: another disk, no hard links, no permission, no space. */
 function named(give: () => void): boolean {
   try {
     give()
     return true
   } catch (error) {
-    if (hasCode(error, ...NO_NAME, ...NO_ROOM)) return false
+    if (codeOf(error) !== '') return false
     throw error
   }
 }

@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path'
 import { AppError } from '../model/app-error.ts'
 import { openRegular, readDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
+import { confirmChange } from './failing-folders.ts'
 import { discard, discardNow, openNewFile, writeNewFile } from './new-file.ts'
 import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
 import { type ReplacedFileTracker, replaceSeen } from './replace-seen.ts'
@@ -18,7 +19,7 @@ import { tempName } from './temp-files.ts'
 export interface StagedFile {
   /** Renames it to its final name. If that fails, the file is closed. */
   place(): Promise<void>
-  /** Syncs the folder: resolves once everything placed in it so far is durable. */
+  /** Syncs the folder, so that everything placed in it so far is durable (see `confirmChange`). */
   sync(): Promise<void>
   /** Call at the end. Removes the file if it was not placed. */
   close(): Promise<void>
@@ -161,13 +162,7 @@ async function staged(
           throw await closed(error)
         }
       },
-      async sync() {
-        try {
-          await pinned.sync()
-        } catch (error) {
-          throw storageError(error, path)
-        }
-      },
+      sync: () => confirmChange(dirname(path), pinned.sync),
       close,
     }
   } catch (error) {
@@ -176,19 +171,18 @@ async function staged(
 }
 
 function regularOrNothing(path: string): Stats | null {
-  try {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    if (!stats) return null
-    if (stats.isFile()) return stats
-    const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'
-    throw new AppError(
-      'unreadable_file',
-      `${basename(path)} is ${kind}, so it is not written. Put a regular file in its place.`,
-    )
-  } catch (error) {
-    throw storageError(error, path)
-  }
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (!stats) return null
+  if (stats.isFile()) return stats
+  const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'
+  throw new AppError(
+    'unreadable_file',
+    `${basename(path)} is ${kind}, so it is not written. Put a regular file in its place.`,
+  )
 }
+
+/** The file system has no hard links, or none there. */
+const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL']
 
 /** Renames the temporary file only if the name is free. */
 async function placeNew(
@@ -202,13 +196,13 @@ async function placeNew(
     linkSync(temp, path)
   } catch (error) {
     if (hasCode(error, 'EEXIST')) throw nameTaken(path)
-    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
+    if (!hasCode(error, ...NO_LINKS)) throw error
     // exclusive too, but a power cut can leave a partial file
     await writeNewFile(path, bytes, { mode }).catch((failure: unknown) => {
       throw hasCode(failure, 'EEXIST') ? nameTaken(path) : failure
     })
   }
-  discardNow(temp) // the file has its final name already, so a failure does not matter
+  discardNow(temp)
 }
 
 function alreadyThere(path: string): AppError {

@@ -4,13 +4,18 @@
  * folder: `changed_meanwhile`.
  */
 
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { AppError } from '../model/app-error.ts'
 import { codeOf, hasCode } from './errno.ts'
+import { noteFailing } from './failing-folders.ts'
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG']
-/** Also reported by network disks. */
-const FAILED = ['EIO', 'EROFS', 'ESTALE', 'EUCLEAN', 'EBUSY', 'EMLINK', 'ENOTCONN']
+/** What disks report, also those of a network, removed ones, and those that forbid a call. */
+const FAILED = [
+  ...['EIO', 'EROFS', 'ESTALE', 'EUCLEAN', 'EBUSY', 'EMLINK', 'EACCES', 'EPERM'],
+  ...['ENOTCONN', 'ETIMEDOUT', 'EHOSTDOWN', 'EREMOTEIO', 'ENODEV', 'ENXIO', 'EXDEV', 'EINVAL'],
+  ...['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'ENODATA', 'EBADMSG'],
+]
 /** The disk works, but the process or machine has temporarily run out of a resource. */
 const SHORT = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
 
@@ -36,10 +41,11 @@ const SHORT_OF = 'The system is short of memory or open files'
 
 /**
  * Returns the API error for a write that failed because the disk is full, failing or missing; returns other errors
- * unchanged.
+ * unchanged. The change was not made: what fails after it goes to `confirmChange`.
  */
 export function storageError(error: unknown, path: string): unknown {
   const name = basename(path)
+  if (hasCode(error, ...FULL, ...FAILED)) noteFailing(dirname(path), error)
   if (hasCode(error, ...FULL)) {
     const message = `The change to ${name} was not saved: the storage is full (${codeOf(error)}). Free space, then try again.`
     return new AppError('storage_full', message, { cause: error })
@@ -48,7 +54,7 @@ export function storageError(error: unknown, path: string): unknown {
     const message = `The change to ${name} was not saved: ${SHORT_OF.toLowerCase()} (${codeOf(error)}). Wait a little, then try again.`
     return new AppError('storage_failed', message, { cause: error })
   }
-  if (hasCode(error, ...FAILED, 'EACCES', 'EPERM')) {
+  if (hasCode(error, ...FAILED)) {
     const message = `The change to ${name} was not saved: the storage rejected it (${codeOf(error)}). Check its permissions and the disk, then try again.`
     return new AppError('storage_failed', message, { cause: error })
   }

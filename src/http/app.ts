@@ -75,10 +75,13 @@ async function afterStart({ start }: HttpDeps, c: ServiceContext, next: Next): P
   await next()
 }
 
-/** For a request that changes something: its events are on disk before the response is sent. */
+/**
+ * For a request that changes something: its events are on disk before the response is sent. While events cannot be
+ * stored it is rejected, before it changes anything. If they fail after it has changed the files, it is answered as
+ * made: `/health` says that they wait, and the next request is rejected.
+ */
 async function withEvents({ eventLog }: HttpDeps, next: Next): Promise<void> {
-  // change nothing while events cannot be stored
   if (eventLog.failure) await eventLog.flushed()
   await next()
-  await eventLog.flushed()
+  await eventLog.flushed().catch(() => {}) // the database logs the error
 }

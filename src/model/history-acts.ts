@@ -8,7 +8,7 @@ import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session, SessionEdit } from './session.ts'
 import { objectionTo } from './support.ts'
-import { lastOf, type TrailLine } from './trail.ts'
+import { lastOf, lineInQueue, type TrailLine } from './trail.ts'
 
 /** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
 export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
@@ -155,10 +155,9 @@ export function sessionActs(
       }
       case 'session_state_changed': {
         const sent = lines.find((line) => line.event === 'comments_sent')?.fields
-        return movedActs(name, values, { ...session, ...fields }, sent).map((act) => ({
-          ...act,
-          at,
-        }))
+        const wasQueued = lineInQueue(until.slice(0, -1)) !== undefined
+        const acts = movedActs(name, values, { ...session, ...fields }, { sent, wasQueued })
+        return acts.map((act) => ({ ...act, at }))
       }
       default:
         return []
@@ -181,7 +180,7 @@ function movedActs(
   name: string,
   values: FieldsRead<'session_state_changed'>,
   session: Session,
-  sent: FieldsRead<'comments_sent'> | undefined,
+  { sent, wasQueued }: { sent: FieldsRead<'comments_sent'> | undefined; wasQueued: boolean },
 ): Act[] {
   const { old_state, new_state } = values
   const reason = textOf(values.reason)
@@ -190,8 +189,10 @@ function movedActs(
     const comments = counted(Number(sent.count), 'comment')
     return [{ what: `${name} plan sent back (${comments})`, text: textOf(sent.note) }]
   }
-  if (old_state === 'approved' && new_state === 'plan_ready')
-    return [{ what: `${name} left the line`, text: reason }]
+  if (old_state === 'approved' && new_state === 'plan_ready') {
+    const what = wasQueued ? `${name} left the line` : `${name} approval withdrawn`
+    return [{ what, text: reason }]
+  }
   if (new_state !== 'complete' && new_state !== 'failed' && new_state !== 'abandoned') return []
   const text = [reason?.replace(/(?<![.\s])[.\s]+$/, ''), testText(session), diffText(session)]
   const known = text.filter((part) => part !== undefined)

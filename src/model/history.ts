@@ -97,7 +97,10 @@ const SHAPES: [HistoryKind, RegExp][] = [
   ['approved', /^session \d+ approved (?:.* )?\(plan [0-9a-f]{12}\)$/],
   ['plan', /^session \d+ plan (?:ready|edited)\b/],
   ['run_ended', /^session \d+ (?:complete|failed|abandoned)$/],
-  ['queue', /^session \d+ (?:waits in line|begins to work after waiting in line|left the line)$/],
+  [
+    'queue',
+    /^session \d+ (?:waits in line|begins to work after waiting in line|left the line|approval withdrawn)$/,
+  ],
   ['worktree', /^session \d+ (?:applied \(commit [0-9a-f]{12}\)|worktree discarded)$/],
   ['session', /^session \d+ started \(.*\)$/],
   ['deleted', /^(?:session \d+|a session|proof [0-9a-f]{8} \(.*\)) deleted by hand$/],

@@ -46,6 +46,8 @@ const REMEDIES: Record<ProblemCode, string> = {
   bad_settings: 'Correct the setting as described in the message, or remove its line.',
   untrusted_settings: 'Review the setting, then run casefile trust, or remove it.',
   untrusted_agent_files: 'Review the file, then run casefile trust, or remove it.',
+  not_writable:
+    'Free space, or check the disk and the permissions. This problem disappears once writing works again.',
   state_damaged:
     'Restart the service. It checks the file. If it is damaged, it sets it aside and reads all cases from their files again.',
   state_reset: 'Register the webhooks again. This problem disappears at the next start.',

@@ -37,6 +37,7 @@ export const PROBLEM_CODES = [
   'bad_settings', // casefile.md
   'untrusted_settings', // settings of casefile.md that need the operator's trust
   'untrusted_agent_files', // agent files that need the operator's trust
+  'not_writable', // the disk rejects writes to the state folder or the memory root
   'state_damaged', // casefile.db of the state folder was damaged while the service used it
   'state_reset', // casefile.db of the state folder could not be used and was recreated
   'bad_name', // a folder under cases/ that is no UUID, or a markdown file with an unsupported name

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
-import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
+import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
 import { endRun, type RunEnd } from '../model/decide-session.ts'
 import type { Session } from '../model/session.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
@@ -30,7 +30,8 @@ export interface SessionJobs {
   jobs: Jobs
   /** Registers a job and writes its run record before anything else. */
   start(newJob: Omit<NewJob, 'runId'>, how?: Queueing): Promise<Job>
-  begin(job: Job, change: Change): Promise<CaseFolder>
+  /** `rest` is what may follow the first edit later, if the disk fails between them. */
+  begin(job: Job, change: Change, rest?: Decide): Promise<CaseFolder>
   whileFree: WhileFree
 }
 
@@ -85,9 +86,10 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
 
   /**
    * Makes the first change of a job. If the change is rejected, nothing of the job remains. If it failed after its
-   * first edit (for example on a full disk), the session is ended.
+   * first edit (the disk failed between two files), an approval is withdrawn; a new session is made, and its `rest`
+   * follows; another one is ended.
    */
-  async function begin(job: Job, change: Change): Promise<CaseFolder> {
+  async function begin(job: Job, change: Change, rest?: Decide): Promise<CaseFolder> {
     let began = false
     try {
       return await change((edits) => {
@@ -96,8 +98,15 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
       })
     } catch (error) {
       const state = stateOf(job)
+      if (began && state === 'created' && rest) {
+        deps.log(failureLine(job, error))
+        retryWhileUnwritable(job, () => deps.store.update(job.case_id, rest)).catch(
+          (again: unknown) => deps.log(failureLine(job, again)),
+        )
+        return deps.catalog.folder(job.case_id)!
+      }
       if (began && state !== undefined && isRunning(state)) {
-        const ended = failed(job, error).finally(() => jobs.close(job))
+        const ended = failed(job, error, state === 'approved').finally(() => jobs.close(job))
         // answer the request even if the disk cannot record the end now
         await Promise.race([ended, delay(BEGIN_ENDS_MS, null, { ref: false })])
       } else {
@@ -116,10 +125,10 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   }
 
   /**
-   * Ends the session of a job that could not record its own end: as soon as that can be written, else at the next
-   * start.
+   * Ends the session of a job that could not record its own end, or withdraws its approval: as soon as that can be
+   * written, else at the next start.
    */
-  async function failed(job: Job, error: unknown): Promise<void> {
+  async function failed(job: Job, error: unknown, isWithdrawn = false): Promise<void> {
     deps.log(failureLine(job, error))
     await killRun(job, deps.limits.endRun)
     const why = error instanceof AppError ? error.message : String(error)
@@ -127,7 +136,9 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
       await retryWhileUnwritable(job, () => deps.runGuard.end(job.session_id))
       await endIsolation(deps, job).catch((error: unknown) => deps.log(failureLine(job, error)))
       await retryWhileUnwritable(job, () =>
-        failSession(deps, job, () => `The service could not continue: ${why}`),
+        isWithdrawn
+          ? withdraw(deps, job, `The approval was not stored: ${why}`)
+          : failSession(deps, job, () => `The service could not continue: ${why}`),
       )
       await retryWhileUnwritable(job, () => runs.remove(job.session_id))
     } catch (again) {
@@ -200,6 +211,12 @@ async function endProcesses(
     group === null ? null : endProcessGroup(group, graceMs),
     killRun({ runId, processes, folderId: session_id }, graceMs),
   ])
+}
+
+/** An approved plan that did not start is ready again. */
+async function withdraw(deps: SessionDeps, job: Job, reason: string): Promise<void> {
+  const session = sessionOf(await deps.store.read(job.case_id), job.session_id)
+  if (session.state === 'approved') await backFromLine(deps, session, { reason })
 }
 
 /** Marks a running session as `failed`, with its output so far. */

@@ -159,16 +159,19 @@ function createSessions(deps: SessionDeps & TerminalDeps): {
       folder: null,
       isolated: false,
     })
-    const folder = await begin(job, (decided) =>
-      store.update(
-        caseId,
-        (folder) =>
-          decided([
-            ...decide.createSession(folder, { id, number, ...wanted }, now()),
-            ...(also?.edits(folder) ?? []),
-          ]),
-        { by, ...(also ? { texts: also.texts } : {}) },
-      ),
+    const folder = await begin(
+      job,
+      (decided) =>
+        store.update(
+          caseId,
+          (folder) =>
+            decided([
+              ...decide.createSession(folder, { id, number, ...wanted }, now()),
+              ...(also?.edits(folder) ?? []),
+            ]),
+          { by, ...(also ? { texts: also.texts } : {}) },
+        ),
+      (folder) => decide.caseMove(folder, 'created', wanted.type),
     )
     const session = sessionOf(folder, id)
     jobs.run(job, () => work(job))

@@ -1,6 +1,6 @@
 import type { Problem } from '../model/problem.ts'
 import type { Database } from '../state/database.ts'
-import { stateProblems } from '../state/state-problems.ts'
+import { folderProblems, stateProblems } from '../state/state-problems.ts'
 import type { Scan } from '../workspace/scan.ts'
 import type { FoundPlaces } from '../workspace/settings/places.ts'
 import { desktopProblems } from './notify-deps.ts'
@@ -22,6 +22,7 @@ export function createWorkspaceProblems(deps: ProblemsDeps): () => Promise<Probl
       ...(await agentFileProblems(deps.root, deps.readers, present.files)),
       ...deps.scan.unknownEntries(),
       ...stateProblems(deps.database),
+      ...(await folderProblems(deps.root)),
       ...desktopProblems(present, deps.environment),
     ]
   }

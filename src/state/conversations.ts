@@ -33,15 +33,14 @@ export function createConversationRecords(
       database.write((run) => run('DELETE FROM conversations WHERE id = ?', id))
     },
     currentCase: (folder) => current.get(folder) ?? null,
-    setCurrentCase(folder, caseId) {
-      if (caseId === null) current.delete(folder)
-      else current.set(folder, caseId)
-      database.write((run) =>
+    async setCurrentCase(folder, caseId) {
+      await database.attempt((run) =>
         caseId === null
           ? run('DELETE FROM current_cases WHERE folder = ?', folder)
           : run('INSERT OR REPLACE INTO current_cases VALUES (?, ?)', folder, caseId),
       )
-      return database.flushed()
+      if (caseId === null) current.delete(folder)
+      else current.set(folder, caseId)
     },
   }
 }

@@ -9,18 +9,13 @@
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { makeFolder, syncFolder } from '../files/durable-write.ts'
+import { confirmFolder, makeFolder } from '../files/durable-write.ts'
+import { storageError } from '../files/storage-error.ts'
 import { AppError } from '../model/app-error.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { isIntact, openConnection } from './open-file.ts'
-import { ForeignDatabase, migrate, missingColumns, mustBeOurs } from './schema.ts'
-import {
-  connect,
-  type SqliteConnection,
-  type SqlValue,
-  type Statement,
-  sqliteFault,
-} from './sqlite.ts'
+import { ForeignDatabase } from './schema.ts'
+import { type SqliteConnection, type SqlValue, type Statement, sqliteFault } from './sqlite.ts'
 
 export const DATABASE_FILE = 'casefile.db'
 
@@ -42,12 +37,16 @@ export interface Database {
   write(work: (run: Run) => void, onWritten?: () => void): void
   /** Same as `write`. What the work deletes or replaces is then in no file, not even in the write-ahead log. */
   erase(work: (run: Run) => void, onWritten?: () => void): void
+  /** Runs `work` now. If it cannot be stored, this rejects, and `work` is not done later either. */
+  attempt(work: (run: Run) => void): Promise<void>
   /** While `task` runs, writes are combined into few large transactions. */
   gather<T>(task: () => Promise<T>): Promise<T>
   /** Resolves when everything written before is stored; rejects with the storage error if it could not be. */
   flushed(): Promise<void>
   /** The storage error of the last write; null if it succeeded. */
   readonly failure: unknown
+  /** How many writes wait to be stored. */
+  readonly waiting: number
   /** The file that was set aside when the service opened the database, and why; for `/health`. */
   readonly setAside: string | null
   /** What is wrong with the file, found since it was opened, and what to do; for `/health`. Only a restart helps. */
@@ -66,6 +65,8 @@ interface Work {
 
 /** Maximum number of works in one transaction while they are combined. */
 const GATHERED = 250
+
+const WRITTEN_AGAIN = "INSERT OR REPLACE INTO meta VALUES ('written_again', ?)"
 
 /** Opens the database in the state folder; creates it if there is none. An unusable file is set aside. */
 export async function openDatabase(
@@ -171,7 +172,7 @@ export async function openDatabase(
       connection = openConnection(path)
       inode = statSync(path).ino
     }
-    await syncFolder(folder)
+    await confirmFolder(folder)
   }
 
   function disconnect(): void {
@@ -237,10 +238,10 @@ export async function openDatabase(
     }
   }
 
-  /** Converts SQLite errors about its file to an AppError; returns other errors unchanged. */
+  /** Converts errors of SQLite and the disk about its file to an AppError; returns other errors unchanged. */
   function refusalOf(error: unknown): unknown {
     const fault = sqliteFault(error)
-    if (fault === null) return error
+    if (fault === null) return storageError(error, path)
     const said = (error as Error).message
     if (fault === 'damaged') {
       if (damage === null) noteDamage(said)
@@ -270,11 +271,28 @@ export async function openDatabase(
     }
   }
 
+  function flushed(): Promise<void> {
+    commitGathered()
+    return commit.flushed()
+  }
+
   return {
     all,
     get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
     write: (work, onWritten) => add({ work, onWritten, isErasing: false }),
     erase: (work, onWritten) => add({ work, onWritten, isErasing: true }),
+    async attempt(work) {
+      let isWanted = true
+      // in its place something is written that shows when the disk works again
+      const orNothing = (run: Run) => (isWanted ? work(run) : run(WRITTEN_AGAIN, now()))
+      add({ work: orNothing, onWritten: undefined, isErasing: false })
+      try {
+        await flushed()
+      } catch (error) {
+        isWanted = false
+        throw error
+      }
+    },
     async gather(task) {
       isGathering = true
       try {
@@ -284,12 +302,12 @@ export async function openDatabase(
         commitGathered()
       }
     },
-    flushed() {
-      commitGathered()
-      return commit.flushed()
-    },
+    flushed,
     get failure() {
       return commit.failure?.error ?? null
+    },
+    get waiting() {
+      return commit.waiting
     },
     get setAside() {
       return setAside
@@ -316,74 +334,6 @@ export async function openDatabase(
     } catch (error) {
       if (sqliteFault(error) === null) throw error
     }
-  }
-}
-
-/** Opens an existing database for a command that only reads. */
-export interface ReadOnlyDatabase extends Pick<Database, 'all' | 'get'> {
-  close(): void
-}
-
-/** Null if there is no usable database. */
-export function openToRead(folder: string): ReadOnlyDatabase | null {
-  const path = join(folder, DATABASE_FILE)
-  if (!existsSync(path)) return null
-  const connection = connect(path, { readOnly: true })
-  try {
-    mustBeOurs(connection)
-    const database = readingOf(connection)
-    database.all('SELECT 1 FROM meta LIMIT 1')
-    if (missingColumns(connection).length === 0) return database
-    connection.close()
-    return null
-  } catch (error) {
-    connection.close()
-    if (error instanceof ForeignDatabase || sqliteFault(error) === 'damaged') return null
-    if (/no such table/.test(String(error))) return null
-    throw error
-  }
-}
-
-function readingOf(connection: SqliteConnection): ReadOnlyDatabase {
-  const all = <Row>(sql: string, ...values: SqlValue[]) =>
-    connection.prepare(sql).all(...values) as Row[]
-  return {
-    all,
-    get: (sql, ...values) => all<never>(sql, ...values)[0],
-    close: () => connection.close(),
-  }
-}
-
-/** Empty tables in memory, for a command that reads when there is no database. */
-export function emptyDatabase(): ReadOnlyDatabase {
-  const connection = connect(':memory:')
-  migrate(connection)
-  return readingOf(connection)
-}
-
-/** A writable database in memory, which is lost when the process ends. */
-export function memoryDatabase(): Pick<Database, 'all' | 'get' | 'write' | 'flushed' | 'failure'> {
-  const connection = connect(':memory:')
-  migrate(connection)
-  return {
-    ...readingOf(connection),
-    write(work, onWritten) {
-      work((sql, ...values) => void connection.prepare(sql).run(...values))
-      onWritten?.()
-    },
-    flushed: async () => {},
-    failure: null,
-  }
-}
-
-/** Returns the result of `read` on the database; null if there is none. */
-export function readDatabase<T>(folder: string, read: (database: ReadOnlyDatabase) => T): T | null {
-  const database = openToRead(folder)
-  if (database === null) return null
-  try {
-    return read(database)
-  } finally {
-    database.close()
   }
 }
 

@@ -17,6 +17,7 @@ export interface RunRecord {
 }
 
 export interface RunRecords {
+  /** If it rejects, no record is stored later either. */
   write(record: RunRecord): Promise<void>
   remove(sessionId: string): Promise<void>
   /** The records of a service that died. */
@@ -46,10 +47,9 @@ export function createRunRecords(database: Database, log: (line: string) => void
   return {
     write(record) {
       const text = JSON.stringify(record)
-      database.write((run) =>
+      return database.attempt((run) =>
         run('INSERT OR REPLACE INTO runs VALUES (?, ?)', record.session_id, text),
       )
-      return database.flushed()
     },
     remove(sessionId) {
       database.write((run) => run('DELETE FROM runs WHERE session_id = ?', sessionId))

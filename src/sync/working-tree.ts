@@ -7,7 +7,7 @@
 import { constants } from 'node:fs'
 import { lstat, open, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createDurable, makeFolder, syncFolder, writeDurable } from '../files/durable-write.ts'
+import { confirmFolder, createDurable, makeFolder, writeDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { stampNow } from '../files/read-now.ts'
 import type { ReplacedFileTracker } from '../files/replace-seen.ts'
@@ -241,7 +241,7 @@ async function removeFile(git: RecordGit, place: string, expect: Buffer): Promis
     await putBack(git)
     throw new AppError('changed_meanwhile', `${place} was changed.`)
   }
-  await syncFolder(dirname(place))
+  await confirmFolder(dirname(place))
   await rm(away, { force: true })
   await rm(note, { force: true })
   await removeEmptyFolders(git, dirname(place))

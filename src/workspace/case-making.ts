@@ -1,13 +1,13 @@
 /** Creates the memory root, case folders and new cases. A new case folder gets its final name when it is complete. */
 
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { createDurable, makeFolder, syncFolder } from '../files/durable-write.ts'
+import { confirmFolder, createDurable, makeFolder, syncFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { isFolderNow } from '../files/folder-names.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { writeNewFile } from '../files/new-file.ts'
+import { removeStubborn } from '../files/remove-stubborn.ts'
 import { storageError } from '../files/storage-error.ts'
 import { trashName } from '../files/temp-files.ts'
 import { CASE_FILE } from '../markdown/case-file.ts'
@@ -108,9 +108,9 @@ export async function createCaseFolder(
     mkdirSync(hidden)
     await fillFolder(hidden, files)
     renameSync(hidden, folder)
-    await syncFolder(layout.cases)
+    await confirmFolder(layout.cases)
   } catch (error) {
-    await rm(hidden, { recursive: true, force: true })
+    await removeStubborn(hidden)
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) {
       throw new AppError('already_exists', `There is already a case ${id}.`, { cause: error })
     }

@@ -55,12 +55,21 @@ interface Staged {
   appended: StagedHistory | null
 }
 
+/** A later edit of a decision that waits on the disk, and the id of its pending history lines. */
+interface Ready {
+  edited: StagedEdit
+  begun: number
+}
+
 /** Writes edits to disk and their results to the catalog. */
 export interface EditWriter {
   /** Adds a newly created case to the catalog and publishes it. */
   made(id: string, written: MadeFiles): Promise<void>
-  write(id: string, edit: RecordedEdit, attempt: number): Promise<boolean>
-  follow(id: string, decidedOn: CaseFolder, edits: RecordedEdit[]): Promise<void>
+  /**
+   * Writes the edits of one decision. Returns false, with nothing changed, if a file was saved by someone else since, so
+   * that the change is decided again.
+   */
+  write(decidedOn: CaseFolder, edits: RecordedEdit[], attempt: number): Promise<boolean>
   /** Appends pending history lines that could not be written before. */
   record(id: string): Promise<void>
 }
@@ -98,12 +107,59 @@ export function createEditWriter(
   }
 
   /**
-   * Writes one edit. Returns false if the file was saved by someone else since, so that the change is decided again.
+   * All files are on the disk before the first one gets its name, so that a disk without room for one of them changes
+   * nothing.
    */
   async function write(
+    decidedOn: CaseFolder,
+    edits: RecordedEdit[],
+    attempt: number,
+  ): Promise<boolean> {
+    const { id } = decidedOn.case
+    const [first, ...others] = edits
+    if (!first) return true
+    const ready: (Ready | null)[] = []
+    try {
+      for (const other of others) ready.push(await prepare(id, other))
+      if (!(await writeOne(id, first, attempt))) return false
+      await follow(decidedOn, others, ready)
+      return true
+    } catch (error) {
+      if (ready.length === others.length) throw error
+      return decideAgain(error, attempt)
+    } finally {
+      for (const each of ready) {
+        if (!each) continue
+        history.drop(each.begun)
+        await each.edited.close()
+      }
+    }
+  }
+
+  async function prepare(id: string, { edit, lines }: RecordedEdit): Promise<Ready | null> {
+    if (edit.file === 'ignored-state') return null
+    const known = catalog.entry(id)!
+    const edited = await stageEdit(layout, known, edit, deps)
+    return { edited, begun: beginLines(known, edit, lines) }
+  }
+
+  function beginLines(known: CaseEntry, edit: FileEdit, lines: string[]): number {
+    return lines.length > 0 ? history.begin(known.id, lines, changedFile(known, edit)) : 0
+  }
+
+  /** Pauses before the change is decided again, if an error means that. */
+  async function decideAgain(error: unknown, attempt: number): Promise<false> {
+    if (!isChanged(error) || attempt >= ATTEMPTS) throw error
+    await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
+    return false
+  }
+
+  /** Writes one edit, whose file may be staged. Returns false if it was saved by someone else since. */
+  async function writeOne(
     id: string,
     { edit, lines }: RecordedEdit,
     attempt: number,
+    ready: Ready | null = null,
   ): Promise<boolean> {
     const known = catalog.entry(id)!
     if (edit.file === 'ignored-state') {
@@ -112,19 +168,17 @@ export function createEditWriter(
       return true
     }
     const hasLines = lines.length > 0
-    const begun = hasLines ? history.begin(id, lines, changedFile(known, edit)) : 0
+    const begun = ready?.begun ?? beginLines(known, edit, lines)
     let staged: Staged | null = null
     try {
       // so that a power cut between the two files does not lose who approved; edits of other files are found at start
       if (hasLines && isTrail(edit)) await history.sync()
-      staged = await stage(known, edit, lines)
+      staged = await stage(known, edit, lines, ready?.edited ?? null)
       await staged.edited.place()
     } catch (error) {
       await staged?.appended?.close()
       if (hasLines) history.drop(begun)
-      if (!isChanged(error) || attempt >= ATTEMPTS) throw error
-      await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
-      return false
+      return decideAgain(error, attempt)
     }
     if (hasLines) history.made(begun)
     deps.stability.noteOwnWrite(staged.edited.path)
@@ -138,10 +192,15 @@ export function createEditWriter(
   }
 
   /** Writes the edited file and the history in parallel. Errors of the history are reported when it is placed. */
-  async function stage(known: CaseEntry, edit: FileEdit, lines: string[]): Promise<Staged> {
+  async function stage(
+    known: CaseEntry,
+    edit: FileEdit,
+    lines: string[],
+    ready: StagedEdit | null,
+  ): Promise<Staged> {
     const due = lines.length > 0 ? history.due(known.id).lines.concat(lines) : []
     const [edited, appended] = await Promise.allSettled([
-      stageEdit(layout, known, edit, deps),
+      ready ?? stageEdit(layout, known, edit, deps),
       due.length > 0 ? stageHistory(deps, known, due) : null,
     ])
     const stagedHistory = appended.status === 'fulfilled' ? appended.value : null
@@ -152,7 +211,7 @@ export function createEditWriter(
 
   /**
    * Places the history after the file and syncs both: together if they are in the same folder, else the file first.
-   * Then publishes the change, even if the sync failed, as it is in the files.
+   * Then publishes the change.
    */
   async function finish(
     known: CaseEntry,
@@ -165,11 +224,10 @@ export function createEditWriter(
       return syncing
     }
     const isBeside = edit.file === 'case'
-    if (!isBeside) await Promise.allSettled([sync()])
+    if (!isBeside) await sync()
     const notes = await recorded(known, appended, isBeside ? sync : undefined)
-    const [synced] = await Promise.allSettled([sync()])
-    await apply({ ...known, notes }, edit, edited.text, synced.status === 'fulfilled')
-    if (synced.status === 'rejected') throw synced.reason
+    await sync()
+    await apply({ ...known, notes }, edit, edited.text)
   }
 
   /**
@@ -220,10 +278,18 @@ export function createEditWriter(
    * Writes the edits after the first one, which cannot be undone. If someone saved such a file since, the edit is
    * applied to the new version. If a person has just set the same field, their value stays.
    */
-  async function follow(id: string, decidedOn: CaseFolder, edits: RecordedEdit[]): Promise<void> {
-    for (const { edit: wanted, lines } of edits) {
+  async function follow(
+    decidedOn: CaseFolder,
+    edits: RecordedEdit[],
+    prepared: (Ready | null)[],
+  ): Promise<void> {
+    const { id } = decidedOn.case
+    for (const [index, { edit: wanted, lines }] of edits.entries()) {
       let edit = wanted
-      for (let attempt = 1; !(await write(id, { edit, lines }, attempt)); attempt++) {
+      let ready = prepared[index] ?? null
+      prepared[index] = null
+      for (let attempt = 1; !(await writeOne(id, { edit, lines }, attempt, ready)); attempt++) {
+        ready = null
         const present = await current(id)
         if (edit.file === 'session') edit = renumbered(edit, present)
         if (edit.file !== 'case') continue
@@ -235,12 +301,7 @@ export function createEditWriter(
   }
 
   /** Updates the catalog with what was written, and publishes the change. */
-  async function apply(
-    known: CaseEntry,
-    edit: FileEdit,
-    text: string,
-    isSynced: boolean,
-  ): Promise<void> {
+  async function apply(known: CaseEntry, edit: FileEdit, text: string): Promise<void> {
     const { id } = known
     const entry: CaseEntry = {
       ...known,
@@ -267,18 +328,18 @@ export function createEditWriter(
       entry.deleted = {}
       entry.problems = known.problems.filter(({ code }) => code !== 'session_missing')
     }
-    await publishEdit(entry, edit, isSynced)
+    await publishEdit(entry, edit)
   }
 
-  async function publishEdit(entry: CaseEntry, edit: Edit, isSynced = true): Promise<void> {
+  async function publishEdit(entry: CaseEntry, edit: Edit): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
-    if (isSynced) await deps.baselines.written(edit, entry, ignored)
+    await deps.baselines.written(edit, entry, ignored)
     const known = catalog.entry(entry.id)
     catalog.put(entry)
     publish({ caseId: entry.id, found: differences(known, entry), source: 'service' })
   }
 
-  return { made, write, follow, record }
+  return { made, write, record }
 }
 
 function isTrail({ file }: Edit): boolean {

@@ -16,7 +16,9 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
   const proofs: Record<string, ProofFacts> = {}
   for (const proof of folder.proofs) {
     const { hash } = entry.proofs.get(proof.id)!
-    proofs[proof.id] = { type: proof.type, verified: countsAsVerified(proof), hash }
+    // one that cannot be read now has not changed for all we know
+    const known = hash === '' ? before?.proofs[proof.id] : undefined
+    proofs[proof.id] = known ?? { type: proof.type, verified: countsAsVerified(proof), hash }
   }
   const sessions: Record<string, number> = {}
   for (const { id, trail } of folder.sessions) sessions[id] ??= nextTrailNumber(trail) - 1

@@ -43,14 +43,16 @@ const REASONS = {
   not_a_file: ['unreadable', 'this is not a regular file'],
   too_large: ['too_large', 'the file is larger than the service reads'],
   no_permission: ['unreadable', 'the service has no permission to read the file'],
-  io_error: ['unreadable', 'a disk error prevents reading the file'],
+  io_error: ['unreadable', 'an error of the system prevents reading the file'],
 } as const
 
 /** Decodes a file that was read: its text, or the problem that makes it unreadable. */
 export function decoded(read: ReadResult, file: string): Decoded {
   if (!read.ok) {
     const [code, message] = REASONS[read.reason]
-    return { ok: false, problem: { code, file, line: null, message }, hash: '', stamp: null }
+    const cause = read.reason === 'io_error' ? ` (${read.detail})` : ''
+    const problem = { code, file, line: null, message: message + cause }
+    return { ok: false, problem, hash: '', stamp: null }
   }
   const hash = hashOf(read.bytes)
   const text = decodeUtf8(read.bytes)

@@ -1,8 +1,7 @@
 /**
  * The only way the service changes a case: take the case's mutex, read its files, decide, write, update the catalog.
- * Before an edit of several files the store checks for disk space (`files/room.ts`). If the disk is full, the request
- * fails with `storage_full` and nothing changes. If the disk fills up between two files, the first file stays
- * written, and the missing history line is written later.
+ * If the disk is full, the request fails with `storage_full` and nothing changes. If the disk fails between the renames
+ * of two files, the first file stays written, and the missing history line is written later.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -25,7 +24,7 @@ import { hashOf } from './record.ts'
 import type { Scan } from './scan.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
-import { mustBeReadable, mustFit, mustHaveRoomFor } from './write-edit.ts'
+import { mustBeReadable, mustFit } from './write-edit.ts'
 
 export interface UpdateOptions {
   /** Load the sections of this session for the decision (`folder.texts`). */
@@ -102,7 +101,7 @@ const GIT_TIMEOUT_MS = 10_000
 export function createStore(deps: StoreDeps): Store {
   const { layout, catalog, scan, mutex, gitTimeoutMs = GIT_TIMEOUT_MS } = deps
   const running = new Set<string>()
-  const { made, write, follow, record } = createEditWriter(deps, current)
+  const { made, write, record } = createEditWriter(deps, current)
 
   let isClosed = false
 
@@ -162,11 +161,8 @@ export function createStore(deps: StoreDeps): Store {
         if (options.history) input.history = (await historyOf(layout, id)) ?? []
         const edits = decide(input)
         mustBeReadable(catalog.entry(id)!, edits)
-        const [first, ...others] = edits.map((edit) => recorded(folder, edit, options.by))
-        if (others.length > 0) await mustHaveRoomFor(layout.caseFolder(id), edits)
-        if (first && !(await write(id, first, attempt))) continue
-        await follow(id, folder, others)
-        return catalog.folder(id)!
+        const all = edits.map((edit) => recorded(folder, edit, options.by))
+        if (await write(folder, all, attempt)) return catalog.folder(id)!
       }
     })
   }

@@ -40,15 +40,17 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     const value = record.value!
     const { number } = value
     const file = `${caseId}/sessions/${number}.md`
-    if (!record.readable) return readSessionTexts((await lastGood.recall(file)) ?? '', value)
+    const lastTexts = async () => readSessionTexts((await lastGood.recall(file)) ?? '', value)
+    if (!record.readable) return lastTexts()
     // if somebody changed the audit trail, the same bytes are checked against another one
     const key = `${file} ${record.hash} ${value.trail.length}`
     const known = sessions.get(key)
     if (known) return known
     const read = await textAt(layout.sessionFile(caseId, number), caseId, MAX_SESSION_BYTES)
-    const reading = await readSessionTexts(read?.text ?? '', value)
+    if (!read) return { ...(await lastTexts()), problems: [] }
+    const reading = await readSessionTexts(read.text, value)
     // a changed file may be another session's, so its problems do not apply
-    if (read?.hash !== record.hash) return { ...reading, problems: [] }
+    if (read.hash !== record.hash) return { ...reading, problems: [] }
     if (reading.value !== null) sessions.set(key, reading)
     return reading
   }

@@ -3,9 +3,6 @@
  * it since.
  */
 
-import { join } from 'node:path'
-import { stampNow } from '../files/read-now.ts'
-import { mustHaveRoom } from '../files/room.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { changedMeanwhile, type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
 import { CASE_FILE, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
@@ -195,26 +192,6 @@ export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
             : undefined
     if (record && !record.readable) throw unreadable(fileOf(edit), record)
   }
-}
-
-/** Allocation unit of most file systems. */
-const BLOCK_BYTES = 4096
-
-/**
- * Throws `storage_full` if the disk has no room for the edits: each file, what is added, and its name. Called before
- * any edit is written.
- */
-export function mustHaveRoomFor(caseFolder: string, edits: readonly Edit[]): Promise<void> {
-  let bytes = 0
-  for (const edit of edits) {
-    const present =
-      edit.file === 'ignored-state' ? 0 : (stampNow(join(caseFolder, fileOf(edit)))?.size ?? 0)
-    const picture = edit.file === 'new-proof' ? edit.picture : null
-    const others = picture ? { ...edit, picture: null } : edit
-    const wanted = present + Buffer.byteLength(JSON.stringify(others)) + (picture?.length ?? 0)
-    bytes += (Math.ceil(wanted / BLOCK_BYTES) + 1) * BLOCK_BYTES
-  }
-  return mustHaveRoom(caseFolder, bytes, caseFolder)
 }
 
 async function changed<T>(

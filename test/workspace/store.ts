@@ -376,14 +376,17 @@ t.test('a line of the trail comes behind those that git brings in the same momen
   const line = (event: string) =>
     ({ number: TRAIL.length + 1, time: NOW, event, fields: {} }) as TrailLine
   let runs = 0
+  // between the two files: the first one is written, the other waits on the disk
+  const stop = app.service.changes.subscribe(() => {
+    stop()
+    writeFileSync(lock, '')
+    saveNow(app.file(CASE.id, 'sessions', `${number}.md`), (text) => {
+      return `${text}${trailLineText(line('theirs'))}\n`
+    })
+    void app.service.git.waitUntilIdle(0).then(() => unlinkSync(lock)) // it sees whose the save is
+  })
   const folder = await app.service.store.update(CASE.id, () => {
-    if (runs++ === 0) {
-      writeFileSync(lock, '')
-      saveNow(app.file(CASE.id, 'sessions', `${number}.md`), (text) => {
-        return `${text}${trailLineText(line('theirs'))}\n`
-      })
-      void app.service.git.waitUntilIdle(0).then(() => unlinkSync(lock)) // it sees whose the save is
-    }
+    runs++
     return [
       { file: 'case', edit: { fields: { title: 'New' } } },
       { file: 'session', number, edit: { lines: [line('ours')] } },
@@ -421,7 +424,7 @@ t.test('a person who saves while our file is being written loses nothing either'
 })
 
 /** Holds each sync of a folder until `act` calls what it is given, with an error or without. */
-function onFolderSync(t: Test, act: (end: (error?: Error) => void) => void, folder?: string): void {
+function onFolderSync(t: Test, act: (end: (error?: Error) => void) => void, folder?: string) {
   const { fsync } = fsNow
   const held = (fd: number, done: fsNow.NoParamCallback) => {
     const stat = fsNow.fstatSync(fd)
@@ -436,6 +439,7 @@ function onFolderSync(t: Test, act: (end: (error?: Error) => void) => void, fold
   fsNow.fsync = Object.assign(held, { __promisify__: fsync.__promisify__ })
   syncBuiltinESMExports()
   t.teardown(release)
+  return release
 }
 
 t.test('a new case has its name once it is whole', async (t) => {
@@ -475,12 +479,23 @@ t.test('a change is logged and answered when its folder is synced, with its hist
   t.match(await answer, { status: 200, json: { title: 'New' } })
   t.strictSame([logged, held.length], [['case_updated'], 1], 'and sent once')
 
-  const refused = app.request('PUT', `/cases/${id}`, { title: 'Newer' })
+  const unsure = app.request('PUT', `/cases/${id}`, { title: 'Newer' })
   await until(() => held.length > 1)
+  const probes = onFolderSync(t, failsToSync, app.file(id))
   isOver = true
-  held[1]!(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' }))
-  t.match(await refused, { json: { code: 'storage_failed' } }, 'a sync that fails is no success')
+  failsToSync(held[1]!)
+  t.match(await unsure, { json: { title: 'Newer' } }, 'the file has the change, so it is made')
+  t.match((await app.request('GET', '/health')).json, {
+    status: 'failing',
+    problems: [{ code: 'not_writable', file: `memory/cases/${id}`, message: /\(EIO\)/ }],
+  })
+  probes()
+  t.match((await app.request('GET', '/health')).json, { status: 'ok', problems: { length: 0 } })
 })
+
+function failsToSync(end: (error?: Error) => void): void {
+  end(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' }))
+}
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(setImmediate)

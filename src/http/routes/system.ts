@@ -16,7 +16,7 @@ export const systemEndpoints = [
     tag: 'System',
     summary: 'Health check',
     description:
-      'Says whether the service is ready, and whether it detects changes of files at once. `status` is always `ok`.',
+      'Says whether the service is ready, and whether it detects changes of files at once. `status` is `ok`, or `failing` while the disk rejects writes: `problems` has the cause and what to do.',
     responses: { 200: { description: 'The service is running.', json: health } },
     handle: async ({ c, service }) => answerJson(c, await readHealth(service)),
   }),
@@ -68,15 +68,16 @@ async function readHealth(service: HttpDeps): Promise<HealthJson> {
   const indexing = service.start.stage() === 'indexing'
   if (!indexing) await service.synchronizer.freshenAll()
   const { watching, trouble } = service.watching()
+  const problems = await service.problems()
   return {
-    status: 'ok',
+    status: problems.some(({ code }) => code === 'not_writable') ? 'failing' : 'ok',
     indexing,
     workspace: basename(service.layout.root),
     cases: service.catalog.size(),
     watching,
     ...(trouble ?? {}),
     webhooks: service.webhooks.summary(),
-    problems: await service.problems(),
+    problems,
     hooks_not_understood: service.conversations.notUnderstood.list(),
   }
 }

@@ -21,7 +21,7 @@ const notUnderstood = notUnderstoodSchema.meta({ id: 'HookNotUnderstood' })
 
 export const health = z
   .object({
-    status: z.literal('ok'),
+    status: z.enum(['ok', 'failing']).describe('`failing`: the disk rejects writes.'),
     indexing: z
       .boolean()
       .describe('True while the files are read after a start. Requests that need the files wait.'),

@@ -164,6 +164,7 @@ function What({ data: { id }, item }: { data: CasePageData; item: TimelineItem }
     case 'queue':
       if (what.endsWith(' waits in line')) return <>put {link} in line</>
       if (what.endsWith(' left the line')) return <>took {link} out of the line</>
+      if (what.endsWith(' approval withdrawn')) return <>withdrew the approval of {link}</>
       return <>began the work of {link}, which waited in line</>
     case 'worktree': {
       const commit = appliedCommit(what)
