@@ -9,12 +9,14 @@ import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { planViolation } from '../model/plan-violation.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
+import { readRunsLater } from '../model/runs-later.ts'
 import { outOfScopeFiles } from '../model/scope.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations, stepsTime } from '../model/session-durations.ts'
 import { failureText } from '../model/session-failure.ts'
 import { sessionUsage } from '../model/session-usage.ts'
 import { objectionTo } from '../model/support.ts'
+import { lastOf } from '../model/trail.ts'
 import { usageTotal } from '../model/usage.ts'
 import { goesOn } from '../platform/processes.ts'
 import { commentsOfSession } from '../sessions/comments.ts'
@@ -92,6 +94,7 @@ export async function serializeSession(
     base: baseOf(session.trail),
     tests_before: testsBefore(session.trail),
     refused: refusedActions(session.trail),
+    runs_later: readRunsLater(lastOf(session.trail, 'runs_later')?.fields),
     out_of_scope: outOfScopeFiles(session.trail),
     plan_violation: planViolation(session),
     proof_attached: hasProof(session, folder.proofs),

@@ -6,7 +6,6 @@ import {
   diffLine,
   isAgentRun,
   lineOf,
-  outOfScopeLine,
   say,
   short,
   startLine,
@@ -25,6 +24,7 @@ import {
   yes,
 } from './event-row.ts'
 import { approverIn, PLACES } from './history.ts'
+import { LEFT_EVENTS } from './left-events.ts'
 import { QUEUE_EVENTS } from './queue-events.ts'
 import {
   caseState,
@@ -291,6 +291,7 @@ export const EVENTS = {
   ...QUEUE_EVENTS,
   ...AGENT_EVENTS,
   ...BEFORE_EVENTS,
+  ...LEFT_EVENTS,
   ...WORKTREE_EVENTS,
   working_folder_changed: entry(
     { files: z.array(text) },
@@ -337,13 +338,6 @@ export const EVENTS = {
         deletions: 1,
         files: 1,
       },
-    },
-  ),
-  out_of_scope: entry(
-    { files: z.array(text), more: optional(count) },
-    {
-      line: ({ files, more }) => outOfScopeLine(files, more),
-      example: { files: ['package.json'] },
     },
   ),
   evidence_recorded: entry(

@@ -36,6 +36,8 @@ type WorkOutcome = WorkResult &
     plan: string
     folderDiff: FolderDiff
     workdir: string
+    /** What it left that starts by itself later. */
+    left: readonly NewTrailLine[]
   }
 
 /** Records the end of a run with its evidence. A complete session moves its case. */
@@ -129,6 +131,7 @@ async function endOf(
       state,
       reason,
       results: [
+        ...outcome.left,
         ...evidenceLines(folderDiff, steps.tests, compared),
         ...(state === 'complete' ? [recorded] : []),
       ],

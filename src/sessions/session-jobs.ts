@@ -23,6 +23,7 @@ import {
   type Queueing,
   retryWhileUnwritable,
 } from './jobs.ts'
+import { forgetRun, leftBehind } from './left-behind.ts'
 import { backFromLine } from './queue.ts'
 
 /** Starts and cleans up the job of a session, whatever the job does. */
@@ -140,7 +141,7 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
           ? withdraw(deps, job, `The approval was not stored: ${why}`)
           : failSession(deps, job, () => `The service could not continue: ${why}`),
       )
-      await retryWhileUnwritable(job, () => runs.remove(job.session_id))
+      await retryWhileUnwritable(job, () => forgetRun(deps, job.session_id))
     } catch (again) {
       deps.log(failureLine(job, again))
     }
@@ -180,7 +181,7 @@ export async function recover(deps: SessionDeps): Promise<void> {
       if (ending.status === 'rejected') throw ending.reason
       await endIsolation(deps, { ...record, runId: record.mark, ending: 'stop' })
       await endSession(deps, record)
-      await deps.runs.remove(record.session_id)
+      await forgetRun(deps, record.session_id)
     } catch (error) {
       // the record stays, so that the next start tries again
       const why =
@@ -222,10 +223,11 @@ async function withdraw(deps: SessionDeps, job: Job, reason: string): Promise<vo
 /** Marks a running session as `failed`, with its output so far. */
 async function failSession(
   deps: SessionDeps,
-  { case_id, session_id, number }: Pick<RunRecord, 'case_id' | 'session_id' | 'number'>,
+  run: Pick<RunRecord, 'case_id' | 'session_id' | 'number'>,
   why: (state: string) => string,
 ): Promise<void> {
   const { store, layout, now } = deps
+  const { case_id, session_id, number } = run
   const folder = await store.read(case_id)
   const present = sessionOf(folder, session_id)
   if (present.state === 'complete') await moveCase(deps, case_id, present.type)
@@ -238,10 +240,12 @@ async function failSession(
     ? await stepEvidence(layout, case_id, number, present.trail, layout.root)
     : null
   const planned = worked ? '' : await planOutput(layout, case_id, number, present.trail)
+  const left = worked ? await leftBehind(deps, { ...run, ending: 'stop' }) : null
   const edit = (folder: CaseFolder): Edit[] => {
     const session = sessionOf(folder, session_id)
     const strange = folder.texts ? strangePlan(session, folder.texts.plan) : ''
-    const reason = why(present.state) + strange
+    const also = left?.why ? ` The run should have been stopped: ${left.why}.` : ''
+    const reason = why(present.state) + strange + also
     const output = boundedOutput(number, [steps?.output ?? planned, planned || steps ? reason : ''])
     const isAbandoned = !worked && session.origin === 'terminal'
     const end: RunEnd = {
@@ -249,6 +253,7 @@ async function failSession(
       // the agent goes on in its terminal, and its next plan begins another session
       state: isAbandoned ? 'abandoned' : 'failed',
       reason,
+      ...(left ? { results: left.lines } : {}),
       ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
       ...(steps ? { evidence: { tests: steps.tests, failed_tests: steps.failed_tests } } : {}),
     }

@@ -8,7 +8,7 @@ import { type Session, sessionMove } from '../model/session.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { type NewTrailLine, standingApproval } from '../model/trail.ts'
 import type { AgentSpec } from '../runners/agents/agent.ts'
-import type { WorkRequest, WorkResult } from '../runners/contract.ts'
+import type { RunReport, WorkRequest, WorkResult } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import type { Sandbox } from '../runners/process/sandbox.ts'
@@ -24,6 +24,7 @@ import { finishRun, type RunPlace } from './finish-run.ts'
 import { type EarlyTree, startDiff } from './folder-diff.ts'
 import { beginIsolation, type IsolatedWork, whyNotKept, whyUntrustedAt } from './isolation.ts'
 import { type Job, updateWithRetry } from './jobs.ts'
+import { forgetRun, type LeftWatch, watchLeft } from './left-behind.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
@@ -84,11 +85,15 @@ export async function execute(
     redactor: deps.redactor,
     scope: reading.scope,
   }
-  const diffRun = await startDiff(compared, place, earlyTree(worker))
+  const [diffRun, watch] = await Promise.all([
+    startDiff(compared, place, earlyTree(worker)),
+    watchLeft(deps, job, isolated),
+  ])
   try {
-    const outcome = await work(deps, job, worker, { ...approved, isolated, session })
+    const outcome = await work(deps, job, worker, { ...approved, isolated, session, watch })
     await killLeftovers(deps, job)
     await deps.runGuard.end(session_id)
+    const left = await watch.end()
     const replaced = replacedReason(await places.replaced())
     const found = await diffRun.finish()
     const uncommitted = await whyNotKept(deps, job)
@@ -96,13 +101,16 @@ export async function execute(
     const folderDiff = isolated && 'reason' in found ? await diffRun.finish() : found
     const workdir = job.folder!
     job.release() // no process of the run works there now; only the result remains to be recorded
-    const ended = failIfReplaced(outcome, replaced ?? uncommitted)
-    await finishRun(deps, job, session, { ...ended, plan, folderDiff, workdir })
+    // a run that was ended by what it wrote says no other reason
+    const own = left.why === null ? outcome : { ...outcome, ok: false as const, reason: left.why }
+    const ended = failIfReplaced(own, replaced ?? uncommitted)
+    await finishRun(deps, job, session, { ...ended, plan, folderDiff, workdir, left: left.lines })
   } finally {
+    await watch.close()
     await diffRun.close()
     await places.close()
   }
-  await deps.runs.remove(session_id)
+  await forgetRun(deps, session_id)
 }
 
 /** What the work is compared with if something changed before the plan was approved; null if nothing did. */
@@ -144,17 +152,22 @@ async function work(
   deps: SessionDeps,
   job: Job,
   worker: Worker,
-  given: Omit<ApprovedPlan, 'start'> & { isolated: IsolatedWork | null; session: Session },
+  given: Omit<ApprovedPlan, 'start'> & {
+    isolated: IsolatedWork | null
+    session: Session
+    watch: LeftWatch
+  },
 ): Promise<WorkResult & RunPlace> {
   const { state } = deps
-  const { plan, notes, isolated, session } = given
+  const { plan, notes, isolated, session, watch } = given
   const settings = await deps.settings.forRun()
   const agents = agentOf(worker, await readPlan(plan))
   const { env, missing } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
   const { timeout } = settings
   const limit = AbortSignal.timeout(timeout.work)
   // a person in a terminal may take days
-  const signal = worker.is === 'terminal' ? job.signal : AbortSignal.any([job.signal, limit])
+  const signals = worker.is === 'terminal' ? [] : [limit]
+  const signal = AbortSignal.any([job.signal, watch.signal, ...signals])
   const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
   const report = openRunReport(deps, job)
   const opened: Sandbox[] = []
@@ -181,7 +194,7 @@ async function work(
       env: { ...env, ...isolated?.env, ...approvalVariables(session) },
       sandbox,
       signal,
-      report,
+      report: lookingAfterSteps(report, watch),
       agent: null,
       stepTimeoutMs: timeout.step,
       limits: deps.limits,
@@ -204,6 +217,16 @@ async function work(
     for (const each of opened) await each.end?.()
     await report.close()
     await run.close()
+  }
+}
+
+function lookingAfterSteps(report: RunReport, watch: LeftWatch): RunReport {
+  return {
+    ...report,
+    async stepFinished(outcome) {
+      await report.stepFinished(outcome)
+      await watch.look()
+    },
   }
 }
 

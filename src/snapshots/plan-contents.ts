@@ -21,6 +21,9 @@ const AT_ONCE_BYTES = 1024 * 1024
 /** By path; folder paths end with a slash. Values differ if kind, mode or content differ. */
 export type Contents = Map<string, string>
 
+/** Suffix of the value of an empty file. */
+export const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+
 /** Suffix of the value of a folder that cannot be listed. */
 export const UNREADABLE = 'unreadable'
 

@@ -11,7 +11,7 @@ import { asPath, type DotGit, findDotGit } from '../workspace/git/dot-git.ts'
 import { runGit } from '../workspace/git/git-command.ts'
 import { excludedPaths } from './git-excluded.ts'
 import { type GitLimits, isolatedGit, missingGit } from './git-scratch.ts'
-import { contentAt, contentsBelow, UNREADABLE } from './plan-contents.ts'
+import { contentAt, contentsBelow, EMPTY_BLOB, UNREADABLE } from './plan-contents.ts'
 import { shownPath } from './plan-walk.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
@@ -97,16 +97,18 @@ function add(state: State, name: string, value: string | null): void {
   if (value !== null) state.set(name, [state.get(name), value].filter(Boolean).join(' '))
 }
 
+/** An empty one says the same as none: a run makes one that stays (git-doors.ts). */
 async function addFile(state: State, name: string, path: string): Promise<void> {
-  add(state, name, await contentAt(path, '', {}))
+  const content = await contentAt(path, '', {})
+  if (!content?.endsWith(EMPTY_BLOB)) add(state, name, content)
 }
 
 async function addFolder(state: State, part: string, dir: string): Promise<void> {
   const path = join(dir, part)
   const itself = await contentAt(path, '', {})
-  add(state, `.git (${part})`, itself)
-  if (!(await isOpenFolder(path))) return
-  for (const [name, value] of await contentsBelow(path))
+  const contents = (await isOpenFolder(path)) ? await contentsBelow(path) : null
+  if (contents?.size !== 0) add(state, `.git (${part})`, itself)
+  for (const [name, value] of contents ?? [])
     add(state, `.git (${part}): ${shownPath(name)}`, value)
 }
 

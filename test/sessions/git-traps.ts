@@ -3,6 +3,7 @@ import {
   appendFileSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -10,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { repositoryState } from '../../src/snapshots/repository-state.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 import { finished, must, planned, ran, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -65,6 +67,73 @@ echo 3 > a.txt; git add a.txt && git -c user.name=a -c user.email=a@a commit -qm
   for (const path of closed) t.equal(readFileSync(join(service.root, '.git', path), 'utf8'), '')
   t.notMatch(readFileSync(join(service.root, '.git/modules/lib/sub/config'), 'utf8'), /mine/)
   t.equal(git(service.root, 'log', '--format=%s', '-1').trim(), 'own')
+})
+
+t.test('in mounts, what is missing of that cannot be made', async (t) => {
+  const { service } = await scene(t, true)
+  const dotGit = join(service.root, '.git')
+  git(service.root, 'init', '-q', '--bare', '.git/modules/lib')
+  for (const folder of [dotGit, join(dotGit, 'modules/lib')])
+    rmSync(join(folder, 'hooks'), { recursive: true })
+  const state = () => repositoryState(service.root, { exclude: [] })
+  const before = await state()
+  const script = `set +e
+for each in .git .git/modules/lib
+do mkdir -p $each/hooks; printf 'touch x' > $each/hooks/post-commit
+rm -f $each/config.worktree; echo mine > $each/config.worktree; done
+cat .git/hooks/* .git/modules/lib/hooks/* .git/config.worktree .git/modules/lib/config.worktree; true`
+  const { session } = await ran(service, step(script))
+  t.match(session, { state: 'complete', runs_later: [] }, session.output)
+  t.notMatch(session.output, /mine|touch x/)
+  t.strictSame(await state(), before, 'no plan takes that for a change')
+  git(service.root, 'config', 'extensions.worktreeConfig', 'true')
+  t.equal(git(service.root, 'status', '--short', '-uno'), '')
+})
+
+for (const fields of [{}, { isolation }])
+  t.test(`a run that redirects git is ended ${JSON.stringify(fields)}`, async (t) => {
+    const { service, sprung, isSprung } = await scene(t, true)
+    const script = `here=$(git rev-parse --git-dir); cp -r "$here" .g
+printf '#!/bin/sh\necho >> ${sprung}' > .g/evil; chmod +x .g/evil
+git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > "$here/commondir"
+exec sleep 1000`
+    const { session, ref, events } = await ran(service, step(script), { fields })
+    t.match(session, {
+      state: 'failed',
+      failure: /it wrote \.git\/commondir \(now artifacts\/1-commondir\.txt\), by which git/,
+    })
+    t.match(events.find(({ event_type }) => event_type === 'git_redirected')?.payload, {
+      file: '.git/commondir',
+      content: '../.g\n',
+      kept: 'artifacts/1-commondir.txt',
+    })
+    const kept = service.file(ref.case_id, 'artifacts/1-commondir.txt')
+    t.equal(readFileSync(kept, 'utf8'), '../.g\n')
+    t.strictSame(
+      readdirSync(join(service.root, '.git')).filter((name) => name.startsWith('commondir')),
+      [],
+    )
+    git(service.root, 'status')
+    t.notOk(isSprung())
+    const after = await ran(service, step('echo ok'))
+    t.equal(after.session.state, 'complete', after.session.output)
+  })
+
+t.test('a link is no way round, and a redirect of yours stays', async (t) => {
+  const { service } = await scene(t, true)
+  git(service.root, 'init', '-q', '--bare', '.git/modules/lib')
+  git(service.root, 'init', '-q', '--bare', '.git/modules/own')
+  const own = join(service.root, '.git/modules/own/commondir')
+  writeFileSync(own, '.\n')
+  const { session } = await ran(service, step('ln -s /tmp .git/modules/lib/commondir; echo on'))
+  t.match(session, { state: 'failed', failure: /it wrote \.git\/modules\/lib\/commondir/ })
+  t.equal(readFileSync(own, 'utf8'), '.\n')
+  const names = readdirSync(join(service.root, '.git/modules/lib'))
+  t.strictSame(
+    names.filter((name) => name.startsWith('commondir')),
+    [`commondir.${session.id}.1`],
+    'kept beside it',
+  )
 })
 
 t.test('without mounts, the service starts no program that the repository names', async (t) => {

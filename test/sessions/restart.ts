@@ -12,6 +12,7 @@ import {
   type Client,
   clientOf,
   envelope,
+  git,
   must,
   newSession,
   planned,
@@ -76,6 +77,33 @@ t.test('kill -9 in the run of the tests before the work', linuxOnly, async (t) =
   })
   t.notOk(existsSync(join(service.root, 'ran')))
   await mustBeWhole(t, service, ref)
+})
+
+t.test('what a run left before a kill -9 is found by the next start', linuxOnly, async (t) => {
+  const service = await startBuilt(t, folders(t))
+  git(service.root, 'init', '-q')
+  const script = 'echo evil > .envrc; echo begun; sleep 60'
+  const ref = await planned(service, { runbook: step(script) })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await says(events, 'begun')
+  await service.stop('SIGKILL')
+  writeFileSync(join(service.root, '.git/commondir'), '../.g\n')
+  await service.restart()
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, {
+    state: 'failed',
+    failure:
+      /service died.*: it wrote \.git\/commondir \(now artifacts\/1-commondir\.txt\), by which/,
+    runs_later: [{ file: '.envrc', change: 'new' }],
+  })
+  t.equal(git(service.root, 'rev-parse', '--git-common-dir').trim(), '.git')
+  await mustBeWhole(t, service, ref)
+
+  writeFileSync(join(service.root, '.git/commondir'), '../.g\n')
+  await service.stop('SIGKILL')
+  await service.restart()
+  t.ok(existsSync(join(service.root, '.git/commondir')), 'one that no run made stays')
 })
 
 t.test('kill -9 while it executes', linuxOnly, async (t) => {

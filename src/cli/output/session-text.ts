@@ -1,6 +1,7 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { baseText, comparedParts, testsBeforeText } from '../../model/before-text.ts'
+import { startsText } from '../../model/runs-later.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { runName } from '../../model/session-usage.ts'
 import { usageText } from '../../model/usage.ts'
@@ -27,6 +28,7 @@ export async function printSession(
   print(`${state}, ${when(session, terminal.isTerminal)}\n`)
   await printPlanned(console, session)
   printBase(terminal, session)
+  printRunsLater(terminal, session)
   printOutOfScope(terminal, session)
   if (output.trim() !== '') {
     print(`\n${color.bold('Output')}\n`)
@@ -101,6 +103,20 @@ function printWorktree({ color, print }: ReadContext['terminal'], session: Sessi
   const objection = applyObjection(worktree)
   if (objection !== null) print(`  ${visibleText(objection)}\n`)
   else print(`  ${color.dim(`casefile worktree apply ${case_id.slice(0, 8)} ${number}`)}\n`)
+}
+
+/** What starts by itself later, outside of the walls of the run. */
+export function printRunsLater(
+  { color, print, width }: ReadContext['terminal'],
+  { runs_later: places }: Pick<SessionJson, 'runs_later'>,
+): void {
+  if (places.length === 0) return
+  print(`\n${color.bold('Runs later')}  outside of the walls\n`)
+  const rows = places.map((place) => [
+    { text: `  ${visibleText(place.file)}` },
+    { text: startsText(place), paint: color.yellow },
+  ])
+  print(table(rows, { width: width(), cuts: [[1, 12]] }))
 }
 
 /** The changes that the plan did not allow. */

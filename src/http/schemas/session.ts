@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
-import { MAX_REFUSED } from '../../model/refused-actions.ts'
-import { count, hash, id, runMode, sessionState, sessionType, time } from '../../model/schemas.ts'
+import { count, hash, id, sessionState, sessionType, time } from '../../model/schemas.ts'
 import { approvalSignature } from './approval.ts'
 import { base, testsBefore } from './before.ts'
 import { CANDIDATES, candidate } from './candidate.ts'
@@ -11,6 +10,7 @@ import { commentCounts } from './comment.ts'
 import { caseIdParam, PLAN, RESOLVED, sessionIdParam } from './params.ts'
 import { exampleOf, type JsonOf, lineNumber, providerName, sentId } from './primitives.ts'
 import { queuePlace } from './queue.ts'
+import { runFindings } from './run-findings.ts'
 import { notBlank, oneLine, planHash, upTo } from './text-fields.ts'
 import { runUsage, usageTotal } from './usage.ts'
 import { isolationChoice, isolationFacts } from './worktree.ts'
@@ -58,28 +58,6 @@ export const failedTest = z
   })
   .meta({ id: 'FailedTest' })
 
-const refusedAction = z
-  .object({
-    time,
-    mode: runMode,
-    tool: z.string().describe('The tool of the agent.'),
-    action: z.string().nullable().describe('The path, command or request, if known.'),
-    reason: z.string(),
-  })
-  .meta({ id: 'RefusedAction' })
-
-const refusedActions = z
-  .object({
-    plan: count.describe('How many while the agent planned.'),
-    work: count.describe('How many while it carried out the plan.'),
-    first: z
-      .array(refusedAction)
-      .describe(
-        `The first ${MAX_REFUSED} at most; those of \`work\` come before those of \`plan\`.`,
-      ),
-  })
-  .meta({ id: 'RefusedActions' })
-
 const durations = z
   .object({
     planned_ms: count.nullable().describe('Milliseconds of planning.'),
@@ -123,20 +101,7 @@ export const session = z
     tests_before: testsBefore
       .nullable()
       .describe('The tests before the run, if a step of the plan has the key `baseline`.'),
-    refused: refusedActions.describe(
-      'What its agent tried to do but was not allowed to. The session can complete all the same.',
-    ),
-    out_of_scope: z
-      .array(z.string())
-      .describe(
-        'The files outside the scope of its plan that changed during the run. Some are missing if there are very many.',
-      ),
-    plan_violation: z
-      .object({ files: z.array(z.string()) })
-      .nullable()
-      .describe(
-        'What changed in the working folder before the plan was approved, perhaps by a person; its diff has it too. Proof from such a session counts only if it is accepted with a reason.',
-      ),
+    ...runFindings,
     proof_attached: z.boolean().describe('Whether it has proof.'),
     created_at: time,
     updated_at: time,
@@ -195,6 +160,7 @@ export const session = z
           work: 0,
           first: [],
         },
+        runs_later: [],
         out_of_scope: [],
         plan_violation: null,
         proof_attached: false,
@@ -259,6 +225,7 @@ export const session = z
           work: 0,
           first: [],
         },
+        runs_later: [],
         out_of_scope: [],
         plan_violation: null,
         proof_attached: true,

@@ -7,6 +7,7 @@ import {
   refusedCount,
   refusedText,
 } from '../../model/refused-actions.ts'
+import { moreRunsLater, startsText, unseenText } from '../../model/runs-later.ts'
 import { outOfScopeFiles } from '../../model/scope.ts'
 import { runName } from '../../model/session-usage.ts'
 import { objectionTo } from '../../model/support.ts'
@@ -134,6 +135,33 @@ export function BaseCard({ data }: { data: SessionPageData }) {
           <p class="muted small">and {uncommitted - files.length} more</p>
         )}
       </details>
+    </section>
+  )
+}
+
+/** What starts by itself later, outside of the walls of the run. */
+export function LaterCard({ data }: { data: SessionPageData }) {
+  const { runs_later: places } = data.json
+  const fields = lastOf(data.session.trail, 'runs_later')?.fields
+  const unseen = unseenText(fields)
+  if (places.length === 0 && unseen === '') return null
+  const more = moreRunsLater(fields)
+  return (
+    <section class="card" id="runs-later" aria-labelledby="runs-later-title">
+      <h2 id="runs-later-title">Runs later</h2>
+      <p class="muted small">
+        The run left what other programs start, without its walls. Look at it before you work in the
+        folder.
+      </p>
+      <ul class="file-names">
+        {places.map((place) => (
+          <li>
+            <code>{visibleText(place.file)}</code> <span class="small">{startsText(place)}</span>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="muted small">and {more} more</p>}
+      {unseen !== '' && <p class="muted small">{unseen}</p>}
     </section>
   )
 }

@@ -34,6 +34,7 @@ import { PlanSection, RevisionList } from './plan-section.tsx'
 import {
   BaseCard,
   Evidence,
+  LaterCard,
   OutOfScope,
   RefusedActions,
   TestResults,
@@ -89,6 +90,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     <div class="column main" id="session-main">
       {waits && <EarlyChanges data={data} />}
       {waits && <PlanSection data={data} />}
+      <LaterCard data={data} />
       <OutOfScope data={data} />
       {!waits && <EarlyChanges data={data} />}
       <FailedTests

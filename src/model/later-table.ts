@@ -1,0 +1,195 @@
+/**
+ * What a run may leave that starts by itself later, outside of its walls: in which places, and what starts it. A fact for
+ * the operator, not a verdict.
+ */
+
+/** What starts a place that its name alone does not show. */
+export const STARTERS = {
+  repository: 'git, when you are in there; git status around it enters it',
+  git: 'git, at its next command',
+  hook: 'git, at a commit or another command that has a hook',
+  program: 'a shell or npm script that has the folder on its PATH',
+  scripts: 'npm, pnpm, yarn or bun, by the names of these scripts',
+} as const
+
+/**
+ * By name at any depth. `*` is any text within a name. A slash at the end: everything in the folder. The first match
+ * counts.
+ */
+const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
+  [STARTERS.repository, '.git'],
+  [
+    STARTERS.git,
+    '.gitattributes .gitmodules .gitconfig .lfsconfig .config/git/config .config/git/attributes',
+  ],
+  [STARTERS.hook, '.husky/ .githooks/ .git-hooks/ .git_hooks/ githooks/ git-hooks/'],
+  [
+    'a hook manager, at a commit',
+    `.pre-commit-config.yaml .pre-commit-hooks.yaml *lefthook.* lefthook-local.* .lefthook/ .lintstagedrc*
+    lint-staged.config.* .overcommit.yml .huskyrc* .simple-git-hooks.* simple-git-hooks.* .lefthook-local.*`,
+  ],
+  ['direnv or autoenv, when you enter the folder', '.envrc .envrc.* .autoenv* .env.zsh'],
+  [
+    'a version manager, when you enter the folder',
+    `.tool-versions mise.toml .mise.toml mise.*.toml .mise.*.toml mise/ .mise/ .rtx.toml .nvmrc .node-version
+    .python-version .ruby-version .java-version .go-version .sdkmanrc rust-toolchain rust-toolchain.toml .prototools
+    .asdfrc`,
+  ],
+  [
+    'a shell, when it starts',
+    `.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
+    .kshrc .cshrc .tcshrc .login .inputrc .config/fish/ .xprofile .xinitrc .xsessionrc
+    .tmux.conf .screenrc .pam_environment .config/environment.d/`,
+  ],
+  [
+    'the system, at its time or at your login',
+    '.config/systemd/ .config/autostart/ .ssh/rc .ssh/config .ssh/authorized_keys LaunchAgents/ crontab .crontab',
+  ],
+  [
+    'an agent, in the folder',
+    `.claude/ .claude.json .claude-plugin/ CLAUDE.md CLAUDE.local.md .mcp.json mcp.json .codex/ AGENTS.md
+    AGENTS.override.md AGENT.md .agents/ .gemini/ GEMINI.md .cursor/ .cursorrules
+    opencode.json opencode.jsonc .opencode/ .github/copilot-instructions.md .github/copilot/ .github/instructions/
+    .github/prompts/ .github/agents/ .github/chatmodes/ .github/hooks/ .github/extensions/ .github/skills/
+    .github/mcp.json .github/lsp.json .copilot/ .windsurf/ .windsurfrules .clinerules .clinerules/ .cline/ .roo/
+    .roorules .roomodes .kilocode/ .aider* .continue/ .continuerc.json .kiro/ .amazonq/ .junie/ .trae/ .goose/
+    .goosehints .augment/ .augment-guidelines .qwen/ QWEN.md crush.json .crush.json .crush/ WARP.md .rules SKILL.md
+    .factory/`,
+  ],
+  [
+    'an editor, when it opens the folder',
+    `.vscode/ *.code-workspace .idea/ .run/ .fleet/ .zed/ .devcontainer/ .devcontainer.json .gitpod.yml
+    .replit *.sublime-project .vs/ .helix/ .theia/ .vimrc .exrc .nvimrc .nvim.lua
+    .lvimrc .local.vimrc .nvim/ .vim/ .dir-locals.el .dir-locals-2.el .emacs.d/ .projectile .kakrc .kakoune/
+    .nova/`,
+  ],
+  [
+    'a debugger or console, in the folder',
+    '.gdbinit .gdbinit-* .lldbinit .pdbrc .irbrc .pryrc .rdebugrc .psqlrc .sqliterc .Rprofile .Renviron .iex.exs .ghci',
+  ],
+  [
+    'Python, when it starts or runs tests',
+    `conftest.py sitecustomize.py usercustomize.py *.pth *.egg-link pytest.ini .pytest.ini tox.ini noxfile.py
+    pyvenv.cfg .coveragerc`,
+  ],
+  [
+    'Python packaging, when it builds or installs',
+    `setup.py setup.cfg pyproject.toml hatch_build.py pdm_build.py build_backend.py pip.conf pip.ini
+    uv.toml .pdm.toml poetry.toml`,
+  ],
+  [
+    'a package manager, at its next command',
+    `.npmrc .yarnrc .yarnrc.yml .yarn/ .pnp.* .pnpmfile.* pnpmfile.* pnpm-workspace.yaml bunfig.toml .bunfig.toml
+    binding.gyp deno.json deno.jsonc .gemrc .bundle/ composer.json NuGet.config nuget.config Pipfile Gemfile gems.rb *.gemspec Brewfile mix.exs rebar.config Package.swift pubspec.yaml`,
+  ],
+  [
+    'a package manager, at the next install',
+    `package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock Cargo.lock
+    poetry.lock uv.lock pdm.lock pylock.toml pylock.*.toml Pipfile.lock requirements*.txt requirements/ constraints*.txt
+    Gemfile.lock gems.locked composer.lock go.mod go.sum go.work go.work.sum mix.lock pubspec.lock packages.lock.json
+    gradle.lockfile verification-metadata.xml Package.resolved Podfile Podfile.lock Cartfile Cartfile.resolved
+    flake.lock`,
+  ],
+  [
+    'cargo, at the next build',
+    'build.rs Cargo.toml .cargo/ config.nextest.toml .config/nextest.toml',
+  ],
+  [
+    'gradle, mvn, sbt or ant, at the next build',
+    `gradle/ gradlew gradlew.bat *.gradle *.gradle.kts gradle.properties .gradle/ buildSrc/ mvnw mvnw.cmd .mvn/
+    pom.xml build.sbt project/*.sbt project/*.scala project/build.properties .sbtopts .jvmopts build.xml build.sc
+    build.mill`,
+  ],
+  [
+    'bazel, buck or pants, at the next build',
+    `.bazelrc *.bazelrc .bazelversion .bazeliskrc tools/bazel WORKSPACE WORKSPACE.* MODULE.bazel MODULE.bazel.lock
+    BUILD BUILD.* *.bzl pants.toml .pants.* pants`,
+  ],
+  [
+    'make or another task runner',
+    `Makefile makefile GNUmakefile *.mk justfile Justfile JUSTFILE .justfile *.just Taskfile* taskfile*
+    Rakefile rakefile Jakefile* Guardfile Thorfile Dangerfile Fastfile fastlane/ SConstruct SConscript wscript
+    tasks.py fabfile.py dodo.py invoke.yaml magefile.go magefiles/ Earthfile Tiltfile Snakefile Procfile*
+    build.zig build.zig.zon dune dune-project xmake.lua premake5.lua CMakeLists.txt *.cmake
+    CMakePresets.json CMakeUserPresets.json meson.build meson_options.txt meson.options configure configure.ac
+    Build.PL Makefile.PL Directory.Build.* Directory.Packages.props *.csproj *.fsproj *.vbproj
+    nx.json turbo.json lerna.json rush.json moon.yml .moon/ project.json
+    nodemon.json .nodemonrc* .air.toml bacon.toml`,
+  ],
+  [
+    'the tool that reads it as a program, at its next start',
+    `*.config.js *.config.cjs *.config.mjs *.config.ts *.config.cts *.config.mts *.config.jsx *.config.tsx .*rc.js
+    .*rc.cjs .*rc.mjs .*rc.ts *.conf.js *.conf.cjs *.conf.mjs *.conf.ts *.setup.js *.setup.ts gulpfile.* Gulpfile.*
+    Gruntfile.* gruntfile.* .eslintrc* .prettierrc* .babelrc* babel.config.* jest.config.* .mocharc* .taprc* .nycrc*
+    .swcrc .postcssrc* .stylelintrc* .releaserc* .commitlintrc* .rspec .rubocop*
+    .luacheckrc .proverc phpunit.xml*
+    .htaccess .pylintrc pylintrc mypy.ini .mypy.ini .flake8 .ruff.toml ruff.toml .golangci.*
+    .credo.exs .formatter.exs artisan bin/rails config/boot.rb vitest.workspace.*`,
+  ],
+  [
+    'CI, at the next push',
+    `.github/workflows/ .github/actions/ .github/dependabot.yml .github/dependabot.yaml action.yml action.yaml
+    .gitlab-ci.yml .gitlab-ci.yaml *.gitlab-ci.yml .gitlab/ .circleci/ .travis.yml azure-pipelines* .azure-pipelines/
+    .azuredevops/ Jenkinsfile* bitbucket-pipelines.yml .drone.* .woodpecker* .woodpecker/ .buildkite/ appveyor.yml
+    .appveyor.yml .cirrus.* .semaphore/ cloudbuild.* .teamcity/ .forgejo/ .gitea/ .builds/ .build.yml .tekton/
+    .harness/ buildspec* wercker.yml renovate.json .renovaterc*
+    netlify.toml vercel.json fly.toml render.yaml .platform.app.yaml .readthedocs.*
+    wrangler.toml wrangler.json wrangler.jsonc serverless.* .goreleaser.* release-please-config.json`,
+  ],
+  [
+    'docker or a virtual machine, at the next start',
+    `Dockerfile* *.Dockerfile *.dockerfile Containerfile* docker-compose* compose.yml compose.yaml compose.*.yml
+    compose.*.yaml docker-bake.* Vagrantfile skaffold.yaml devspace.yaml .ddev/ .lando.yml
+    ansible.cfg`,
+  ],
+  [
+    'nix, when you enter the folder or build',
+    'flake.nix shell.nix default.nix devenv.nix devenv.yaml devenv.lock devbox.json devbox.lock .devbox/',
+  ],
+  [
+    'a program that loads it, as its environment',
+    '.env .env.* .flaskenv .node_options .jrubyrc .netrc .my.cnf',
+  ],
+  [STARTERS.program, '.bin/* bin/* sbin/* Scripts/*'],
+]
+
+/** Those that start by the least act come first. */
+export const STARTER_ORDER: readonly string[] = [
+  ...new Set([...TABLE.map(([starts]) => starts), ...Object.values(STARTERS)]),
+]
+
+const NAMES = new Map<string, string>()
+const FOLDERS = new Map<string, string>()
+/** Patterns with a wildcard, or of more than one name. */
+const OTHERS: { starts: string; pattern: RegExp }[] = []
+for (const [starts, patterns] of TABLE) {
+  const others: string[] = []
+  for (const each of patterns.split(/\s+/)) {
+    if (/[*]|\/./.test(each)) others.push(each)
+    else if (each.endsWith('/'))
+      FOLDERS.set(each.slice(0, -1), FOLDERS.get(each.slice(0, -1)) ?? starts)
+    else NAMES.set(each, NAMES.get(each) ?? starts)
+  }
+  if (others.length > 0) OTHERS.push({ starts, pattern: expressionOf(others) })
+}
+
+function expressionOf(patterns: readonly string[]): RegExp {
+  const each = patterns.map((pattern) => {
+    const text = pattern.replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]*')
+    return text.endsWith('/') ? `${text}.+` : text
+  })
+  return new RegExp(`(?:^|/)(?:${each.join('|')})$`)
+}
+
+/** What starts a file by itself later; null if nothing does by its place. */
+export function starterOf(path: string): string | null {
+  const folders = path.split('/')
+  const name = folders.pop()!
+  const exact = NAMES.get(name)
+  if (exact !== undefined) return exact
+  for (const folder of folders) {
+    const all = FOLDERS.get(folder)
+    if (all !== undefined) return all
+  }
+  return OTHERS.find(({ pattern }) => pattern.test(path))?.starts ?? null
+}
