@@ -4,6 +4,16 @@ import type { SessionEdit, SessionFields } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
 import type { Store } from '../workspace/store.ts'
 import { markOf, type Secret, secretsIn } from './secrets.ts'
+import {
+  endOf,
+  expressionOf,
+  isBeginning,
+  longestOf,
+  plainForm,
+  shortestOf,
+  type WrittenForms,
+  writtenForms,
+} from './written-forms.ts'
 
 /** Replaces every secret with `[redacted NAME]`, in everything that is recorded. Redacting twice changes nothing. */
 export interface Redactor {
@@ -89,47 +99,63 @@ export function mapTexts<T>(
  */
 type Replacer = (text: string, isEnd: boolean) => { done: string; rest: string }
 
+/** So many characters of a secret are searched for; what follows is compared. */
+const SEARCHED = 3
+
 function createReplacer(secrets: readonly Secret[]): Replacer {
   if (secrets.length === 0) return (text) => ({ done: text, rest: '' })
-  const marks = new Map<string, string>()
-  for (const { name, text } of secrets) {
-    marks.set(Buffer.from(text).toString('latin1'), Buffer.from(markOf(name)).toString('latin1'))
+  const names = new Set(secrets.map(({ name }) => markOf(name)))
+  const wanted = [
+    ...secrets.map(({ name, text }) => ({ forms: writtenForms(text), mark: markOf(name) })),
+    // marks from an earlier pass stay, even if a password is `redacted`
+    ...[...names].map((mark) => ({ forms: plainForm(mark), mark })),
+  ].map(({ forms, mark }) => ({ forms, mark: Buffer.from(mark).toString('latin1') }))
+  wanted.sort((a, b) => shortestOf(b.forms) - shortestOf(a.forms))
+  const longest = Math.max(...wanted.map(({ forms }) => longestOf(forms)))
+  const byBeginning = new Map<string, typeof wanted>()
+  for (const each of wanted) {
+    for (const first of new Set(each.forms[0]!.map((form) => form[0]!)))
+      byBeginning.set(first, [...(byBeginning.get(first) ?? []), each])
   }
-  // marks from an earlier pass stay, even if a password is `redacted`
-  for (const mark of [...marks.values()]) marks.set(mark, mark)
-  const forms = [...marks.keys()].sort((a, b) => b.length - a.length)
-  const longest = forms[0]!.length
-  const beginnings = new Set(forms.map((form) => form[0]))
-  // the first alternative wins, which is the longest
-  const expression = new RegExp(forms.map(escapedForm).join('|'), 'g')
+  // a whole one would be too long for the compiler of regular expressions
+  const starts = wanted.map(({ forms }) => expressionOf(forms.slice(0, SEARCHED)))
+  const expression = new RegExp(starts.join('|'), 'g')
 
-  /** The first position from which the text may be the beginning of a form; its length if there is none. */
+  /** The first position from which the text may be the beginning of a secret; its length if there is none. */
   function unfinishedFrom(text: string, from: number): number {
     for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++) {
-      if (!beginnings.has(text[at])) continue
-      const tail = text.slice(at)
-      if (forms.some((form) => form.length > tail.length && form.startsWith(tail))) return at
+      if (byBeginning.get(text[at]!)?.some(({ forms }) => isBeginning(forms, text, at))) return at
     }
     return text.length
+  }
+
+  /** The first secret from a position on; of several at one place, the longest. */
+  function findNext(text: string, from: number) {
+    expression.lastIndex = from
+    for (;;) {
+      const index = expression.exec(text)?.index
+      if (index === undefined) return null
+      for (const { forms, mark } of byBeginning.get(text[index]!)!) {
+        const end = endOf(forms, text, index)
+        if (end >= 0) return { index, end, mark }
+      }
+      expression.lastIndex = index + 1
+    }
   }
 
   return (text, isEnd) => {
     let done = ''
     let at = 0
     let until = isEnd ? text.length : unfinishedFrom(text, 0)
-    for (const { 0: form, index } of text.matchAll(expression)) {
-      if (index >= until) break
-      done += text.slice(at, index) + marks.get(form)!
-      at = index + form.length
+    for (let found = findNext(text, 0); found; found = findNext(text, at)) {
+      if (found.index >= until) break
+      done += text.slice(at, found.index) + found.mark
+      at = found.end
       if (at > until) until = unfinishedFrom(text, at)
     }
     if (at === 0 && until === text.length) return { done: text, rest: '' }
     return { done: done + text.slice(at, until), rest: text.slice(until) }
   }
-}
-
-function escapedForm(form: string): string {
-  return form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }
 
 /** Shorter parts say little about a secret and match by chance. */
@@ -143,29 +169,39 @@ const MAX_CUT_TEXT = 4096
  */
 function withoutCut(secrets: readonly Secret[], text: string): string {
   if (text.length > MAX_CUT_TEXT || !text.includes('…')) return text
-  const pieces = text.split('…')
+  const pieces = text.split('…').map((piece) => Buffer.from(piece).toString('latin1'))
+  const all = secrets.map(({ name, text }) => ({ name, forms: writtenForms(text) }))
+  const reversed = all.map(({ name, forms }) => ({
+    name,
+    forms: forms.map((each) => each.map(backwards)).reverse(),
+  }))
   return pieces
     .map((piece, index) => {
-      let left = piece
-      if (index > 0) {
-        const end = longestPart(secrets, (secret, size) => left.startsWith(secret.slice(-size)))
-        if (end) left = markOf(end.name) + left.slice(end.size)
-      }
-      if (index === pieces.length - 1) return left
-      const begin = longestPart(secrets, (secret, size) => left.endsWith(secret.slice(0, size)))
-      return begin ? left.slice(0, -begin.size) + markOf(begin.name) : left
+      const end = index > 0 ? longestEnd(all, piece) : null
+      const left = end
+        ? Buffer.from(markOf(end.name)).toString('latin1') + piece.slice(end.size)
+        : piece
+      const begin = index < pieces.length - 1 ? longestEnd(reversed, backwards(left)) : null
+      const kept = begin ? left.slice(0, -begin.size) : left
+      return Buffer.from(kept, 'latin1').toString() + (begin ? markOf(begin.name) : '')
     })
     .join('…')
 }
 
-function longestPart(
-  secrets: readonly Secret[],
-  isThere: (secret: string, size: number) => boolean,
+function backwards(text: string): string {
+  return [...text].reverse().join('')
+}
+
+/** The secret of whose end most is at the beginning of a text. */
+function longestEnd(
+  secrets: readonly { name: string; forms: WrittenForms }[],
+  text: string,
 ): { name: string; size: number } | null {
   let best: { name: string; size: number } | null = null
-  for (const { name, text } of secrets) {
-    for (let size = text.length - 1; size >= Math.max(MIN_PART, (best?.size ?? 0) + 1); size--) {
-      if (!isThere(text, size)) continue
+  for (const { name, forms } of secrets) {
+    for (let from = 1; from <= forms.length - MIN_PART; from++) {
+      const size = endOf(forms, text, 0, from)
+      if (size <= (best?.size ?? 0)) continue
       best = { name, size }
       break
     }

@@ -36,16 +36,13 @@ const FRAME = /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/
 const USER = /\b[a-z][a-z0-9+.-]*:\/\/([^\s:@/]+)@/gi
 const CREDENTIALS = /\b[a-z][a-z0-9+.-]*:\/\/([^\s:@/]*):([^\s/]+)@/gi
 
-/**
- * The secrets in an environment, in every form in which a program may print them: values of variables with a
- * telling name, and passwords in URLs.
- */
+/** The secrets in an environment: values of variables with a telling name, and passwords in URLs. */
 export function secretsIn(environment: NodeJS.ProcessEnv): Secret[] {
   const found = new Map<string, string>()
   for (const name of Object.keys(environment).sort()) {
     const value = (environment[name] ?? '').trim()
     const texts = [...(isSecretName(name) ? valuesOf(name, value) : []), ...passwordsIn(value)]
-    for (const text of texts.flatMap(printedForms)) if (!found.has(text)) found.set(text, name)
+    for (const text of texts) if (!found.has(text)) found.set(text, name)
   }
   return [...found].map(([text, name]) => ({ name, text }))
 }
@@ -90,31 +87,4 @@ function decodedUri(text: string): string {
     if (error instanceof URIError) return text
     throw error
   }
-}
-
-/** The forms in which programs print a text: as it is, as JSON, and percent-encoded. */
-function printedForms(text: string): string[] {
-  const json = JSON.stringify(text).slice(1, -1)
-  const ascii = json.replace(
-    /[\u0080-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-  const slashed = [json, ascii].map((form) => form.replaceAll('/', '\\/'))
-  const uris = percentEncoded(text.toWellFormed())
-  const lower = uris.map((uri) => uri.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))
-  return [...new Set([text, json, ascii, ...slashed, ...uris, ...lower])]
-}
-
-/** Encoders differ in the characters they leave as they are, such as `/`. */
-function percentEncoded(text: string): string[] {
-  const part = encodeURIComponent(text)
-  const strict = part.replace(/[!'()*]/g, hexCode)
-  const form = new URLSearchParams({ '': text }).toString().slice(1)
-  const whole = [part, strict, form].flatMap((uri) => [uri, uri.replaceAll('%2F', '/')])
-  const all = [...whole, encodeURI(text)]
-  return [...all, ...all.map((uri) => uri.replaceAll('%20', '+'))]
-}
-
-function hexCode(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }

@@ -21,6 +21,7 @@ const ENVIRONMENT = {
   GH_PAT: 'ghp_åäö"quoted" / value',
   SSH_PRIVATE: PEM,
   CACHE_URL: 'redis://:s3c@localhost:6379',
+  ODD_TOKEN: 'Zx9&<a>"b\'\\#c',
 }
 
 function streamed(environment: NodeJS.ProcessEnv, pieces: Buffer[]): string {
@@ -73,6 +74,30 @@ const replaced: [what: string, text: string, expected: string][] = [
     String.raw`ghp_\u00e5\u00e4\u00f6\"quoted\" \/ value`.replaceAll('\\\\', '\\'),
     '[redacted GH_PAT]',
   ],
+  ...[
+    'Zx9&amp;&lt;a&gt;&quot;b&apos;\\#c',
+    'Zx9&amp;<a>"b\'\\#c',
+    'Zx9&#38;&#60;a&#62;&#34;b&#39;&#92;&#35;c',
+    'Zx9&#x26;&#x3c;a&#x3E;&#X22;b&#x27;&#x5C;#c',
+    'Zx9&<a]]><![CDATA[>"b\'\\#c',
+    String.raw`Zx9\u0026\u003ca\u003E\"b'\\#c`,
+    String.raw`Zx9\u0026\u003Ca\u003e\u0022b\u0027\u005c#c`,
+    String.raw`Zx9&amp;&lt;a&gt;\&quot;b&#39;\\#c`,
+    String.raw`Zx9&<a>"b'\\\#c`,
+    String.raw`Zx9&<a>"b''\#c`,
+    String.raw`Zx9&<a>""b'\''\#c`,
+    String.raw`Zx9\&\<a\>\"b\'\\\#c`,
+    String.raw`Zx9\x26\x3ca\x3E"b\'\\#c`,
+    'Zx9%26%3Ca%3e%22b%27%5C%23c',
+  ].map(
+    (written, index) =>
+      [`escaped ${index}`, `is ${written}.`, 'is [redacted ODD_TOKEN].'] as [
+        string,
+        string,
+        string,
+      ],
+  ),
+  ['several lines in XML', PEM.replaceAll('\n', '&#xA;'), '[redacted SSH_PRIVATE]'],
   ['several lines', `<${PEM}>`, '<[redacted SSH_PRIVATE]>'],
   ['several lines in JSON', JSON.stringify(PEM), '"[redacted SSH_PRIVATE]"'],
   ['the last of them', '> short/tail==', '> [redacted SSH_PRIVATE]'],
@@ -89,6 +114,8 @@ t.test('a secret is replaced by the name of its variable', async (t) => {
   for (const [what, text, expected] of replaced) {
     t.equal(redactor.text(text), expected, what)
     t.equal(streamed(ENVIRONMENT, [Buffer.from(text)]), expected, `${what}, as bytes`)
+    const bytes = Array.from(Buffer.from(text), (byte) => Buffer.of(byte))
+    t.equal(streamed(ENVIRONMENT, bytes), expected, `${what}, byte by byte`)
   }
 })
 
@@ -99,6 +126,8 @@ t.test('what is left of one in a text that was cut', async (t) => {
     ['…456789abcdef was wrong', '…[redacted API_KEY] was wrong'],
     ['…bcdef…sk-0123456789abcdef…', '…bcdef…[redacted API_KEY]…'],
     ['…89abcdef-and-more…sk-0123', '…[redacted API_KEY_LONGER]…sk-0123'],
+    ['is Zx9&amp;&lt;a&gt;…', 'is [redacted ODD_TOKEN]…'],
+    ['…&lt;a&gt;&quot;b&apos;\\#c is', '…[redacted ODD_TOKEN] is'],
   ] as const
   for (const [said, expected] of cut) t.equal(text(said), expected)
 })
@@ -210,12 +239,34 @@ t.test('the same again changes nothing', async (t) => {
 })
 
 t.test('whatever the chunks are, the result is that of the whole', async (t) => {
-  const secrets = ['aabaabaa', 'aabaabaab', 'baabaabx', 'ababababab', 'a"b\na"b\na"b', 'äbäbäbäb']
+  const secrets = [
+    'aabaabaa',
+    'aabaabaab',
+    'baabaabx',
+    'ababababab',
+    'a"b\na"b\na"b',
+    'äbäbäbäb',
+    '&a&b<&a&',
+  ]
   const environment = Object.fromEntries(secrets.map((text, index) => [`K${index}_KEY`, text]))
   const redactor = createRedactor(environment)
   const part = fc.oneof(
     fc.constantFrom(...secrets),
-    fc.constantFrom('a', 'b', 'aab', 'äb', 'abab', '"', '\n', 'x'),
+    fc.constantFrom(
+      'a',
+      'b',
+      'aab',
+      'äb',
+      'abab',
+      '"',
+      '\n',
+      'x',
+      '&',
+      '&amp;',
+      '&lt;',
+      '%26',
+      'amp;',
+    ),
   )
   const chunked = fc.record({
     text: fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')),

@@ -15,7 +15,7 @@ import {
   reaches,
   says,
 } from '../fixtures/plain-agents.ts'
-import { finished, must, type Ref } from '../fixtures/session-client.ts'
+import { finished, must, type Ref, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
@@ -116,6 +116,29 @@ for (const mount of [true, false]) {
     mustBeClean(t, service)
   })
 }
+
+t.test('a report that escapes it', async (t) => {
+  const service = await serviceWith(t, { mine: { plan: says(LIST_PLAN) } })
+  inEnvironment(t, { C_TOKEN: `Q7x&<y>"z'9` })
+  await service.restart()
+  const { ref } = await plannedBy(service, 'mine')
+  const name = 'with Q7x&amp;&lt;y&gt;&quot;z&#39;9'
+  const xml = `<testsuite tests="1" failures="1"><testcase name="${name}"><failure><![CDATA[Q7x&<y>"z'9]]></failure></testcase></testsuite>`
+  const tap = `not ok 1 - Q7x\\u0026\\u003cy\\u003e\\"z'9`
+  const plan = step(`cat <<'END'\n${tap}\n${xml}\nEND`, 'sh run id=test proof=test')
+  await must(service, 'PUT', `${ref.path}/plan`, { plan })
+  const { session, events } = await finished(service, ref)
+  const told = JSON.stringify([session, events])
+  t.match(told, '[redacted C_TOKEN]')
+  // the plan has it as the operator wrote it
+  const recorded = JSON.stringify([
+    { ...session, plan: '' },
+    events.filter(({ event_type }) => !/plan/.test(event_type)),
+  ])
+  t.notMatch(recorded, /Q7x|z&#39;9|z'9/)
+  for (const { path, bytes } of filesBelow(service.file(ref.case_id, 'artifacts')))
+    if (!/plan/.test(path)) t.notMatch(bytes.toString(), /Q7x|z&#39;9|z'9/, path)
+})
 
 t.test('the evidence, whose seal holds', async (t) => {
   const service = await serviceWith(t, {
