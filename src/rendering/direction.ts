@@ -22,3 +22,8 @@ export function directionOf(text: string): 'ltr' | 'rtl' | undefined {
 export function cutAtWordsFromRight(code: string): string[] {
   return code.split(FROM_RIGHT_WORDS)
 }
+
+/** Pure. The same for a terminal, where a direction mark after each such word keeps what follows in its place. */
+export function inOrder(code: string): string {
+  return code.replace(new RegExp(FROM_RIGHT_WORDS, 'gu'), '$1\u200e')
+}

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx'
 import { gateOf } from '../model/case-folder.ts'
 import { failedTestPlace } from '../model/failed-test.ts'
 import { readPatch } from '../rendering/diff/patch.ts'
+import { directionOf } from '../rendering/direction.ts'
 import { visibleProse, visibleText } from '../rendering/hidden-characters.ts'
 import { renderMarkdown } from '../rendering/markdown/markdown.ts'
 import type { CaseReport, ProofReport, SessionReport } from './contents.ts'
@@ -44,7 +45,7 @@ function Report({ report }: { report: CaseReport }) {
       </head>
       <body>
         <main>
-          <h1 dir="auto">{visibleProse(title)}</h1>
+          <h1 dir={directionOf(title)}>{visibleProse(title)}</h1>
           <Facts facts={caseFacts(report)} />
           {description.trim() !== '' && (
             <Section title="Description">
@@ -211,7 +212,7 @@ function Facts({ facts }: { facts: readonly Fact[] }) {
       {facts.map(([name, value]) => (
         <div>
           <dt>{name}</dt>
-          <dd dir="auto">{plain(value)}</dd>
+          <dd dir={directionOf(value)}>{plain(value)}</dd>
         </div>
       ))}
     </dl>

@@ -82,6 +82,8 @@ t.test('a plan is shown with what will run marked', async (t) => {
 t.test('what a terminal would not show stands in it as an escape', async (t) => {
   const shown = await view('```sh run\necho \u001b[2J\u202e\n```\n')
   t.match(shown, /^▶ echo \\u\{1b\}\[2J\\u\{202e\}$/m)
+  const fromRight = await view('```sh run\nrm \u05d0/1 \u05d1\n```\n')
+  t.match(fromRight, '▶ rm \u05d0\u200e/1 \u05d1\u200e\n', 'words from right to left move none')
 })
 
 t.test('each row of a line that runs is marked, however narrow the terminal', async (t) => {

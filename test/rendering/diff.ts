@@ -357,7 +357,7 @@ t.test('on the page', async (t) => {
     }
     const shown = await html([renamed])
     t.match(shown, '<section class="file" id="diff-f00" data-file="new&lt;.txt" data-hash="abc"')
-    t.match(shown, '<span class="file-from">old.txt → </span><bdi>new&lt;.txt</bdi>')
+    t.match(shown, '<span class="file-from">old.txt → </span><bdi dir="ltr">new&lt;.txt</bdi>')
     t.match(shown, 'data-copy="new&lt;.txt"')
     t.match(shown, '<span class="file-status renamed">renamed</span>')
     t.match(shown, '<span class="additions">+1</span> <span class="deletions">−1</span>')

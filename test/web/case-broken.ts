@@ -77,7 +77,7 @@ t.test('much of anything is folded', async (t) => {
 t.test('text from right to left', async (t) => {
   const { id } = await app.newCase({ title: 'שלום', description: 'שלום עולם\n\nAnd left\n' })
   const html = await pageOf(`/case/${id}`)
-  t.match(html, '<h1 dir="auto">שלום</h1>')
-  t.match(html, '<p dir="auto">שלום עולם</p>')
+  t.match(html, '<h1 dir="rtl">שלום</h1>')
+  t.match(html, '<p dir="rtl">שלום עולם</p>')
   t.match(html, '<p>And left</p>')
 })

@@ -5,6 +5,7 @@ import { placedBelow } from '../../model/comment.ts'
 import { linesOfStep } from '../../model/plan-step.ts'
 import { scopeLines } from '../../model/scope.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import { inOrder } from '../../rendering/direction.ts'
 import {
   type ExecutionSummary,
   executionSummary,
@@ -70,7 +71,9 @@ export async function planView(
     .flatMap((line, index) => {
       const shown = shownLine(line)
       const rows = running.has(index + 1)
-        ? rowsOf(shown, width() - 2).map((row) => `${color.yellow('▶')} ${color.bold(row)}`)
+        ? rowsOf(shown, width() - 2).map(
+            (row) => `${color.yellow('▶')} ${color.bold(inOrder(row))}`,
+          )
         : [wrapped(`  ${shown}`, width()).trimEnd()]
       const below = onPlan.filter((comment) => placedBelow(comment) === index + 1)
       return [...rows, ...below.flatMap(block)]

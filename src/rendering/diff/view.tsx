@@ -1,4 +1,5 @@
 import { copiedName, visibleName } from '../hidden-characters.ts'
+import { CodeText } from '../highlight/code-view.tsx'
 import { LeftOut } from './hunks-view.tsx'
 import { SplitLines, UnifiedLines } from './lines.tsx'
 import type { DiffLayout, ShownDiff, ShownFile } from './shown-diff.ts'
@@ -111,7 +112,9 @@ function TreeFile({ shown: { file }, name }: { shown: ShownFile; name: string })
         class={`tree-file ${file.status}`}
         title={visibleName(file.file)}
       >
-        <span class="tree-name">{visibleName(name)}</span>
+        <span class="tree-name">
+          <CodeText text={visibleName(name)} />
+        </span>
         <Counts file={file} />
       </a>
     </li>
@@ -163,7 +166,9 @@ function FileView({ shown, layout, changes }: FileViewProps) {
         <summary data-row>
           <span class="file-name">
             {file.from !== null && <span class="file-from">{`${visibleName(file.from)} → `}</span>}
-            <bdi>{name}</bdi>
+            <bdi dir="ltr">
+              <CodeText text={name} />
+            </bdi>
           </span>{' '}
           {file.status !== 'changed' && (
             <>

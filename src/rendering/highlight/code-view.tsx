@@ -1,4 +1,5 @@
 import { cutAtWordsFromRight } from '../direction.ts'
+import { visibleName } from '../hidden-characters.ts'
 import { type Token, tokenClass } from './tokens.ts'
 
 /** Code in colours. The texts of the tokens must be visible ones (`visibleText`). */
@@ -18,7 +19,16 @@ export function Code({ tokens }: { tokens: readonly Token[] }) {
   )
 }
 
-function CodeText({ text }: { text: string }) {
+/** The name of a file, a folder or a branch. */
+export function CodeName({ name }: { name: string }) {
+  return (
+    <code>
+      <CodeText text={visibleName(name)} />
+    </code>
+  )
+}
+
+export function CodeText({ text }: { text: string }) {
   const pieces = cutAtWordsFromRight(text)
   return <>{pieces.map((piece, index) => (index % 2 === 1 ? <bdi>{piece}</bdi> : piece))}</>
 }

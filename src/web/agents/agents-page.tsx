@@ -2,7 +2,9 @@ import type { LeveledHooks } from '../../hook-settings/levels.ts'
 import { levelWord } from '../../hook-settings/status-text.ts'
 import { counted } from '../../model/amounts.ts'
 import { type NotUnderstood, notUnderstoodText } from '../../model/not-understood.ts'
-import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { directionOf } from '../../rendering/direction.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import type { PageAssets } from '../assets.ts'
 import { casePage, NEW_CASE, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Badge, StateBadge } from '../shell/badges.tsx'
@@ -128,7 +130,7 @@ function HookItem({ hooks }: { hooks: LeveledHooks }) {
       </div>
       <p class="facts">
         <span>
-          <code>{visibleName(file)}</code>
+          <CodeName name={file} />
         </span>
         {(version_note ?? version) !== null && <span>{visibleText(version_note ?? version!)}</span>}
         {reason !== '' && <span>{visibleText(reason)}</span>}
@@ -165,7 +167,7 @@ function AgentItem({ row, children }: { row: AgentRow; children?: unknown }) {
         <Badge tone={isOver ? 'muted' : 'active'}>{isOver ? 'Ended' : 'Running'}</Badge>
         {isUngated && <Badge tone="bad">Not gated</Badge>}
         {row.case && (
-          <a href={casePage(row.case.id)} data-row dir="auto">
+          <a href={casePage(row.case.id)} data-row dir={directionOf(row.case.title)}>
             {visibleProse(row.case.title)}
           </a>
         )}
@@ -178,10 +180,10 @@ function AgentItem({ row, children }: { row: AgentRow; children?: unknown }) {
       </div>
       <p class="facts">
         <span>
-          in {folder === '.' ? 'the workspace' : <code>{visibleName(folder)}</code>}
+          in {folder === '.' ? 'the workspace' : <CodeName name={folder} />}
           {branch !== null && (
             <>
-              , branch <code>{visibleName(branch)}</code>
+              , branch <CodeName name={branch} />
             </>
           )}
         </span>

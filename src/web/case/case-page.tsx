@@ -10,7 +10,8 @@ import {
   stateGroup,
   stateLabel,
 } from '../../model/state-groups.ts'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { directionOf } from '../../rendering/direction.ts'
+import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/context.ts'
 import type { PageAssets } from '../assets.ts'
 import { PlanAgain } from '../session/plan-again.tsx'
@@ -118,7 +119,7 @@ function CaseHead({ data }: { data: CasePageData }) {
         current={json.title}
       />
       <div class="record-title">
-        <h1 dir="auto">{visibleProse(json.title)}</h1>
+        <h1 dir={directionOf(json.title)}>{visibleProse(json.title)}</h1>
         {broken ? <FixFileLink caseId={id} problem={broken} /> : <CaseForm data={data} />}
       </div>
       <div class="record-tags">
@@ -137,8 +138,8 @@ function CaseHead({ data }: { data: CasePageData }) {
           label={`All ${tags.length} tags`}
           list={(some) =>
             some.map((tag) => (
-              <a class="tag" href={casesWithTag(tag)} dir="auto">
-                {tag}
+              <a class="tag" href={casesWithTag(tag)} dir={directionOf(tag)}>
+                {visibleName(tag)}
               </a>
             ))
           }
@@ -183,7 +184,7 @@ function Question({ data: { json, broken } }: { data: CasePageData }) {
     <div class="notice with-actions" data-tone="warn" id="question-waits">
       <div>
         <strong>This case needs your answer.</strong>
-        <p dir="auto">
+        <p dir={directionOf(json.reason ?? '')}>
           {json.reason ? visibleProse(cutLine(json.reason)) : 'No question was given.'}
         </p>
       </div>

@@ -1,6 +1,7 @@
 import { counted, sizeText } from '../../model/amounts.ts'
 import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/context.ts'
 import { CASES, casePage, memoryPage, proofPage } from '../shell/addresses.ts'
@@ -91,7 +92,7 @@ function SimilarCase({ resolved }: { resolved: ResolvedCase }) {
   return (
     <li>
       <a href={casePage(id)}>
-        <bdi>{visibleProse(title)}</bdi>
+        <bdi dir={directionOf(title)}>{visibleProse(title)}</bdi>
       </a>
       <p class="small muted">
         {outcome === null ? 'No outcome' : visibleText(outcomeLabel(outcome))}
@@ -103,13 +104,19 @@ function SimilarCase({ resolved }: { resolved: ResolvedCase }) {
       </p>
       {accepted && (
         <p class="small bad-text">
-          Accepted although <bdi>{visibleProse(accepted.accepted_despite ?? '')}</bdi>:{' '}
-          <bdi>{visibleProse(accepted.accepted ?? '')}</bdi>
+          Accepted although{' '}
+          <bdi dir={directionOf(accepted.accepted_despite ?? '')}>
+            {visibleProse(accepted.accepted_despite ?? '')}
+          </bdi>
+          :{' '}
+          <bdi dir={directionOf(accepted.accepted ?? '')}>
+            {visibleProse(accepted.accepted ?? '')}
+          </bdi>
         </p>
       )}
       {(reason ?? cause) && (
         <p class="small">
-          <bdi>{visibleProse(reason ?? cause ?? '')}</bdi>
+          <bdi dir={directionOf(reason ?? cause ?? '')}>{visibleProse(reason ?? cause ?? '')}</bdi>
         </p>
       )}
     </li>
@@ -165,7 +172,7 @@ export function DetailsCard({ data }: { data: CasePageData }) {
             text && (
               <>
                 <dt>{label}</dt>
-                <dd dir="auto">{text}</dd>
+                <dd dir={directionOf(text)}>{visibleProse(text)}</dd>
               </>
             )
           )
@@ -197,7 +204,7 @@ function RelatedCaseLink({ related: { id, title, state } }: { related: RelatedCa
   if (state === null) return <span class="muted">{visibleText(title)} (no such case)</span>
   return (
     <>
-      <a href={casePage(id)} dir="auto">
+      <a href={casePage(id)} dir={directionOf(title)}>
         {visibleProse(title)}
       </a>{' '}
       <StateBadge state={state} />

@@ -1,5 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
@@ -67,7 +68,9 @@ function Objections({ id, gate }: { id: string; gate: Gate }) {
       {objections.slice(0, MAX_OBJECTIONS).map(({ id: proof, type, reason }) => (
         <li>
           <a href={proofPage(id, proof)}>{type}</a> doesn't count:{' '}
-          <bdi class="bad-text">{visibleText(reason)}</bdi>
+          <bdi class="bad-text" dir={directionOf(reason)}>
+            {visibleText(reason)}
+          </bdi>
         </li>
       ))}
       {objections.length > MAX_OBJECTIONS && <li>and {objections.length - MAX_OBJECTIONS} more</li>}
@@ -139,7 +142,7 @@ interface ItemProps {
 function Item({ id, item, unverified }: ItemProps) {
   return (
     <>
-      <bdi>{visibleProse(item.description)}</bdi>{' '}
+      <bdi dir={directionOf(item.description)}>{visibleProse(item.description)}</bdi>{' '}
       <span class="small muted">
         {item.type ?? 'no type'}
         {item.required ? ', required' : ''}

@@ -2,6 +2,7 @@ import { counted, sizeText } from '../../model/amounts.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { pictureText } from '../../model/picture.ts'
 import { isOver } from '../../model/session-state.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Candidates } from '../proof/candidate-list.tsx'
 import { isPicture, Thumbnail } from '../proof/picture.tsx'
@@ -81,7 +82,7 @@ function ProofItem({ id, row }: { id: string; row: ProofRow }) {
       </div>
       {objection !== null && (
         <p class="small bad-text">
-          Doesn't count: <bdi>{visibleText(objection)}</bdi>.{' '}
+          Doesn't count: <bdi dir={directionOf(objection)}>{visibleText(objection)}</bdi>.{' '}
           <a href={proofPage(id, proof.id)}>
             Review<span class="visually-hidden"> {proof.type}</span>
           </a>

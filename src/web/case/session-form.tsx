@@ -1,5 +1,6 @@
 import { SESSION_TYPES, type SessionType, usualSessionType } from '../../model/case-state.ts'
 import { visibleName } from '../../rendering/hidden-characters.ts'
+import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import type { StartObjections } from '../../sessions/start-checks.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
@@ -123,7 +124,7 @@ function Untrusted({ objections: { folder, files } }: { objections: StartObjecti
       <ul>
         {files.slice(0, MAX_FILES).map(({ path, why, providers }) => (
           <li>
-            <code>{visibleName(path)}</code>: {why}; used by {providers.join(', ')}
+            <CodeName name={path} />: {why}; used by {providers.join(', ')}
           </li>
         ))}
         {files.length > MAX_FILES && <li>and {files.length - MAX_FILES} more</li>}

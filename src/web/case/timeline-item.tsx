@@ -11,6 +11,7 @@ import { failureText } from '../../model/session-failure.ts'
 import { IN_LINE } from '../../model/state-groups.ts'
 import { workStepsOf } from '../../model/trail-steps.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { isPicture, Thumbnail } from '../proof/picture.tsx'
 import type { ProofRow } from '../proof/proof-data.ts'
@@ -44,7 +45,7 @@ export function TimelineEntry({ data, item, isOpen }: TimelineEntryProps) {
         <p class="timeline-what">
           {who !== null && (
             <>
-              <strong dir="auto">{visibleText(who)}</strong>{' '}
+              <strong dir={directionOf(who)}>{visibleText(who)}</strong>{' '}
             </>
           )}
           <What data={data} item={item} />
@@ -122,7 +123,7 @@ function What({ data: { id }, item }: { data: CasePageData; item: TimelineItem }
       const [, question] = /^answered "(.*)"$/s.exec(what) ?? []
       return question && !item.isReply ? (
         <>
-          answered <q dir="auto">{visibleProse(question)}</q>
+          answered <q dir={directionOf(question)}>{visibleProse(question)}</q>
         </>
       ) : (
         'answered'
@@ -292,7 +293,7 @@ function ProofSummary({ row }: { row: ProofRow }) {
         {proof.tests && <span>{testsText(proof.tests)}</span>}
         {objection !== null && (
           <span class="bad-text">
-            doesn't count: <bdi>{visibleText(objection)}</bdi>
+            doesn't count: <bdi dir={directionOf(objection)}>{visibleText(objection)}</bdi>
           </span>
         )}
       </p>

@@ -1,3 +1,4 @@
+import { directionOf } from '../../rendering/direction.ts'
 import { closeEmptyComposers, composer } from './comment-composer.tsx'
 import { element } from './dom.ts'
 import { isTyping } from './keys.ts'
@@ -135,7 +136,7 @@ function shownIn(comment: HTMLElement): HTMLElement {
       <p class="small">
         <strong>{author}</strong> <a href={`#${comment.id}`}>Show</a>
       </p>
-      <p class="comment-text" dir="auto">
+      <p class="comment-text" dir={directionOf(text)}>
         {text}
       </p>
     </div>,

@@ -1,5 +1,7 @@
 import { parseRequirements } from '../../markdown/requirement-line.ts'
 import { usualSessionType } from '../../model/case-state.ts'
+import { directionOf } from '../../rendering/direction.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import { element } from './dom.ts'
 import { lockForm } from './form-fields.ts'
 import { showError } from './forms.tsx'
@@ -101,7 +103,7 @@ function showRequirements(preview: HTMLElement, text: string): void {
             {required ? '○' : '–'}
           </span>
           <span>
-            <bdi>{description}</bdi>{' '}
+            <bdi dir={directionOf(description)}>{visibleProse(description)}</bdi>{' '}
             <span class="small muted">
               {type}
               {required ? ', required' : ', optional'}

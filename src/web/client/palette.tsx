@@ -1,4 +1,5 @@
 import { fuzzyScore, questionScore } from '../../model/fuzzy.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { element } from './dom.ts'
 import { areOn, nameOf, pageActions, showHelp, turnKeys } from './keys.ts'
 
@@ -321,7 +322,9 @@ function groupElements(groups: readonly Group[], run: (option: Option) => void):
 function optionElement({ title, detail, href }: Option, id: string): HTMLElement {
   const content = (
     <>
-      <bdi class="palette-title">{title}</bdi>
+      <bdi class="palette-title" dir={directionOf(title)}>
+        {title}
+      </bdi>
       {detail !== '' && (detail.length === 1 ? <kbd>{detail}</kbd> : <small>{detail}</small>)}
     </>
   )

@@ -1,4 +1,5 @@
 import { counted } from '../../model/amounts.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { casePage } from '../shell/addresses.ts'
 import { element } from './dom.ts'
@@ -83,7 +84,8 @@ export function stateView(status: BriefStatus): HTMLElement {
 export function obstacleView(reason: string): HTMLElement {
   return element(
     <div class="notice" data-tone="warn">
-      <strong>The record can't be synced now.</strong> <bdi>{visibleText(reason)}</bdi>
+      <strong>The record can't be synced now.</strong>{' '}
+      <bdi dir={directionOf(reason)}>{visibleText(reason)}</bdi>
     </div>,
   )
 }
@@ -102,7 +104,7 @@ export function resultView(result: SyncResult): HTMLElement {
   return element(
     <div class="notice" data-tone={TONES[state]}>
       <strong>{headText(state, upstream)}</strong>{' '}
-      {reason !== null && <bdi>{visibleText(reason)}</bdi>}
+      {reason !== null && <bdi dir={directionOf(reason)}>{visibleText(reason)}</bdi>}
       {isQuiet && 'Nothing was new on either side.'}
       <ul>
         {copies.map(({ case_id: id, file, copy }) => (
@@ -164,7 +166,7 @@ function MovedItem({ what, moved: { commits, cases } }: { what: string; moved: M
 function CaseLink({ id, title }: NamedCase) {
   return (
     <a href={casePage(id)}>
-      <bdi>{visibleText(title)}</bdi>
+      <bdi dir={directionOf(title)}>{visibleText(title)}</bdi>
     </a>
   )
 }

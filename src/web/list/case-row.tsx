@@ -8,7 +8,8 @@ import {
   stateLabel,
 } from '../../model/state-groups.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
-import { visibleProse } from '../../rendering/hidden-characters.ts'
+import { directionOf } from '../../rendering/direction.ts'
+import { visibleName, visibleProse } from '../../rendering/hidden-characters.ts'
 import { casePage, casesWithTag, sessionPage } from '../shell/addresses.ts'
 import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
@@ -32,7 +33,7 @@ export function CaseRow({ row, group, facts }: CaseRowProps) {
   return (
     <li class="case-row" id={`case-${id}`}>
       <span class="row-what">
-        <a class="row-title" data-row href={casePage(id)}>
+        <a class="row-title" data-row href={casePage(id)} dir={directionOf(row.title)}>
           {visibleProse(row.title)}
         </a>
         {needs && <Need row={row} needs={needs} group={group} facts={facts} />}
@@ -40,13 +41,18 @@ export function CaseRow({ row, group, facts }: CaseRowProps) {
       <span class="row-tags">
         {facts.source && <SourceLink source={facts.source} />}
         {shownTags.map((tag) => (
-          <a class="tag" href={casesWithTag(tag)} title={`Cases with the tag ${tag}`} data-filter>
-            {tag}
+          <a
+            class="tag"
+            href={casesWithTag(tag)}
+            title={visibleName(`Cases with the tag ${tag}`)}
+            data-filter
+          >
+            {visibleName(tag)}
           </a>
         ))}
-        {others.length > 0 && <span title={others.join(', ')}>+{others.length}</span>}
+        {others.length > 0 && <span title={visibleName(others.join(', '))}>+{others.length}</span>}
       </span>
-      <span class="row-type">{type}</span>
+      <span class="row-type">{visibleName(type)}</span>
       <span class="row-state">{stateText(row, group)}</span>
       <span class="row-time">
         {row.since === null ? (

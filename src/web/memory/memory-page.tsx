@@ -24,13 +24,14 @@ interface MemoryPageProps {
 /** A markdown file of a case. client/memory-editor.tsx puts its editor into #memory-editor. */
 export function MemoryPage({ assets, folder, data, isSource, template }: MemoryPageProps) {
   const { id, title } = folder.case
-  const { url, name, file, filename, sealed, path, session, problems } = data
+  const { url, file, filename, sealed, path, session, problems } = data
+  const name = visibleName(data.name)
   const canEdit = sealed === null && filename !== null
   return (
     <Page title={`${name}: ${title}`} assets={assets} live={changesOf(id)}>
       <div class="record-head" id="memory-head">
         <Breadcrumbs above={pathTo(id, title)} current={name} />
-        <h1>{visibleName(name)}</h1>
+        <h1>{name}</h1>
         <div class="facts">
           <span>{file ? sizeText(file.size) : 'does not exist yet'}</span>
           {session !== null && <a href={sessionPage(id, session)}>Open session {session}</a>}

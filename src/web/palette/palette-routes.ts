@@ -5,7 +5,7 @@ import { caseId } from '../../http/params.ts'
 import { fuzzyScore } from '../../model/fuzzy.ts'
 import { stateLabel } from '../../model/state-groups.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
-import { visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
 import { listMemory } from '../../workspace/memory-files.ts'
 import type { PageDeps } from '../deps.ts'
 import { casePage, memoryPage, PALETTE_CASES, proofPage, sessionPage } from '../shell/addresses.ts'
@@ -45,7 +45,7 @@ export function paletteRoutes({ service }: PageDeps): Hono<ServiceEnv> {
         href: proofPage(id, proof.id),
       })),
       ...files.map(({ filename, kind }) => ({
-        title: kind === 'session' ? `sessions/${filename}` : filename,
+        title: kind === 'session' ? `sessions/${filename}` : visibleName(filename),
         detail: 'file',
         href: memoryPage(id, filename),
       })),

@@ -7,6 +7,7 @@ import {
   unmetText,
   unmetTypes,
 } from '../../model/suggest-proof.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { changesPage, logPage, proofPage, sessionPage } from '../shell/addresses.ts'
 import type { CandidateRow } from './candidates.ts'
@@ -72,7 +73,7 @@ function SuggestionItem({ suggestion: { row, items }, namesSession }: Suggestion
     <li id={`candidate-${artifact}`}>
       <div>
         <strong>
-          <bdi>{visibleText(items.join(', '))}</bdi>
+          <bdi dir={directionOf(items.join(', '))}>{visibleText(items.join(', '))}</bdi>
         </strong>{' '}
         <span class="muted" aria-hidden="true">
           ←
@@ -164,7 +165,7 @@ export function AttachFromHere({ row, gate }: { row: CandidateRow; gate: Gate })
         <span class="small muted">
           {items.length > 0 ? (
             <>
-              for <bdi>{visibleText(items.join(', '))}</bdi>
+              for <bdi dir={directionOf(items.join(', '))}>{visibleText(items.join(', '))}</bdi>
             </>
           ) : (
             'meets nothing that is missing'

@@ -1,5 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import type { Proof, ReportCounts } from '../../model/proof.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Time } from '../shell/time.tsx'
 
@@ -28,7 +29,7 @@ export function AcceptedReason({
   return (
     <p class="small">
       Accepted{despite === null ? '' : ` although ${visibleText(despite)}`}:{' '}
-      <bdi>{visibleText(accepted)}</bdi>
+      <bdi dir={directionOf(accepted)}>{visibleText(accepted)}</bdi>
     </p>
   )
 }

@@ -1,5 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import { failedTestPlace } from '../../model/failed-test.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { ReportedTest, TestOutcome } from '../../runners/reports/reported-tests.ts'
 import { AnsiBox } from '../shell/text-box.tsx'
@@ -155,7 +156,7 @@ function SuiteItem({ suite, id, room, isOpen = false }: SuiteProps) {
                   : 'skipped'
             }
           />
-          <bdi>{visibleText(suite.name)}</bdi>{' '}
+          <bdi dir={directionOf(suite.name)}>{visibleText(suite.name)}</bdi>{' '}
           <span class="muted small">{outcomesText(suite.counts)}</span>
         </summary>
         {SuiteContent({ suite, id, room })}
@@ -174,7 +175,7 @@ function FailedItem({ test, id }: { test: ReportedTest; id: string }) {
       <div>
         <div class="test-name">
           <strong>
-            <bdi>{visibleText(path.at(-1)!)}</bdi>
+            <bdi dir={directionOf(path.at(-1)!)}>{visibleText(path.at(-1)!)}</bdi>
           </strong>
           {place !== null && <code class="small">{visibleText(place)}</code>}
         </div>
@@ -211,7 +212,7 @@ function OthersItem({ suite, outcome, id, room, isOpen = false }: OthersProps) {
           {shown.map(({ path }) => (
             <li class="other-test">
               <Sign outcome={outcome} />
-              <bdi>{visibleText(path.at(-1)!)}</bdi>
+              <bdi dir={directionOf(path.at(-1)!)}>{visibleText(path.at(-1)!)}</bdi>
             </li>
           ))}
         </ul>

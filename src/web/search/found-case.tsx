@@ -1,5 +1,6 @@
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
@@ -14,7 +15,7 @@ export function FoundCaseItem({ of, number }: { of: FoundCaseJson; number: numbe
       <header>
         <h2>
           <a href={casePage(id)} data-row>
-            <bdi>{visibleProse(title)}</bdi>
+            <bdi dir={directionOf(title)}>{visibleProse(title)}</bdi>
           </a>
         </h2>
         <StateBadge state={state} />
@@ -53,10 +54,12 @@ function FoundLine({ id, line }: { id: string; line: FoundCaseJson['lines'][numb
   const address = fileUrl(id, { file, line: line.line })
   return (
     <li>
-      <span class="found-where" title={`${line.file}:${line.line}`}>
+      <span class="found-where" title={visibleName(`${line.file}:${line.line}`)}>
         {address === null ? where : <a href={address}>{where}</a>}
       </span>
-      <bdi class="found-text">{marked(line)}</bdi>
+      <bdi class="found-text" dir={directionOf(line.text)}>
+        {marked(line)}
+      </bdi>
     </li>
   )
 }

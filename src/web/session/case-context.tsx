@@ -1,5 +1,6 @@
 import { raw } from 'hono/html'
 import type { GateItem } from '../../model/gate.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import { casePage, memoryPage } from '../shell/addresses.ts'
@@ -84,7 +85,7 @@ function ChecklistItem({ item }: { item: GateItem }) {
       </span>
       <span>
         <span class="visually-hidden">{isMet ? 'Met: ' : 'Not met: '}</span>
-        <bdi>{visibleText(description)}</bdi>{' '}
+        <bdi dir={directionOf(description)}>{visibleText(description)}</bdi>{' '}
         <span class="small muted">
           {type ?? 'no type'}
           {required ? ', required' : ''}

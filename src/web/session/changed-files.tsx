@@ -10,7 +10,8 @@ import { lastOf } from '../../model/trail.ts'
 import { type Patch, readPatch } from '../../rendering/diff/patch.ts'
 import { type DiffLayout, type ShownDiff, showDiff } from '../../rendering/diff/shown-diff.ts'
 import { DiffView } from '../../rendering/diff/view.tsx'
-import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
+import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
 import { changesPage, sessionPage } from '../shell/addresses.ts'
 
@@ -150,7 +151,7 @@ function FileNames(props: { diff: NonNullable<Session['diff']>; outside: Readonl
       <ul class="file-names">
         {files.slice(0, MAX_FILES).map(({ file, additions, deletions }) => (
           <li>
-            <code>{visibleName(file)}</code> <span class="additions">+{additions}</span>{' '}
+            <CodeName name={file} /> <span class="additions">+{additions}</span>{' '}
             <span class="deletions">−{deletions}</span>
           </li>
         ))}

@@ -3,7 +3,9 @@ import { placeText } from '../../model/before-text.ts'
 import { isIsolated } from '../../model/session.ts'
 import { failureText } from '../../model/session-failure.ts'
 import { expectedWallsText } from '../../model/walls.ts'
-import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
+import { directionOf } from '../../rendering/direction.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
+import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { authorsOf, type FolderChange } from '../../sessions/uncommitted.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { HelpLink } from '../shell/help-link.tsx'
@@ -71,7 +73,8 @@ export function FolderNotice({ data: { folderState, session } }: { data: Session
         <p>
           {counted(files, 'file')} from{' '}
           <a href={sessionPage(by.case_id, by.session.number)}>
-            session {by.session.number} of <bdi>{visibleText(by.title)}</bdi>
+            session {by.session.number} of{' '}
+            <bdi dir={directionOf(by.title)}>{visibleText(by.title)}</bdi>
           </a>{' '}
           ({by.session.state === 'failed' ? `failed: ${failureText(by.session)}` : by.session.state}
           )
@@ -96,7 +99,7 @@ export function FolderNotice({ data: { folderState, session } }: { data: Session
 function Change({ change: { file, kind, left_by } }: { change: FolderChange }) {
   return (
     <li>
-      <code>{visibleName(file)}</code>{' '}
+      <CodeName name={file} />{' '}
       <span class="muted small">
         {kind}
         {left_by && `, session ${left_by.session.number} of ${visibleText(left_by.title)}`}

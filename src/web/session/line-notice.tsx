@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { findRepository } from '../../workspace/git/git-repository.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
@@ -80,7 +81,7 @@ export function BusyNotice({ occupant }: { occupant: Occupant }) {
   return (
     <p class="notice" data-tone="warn" id="folder-busy">
       <a href={sessionPage(case_id, number)}>
-        Session {number} of <bdi>{visibleText(title)}</bdi>
+        Session {number} of <bdi dir={directionOf(title)}>{visibleText(title)}</bdi>
       </a>{' '}
       {does}.{' '}
       {canWait

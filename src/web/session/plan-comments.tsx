@@ -1,5 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import { type CommentView, placedBelow } from '../../model/comment.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi } from '../shell/addresses.ts'
 import { Badge } from '../shell/badges.tsx'
@@ -98,7 +99,7 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
     >
       <header>
         <strong>
-          <bdi>{visibleText(author)}</bdi>
+          <bdi dir={directionOf(author)}>{visibleText(author)}</bdi>
         </strong>
         <a class="muted small" href={`#comment-${id}`}>
           {placeText(comment)}
@@ -111,20 +112,20 @@ export function Comment({ comment, data, hasQuote = false }: CommentProps) {
         </span>
       </header>
       {hasQuote && quote !== '' && <pre class="comment-quote">{visibleText(quote)}</pre>}
-      <p class="comment-text" dir="auto">
+      <p class="comment-text" dir={directionOf(text)}>
         {visibleProse(text)}
       </p>
       {replies.map((reply) => (
         <div class="comment-reply">
           <p class="small">
             <strong>
-              <bdi>{visibleText(reply.author)}</bdi>
+              <bdi dir={directionOf(reply.author)}>{visibleText(reply.author)}</bdi>
             </strong>{' '}
             <span class="muted">
               answered <Time at={reply.created_at} />
             </span>
           </p>
-          <p class="comment-text" dir="auto">
+          <p class="comment-text" dir={directionOf(reply.text)}>
             {visibleProse(reply.text)}
           </p>
         </div>

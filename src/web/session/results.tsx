@@ -13,7 +13,9 @@ import { runName } from '../../model/session-usage.ts'
 import { objectionTo } from '../../model/support.ts'
 import { lastOf } from '../../model/trail.ts'
 import { usageText } from '../../model/usage.ts'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
+import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { Candidates } from '../proof/candidate-list.tsx'
 import { Verdict } from '../proof/proof-parts.tsx'
 import { logPage, proofPage, sessionPage } from '../shell/addresses.ts'
@@ -117,7 +119,7 @@ export function BaseCard({ data }: { data: SessionPageData }) {
         <p class="small">
           {counted(left, 'file')} from{' '}
           <a href={sessionPage(case_id, number)}>
-            session {number} of <bdi>{visibleText(title)}</bdi>
+            session {number} of <bdi dir={directionOf(title)}>{visibleText(title)}</bdi>
           </a>{' '}
           ({visibleText(state)})
         </p>
@@ -127,7 +129,7 @@ export function BaseCard({ data }: { data: SessionPageData }) {
         <ul class="file-names">
           {files.map((file) => (
             <li>
-              <code>{visibleName(file)}</code>
+              <CodeName name={file} />
             </li>
           ))}
         </ul>
@@ -181,7 +183,7 @@ export function OutOfScope({ data }: { data: SessionPageData }) {
       <ul class="file-names">
         {files.map((file) => (
           <li>
-            <code>{visibleName(file)}</code>
+            <CodeName name={file} />
           </li>
         ))}
       </ul>

@@ -4,7 +4,8 @@ import { isOver } from '../../model/session-state.ts'
 import { type LineWith, lastOf } from '../../model/trail.ts'
 import { wallsText } from '../../model/walls.ts'
 import { SessionBar } from '../../rendering/charts/session-bar.tsx'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { directionOf } from '../../rendering/direction.ts'
+import { visibleName, visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/tests-card.tsx'
 import {
@@ -156,7 +157,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
     <header class="record-head" id="session-head" data-case={id} data-session={session.id}>
       <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
       <h1 tabindex={-1}>
-        {visibleProse(title)}{' '}
+        <bdi dir={directionOf(title)}>{visibleProse(title)}</bdi>{' '}
         <span class="session-name">
           Session {number} · {session.type}
         </span>
@@ -164,7 +165,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
       <div class="facts">
         <StateBadge state={session.state} />
         <span>
-          Provider <strong>{providerText(session)}</strong>
+          Provider <strong>{visibleName(providerText(session))}</strong>
         </span>
         <TerminalPlace data={data} />
         <span>

@@ -1,6 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import { planViolation } from '../../model/plan-violation.ts'
-import { visibleName } from '../../rendering/hidden-characters.ts'
+import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import { NotGated } from '../shell/not-gated.tsx'
 import type { SessionPageData } from './session-data.ts'
 
@@ -11,10 +11,10 @@ export function TerminalPlace({ data: { terminal } }: { data: SessionPageData })
   const { branch } = conversation
   return (
     <span id="terminal-place">
-      in {folder === '.' ? 'the workspace' : <code>{visibleName(folder)}</code>}
+      in {folder === '.' ? 'the workspace' : <CodeName name={folder} />}
       {branch !== null && (
         <>
-          , branch <code>{visibleName(branch)}</code>
+          , branch <CodeName name={branch} />
         </>
       )}
     </span>
@@ -58,7 +58,7 @@ export function EarlyChanges({ data: { session } }: { data: SessionPageData }) {
       <ul class="file-names">
         {files.slice(0, MAX_FILES).map((file) => (
           <li>
-            <code>{visibleName(file)}</code>
+            <CodeName name={file} />
           </li>
         ))}
       </ul>

@@ -1,5 +1,6 @@
 import { lastOf } from '../../model/trail.ts'
 import { visibleName, visibleText } from '../../rendering/hidden-characters.ts'
+import { CodeName } from '../../rendering/highlight/code-view.tsx'
 import {
   applyObjection,
   applyText,
@@ -33,7 +34,7 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
       <dl class="fact-list">
         <dt>Branch</dt>
         <dd>
-          <code>{visibleName(branch)}</code>
+          <CodeName name={branch} />
         </dd>
         <dt>Began from</dt>
         <dd>
@@ -45,7 +46,7 @@ export function WorktreePanel({ data }: { data: SessionPageData }) {
           <>
             <dt>Folder</dt>
             <dd>
-              <code>{visibleName(path)}</code>
+              <CodeName name={path} />
             </dd>
           </>
         )}
@@ -141,7 +142,7 @@ function Files({ label, names }: { label: string; names: readonly string[] }) {
         {names.map((name, index) => (
           <>
             {index > 0 && ', '}
-            <code>{visibleName(name)}</code>
+            <CodeName name={name} />
           </>
         ))}
       </dd>

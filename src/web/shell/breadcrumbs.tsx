@@ -1,3 +1,4 @@
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse } from '../../rendering/hidden-characters.ts'
 
 interface BreadcrumbsProps {
@@ -13,12 +14,12 @@ export function Breadcrumbs({ above, current }: BreadcrumbsProps) {
       <ol>
         {above.map(({ href, text }) => (
           <li>
-            <a href={href} dir="auto">
+            <a href={href} dir={directionOf(text)}>
               {visibleProse(text)}
             </a>
           </li>
         ))}
-        <li aria-current="page" dir="auto">
+        <li aria-current="page" dir={directionOf(current)}>
           {visibleProse(current)}
         </li>
       </ol>

@@ -1,4 +1,5 @@
-import { copiedName, visibleName } from '../../rendering/hidden-characters.ts'
+import { copiedName } from '../../rendering/hidden-characters.ts'
+import { CodeName } from '../../rendering/highlight/code-view.tsx'
 
 /** Text with a button that copies it. */
 export function CopiableText({
@@ -12,7 +13,7 @@ export function CopiableText({
 }) {
   return (
     <span class={`copied-text ${name}`.trim()}>
-      <code>{visibleName(text)}</code>
+      <CodeName name={text} />
       <button type="button" class="quiet needs-script" data-copy={copiedName(text)}>
         Copy<span class="visually-hidden"> {what}</span>
       </button>

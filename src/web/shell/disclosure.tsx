@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { directionOf } from '../../rendering/direction.ts'
 import { visibleProse } from '../../rendering/hidden-characters.ts'
 
 interface FormDisclosureProps {
@@ -91,18 +92,18 @@ export function LongText({ text, class: name, id }: { text: string; class: strin
   const shown = visibleProse(text)
   if (shown.length <= MAX_CHARACTERS + 80) {
     return (
-      <p class={name} dir="auto">
+      <p class={name} dir={directionOf(shown)}>
         {shown}
       </p>
     )
   }
   return (
     <details class={`${name} long-text`} id={id}>
-      <summary dir="auto">
+      <summary dir={directionOf(shown)}>
         <span class="long-text-start">{shown.slice(0, MAX_CHARACTERS).toWellFormed()} … </span>
         <span class="long-text-toggle" />
       </summary>
-      <p dir="auto">{shown}</p>
+      <p dir={directionOf(shown)}>{shown}</p>
     </details>
   )
 }
