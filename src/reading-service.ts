@@ -32,7 +32,6 @@ import { createWebhookStore } from './state/webhooks.ts'
 import { readSyncStatus } from './sync/sync-status.ts'
 import { readWebhooks } from './webhooks/read-webhooks.ts'
 import { createCatalog } from './workspace/catalog.ts'
-import { isInGit } from './workspace/git/git-contents.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { createScan } from './workspace/scan.ts'
 import type { Folders } from './workspace/settings/folders.ts'
@@ -41,6 +40,7 @@ import { readStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import { createStabilityDetector } from './workspace/sync/stability.ts'
 import { createTexts } from './workspace/texts.ts'
 import { readTrailMemory } from './workspace/trail-memory.ts'
+import { trailSources } from './workspace/true-trail.ts'
 import { readWorktrees } from './worktrees/worktrees.ts'
 
 export type ReadingApp = (request: Request, env?: object) => Response | Promise<Response>
@@ -82,7 +82,7 @@ export async function openReadingApp(
     isGits: () => false,
     lastText: stored.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
-    isInGit: (names) => isInGit(memoryRoot, names),
+    ...trailSources(memoryRoot, (id) => pins.get(id)),
     publish() {},
     onUnstable() {}, // every file is taken as it is
   })

@@ -242,6 +242,7 @@ async function open(
     runGuard,
     search,
     texts,
+    isGits: git.touched,
     mount: options.mount ?? true,
     limits,
     operator,

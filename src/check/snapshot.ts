@@ -11,7 +11,6 @@ import { readRuns } from '../state/runs.ts'
 import { TRAILS_FOLDER } from '../state/state-folder.ts'
 import { hasDatabase, openStoredTexts } from '../state/stored-texts.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
-import { isInGit } from '../workspace/git/git-contents.ts'
 import { type LastGood, partsOfKey } from '../workspace/last-good.ts'
 import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { createScan } from '../workspace/scan.ts'
@@ -20,6 +19,7 @@ import { findPlaces } from '../workspace/settings/places.ts'
 import { createStabilityDetector } from '../workspace/sync/stability.ts'
 import { createTexts, type Texts } from '../workspace/texts.ts'
 import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
+import { trailSources } from '../workspace/true-trail.ts'
 
 /** A workspace as its files are now, read without a service or next to a running one. */
 export interface Snapshot {
@@ -88,7 +88,7 @@ async function openSnapshot(
     trails,
     // only for audit trails: the earlier content of a broken file is not in the snapshot
     lastText: (key) => storedTexts.text(...partsOfKey(key)),
-    isInGit: (names) => isInGit(memoryRoot, names),
+    ...trailSources(memoryRoot, (id) => pins.get(id)),
     publish() {},
     onUnstable() {}, // every file is taken as it is
   })

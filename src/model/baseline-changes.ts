@@ -1,10 +1,14 @@
 import {
   type Baseline,
+  type CommittedChange,
   type IgnoredChange,
+  isSameItem,
   progressOf,
+  type RequiredItem,
   requiredOf,
   sessionBaseline,
   verificationOf,
+  verificationText,
 } from './baseline.ts'
 import type { Case } from './case.ts'
 import type { CaseFolder, Edit } from './case-folder.ts'
@@ -22,11 +26,9 @@ interface Written {
  * Returns the baseline after the service has written an edit; the same object if nothing changed. Written values
  * count. During a run they are frozen again; after a run later edits of them count.
  */
-export function baselineAfter(
-  baseline: Baseline,
-  edit: Edit,
-  { ignored, files, isLive }: Written,
-): Baseline {
+export function baselineAfter(present: Baseline, edit: Edit, written: Written): Baseline {
+  const { ignored, files, isLive } = written
+  const baseline = withCommitted(present, edit, written)
   switch (edit.file) {
     case 'case':
       return withItems(withState(baseline, edit.edit.fields?.state), files.case)
@@ -58,20 +60,77 @@ export function baselineAfter(
   }
 }
 
+/** Without the changes committed by runs that the edit confirms, and with the state to which others would go back. */
+function withCommitted(baseline: Baseline, edit: Edit, { files }: Written): Baseline {
+  switch (edit.file) {
+    case 'case':
+    case 'ignored-state': {
+      const state = edit.file === 'case' ? edit.edit.fields?.state : edit.state
+      if (state === undefined) return baseline
+      return mapCommitted(baseline, (each) => {
+        if (each.kind !== 'state') return each
+        return each.to === state && edit.file === 'case'
+          ? null
+          : { ...each, was: state, from: state }
+      })
+    }
+    case 'proof': {
+      const proof = files.proofs.find(({ id }) => id === edit.id)
+      const isConfirmed = edit.verification !== null && proof !== undefined
+      return mapCommitted(baseline, (each) => {
+        const isIt = each.kind === 'verification' && each.id === edit.id
+        return isIt && isConfirmed && each.to === verificationText(verificationOf(proof))
+          ? null
+          : each
+      })
+    }
+    default:
+      return baseline
+  }
+}
+
+function mapCommitted(
+  baseline: Baseline,
+  change: (each: CommittedChange) => CommittedChange | null,
+): Baseline {
+  const { committed, ...others } = baseline
+  if (!committed) return baseline
+  const after = committed.map(change)
+  if (after.every((each, index) => each === committed[index])) return baseline
+  const left = after.filter((each) => each !== null)
+  return left.length === 0 ? others : { ...others, committed: left }
+}
+
 /** Returns the baseline after a request wrote the whole case.md. */
-export function baselineWithCase(baseline: Baseline, value: Case): Baseline {
+export function baselineWithCase(present: Baseline, value: Case): Baseline {
+  const isRequired = (was: RequiredItem) =>
+    value.checklist.some((item) => item.required && isSameItem(item, was))
+  const baseline = mapCommitted(present, (each) => {
+    if (each.kind === 'state') return each.to === value.state ? null : each
+    return each.kind === 'checklist' && !isRequired(each.was) ? null : each
+  })
   const { required: _, ...others } = withState(baseline, value.state)
   return baseline.whole ? { ...others, required: requiredOf(value.checklist) } : others
 }
 
 /** Returns the baseline after a request confirmed a session file. */
-export function baselineWithSession(baseline: Baseline, session: Session): Baseline {
+export function baselineWithSession(present: Baseline, session: Session): Baseline {
+  const baseline = mapCommitted(present, (each) =>
+    each.kind === 'session' && each.id === session.id ? null : each,
+  )
   return withSession(baseline, session.id, progressOf(session))
 }
 
 /** Whether the baseline freezes nothing. */
-export function isEmpty({ state, required, proofs, sessions, whole }: Baseline): boolean {
-  const named = [...(required ?? []), ...Object.keys(proofs), ...Object.keys(sessions)]
+export function isEmpty({
+  state,
+  required = [],
+  proofs,
+  sessions,
+  whole,
+  committed = [],
+}: Baseline): boolean {
+  const named = [...required, ...Object.keys(proofs), ...Object.keys(sessions), ...committed]
   return !whole && state === undefined && named.length === 0
 }
 

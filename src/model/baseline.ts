@@ -4,7 +4,7 @@ import type { ChecklistItem } from './gate.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session } from './session.ts'
 import type { SessionState } from './session-state.ts'
-import { evidenceHashIn } from './trail.ts'
+import { evidenceHashIn, type TrailLine } from './trail.ts'
 
 /**
  * Values of a case that are frozen while a run's programs can write the case files. An edit of a frozen value by file
@@ -22,6 +22,8 @@ export interface Baseline {
    * If true, proofs and sessions that are not listed count as unverified or missing; if false, they are not compared.
    */
   whole: boolean
+  /** What runs committed to the records of the case: it does not count until a request confirms it. */
+  committed?: readonly CommittedChange[] | undefined
   /** Processes that a run left behind, which may make changes; only while they live. */
   left?: string | undefined
 }
@@ -33,7 +35,22 @@ export type IgnoredChange = { file: string; from: string; to: string } & (
   | { kind: 'state'; was: CaseState }
   | { kind: 'checklist'; was: RequiredItem }
   | { kind: 'verification' | 'session'; id: string; was: string | null }
-)
+) & {
+    /** The session that committed it, where it is known to be one. */
+    by?: RunName | undefined
+  }
+
+export interface RunName {
+  case_id: string
+  number: number
+}
+
+/** A change that a run committed, perhaps on another branch: git may bring it into the files at any time. */
+export type CommittedChange = IgnoredChange & {
+  by: RunName
+  /** The audit lines that only the run's version has, as `lineKey` names them. */
+  lines?: readonly string[] | undefined
+}
 
 interface Records {
   case: Case
@@ -47,7 +64,11 @@ const LIVE = 'live'
 export const EMPTY_BASELINE: Baseline = { proofs: {}, sessions: {}, whole: true }
 
 /** Captures the values that count now. `isLive` says whether the service is running a session. */
-export function captureBaseline(records: Records, isLive: (session: Session) => boolean): Baseline {
+export function captureBaseline(
+  records: Records,
+  isLive: (session: Session) => boolean,
+  committed?: Baseline['committed'],
+): Baseline {
   const proofs = records.proofs.filter(countsAsVerified)
   return {
     state: records.case.state,
@@ -57,14 +78,20 @@ export function captureBaseline(records: Records, isLive: (session: Session) => 
       records.sessions.map((session) => [session.id, sessionBaseline(session, isLive)]),
     ),
     whole: true,
+    ...(committed && { committed }),
   }
 }
 
-/** Returns a baseline that ignores just these changes; null if there are none. */
-export function baselineOfIgnored(ignored: readonly IgnoredChange[]): Baseline | null {
-  if (ignored.length === 0) return null
+/** Returns a baseline that ignores just these changes, and what runs committed; null if there are none. */
+export function baselineOfIgnored(
+  ignored: readonly IgnoredChange[],
+  committed: Baseline['committed'] = [],
+): Baseline | null {
+  const frozen = ignored.filter(({ by }) => by === undefined)
+  if (frozen.length === 0 && committed.length === 0) return null
   const baseline: Baseline = { proofs: {}, sessions: {}, whole: false }
-  for (const each of ignored) {
+  if (committed.length > 0) baseline.committed = committed
+  for (const each of frozen) {
     if (each.kind === 'state') baseline.state = each.was
     else if (each.kind === 'checklist') baseline.required = [...(baseline.required ?? []), each.was]
     else if (each.kind === 'verification') baseline.proofs[each.id] = each.was
@@ -111,9 +138,11 @@ export function progressOf({ state, trail }: Session): string {
 /** Returns the records with frozen values applied, and the changes that were ignored. */
 export function applyBaseline(
   files: Records,
-  baseline: Baseline | undefined,
+  present: Baseline | undefined,
 ): Records & { ignored: IgnoredChange[] } {
-  if (!baseline) return { ...files, ignored: [] }
+  if (!present) return { ...files, ignored: [] }
+  const committed = (present.committed ?? []).filter((each) => isInFiles(each, files))
+  const baseline = committed.reduce(withCommitted, present)
   const ignored: IgnoredChange[] = []
   const value = { ...files.case }
   if (baseline.state !== undefined && baseline.state !== value.state) {
@@ -152,14 +181,75 @@ export function applyBaseline(
     return was === null ? session : { ...session, state: was.split(' ', 1)[0] as SessionState }
   })
   const isSame = ignored.every(({ file }) => file !== 'case.md')
+  for (const each of ignored) {
+    const by = committed.find((one) => changeKey(one) === changeKey(each))?.by
+    if (by) each.by = by
+  }
   return { case: isSame ? files.case : value, proofs, sessions, ignored }
+}
+
+/** Whether git brought into the files what a run committed. */
+function isInFiles(change: CommittedChange, files: Records): boolean {
+  switch (change.kind) {
+    case 'state':
+      return files.case.state === change.to
+    case 'checklist':
+      return !files.case.checklist.some((item) => item.required && isSameItem(item, change.was))
+    case 'verification': {
+      const proof = files.proofs.find(({ id }) => id === change.id)
+      return proof !== undefined && verificationText(verificationOf(proof)) === change.to
+    }
+    case 'session': {
+      const session = files.sessions.find(({ id }) => id === change.id)
+      if (!change.lines?.length) return session !== undefined && progressOf(session) === change.to
+      return session !== undefined && hasLines(session, change)
+    }
+    default:
+      return change satisfies never
+  }
+}
+
+/** The baseline with the value from before a change that the files have; a frozen value stays. */
+function withCommitted(baseline: Baseline, change: CommittedChange): Baseline {
+  switch (change.kind) {
+    case 'state':
+      return { state: change.was, ...baseline }
+    case 'checklist':
+      return { ...baseline, required: [...(baseline.required ?? []), change.was] }
+    case 'verification':
+      return { ...baseline, proofs: { [change.id]: change.was, ...baseline.proofs } }
+    case 'session':
+      return { ...baseline, sessions: { [change.id]: change.was, ...baseline.sessions } }
+    default:
+      return change satisfies never
+  }
+}
+
+/** What a change is about, whatever the values before and after it. */
+export function changeKey(change: IgnoredChange): string {
+  const { kind, file } = change
+  return kind === 'checklist' ? `${file} ${JSON.stringify(change.was)}` : `${kind} ${file}`
+}
+
+/** Whether the audit trail has lines that a run committed. */
+export function hasLines(
+  { id, trail }: Pick<Session, 'id' | 'trail'>,
+  change: CommittedChange,
+): boolean {
+  if (change.kind !== 'session' || change.id !== id) return false
+  return trail.some((line) => change.lines?.includes(lineKey(line)))
+}
+
+/** Names an audit line by what it says; its number may change in a merge. */
+export function lineKey({ time, event, fields }: TrailLine): string {
+  return JSON.stringify([time, event, fields])
 }
 
 function baselineValue(values: Record<string, string | null>, key: string, { whole }: Baseline) {
   return Object.hasOwn(values, key) ? values[key] : whole ? null : undefined
 }
 
-function verificationText(verification: string | null): string {
+export function verificationText(verification: string | null): string {
   return verification === null ? 'not verified' : `verified (${verification})`
 }
 

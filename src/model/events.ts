@@ -301,18 +301,14 @@ export const EVENTS = {
     {
       changed_case: optional(id),
       file: text,
-      what: z.enum(['state', 'checklist', 'verification', 'session']),
+      what: z.enum(['state', 'checklist', 'verification', 'session', 'file']),
       from: text,
       to: text,
+      in_git: optional(yes),
     },
     {
       tone: 'bad',
-      example: {
-        file: 'case.md',
-        what: 'state',
-        from: 'IMPLEMENTING',
-        to: 'BLOCKED',
-      },
+      example: { file: 'case.md', what: 'state', from: 'IMPLEMENTING', to: 'BLOCKED' },
     },
   ),
   diff_taken: entry(

@@ -7,12 +7,13 @@ export function ignoredChangeProblem(
   ignored: IgnoredChange,
   left?: string,
 ): Problem {
-  const { file } = ignored
-  const when =
-    left === undefined
+  const { file, by } = ignored
+  const when = by
+    ? `by session ${by.number}${by.case_id === caseId ? '' : ` of case ${by.case_id}`} in git`
+    : left === undefined
       ? 'while a session executed'
       : `while processes live that a session may have left behind (${left})`
-  const message = `${sentence(ignored)} in the file ${when}, so the change is ignored. ${remedy(caseId, ignored)}, or restore the earlier value`
+  const message = `${sentence(ignored)} ${by ? '' : 'in the file '}${when}, so the change is ignored. ${remedy(caseId, ignored)}, or restore the earlier value`
   return { code: 'changed_during_run', file, line: null, message }
 }
 

@@ -35,7 +35,7 @@ export interface SessionDeps {
   redactor: Redactor
   /** Finds resolved cases that resemble a given one. */
   search: Pick<Search, 'similar'>
-  runGuard: Pick<RunGuard, 'begin' | 'end' | 'recover'>
+  runGuard: Pick<RunGuard, 'begin' | 'end' | 'recover' | 'addCommitted'>
   /**
    * The agents' conversation ids, by session, as the agents reported them to this process. Ids in files are not
    * used: they may have come with git, and the id becomes part of a command line.
@@ -43,6 +43,8 @@ export interface SessionDeps {
   conversations: Map<string, string>
   /** Sessions whose files were changed, apparently by hand, while a run's programs could write to them. */
   touchedInRun: Set<string>
+  /** Whether git made a change at this time. */
+  isGits(ctimeMs: number): boolean
   /** Whether to protect files with read-only mounts where these work. */
   mount: boolean
   limits: TimeLimits

@@ -38,6 +38,8 @@ type WorkOutcome = WorkResult &
     workdir: string
     /** What it left that starts by itself later. */
     left: readonly NewTrailLine[]
+    /** A note about what it put into git below the memory root; empty without any. */
+    committed: string
   }
 
 /** Records the end of a run with its evidence. A complete session moves its case. */
@@ -96,7 +98,7 @@ async function endOf(
   outcome: WorkOutcome,
 ) {
   const { case_id, session_id, number } = job
-  const { plan, folderDiff, workdir, before } = outcome
+  const { plan, folderDiff, workdir, before, committed } = outcome
   const present = sessionOf(await store.read(case_id), session_id)
   const steps = await stepEvidence(layout, case_id, number, present.trail, workdir)
   const compared = redactor.value(
@@ -109,7 +111,10 @@ async function endOf(
     ? [wallsNote(said, outcome.places), missingEnvironmentNote(outcome.missing)]
     : []
   // redact before hashing: the evidence hash covers the text in the record
-  const output = boundedOutput(number, [steps.output, why ?? '', ...hints].map(redactor.text))
+  const output = boundedOutput(
+    number,
+    [steps.output, why ?? '', ...hints, committed].map(redactor.text),
+  )
   const candidates = [...steps.candidates, ...('diff' in folderDiff ? folderDiff.candidates : [])]
   const evidence = {
     diff: 'diff' in folderDiff ? folderDiff.diff : null,

@@ -2,6 +2,7 @@ import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import {
   type Baseline,
   baselineOfIgnored,
+  type CommittedChange,
   captureBaseline,
   EMPTY_BASELINE,
   type IgnoredChange,
@@ -48,6 +49,8 @@ export interface RunGuard {
    * (`isWritten`), `look` is called afterwards; else this publishes the change.
    */
   confirm(caseId: string, file: ConfirmedFile, isWritten: boolean): Promise<void>
+  /** Stores what a run committed to the records of a case: wherever git brings it, it is ignored until confirmed. */
+  addCommitted(caseId: string, changes: readonly CommittedChange[]): Promise<void>
   /** Loads what the last service stored. Call this before any case is read. */
   load(): void
   /**
@@ -105,7 +108,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
         [...runs.values()].filter(({ session_id }) => !ended.has(session_id)),
       )
     } else {
-      const left = baselineOfIgnored(folder.ignored)
+      const left = baselineOfIgnored(folder.ignored, baseline?.committed)
       if (JSON.stringify(left) !== JSON.stringify(baseline)) putLater(caseId, left)
     }
   }
@@ -130,8 +133,9 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     lines.begin(folders)
     for (const folder of folders) {
       const { id } = folder.case
-      const baseline = captureBaseline(folder, isLive)
-      if (baselines.get(id)) written.push(baselines.put(id, baseline))
+      const known = baselines.get(id)
+      const baseline = captureBaseline(folder, isLive, known?.committed)
+      if (known) written.push(baselines.put(id, baseline))
       else baselines.keep(id, baseline)
     }
     await Promise.all(written)
@@ -151,7 +155,9 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
       // a case that is absent now, for example on another branch, stays frozen as a whole
       return {
         id,
-        baseline: folder ? baselineOfIgnored(folder.ignored) : (baselines.get(id) ?? null),
+        baseline: folder
+          ? baselineOfIgnored(folder.ignored, baselines.get(id)?.committed)
+          : (baselines.get(id) ?? null),
       }
     })
     runs.clear()
@@ -242,6 +248,14 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
       catalog.invalidate(caseId)
       deps.publish({ caseId, found: [], source: 'service' })
     },
+    async addCommitted(caseId, changes) {
+      const known = baselines.get(caseId) ?? { proofs: {}, sessions: {}, whole: runs.size > 0 }
+      const committed = [...(known.committed ?? []), ...changes]
+      await baselines.put(caseId, { ...known, committed })
+      if (!catalog.folder(caseId)) return
+      catalog.invalidate(caseId)
+      deps.publish({ caseId, found: [], source: 'service' })
+    },
     load() {
       const watch = baselines.load()
       // do not wait for a session file that cannot be written
@@ -301,8 +315,8 @@ function createIgnoredChangeLines(deps: {
 
   return {
     name({ case: { id }, ignored }, runs) {
-      for (const each of ignored.filter((one) => !published.has(changeKey(id, one)))) {
-        published.add(changeKey(id, each))
+      for (const each of ignored.filter((one) => !one.by && !published.has(wordOf(id, one)))) {
+        published.add(wordOf(id, each))
         if (++named > MAX_NAMED) continue
         for (const run of runs) {
           const line = lineOf(run, id, each)
@@ -320,7 +334,7 @@ function createIgnoredChangeLines(deps: {
       published.clear()
       named = 0
       for (const { case: of, ignored } of folders) {
-        for (const each of ignored) published.add(changeKey(of.id, each))
+        for (const each of ignored) published.add(wordOf(of.id, each))
       }
     },
     resume(words) {
@@ -331,17 +345,25 @@ function createIgnoredChangeLines(deps: {
   }
 }
 
-function changeKey(caseId: string, { kind, file, from, to }: IgnoredChange): string {
+function wordOf(caseId: string, { kind, file, from, to }: IgnoredChange): string {
   return [caseId, kind, file, from, to].join('\n')
 }
 
-function lineOf(
-  run: OpenRun,
+export function lineOf(
+  run: Pick<OpenRun, 'case_id'>,
   case_id: string,
-  { kind, file, from, to }: IgnoredChange,
-): NewTrailLine {
+  {
+    kind,
+    file,
+    from,
+    to,
+  }: Pick<IgnoredChange, 'file' | 'from' | 'to'> & {
+    kind: IgnoredChange['kind'] | 'file'
+  },
+  where: { in_git?: true } = {},
+): NewTrailLine<'changed_during_run'> {
   const of = case_id === run.case_id ? {} : { changed_case: case_id } // an event has a case_id field already
-  return { event: 'changed_during_run', fields: { ...of, file, what: kind, from, to } }
+  return { event: 'changed_during_run', fields: { ...of, file, what: kind, from, to, ...where } }
 }
 
 function isSame(line: TrailLine, { event, fields }: NewTrailLine): boolean {

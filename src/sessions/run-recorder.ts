@@ -115,7 +115,7 @@ export function appendLine(
   return appendLines(deps, job, [line])
 }
 
-async function appendLines(
+export async function appendLines(
   { store, now }: Pick<SessionDeps, 'store' | 'now'>,
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   added: readonly NewTrailLine[],

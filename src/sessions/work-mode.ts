@@ -27,6 +27,7 @@ import { type Job, updateWithRetry } from './jobs.ts'
 import { forgetRun, type LeftWatch, watchLeft } from './left-behind.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
+import { rememberGit, whyNotNamed } from './record-in-git.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
 import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
 import { notStarted } from './start-checks.ts'
@@ -69,7 +70,7 @@ export async function execute(
     start: approved.start,
   })
   const isolated = await beginIsolation(deps, job, session)
-  await recordBase(deps, job)
+  await Promise.all([recordBase(deps, job), rememberGit(deps, job)])
   if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
   const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
@@ -97,16 +98,25 @@ export async function execute(
     const replaced = replacedReason(await places.replaced())
     const found = await diffRun.finish()
     const uncommitted = await whyNotKept(deps, job)
+    const committed = await whyNotNamed(deps, job)
     // a session may have damaged the worktree's link to git, which is whole now
     const folderDiff = isolated && 'reason' in found ? await diffRun.finish() : found
     const workdir = job.folder!
     job.release() // no process of the run works there now; only the result remains to be recorded
     // a run that was ended by what it wrote says no other reason
     const own = left.why === null ? outcome : { ...outcome, ok: false as const, reason: left.why }
-    const ended = failIfReplaced(own, replaced ?? uncommitted)
-    await finishRun(deps, job, session, { ...ended, plan, folderDiff, workdir, left: left.lines })
+    const ended = failIfReplaced(own, replaced ?? uncommitted ?? committed.reason)
+    await finishRun(deps, job, session, {
+      ...ended,
+      plan,
+      folderDiff,
+      workdir,
+      left: left.lines,
+      committed: committed.note,
+    })
   } finally {
     await watch.close()
+    await whyNotNamed(deps, job)
     await diffRun.close()
     await places.close()
   }

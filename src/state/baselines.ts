@@ -39,12 +39,33 @@ export interface BaselineStore {
 
 const ALL = ''
 
+const REQUIRED_ITEM = z.object({ description: z.string(), type: z.string().nullable() })
+const CHANGE = z.object({
+  file: z.string(),
+  from: z.string(),
+  to: z.string(),
+  by: z.object({ case_id: z.string(), number: z.number() }),
+  lines: z.array(z.string()).optional(),
+})
 const BASELINE = z.object({
   state: z.enum(CASE_STATES).optional(),
-  required: z.array(z.object({ description: z.string(), type: z.string().nullable() })).optional(),
+  required: z.array(REQUIRED_ITEM).optional(),
   proofs: z.record(z.string(), z.string().nullable()),
   sessions: z.record(z.string(), z.string().nullable()),
   whole: z.boolean(),
+  committed: z
+    .array(
+      z.discriminatedUnion('kind', [
+        CHANGE.extend({ kind: z.literal('state'), was: z.enum(CASE_STATES) }),
+        CHANGE.extend({ kind: z.literal('checklist'), was: REQUIRED_ITEM }),
+        CHANGE.extend({
+          kind: z.enum(['verification', 'session']),
+          id: z.string(),
+          was: z.string().nullable(),
+        }),
+      ]),
+    )
+    .optional(),
 })
 const RUN = z.object({
   session_id: z.string(),

@@ -20,9 +20,22 @@ export interface RunRecords {
   /** If it rejects, no record is stored later either. */
   write(record: RunRecord): Promise<void>
   remove(sessionId: string): Promise<void>
+  /** What git could bring when the run began; null after `forgetStart`. */
+  beganWith(sessionId: string): GitStart | null
+  begin(sessionId: string, git: GitStart): Promise<void>
+  forgetStart(sessionId: string): Promise<void>
   /** The records of a service that died. */
   all(): RunRecord[]
 }
+
+/** As `workspace/git/brought-files.ts` finds it, with the time. */
+const GIT_START = z.object({
+  at: z.number(),
+  isRepository: z.boolean(),
+  commits: z.array(z.string()),
+  staged: z.array(z.string()),
+})
+export type GitStart = z.infer<typeof GIT_START>
 
 /**
  * Checked because processes are killed by these numbers: 0 or -1 would mean the service's own group, or every
@@ -53,6 +66,24 @@ export function createRunRecords(database: Database, log: (line: string) => void
     },
     remove(sessionId) {
       database.write((run) => run('DELETE FROM runs WHERE session_id = ?', sessionId))
+      return database.flushed()
+    },
+    beganWith(sessionId) {
+      const [row] = database.all<{ git: string }>(
+        'SELECT git FROM run_starts WHERE session_id = ?',
+        sessionId,
+      )
+      return row ? GIT_START.parse(parsedJson(row.git)) : null
+    },
+    begin(sessionId, git) {
+      const text = JSON.stringify(git)
+      database.write((run) =>
+        run('INSERT OR REPLACE INTO run_starts VALUES (?, ?)', sessionId, text),
+      )
+      return database.flushed()
+    },
+    forgetStart(sessionId) {
+      database.write((run) => run('DELETE FROM run_starts WHERE session_id = ?', sessionId))
       return database.flushed()
     },
     all: () => readRuns(database, log),

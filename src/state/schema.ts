@@ -99,6 +99,10 @@ const MIGRATIONS: string[] = [
   ALTER TABLE cases ADD COLUMN last_run_at TEXT;
   CREATE INDEX cases_by_last_run ON cases (last_run_at);
   `,
+  `
+  -- what git could bring when a run began
+  CREATE TABLE run_starts (session_id TEXT PRIMARY KEY, git TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

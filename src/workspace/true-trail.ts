@@ -1,8 +1,9 @@
 /** Decides which audit trail counts when a session file is read. */
 
 import { readSession, type SessionOrigin, type SessionReading } from '../markdown/session-file.ts'
+import { type Baseline, hasLines } from '../model/baseline.ts'
 import type { Session } from '../model/session.ts'
-import { gitNamesOf } from './git/git-contents.ts'
+import { gitNamesOf, isCommitted, isInGit } from './git/git-contents.ts'
 import { isSameTrail, isStartOf, restoreTrail } from './trail-guard.ts'
 import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
 
@@ -17,6 +18,25 @@ export interface TrueTrailDeps {
   isGits(ctimeMs: number, path?: string): boolean
   /** Whether the workspace's repository contains an object with one of these names. */
   isInGit(names: readonly string[]): Promise<boolean>
+  /** Whether a commit has one of these objects as this file of the memory root. */
+  isCommitted(file: string, names: readonly string[]): Promise<boolean>
+  /** Whether a run on this machine committed lines of the audit trail. */
+  isOfRun(session: Session): boolean
+}
+
+/** What git and the baselines of cases say about an audit trail. */
+export function trailSources(
+  memoryRoot: string,
+  baseline: (caseId: string) => Baseline | undefined,
+): Pick<TrueTrailDeps, 'isInGit' | 'isCommitted' | 'isOfRun'> {
+  return {
+    isInGit: (names) => isInGit(memoryRoot, names),
+    isCommitted: (file, names) => isCommitted(memoryRoot, file, names),
+    isOfRun(session) {
+      const committed = baseline(session.case_id)?.committed ?? []
+      return committed.some((change) => hasLines(session, change))
+    },
+  }
 }
 
 /** A session file as found on disk. */
@@ -33,7 +53,7 @@ interface FoundSession {
 /**
  * Returns the session with the audit trail that counts. The trail in the file is compared with the one this machine
  * saw last, also before a restart. Changes by git count, with one exception: if git restores an older file and does
- * not have the lines added since, these lines still count.
+ * not have the lines added since, these lines still count. What a run committed here does not.
  */
 export async function withTrueTrail(
   deps: TrueTrailDeps,
@@ -81,7 +101,9 @@ async function isFromGit(
   known: Session,
   { text, ctimeMs, key, origin }: FoundSession,
 ): Promise<boolean> {
-  if (!deps.isGits(ctimeMs) && !(await deps.isInGit(gitNamesOf(text)))) return false
+  if (deps.isOfRun(value)) return false
+  const file = `cases/${key}`
+  if (!deps.isGits(ctimeMs) && !(await deps.isCommitted(file, gitNamesOf(text)))) return false
   const isEarlier = value.trail.length < known.trail.length && isStartOf(value.trail, known.trail)
   if (!isEarlier) return true
   const remembered = deps.trails.recall(value.case_id, value.id)

@@ -2,9 +2,9 @@
 
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
+import type { Baselines } from './baselines.ts'
 import type { CatalogDeps } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
-import { isInGit } from './git/git-contents.ts'
 import { createLateSaves, type LateSaves } from './late-saves/late-saves.ts'
 import { createLatest, type Latest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
@@ -15,6 +15,7 @@ import { createStabilityDetector } from './sync/stability.ts'
 import { createSynchronizer, type Synchronizer } from './sync/synchronizer.ts'
 import { createTexts, type Texts } from './texts.ts'
 import { createTrailMemory } from './trail-memory.ts'
+import { trailSources } from './true-trail.ts'
 
 /** The parts between the files and the catalog. */
 export interface WorkspaceParts {
@@ -33,8 +34,9 @@ export interface WorkspaceParts {
 export interface WorkspaceDeps
   extends Pick<ScanDeps, 'layout' | 'catalog' | 'mutex' | 'publish' | 'rowFromLastRun'>,
     Pick<ScanDeps, 'lastGood' | 'deletions'>,
-    Pick<StoreDeps, 'baselines' | 'gitTimeoutMs' | 'history'>,
+    Pick<StoreDeps, 'gitTimeoutMs' | 'history'>,
     Pick<CatalogDeps, 'isRunningHere'> {
+  baselines: Pick<Baselines, 'get' | 'written'>
   state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
@@ -65,7 +67,7 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
     isGits: git.touched,
     lastText: deps.lastGood.recall,
     trails: createTrailMemory(state.trails),
-    isInGit: (names: readonly string[]) => isInGit(layout.memoryRoot, names),
+    ...trailSources(layout.memoryRoot, deps.baselines.get),
   }
   const scan = createScan({
     ...shared,

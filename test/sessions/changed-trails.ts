@@ -111,6 +111,32 @@ t.test('what git brings counts, and what git does not have is not lost', async (
   }
 })
 
+t.test('what only an object of git has is no change by git', async (t) => {
+  const service = await openTestService(t)
+  const { root } = service
+  git(root, 'init', '--quiet')
+  const ref = await planned(service, { runbook: step('echo hi') })
+  git(root, 'add', '--all')
+  git(root, 'commit', '--quiet', '--message', 'planned')
+  const file = fileOf(service, ref)
+  const text = readFileSync(file, 'utf8')
+  for (const put of [
+    ['hash-object', '-w', file],
+    ['add', file],
+    ['stash', 'create'],
+  ]) {
+    await service.close()
+    writeFileSync(file, text.replace('state: plan_ready', 'state: complete') + line(8, 'complete'))
+    git(root, ...put)
+    await service.restart()
+    t.match(await must(service, 'GET', ref.path), {
+      state: 'plan_ready',
+      problems: [{ code: 'trail_changed' }],
+    })
+    await until(t, 'the file is as it was', () => readFileSync(file, 'utf8') === text)
+  }
+})
+
 t.test('git stash takes no field away from a session that runs', async (t) => {
   const service = await openTestService(t)
   const { root } = service

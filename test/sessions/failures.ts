@@ -770,6 +770,7 @@ function planningNeeds(service: TestService) {
     conversations: new Map(),
     touchedInRun: new Set<string>(),
     running: new Set<string>(),
+    isGits: () => false,
     mount: true,
     limits: SHORT_LIMITS,
     state: { root: service.stateDir } as StateFolder,

@@ -28,6 +28,32 @@ export async function isInGit(folder: string, names: readonly string[]): Promise
   }
 }
 
+/** Where git may have what it brings: not every branch, as anything can be put into one. */
+const BRINGING = ['HEAD', 'MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REBASE_HEAD', '--remotes']
+
+/**
+ * Whether a file of a folder has one of these contents in a commit that is checked out, fetched, or being merged; an
+ * object alone can be made without any.
+ */
+export async function isCommitted(
+  folder: string,
+  file: string,
+  names: readonly string[],
+): Promise<boolean> {
+  const args = ['log', '-1', '--format=%H', '--full-history', '--diff-merges=separate']
+  const found = await Promise.all(
+    names.map(async (name) => {
+      if (!(await isInGit(folder, [name]))) return false
+      const { exit, stdout } = await runGit(
+        [...args, `--find-object=${name}`, '--ignore-missing', ...BRINGING, '--', file],
+        { cwd: folder },
+      )
+      return exit === 0 && stdout.length > 0
+    }),
+  )
+  return found.includes(true)
+}
+
 /**
  * Returns the contents of blobs by their ids, or by names such as `HEAD:file`, without what is another object or missing.
  * Ids that begin with `-` cannot harm: they are read from standard input.
