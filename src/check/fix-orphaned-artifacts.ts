@@ -11,19 +11,23 @@ import type { Snapshot } from './snapshot.ts'
 
 /**
  * Renames this machine's artifacts after their session got another number, for example in another clone. Otherwise
- * they would seem to belong to the session that has the old number now.
+ * they would seem to belong to the session that has the old number now. `had`: the numbers that sessions had here before
+ * a merge, by their ids: two sessions with the same output cannot be told apart by it.
  */
 export async function fixOrphanedArtifacts(
   fixer: Pick<Fixer, 'fix'> & { snapshot: Pick<Snapshot, 'layout'> },
   entry: CaseEntry,
+  had: ReadonlyMap<string, number> = new Map(),
 ): Promise<void> {
   const { layout } = fixer.snapshot
   for (const [number, { value }] of entry.sessions) {
     const from = value && lastOf(value.trail, 'renumbered')?.fields.from
     if (!value || typeof from !== 'number') continue
     await fixer.fix(layout.artifacts(entry.id), async () => {
-      if (!(await isOutputOf(layout, entry.id, from, value))) return null
-      const present = entry.sessions.get(from)?.value
+      const hadIt = had.get(value.id) === from
+      const isOwn = await isOutputOf(layout, entry.id, from, value)
+      if (isOwn === false || (isOwn === null && !hadIt)) return null
+      const present = hadIt ? null : entry.sessions.get(from)?.value
       if (present && (await isOutputOf(layout, entry.id, from, present))) return null
       const renamed = await renameArtifacts(layout, entry.id, from, number)
       return renamed.length > 0

@@ -1,5 +1,6 @@
 import { type ApiReader, type Client, createClient } from '../client/client.ts'
 import { sendInProcess } from '../client/in-process.ts'
+import { AppError } from '../model/app-error.ts'
 import { askOwner } from '../state/owner/ask-owner.ts'
 import type { Folders } from '../workspace/settings/folders.ts'
 import { type Connection, connect } from './connection.ts'
@@ -64,6 +65,14 @@ export async function withService(
         isOwn,
         isPersistent,
       })
+    } catch (error) {
+      // members of an answer are read as this version knows them
+      if (!(error instanceof TypeError) || !connection || connection.isOwn()) throw error
+      throw new AppError(
+        'internal',
+        `The service at ${connection.client.url} gave an answer that this command does not understand (${error.message}). It may be of another version of Casefile: restart it, then try again.`,
+        { cause: error },
+      )
     } finally {
       if (stop.firstSignal() !== null && connection?.isOwn()) {
         terminal.warn('interrupted; sessions that this command ran were stopped')

@@ -253,8 +253,13 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     update: { from: string | null; to: string; changes: readonly TreeChange[] },
   ): Promise<void> {
     const ids = caseIdsIn(git, update.changes)
+    const had = new Map<string, number>()
     await withCases(ids, async () => {
       mustNotRun(ids, update.changes)
+      for (const id of ids) {
+        for (const [number, { value }] of deps.entry(id)?.sessions ?? [])
+          if (value) had.set(value.id, number)
+      }
       await moveTo(git, blobs, update, (path, expect) => {
         const [, id, file] = /cases\/([0-9a-f-]{36})\/(.+)$/.exec(path) ?? []
         return id === undefined ? undefined : deps.lateSaves.trackerFor({ id, file: file! }, expect)
@@ -262,7 +267,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     })
     deps.synchronizer.checkRoot()
     for (const id of ids) await deps.synchronizer.freshen(id)
-    for (const id of ids) await moveArtifacts(id)
+    for (const id of ids) await moveArtifacts(id, had)
   }
 
   function withCases<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
@@ -286,12 +291,12 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
   }
 
   /** Output that this machine has of a session that another clone has renumbered. */
-  async function moveArtifacts(id: string): Promise<void> {
+  async function moveArtifacts(id: string, had: ReadonlyMap<string, number>): Promise<void> {
     const entry = deps.entry(id)
     if (!entry) return
     const snapshot = { layout } as Snapshot
     const fixer = createFixer(snapshot, now)
-    await deps.mutex.run(id, () => fixOrphanedArtifacts(fixer, entry))
+    await deps.mutex.run(id, () => fixOrphanedArtifacts(fixer, entry, had))
     for (const what of fixer.done.fixed) log(what)
   }
 

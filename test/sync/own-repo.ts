@@ -50,35 +50,48 @@ t.test('two clones share a record', async (t) => {
   )
 })
 
-t.test('both run a session with the same number', async (t) => {
-  const dir = makeOrigin(t)
-  const a = await openSyncedClone(t, { dir, name: 'a' })
-  const { id } = await must(a, 'POST', '/cases', { title: 'Both' })
-  await a.sync()
-  const b = await openSyncedClone(t, { dir, name: 'b' })
-  for (const clone of [a, b]) {
-    const plan = step(`echo ${clone === a ? 'a' : 'b'}`, 'sh run id=test proof=log')
-    await must(clone, 'PUT', `/cases/${id}/memory/runbook.md`, plan)
-    const ref = await newSession(clone, id)
-    await reaches(clone, ref, 'plan_ready')
-    await finished(clone, ref)
-    if (clone === b) await must(clone, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
-    rmSync(clone.path('cases', id, 'runbook.md'))
-  }
-  await a.sync()
-  const result = await b.sync()
-  t.match(result, { state: 'in_sync', renumbered: [{ case_id: id, from: 1, to: 2 }] })
-  t.match(await a.sync(), { state: 'in_sync' })
-  t.equal(a.tree(), b.tree())
-  for (const clone of [a, b]) {
-    const sessions = await must(clone, 'GET', `/cases/${id}/sessions`)
-    t.strictSame(sessions.map(({ number }: { number: number }) => number).toSorted(), [1, 2])
-    const found = await must(clone, 'GET', `/cases/${id}`)
-    t.strictSame(found.problems, [])
-    for (const session of sessions) t.strictSame(session.problems, [])
-  }
-  t.match(readdirSync(b.path('cases', id, 'artifacts')).join(), '2-')
-})
+for (const outputs of ['ab', 'aa']) {
+  t.test(`both run a session with the same number, and print ${outputs}`, async (t) => {
+    const dir = makeOrigin(t)
+    const a = await openSyncedClone(t, { dir, name: 'a' })
+    const { id } = await must(a, 'POST', '/cases', { title: 'Both' })
+    await a.sync()
+    const b = await openSyncedClone(t, { dir, name: 'b' })
+    for (const clone of [a, b]) {
+      const plan = step(`echo ${outputs[clone === a ? 0 : 1]}`, 'sh run id=test proof=log')
+      await must(clone, 'PUT', `/cases/${id}/memory/runbook.md`, plan)
+      const ref = await newSession(clone, id)
+      await reaches(clone, ref, 'plan_ready')
+      await finished(clone, ref)
+      if (clone === b)
+        await must(clone, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
+      rmSync(clone.path('cases', id, 'runbook.md'))
+    }
+    await a.sync()
+    const result = await b.sync()
+    t.match(result, { state: 'in_sync', renumbered: [{ case_id: id, from: 1, to: 2 }] })
+    t.match(await a.sync(), { state: 'in_sync' })
+    t.equal(a.tree(), b.tree())
+    for (const clone of [a, b]) {
+      const sessions = await must(clone, 'GET', `/cases/${id}/sessions`)
+      t.strictSame(sessions.map(({ number }: { number: number }) => number).toSorted(), [1, 2])
+      const found = await must(clone, 'GET', `/cases/${id}`)
+      t.strictSame(found.problems, [])
+      for (const session of sessions) t.strictSame(session.problems, [])
+    }
+    for (const [clone, number] of [
+      [a, 1],
+      [b, 2],
+    ] as const) {
+      const present = readdirSync(clone.path('cases', id, 'artifacts'))
+      const sessions = await must(clone, 'GET', `/cases/${id}/sessions`)
+      const own = sessions.find((each: { number: number }) => each.number === number)
+      t.strictSame(present, [`${number}-test.log`])
+      const names = own.candidates.map(({ artifact }: { artifact: string }) => artifact)
+      t.strictSame(names, present, 'its candidates are its artifacts')
+    }
+  })
+}
 
 t.test('what cannot be merged is a conflict copy, and a problem until it is deleted', async (t) => {
   const dir = makeOrigin(t)
