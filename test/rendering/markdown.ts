@@ -327,7 +327,7 @@ echo an example
   \`\`\`sh run id=test timeout=2m proof=tap
   npm test   <all>
   \`\`\`
-> ~~~bash run cwd=a/b expect=0,2 continue=true
+> ~~~bash run cwd=a/b\u202e expect=0,2 continue=true
 > a \u202e
 > ~~~
 
@@ -358,7 +358,7 @@ echo an example
     step(
       2,
       'step-2',
-      'bash · in a/b · expects exit 0 or 2 · continues if it fails',
+      'bash · in a/b[U+202E] · expects exit 0 or 2 · continues if it fails',
       13,
       'a [U+202E]',
     ),

@@ -1,6 +1,7 @@
 import type { Element, ElementContent } from 'hast'
 import type { StepProof } from '../../model/plan-step.ts'
 import { reportFacts } from '../../model/report-formats.ts'
+import { visibleName } from '../hidden-characters.ts'
 import { element, isolated, text } from './hast.ts'
 import type { MarkedStep } from './options.ts'
 
@@ -59,7 +60,7 @@ export function stepFacts(step: MarkedStep): string[] {
   const facts: string[] = [step.language]
   if (step.isForAgent) facts.push('for the agent, not run by Casefile')
   if (step.timeoutMs !== null) facts.push(`at most ${durationText(step.timeoutMs)}`)
-  if (step.cwd !== '.') facts.push(`in ${step.cwd}`)
+  if (step.cwd !== '.') facts.push(`in ${visibleName(step.cwd)}`)
   if (step.expect.join() !== '0') facts.push(`expects exit ${step.expect.join(' or ')}`)
   if (step.continue) facts.push('continues if it fails')
   if (step.proof !== null) facts.push(proofFact(step.proof))

@@ -18,10 +18,9 @@ export function ApproveBar({ data }: { data: SessionPageData }) {
     isBroken || plan.errors.length > 0 || summary.objection !== null || json.plan === ''
   const stepsToRun = plan.steps.filter((step) => summary.willRun(step)).length
   return (
-    <div class="approve-bar" id="approve">
+    <div class="approve-bar needs-script" id="approve">
       <form
         id="approve-form"
-        class="needs-script"
         data-send="POST"
         action={`${sessionApi(session)}/approve`}
         data-barred={isBarred ? '' : undefined}
