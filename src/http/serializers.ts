@@ -9,7 +9,7 @@ import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { planViolation } from '../model/plan-violation.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
-import { readRunsLater } from '../model/runs-later.ts'
+import { moreRunsLater, readRunsLater } from '../model/runs-later.ts'
 import { outOfScopeFiles } from '../model/scope.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations, stepsTime } from '../model/session-durations.ts'
@@ -78,6 +78,7 @@ export async function serializeSession(
   const { hypothesis = '', plan = '', output = '', candidates = [] } = texts?.value ?? {}
   const usage = sessionUsage(session.trail)
   const planSha256 = sha256(plan)
+  const later = lastOf(session.trail, 'runs_later')?.fields
   return {
     id: session.id,
     case_id: session.case_id,
@@ -94,7 +95,8 @@ export async function serializeSession(
     base: baseOf(session.trail),
     tests_before: testsBefore(session.trail),
     refused: refusedActions(session.trail),
-    runs_later: readRunsLater(lastOf(session.trail, 'runs_later')?.fields),
+    runs_later: readRunsLater(later),
+    runs_later_more: moreRunsLater(later),
     out_of_scope: outOfScopeFiles(session.trail),
     plan_violation: planViolation(session),
     proof_attached: hasProof(session, folder.proofs),

@@ -31,7 +31,7 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
   ['direnv or autoenv, when you enter the folder', '.envrc .envrc.* .autoenv* .env.zsh'],
   [
     'a version manager, when you enter the folder',
-    `.tool-versions mise.toml .mise.toml mise.*.toml .mise.*.toml mise/ .mise/ .rtx.toml .nvmrc .node-version
+    `.tool-versions mise.toml .mise.toml mise.*.toml .mise.*.toml mise/config*.toml .config/mise/ .config/mise.toml .mise/ .rtx.toml .nvmrc .node-version
     .python-version .ruby-version .java-version .go-version .sdkmanrc rust-toolchain rust-toolchain.toml .prototools
     .asdfrc`,
   ],
@@ -41,6 +41,8 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
     .kshrc .cshrc .tcshrc .login .inputrc .config/fish/ .xprofile .xinitrc .xsessionrc
     .tmux.conf .screenrc .pam_environment .config/environment.d/`,
   ],
+  ['a shell, when you activate the environment', 'bin/activate bin/activate.* activate.d/'],
+  [STARTERS.program, '.bin/* bin/* sbin/* Scripts/*'],
   [
     'the system, at its time or at your login',
     '.config/systemd/ .config/autostart/ .ssh/rc .ssh/config .ssh/authorized_keys LaunchAgents/ crontab .crontab',
@@ -48,24 +50,25 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
   [
     'an agent, in the folder',
     `.claude/ .claude.json .claude-plugin/ CLAUDE.md CLAUDE.local.md .mcp.json mcp.json .codex/ AGENTS.md
-    AGENTS.override.md AGENT.md .agents/ .gemini/ GEMINI.md .cursor/ .cursorrules
+    AGENTS.override.md AGENT.md .agents/ .agent/ .gemini/ GEMINI.md .cursor/ .cursorrules
     opencode.json opencode.jsonc .opencode/ .github/copilot-instructions.md .github/copilot/ .github/instructions/
     .github/prompts/ .github/agents/ .github/chatmodes/ .github/hooks/ .github/extensions/ .github/skills/
     .github/mcp.json .github/lsp.json .copilot/ .windsurf/ .windsurfrules .clinerules .clinerules/ .cline/ .roo/
-    .roorules .roomodes .kilocode/ .aider* .continue/ .continuerc.json .kiro/ .amazonq/ .junie/ .trae/ .goose/
-    .goosehints .augment/ .augment-guidelines .qwen/ QWEN.md crush.json .crush.json .crush/ WARP.md .rules SKILL.md
+    .roorules .roomodes .kilocode/ .aider.conf.* .aider.model* .continue/ .continuerc.json .kiro/ .amazonq/ .junie/ .trae/ .goose/
+    .goosehints .augment/ .augment-guidelines .qwen/ QWEN.md crush.json .crush.json WARP.md .rules SKILL.md
     .factory/`,
   ],
+  ['Casefile, at the next session', 'casefile.md allowed_signers'],
   [
     'an editor, when it opens the folder',
     `.vscode/ *.code-workspace .idea/ .run/ .fleet/ .zed/ .devcontainer/ .devcontainer.json .gitpod.yml
-    .replit *.sublime-project .vs/ .helix/ .theia/ .vimrc .exrc .nvimrc .nvim.lua
+    .replit *.sublime-project .helix/ .theia/ .vimrc .exrc .nvimrc .nvim.lua
     .lvimrc .local.vimrc .nvim/ .vim/ .dir-locals.el .dir-locals-2.el .emacs.d/ .projectile .kakrc .kakoune/
     .nova/`,
   ],
   [
     'a debugger or console, in the folder',
-    '.gdbinit .gdbinit-* .lldbinit .pdbrc .irbrc .pryrc .rdebugrc .psqlrc .sqliterc .Rprofile .Renviron .iex.exs .ghci',
+    '.gdbinit .gdbinit-* .lldbinit .pdbrc .ipython/ ipython_config.py .jupyter/ .irbrc .pryrc .rdebugrc .psqlrc .sqliterc .Rprofile .Renviron .iex.exs .ghci',
   ],
   [
     'Python, when it starts or runs tests',
@@ -79,8 +82,8 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
   ],
   [
     'a package manager, at its next command',
-    `.npmrc .yarnrc .yarnrc.yml .yarn/ .pnp.* .pnpmfile.* pnpmfile.* pnpm-workspace.yaml bunfig.toml .bunfig.toml
-    binding.gyp deno.json deno.jsonc .gemrc .bundle/ composer.json NuGet.config nuget.config Pipfile Gemfile gems.rb *.gemspec Brewfile mix.exs rebar.config Package.swift pubspec.yaml`,
+    `.npmrc .yarnrc .yarnrc.yml .yarn/releases/ .yarn/plugins/ .yarn/sdks/ .pnp.* .pnpmfile.* pnpmfile.* pnpm-workspace.yaml bunfig.toml .bunfig.toml
+    binding.gyp deno.json deno.jsonc .gemrc .bundle/config .bundle/plugin/ composer.json NuGet.config nuget.config Pipfile Gemfile gems.rb *.gemspec Brewfile mix.exs rebar.config Package.swift pubspec.yaml`,
   ],
   [
     'a package manager, at the next install',
@@ -96,7 +99,7 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
   ],
   [
     'gradle, mvn, sbt or ant, at the next build',
-    `gradle/ gradlew gradlew.bat *.gradle *.gradle.kts gradle.properties .gradle/ buildSrc/ mvnw mvnw.cmd .mvn/
+    `gradle/wrapper/ gradle/*.toml gradle/*.gradle gradlew gradlew.bat *.gradle *.gradle.kts gradle.properties .gradle/init.d/ buildSrc/ mvnw mvnw.cmd .mvn/
     pom.xml build.sbt project/*.sbt project/*.scala project/build.properties .sbtopts .jvmopts build.xml build.sc
     build.mill`,
   ],
@@ -112,8 +115,9 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
     tasks.py fabfile.py dodo.py invoke.yaml magefile.go magefiles/ Earthfile Tiltfile Snakefile Procfile*
     build.zig build.zig.zon dune dune-project xmake.lua premake5.lua CMakeLists.txt *.cmake
     CMakePresets.json CMakeUserPresets.json meson.build meson_options.txt meson.options configure configure.ac
-    Build.PL Makefile.PL Directory.Build.* Directory.Packages.props *.csproj *.fsproj *.vbproj
-    nx.json turbo.json lerna.json rush.json moon.yml .moon/ project.json
+    Build.PL Makefile.PL Directory.Build.* Directory.Packages.props global.json dotnet-tools.json project.pbxproj *.xcscheme autogen.sh Setup.hs
+    Setup.lhs *.cabal stack.yaml cabal.project* *.csproj *.fsproj *.vbproj
+    nx.json turbo.json lerna.json rush.json moon.yml .moon/* project.json
     nodemon.json .nodemonrc* .air.toml bacon.toml`,
   ],
   [
@@ -144,13 +148,12 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
   ],
   [
     'nix, when you enter the folder or build',
-    'flake.nix shell.nix default.nix devenv.nix devenv.yaml devenv.lock devbox.json devbox.lock .devbox/',
+    'flake.nix shell.nix default.nix devenv.nix devenv.yaml devenv.lock devbox.json devbox.lock',
   ],
   [
     'a program that loads it, as its environment',
     '.env .env.* .flaskenv .node_options .jrubyrc .netrc .my.cnf',
   ],
-  [STARTERS.program, '.bin/* bin/* sbin/* Scripts/*'],
 ]
 
 /** Those that start by the least act come first. */

@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { lineOf, outOfScopeLine, say } from './event-line.ts'
 import { entry, given, optional, text } from './event-row.ts'
-import { moreRunsLater, readRunsLater, startsText } from './runs-later.ts'
+import { laterText } from './runs-later.ts'
 import { count } from './schemas.ts'
-import { visibleText } from './visible-text.ts'
 
 const place = z.object({
   file: text,
@@ -22,15 +21,7 @@ export const LEFT_EVENTS = {
       unseen: optional(count),
     },
     {
-      line: (fields) => {
-        const places = readRunsLater(fields)
-        const rest = places.length + moreRunsLater(fields) - 3
-        const shown = places
-          .slice(0, 3)
-          .map((each) => `${visibleText(each.file)}: ${startsText(each)}`)
-        const more = rest > 0 ? `; and ${rest} more` : ''
-        return lineOf('warn', `runs later: ${shown.join('; ')}${more}`)
-      },
+      line: (fields) => lineOf('warn', `runs later: ${laterText(fields, 3)}`),
       example: {
         places: [
           { file: '.envrc', change: 'new', starts: 'direnv or autoenv, when you enter the folder' },

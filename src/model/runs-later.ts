@@ -100,10 +100,21 @@ export function startsText({ change, starts, scripts }: RunsLater): string {
   return `${visibleText(starts)}${names} (${what})`
 }
 
-/** What was not looked at, as a sentence; empty if all was. */
+/** Such as `.envrc: direnv or autoenv, when you enter the folder (new); and 3 more`. */
+export function laterText(fields: Fields, most = Number.POSITIVE_INFINITY): string {
+  const places = readRunsLater(fields)
+  const shown = places.slice(0, most)
+  const rest = places.length - shown.length + moreRunsLater(fields)
+  const texts = shown.map((each) => `${visibleText(each.file)}: ${startsText(each)}`)
+  return [...texts, ...(rest > 0 ? [`and ${rest} more`] : []), unseenText(fields)]
+    .filter((text) => text !== '')
+    .join('; ')
+}
+
+/** What was not looked at, as there are too many; empty if all was. */
 export function unseenText(fields: Fields): string {
   const unseen = fields?.unseen
   return typeof unseen === 'number' && unseen > 0
-    ? `${counted(unseen, 'more folder')} not looked at: there are too many.`
+    ? `${counted(unseen, 'folder')} not looked at`
     : ''
 }

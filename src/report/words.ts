@@ -6,10 +6,12 @@ import { baseText, comparedText, testsBeforeText } from '../model/before-text.ts
 import { shownState } from '../model/case-folder.ts'
 import { outcomeLabel } from '../model/outcomes.ts'
 import { pictureText } from '../model/picture.ts'
+import { laterText } from '../model/runs-later.ts'
 import { type FileChange, providerText, type Session } from '../model/session.ts'
 import { durationsText, sessionDurations, stepsTime } from '../model/session-durations.ts'
 import { failureText } from '../model/session-failure.ts'
 import { stateLabel } from '../model/state-groups.ts'
+import { lastOf } from '../model/trail.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
 import type { CaseReport, ProofReport, SessionReport, StepReport } from './contents.ts'
 
@@ -39,6 +41,7 @@ export function sessionFacts({ session, approved }: SessionReport): Fact[] {
   const [base, before] = [baseOf(trail), testsBefore(trail)]
   const changes = before?.compared ? comparedText(before.compared) : ''
   const spent = durationsText({ ...sessionDurations(trail), steps_ms: stepsTime(session) })
+  const later = laterText(lastOf(trail, 'runs_later')?.fields)
   const by = approved?.who ? ` by ${approved.who}` : ''
   return [
     ['Provider', providerText(session)],
@@ -51,6 +54,7 @@ export function sessionFacts({ session, approved }: SessionReport): Fact[] {
         : 'no',
     ],
     ...(session.state === 'failed' ? [['Failed', failureText(session)] as Fact] : []),
+    ...(later === '' ? [] : [['Runs later', later] as Fact]),
     ...(base ? [['Before the first step', baseText(base)] as Fact] : []),
     ...(tests ? [['Tests', testsText(tests)] as Fact] : []),
     ...(before ? [['Tests before and after', testsBeforeText(before)] as Fact] : []),

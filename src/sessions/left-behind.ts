@@ -6,7 +6,7 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { sessionOf } from '../model/case-folder.ts'
-import { runsLater } from '../model/runs-later.ts'
+import { type RunsLater, runsLater } from '../model/runs-later.ts'
 import { lastOf, type NewTrailLine, newLine } from '../model/trail.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
 import {
@@ -15,7 +15,7 @@ import {
   setAside,
   watchForRedirects,
 } from '../snapshots/git-redirects.ts'
-import { foldersOnPath, hookFolders, laterPlaces } from '../snapshots/later-places.ts'
+import { foldersOnPath, laterPlaces, namedByGit } from '../snapshots/later-places.ts'
 import { type LeftNote, openLeftNotes } from '../snapshots/left-notes.ts'
 import type { SessionDeps } from './deps.ts'
 import type { IsolatedWork } from './isolation.ts'
@@ -23,8 +23,9 @@ import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
-/** How many places the audit trail lists. */
-const MAX_PLACES = 100
+/** How many places with one starter the audit trail lists. */
+const MAX_OF_ONE = 12
+const MAX_BYTES_OF_ONE = 8 * 1024
 
 type Run = Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending'>
 
@@ -63,7 +64,7 @@ export async function watchLeft(
     isGitKept: isolated === null,
     path: foldersOnPath(environment.PATH ?? '', workdir),
     home,
-    hooks: await hookFolders(workdir),
+    named: await namedByGit(workdir),
   }
   const folders = await foldersWithoutRedirect(workdir)
   const note: LeftNote = { scope, before: await laterPlaces(scope), folders }
@@ -175,15 +176,27 @@ async function laterLines(
   ]
   const unseen = Math.max(before.unseen, after.unseen)
   if (found.length === 0 && unseen === 0) return []
+  const places = firstOfEach(found)
   const line = newLine('runs_later', {
-    places: found.slice(0, MAX_PLACES).map(({ scripts, ...place }) => ({
+    places: places.map(({ scripts, ...place }) => ({
       ...place,
       ...(scripts && { scripts: scripts.slice(0, MAX_SCRIPTS) }),
     })),
-    more: found.length > MAX_PLACES ? found.length - MAX_PLACES : undefined,
+    more: found.length - places.length || undefined,
     unseen: unseen || undefined,
   })
   return [line]
+}
+
+/** So many places of one kind leave room for others. */
+function firstOfEach(found: readonly RunsLater[]): RunsLater[] {
+  const counts = new Map<string, { places: number; bytes: number }>()
+  return found.filter(({ starts, file }) => {
+    const { places, bytes } = counts.get(starts) ?? { places: 0, bytes: 0 }
+    const count = { places: places + 1, bytes: bytes + Buffer.byteLength(file) }
+    counts.set(starts, count)
+    return count.places <= MAX_OF_ONE && count.bytes <= MAX_BYTES_OF_ONE
+  })
 }
 
 const MAX_SCRIPTS = 20

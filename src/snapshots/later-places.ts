@@ -14,7 +14,7 @@ import { STARTERS, starterOf } from '../model/later-table.ts'
 import { type LaterPlaces, scriptsStamp } from '../model/runs-later.ts'
 import { type GitFolder, gitFolders, gitFoldersOf } from './git-folders.ts'
 import { contentAt, EMPTY_BLOB } from './plan-contents.ts'
-import { joinPath, shownPath, walkedPath, walkFolders } from './plan-walk.ts'
+import { absolutePath, joinPath, shownPath, walkedPath, walkFolders } from './plan-walk.ts'
 
 export interface LaterScope {
   /** The working folder, as a real path. */
@@ -26,8 +26,8 @@ export interface LaterScope {
   /** The folders on the PATH. */
   path: readonly string[]
   home: string
-  /** Where git looks for hooks, by its configuration when the run began. */
-  hooks: readonly string[]
+  /** What the configuration of git named when the run began. */
+  named: readonly string[]
 }
 
 export interface FoundPlaces {
@@ -50,8 +50,8 @@ type Places = Record<string, { stamp: string; starts: string }>
 
 export async function laterPlaces(scope: LaterScope): Promise<FoundPlaces> {
   const { workdir, home } = scope
-  const own: Places = {}
-  const ofHome: Places = {}
+  const own: Places = Object.create(null)
+  const ofHome: Places = Object.create(null)
   const walk = createWalk(scope, own)
   await walkFolders(workdir, walk.look)
   if (scope.isGitKept) for (const each of await gitFolders(workdir)) await addGitFolder(own, each)
@@ -61,33 +61,39 @@ export async function laterPlaces(scope: LaterScope): Promise<FoundPlaces> {
     else if (isWithin(home, folder))
       await addAll(ofHome, folder, `~/${relative(home, folder)}`, STARTERS.program)
   }
-  for (const folder of scope.hooks)
-    await addAll(own, folder, relative(workdir, folder), STARTERS.hook)
+  for (const path of scope.named) {
+    const name = relative(workdir, path)
+    await add(own, name, path, STARTERS.git)
+    await addAll(own, path, name, STARTERS.git)
+  }
   if (!isWithin(workdir, home)) await addHome(home, ofHome)
   return { own, home: ofHome, unseen: walk.unseen() }
 }
 
-/** Where the configuration of the repository says that its hooks are, as absolute paths. */
-export async function hookFolders(workdir: string): Promise<string[]> {
-  const folders = await gitFolders(workdir)
-  const found: string[] = []
-  for (const { path } of folders.filter(({ name }) => name === '.git')) {
+/** Paths in the working folder that the configuration of its repository names: hooks, filters, other configuration. */
+export async function namedByGit(workdir: string): Promise<string[]> {
+  const folders = (await gitFolders(workdir)).filter(({ name }) => name === '.git')
+  const found = new Set<string>()
+  for (const { path } of folders) {
     for (const name of ['config', 'config.worktree']) {
-      const text = await textOf(join(path, name))
-      const named = hooksPath(text ?? '')
-      if (named) found.push(resolve(dirname(path), named))
+      const words = wordsIn((await textOf(join(path, name))) ?? '')
+      for (const word of words)
+        for (const from of [dirname(path), path]) found.add(resolve(from, word))
     }
   }
-  return found.filter((folder) => isWithin(workdir, folder))
+  return [...found].filter((path) => path !== workdir && isWithin(workdir, path))
 }
 
-/** The last one counts. */
-function hooksPath(config: string): string | undefined {
-  const values = config.split('\n').flatMap((line) => {
+/** All values that look like a path, and all of keys whose values are one. */
+function wordsIn(config: string): string[] {
+  return config.split('\n').flatMap((line) => {
     const [key = '', ...value] = line.split('=')
-    return key.trimEnd().toLowerCase().endsWith('hookspath') ? [value.join('=').trim()] : []
+    const isPath = /(?:path|file)$/i.test(key.trimEnd())
+    const words = value.join('=').split(/[!"'\s]+/)
+    return words.filter(
+      (word) => word !== '' && (isPath || (word.includes('/') && !/[+:]/.test(word))),
+    )
   })
-  return values.at(-1)?.replace(/^"|"$/g, '')
 }
 
 function createWalk({ workdir, exclude }: LaterScope, places: Places) {
@@ -138,16 +144,25 @@ function isBare(folder: string, entries: readonly Dirent[]): boolean {
 
 async function addEntry(top: string, places: Places, path: string, entry: Dirent): Promise<void> {
   const name = shownPath(path)
-  const at = absolute(top, path)
+  const at = absolutePath(top, path)
   if (entry.name === 'package.json') return addScripts(places, name, at)
   const starts = starterOf(name)
   if (starts !== null) return add(places, name, at, starts)
-  if (!entry.isSymbolicLink()) return
-  const ofFolder = PACKAGES.has(entry.name) ? STARTERS.program : starterOf(`${name}/x`)
-  if (ofFolder === null) return
-  await add(places, name, at, ofFolder)
-  const inside = PACKAGES.has(entry.name) ? join(at, '.bin') : at
-  await addAll(places, inside, PACKAGES.has(entry.name) ? `${name}/.bin` : name, ofFolder)
+  if (entry.isSymbolicLink()) await addLinkedFolder(top, places, path)
+}
+
+/** A link to a folder of such places, or to a repository. */
+async function addLinkedFolder(top: string, places: Places, path: string): Promise<void> {
+  const [name, at] = [shownPath(path), absolute(top, path)]
+  const isPackages = PACKAGES.has(basename(name))
+  const starts = isPackages ? STARTERS.program : starterOf(`${name}/x`)
+  if (starts !== null) {
+    await add(places, name, at, starts)
+    const [inside, shown] = isPackages ? [join(at, '.bin'), `${name}/.bin`] : [at, name]
+    return addAll(places, inside, shown, starts)
+  }
+  const isRepository = (await lstat(join(at, '.git')).catch(ifGone)) !== null
+  if (isRepository) await add(places, name, at, STARTERS.repository)
 }
 
 async function addDotGit(top: string, places: Places, path: string, entry: Dirent): Promise<void> {
@@ -223,12 +238,19 @@ async function addAll(places: Places, folder: string, name: string, starts: stri
   }
 }
 
-async function add(places: Places, name: string, path: string, starts: string): Promise<void> {
+/** The first one to name a place says what starts it. */
+async function add(
+  places: Places,
+  name: string,
+  path: string | Buffer,
+  starts: string,
+): Promise<void> {
+  if (places[name]) return
   const stamp = await stampOf(path)
   if (stamp !== null) places[name] = { stamp, starts }
 }
 
-async function addScripts(places: Places, name: string, path: string): Promise<void> {
+async function addScripts(places: Places, name: string, path: Buffer): Promise<void> {
   const text = await textOf(path)
   const scripts = text === null ? null : scriptsOf(text)
   if (scripts === null) await add(places, name, path, STARTERS.scripts)
@@ -236,8 +258,8 @@ async function addScripts(places: Places, name: string, path: string): Promise<v
 }
 
 /** Null if it is too large, or no file. */
-async function textOf(path: string): Promise<string | null> {
-  const real = await realpath(path).catch(ifGone)
+async function textOf(path: string | Buffer): Promise<string | null> {
+  const real = await realpath(path, 'utf8').catch(ifGone)
   const read = real === null ? null : await readRegular(real, { maxBytes: MAX_TEXT })
   return read?.ok ? read.bytes.toString() : null
 }
@@ -254,18 +276,18 @@ function scriptsOf(text: string): Record<string, unknown> | null {
 }
 
 /** Of a link: where it leads, and what is there. Null if the path is not there, or is a folder. */
-async function stampOf(path: string): Promise<string | null> {
+async function stampOf(path: string | Buffer): Promise<string | null> {
   const stats = await lstat(path).catch(ifGone)
   if (stats === null || stats.isDirectory()) return null
   if (!stats.isSymbolicLink()) return fileStamp(path, stats)
   const link = await readlink(path).catch(ifGone)
-  const real = await realpath(path).catch(ifGone)
+  const real = await realpath(path, 'buffer').catch(ifGone)
   const target = real === null ? null : await stat(real).catch(ifGone)
   const there = real === null || target === null ? '- nowhere' : await fileStamp(real, target)
   return `${there.slice(0, 2)}link ${link} ${there.slice(2)}`
 }
 
-async function fileStamp(path: string, stats: Stats): Promise<string> {
+async function fileStamp(path: string | Buffer, stats: Stats): Promise<string> {
   const { mode, size, mtimeMs, ctimeMs } = stats
   const sign = stats.isFile() && mode & 0o111 ? 'x' : '-'
   if (stats.isFile() && size > MAX_READ) return `${sign} ${size} ${mtimeMs} ${ctimeMs}`

@@ -16,7 +16,7 @@ const NOTE = z.object({
     isGitKept: z.boolean(),
     path: paths,
     home: z.string().min(1),
-    hooks: paths,
+    named: paths,
   }),
   before: z.object({ own: places, home: places, unseen: z.number() }),
   /** The git folders that the run must not redirect. */

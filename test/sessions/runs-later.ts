@@ -27,6 +27,7 @@ async function scene(t: Test, mount = true) {
   git(root, 'init', '-q', '-b', 'main')
   writeFileSync(join(root, '.git/info/exclude'), '/old/\n')
   git(root, 'config', 'core.hooksPath', 'tools/git')
+  git(root, 'config', 'alias.own', '!./tools/clean.sh')
   commit(root)
   return service
 }
@@ -51,22 +52,29 @@ echo '{"scripts":{"test":"evil","prepare":"evil"},"version":"2"}' > package.json
 rm package-lock.json
 echo '{}' > .claude/settings.json
 echo 'all:' > sub/Makefile
+ln -s "$PWD/inner" linked
+odd="$(printf 'odd\\377')"; mkdir "$odd"; echo x > "$odd/.envrc"
+echo cat > tools/clean.sh
+mkdir many; for each in $(seq 20); do mkdir many/$each; echo x > many/$each/.gitlab-ci.yml; done
 echo x > harmless.txt`
 
 const FOUND = [
   ['bare/store/', 'new'],
   ['ignored/deep/repo/.git/', 'new'],
   ['inner/.git/', 'new'],
+  ['linked', 'new'],
   ['.git/info/attributes', 'new'],
   ['old/.git/config', 'changed'],
+  ['tools/clean.sh', 'new'],
   ['tools/git/pre-commit', 'new'],
   ['.envrc', 'changed'],
+  ['odd\ufffd/.envrc', 'new'],
+  ['bin/plain', 'mode'],
+  ['node_modules/.bin/eslint', 'changed'],
   ['.claude/settings.json', 'new'],
   ['sub/.vscode/tasks.json', 'new'],
   ['package-lock.json', 'deleted'],
   ['sub/Makefile', 'new'],
-  ['bin/plain', 'mode'],
-  ['node_modules/.bin/eslint', 'changed'],
   ['package.json', 'changed'],
 ]
 
@@ -75,13 +83,15 @@ for (const mount of [true, false])
     const service = await scene(t, mount)
     const { session, ref } = await ran(service, step(TRAPS))
     t.equal(session.state, 'complete', session.output)
+    type Place = { file: string; change: string }
+    const found: string[][] = session.runs_later.map(({ file, change }: Place) => [file, change])
+    const isCI = ([file]: string[]) => file!.startsWith('many/')
     t.strictSame(
-      session.runs_later.map(({ file, change }: { file: string; change: string }) => [
-        file,
-        change,
-      ]),
+      found.filter((each) => !isCI(each)),
       FOUND,
     )
+    t.equal(found.filter(isCI).length, 12, 'many of one kind leave room for others')
+    t.equal(session.runs_later_more, 8)
     t.match(
       session.runs_later.find(({ file }: { file: string }) => file === '.envrc'),
       {
@@ -90,6 +100,8 @@ for (const mount of [true, false])
       },
     )
     t.strictSame(session.runs_later.at(-1).scripts, ['test', 'lint', 'prepare'])
+    const report = await service.request('GET', `/cases/${ref.case_id}/report`)
+    t.match(report.text, /<dt>Runs later<\/dt><dd[^>]*>bare\/store\/: git, when/)
     const trail = readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8')
     t.ok(trail.indexOf('runs_later') < trail.indexOf('diff_taken'))
 

@@ -106,9 +106,9 @@ function printWorktree({ color, print }: ReadContext['terminal'], session: Sessi
 }
 
 /** What starts by itself later, outside of the walls of the run. */
-export function printRunsLater(
+function printRunsLater(
   { color, print, width }: ReadContext['terminal'],
-  { runs_later: places }: Pick<SessionJson, 'runs_later'>,
+  { runs_later: places, runs_later_more: more }: SessionJson,
 ): void {
   if (places.length === 0) return
   print(`\n${color.bold('Runs later')}  outside of the walls\n`)
@@ -117,6 +117,7 @@ export function printRunsLater(
     { text: startsText(place), paint: color.yellow },
   ])
   print(table(rows, { width: width(), cuts: [[1, 12]] }))
+  if (more > 0) print(`  and ${more} more\n`)
 }
 
 /** The changes that the plan did not allow. */

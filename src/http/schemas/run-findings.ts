@@ -46,8 +46,9 @@ export const runFindings = {
   runs_later: z
     .array(runsLater)
     .describe(
-      'What its run left that starts by itself later, outside of its walls: facts, not verdicts. Also files that git ignores. At most 100.',
+      'What its run left that starts by itself later, outside of its walls: facts, not verdicts. Also files that git ignores. Of many with one starter only the first.',
     ),
+  runs_later_more: count.describe('How many more there are.'),
   out_of_scope: z
     .array(z.string())
     .describe(

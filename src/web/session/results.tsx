@@ -7,7 +7,7 @@ import {
   refusedCount,
   refusedText,
 } from '../../model/refused-actions.ts'
-import { moreRunsLater, startsText, unseenText } from '../../model/runs-later.ts'
+import { startsText, unseenText } from '../../model/runs-later.ts'
 import { outOfScopeFiles } from '../../model/scope.ts'
 import { runName } from '../../model/session-usage.ts'
 import { objectionTo } from '../../model/support.ts'
@@ -143,11 +143,9 @@ export function BaseCard({ data }: { data: SessionPageData }) {
 
 /** What starts by itself later, outside of the walls of the run. */
 export function LaterCard({ data }: { data: SessionPageData }) {
-  const { runs_later: places } = data.json
-  const fields = lastOf(data.session.trail, 'runs_later')?.fields
-  const unseen = unseenText(fields)
+  const { runs_later: places, runs_later_more: more } = data.json
+  const unseen = unseenText(lastOf(data.session.trail, 'runs_later')?.fields)
   if (places.length === 0 && unseen === '') return null
-  const more = moreRunsLater(fields)
   return (
     <section class="card" id="runs-later" aria-labelledby="runs-later-title">
       <h2 id="runs-later-title">Runs later</h2>
