@@ -18,6 +18,7 @@ import { createCaseLists } from './state/case-lists.ts'
 import { readCaseRows } from './state/cases.ts'
 import { readConversations } from './state/conversations.ts'
 import type { Database } from './state/database.ts'
+import { createHistoryLines } from './state/history-lines.ts'
 import { createPlanTexts } from './state/plans.ts'
 import {
   emptyDatabase,
@@ -137,6 +138,7 @@ export async function openReadingApp(
       isReady: () => true,
     },
     plans: createPlanTexts(readOnly(database), log),
+    historyLines: createHistoryLines(readOnly(database)),
     sessionTexts: (caseId, { number }) =>
       texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number)),
     settings: placesIn(folders, log).settings,

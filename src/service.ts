@@ -34,6 +34,7 @@ import { createBaselineStore } from './state/baselines.ts'
 import { createCaseLists } from './state/case-lists.ts'
 import { openCaseRows } from './state/cases.ts'
 import { type Database, openDatabase } from './state/database.ts'
+import { createHistoryLines } from './state/history-lines.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { warnAboutOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
@@ -134,7 +135,8 @@ async function open(
   const isRunningHere = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
-  const history = openHistoryJournal(state.history, layout.caseFolder, log)
+  const historyLines = createHistoryLines(database)
+  const history = openHistoryJournal(state.history, layout.caseFolder, log, historyLines)
   undo.add(() => history.close())
   const eventLog = createEventLog(database, { log })
   const published = createPublishedFacts(database)
@@ -352,6 +354,7 @@ async function open(
     sessionTexts,
     settings,
     plans,
+    historyLines,
     sessions,
     comments,
     conversations,

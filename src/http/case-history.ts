@@ -6,8 +6,9 @@ import type { HttpDeps } from './deps.ts'
 
 /** The history of a case, oldest first: the entries of history.md, and before them what other files tell. */
 export async function caseHistory(
-  { layout }: Pick<HttpDeps, 'layout'>,
+  { layout, historyLines }: Pick<HttpDeps, 'layout' | 'historyLines'>,
   folder: CaseFolder,
 ): Promise<HistoryEntry[]> {
-  return withDerived(folder, (await historyOf(layout, folder.case.id)) ?? [])
+  const { id } = folder.case
+  return withDerived(folder, (await historyOf(layout, id, historyLines.of(id))) ?? [])
 }

@@ -13,6 +13,7 @@ import type { Providers } from '../sessions/provider-runs.ts'
 import type { RunGuard } from '../sessions/run-guard.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { CaseLists } from '../state/case-lists.ts'
+import type { HistoryLines } from '../state/history-lines.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { RecordSync } from '../sync/record-sync.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
@@ -61,6 +62,7 @@ export interface HttpDeps {
   problems(): Promise<Problem[]>
   watching: Synchronizer['health']
   start: Start
+  historyLines: Pick<HistoryLines, 'of'>
   sessions: Sessions
   comments: CommentActions
   conversations: Conversations

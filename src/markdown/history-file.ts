@@ -98,7 +98,11 @@ function linesOf(text: string): string[] {
  * Reads the entries of a history.md, oldest first: a merge may have put the lines of two branches in sequence, or
  * duplicated lines. Other lines are notes and stay where they are.
  */
-export function readHistory(text: string): HistoryEntry[] {
+export function readHistory(
+  text: string,
+  isOwn: (line: string) => boolean = () => false,
+  isGits: (line: string) => boolean = () => false,
+): HistoryEntry[] {
   const seen = new Set<string>()
   const groups: { at: string; entries: HistoryEntry[] }[] = [{ at: '', entries: [] }]
   let open: HistoryEntry | null = null
@@ -109,6 +113,9 @@ export function readHistory(text: string): HistoryEntry[] {
       continue
     }
     if (entry) {
+      const whole = lines.join('\n')
+      entry.recorded = isOwn(whole)
+      entry.source = entry.recorded ? 'service' : isGits(whole) ? 'git' : 'file'
       open = null
       if (!seen.has(line)) groups.push({ at: entry.at!, entries: [entry] })
       seen.add(line)
@@ -119,7 +126,12 @@ export function readHistory(text: string): HistoryEntry[] {
       groups.at(-1)!.entries.push(open)
     }
   }
-  return groups.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).flatMap((g) => g.entries)
+  groups.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  const entries = groups.flatMap((group) => group.entries)
+  const first = entries.findIndex(({ recorded }) => recorded)
+  for (const entry of first < 0 ? entries : entries.slice(0, first))
+    if (entry.source === 'file') entry.source = 'unknown'
+  return entries
 }
 
 /** Splits the file into acts, each with the lines of its text, and other lines. */
@@ -159,7 +171,7 @@ function entryOf(line: string): HistoryEntry | null {
   const kind = kindOf(what)
   if (kind === null) return null
   const text = texts.length > 0 ? texts.join(BETWEEN).replaceAll(LINE_BREAK, '\n') : null
-  return { at, who, what, text, kind, session: sessionIn(what), recorded: true }
+  return { at, who, what, text, kind, session: sessionIn(what), recorded: false, source: 'file' }
 }
 
 /** Parses a person's line, which may have the time and name of an act. */
@@ -175,7 +187,8 @@ function noteOf(line: string): HistoryEntry {
     text: null,
     kind: 'note',
     session: null,
-    recorded: true,
+    recorded: false,
+    source: 'file',
   }
 }
 

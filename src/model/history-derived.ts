@@ -55,5 +55,6 @@ function entryOf(at: string, who: string | null, { what, text = '' }: Act): Hist
     kind,
     session: sessionIn(what),
     recorded: false,
+    source: 'derived',
   }
 }

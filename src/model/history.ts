@@ -82,8 +82,22 @@ export interface HistoryEntry {
   kind: HistoryKind
   /** The number of the session concerned. */
   session: number | null
-  /** False for an entry that is derived from other files. */
+  /** Whether Casefile wrote its line on this machine. */
   recorded: boolean
+  /**
+   * Who says so: the service of this machine, a commit (of another machine, or of whoever made it), only the file, which
+   * anybody can edit, or other files of the case. Unknown before the first line that the service wrote here.
+   */
+  source: HistorySource
+}
+
+export const HISTORY_SOURCES = ['service', 'git', 'file', 'unknown', 'derived'] as const
+export type HistorySource = (typeof HISTORY_SOURCES)[number]
+
+/** What to say beside the name of an act whose line Casefile did not write here; null if it did. */
+export function doubtText({ source, kind }: Pick<HistoryEntry, 'source' | 'kind'>): string | null {
+  if (kind === 'note') return null
+  return source === 'file' ? '(not recorded by Casefile)' : source === 'git' ? '(by git)' : null
 }
 
 const STATE_CHANGE = /^([A-Z_]+) → ([A-Z_]+)(?= |$)/

@@ -2,6 +2,7 @@ import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { gateOf } from '../model/case-folder.ts'
 import { failedTestPlace } from '../model/failed-test.ts'
+import { doubtText } from '../model/history.ts'
 import { readPatch } from '../rendering/diff/patch.ts'
 import { directionOf } from '../rendering/direction.ts'
 import { visibleProse, visibleText } from '../rendering/hidden-characters.ts'
@@ -64,11 +65,12 @@ function Report({ report }: { report: CaseReport }) {
           <Section title="History">
             {leftOut.history > 0 && <p>{leftOutText(leftOut.history, 'line')}</p>}
             <ol class="history">
-              {history.map(({ at, who, what, text }) => (
+              {history.map((entry) => (
                 <li>
-                  {at !== null && <time>{timeText(at)}</time>}
-                  {who !== null && <strong>{plain(who)}</strong>} {plain(what)}
-                  {text !== null && <p class="said">{visibleProse(text)}</p>}
+                  {entry.at !== null && <time>{timeText(entry.at)}</time>}
+                  {entry.who !== null && <strong>{plain(entry.who)}</strong>} {doubtText(entry)}{' '}
+                  {plain(entry.what)}
+                  {entry.text !== null && <p class="said">{visibleProse(entry.text)}</p>}
                 </li>
               ))}
             </ol>

@@ -3,6 +3,7 @@
 import { fenceFor } from '../markdown/sections.ts'
 import { gateOf } from '../model/case-folder.ts'
 import { failedTestPlace } from '../model/failed-test.ts'
+import { doubtText } from '../model/history.ts'
 import { visibleProse } from '../rendering/hidden-characters.ts'
 import type { CaseReport, ProofReport, SessionReport } from './contents.ts'
 import {
@@ -38,10 +39,12 @@ export function caseMarkdown(report: CaseReport): string {
       'History',
       [
         ...(leftOut.history > 0 ? [`- ${leftOutText(leftOut.history, 'line')}`] : []),
-        ...history.map(({ at, who, what, text }) => {
+        ...history.map((entry) => {
+          const { at, who, what, text } = entry
+          const doubt = doubtText(entry)
           const when = at === null ? '' : `${timeText(at)}: `
           const said = text === null ? '' : `: ${inline(text)}`
-          return `- ${when}${who === null ? '' : `**${inline(who)}** `}${inline(what)}${said}`
+          return `- ${when}${who === null ? '' : `**${inline(who)}** ${doubt === null ? '' : `${doubt} `}`}${inline(what)}${said}`
         }),
       ],
       '\n',

@@ -103,6 +103,12 @@ const MIGRATIONS: string[] = [
   -- what git could bring when a run began
   CREATE TABLE run_starts (session_id TEXT PRIMARY KEY, git TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- hashes of the lines of history.md that this machine wrote
+  CREATE TABLE history_lines (
+    case_id TEXT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (case_id, line)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -1,14 +1,16 @@
 /** Appends lines to history.md, which a person may be editing. */
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { hasCode } from '../files/errno.ts'
 import { isOfRegularFile, stampNow } from '../files/read-now.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
-import { historyLine, readHistory, withHistory } from '../markdown/history-file.ts'
+import { actLines, historyLine, readHistory, withHistory } from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history.ts'
 import type { CaseEntry } from './case-entry.ts'
+import { readBlobs } from './git/git-contents.ts'
 import type { HistoryJournal } from './history-journal.ts'
 import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
@@ -29,6 +31,8 @@ export interface StagedHistory extends StagedFile {
   before: string
   /** The hash of `text`. */
   after: string
+  /** The lines that it has more than the file before. */
+  added: readonly string[]
 }
 
 interface HistoryDeps {
@@ -56,7 +60,7 @@ export async function stageHistory(
     const text = withHistory(null, [begin, ...lines])
     const bytes = Buffer.from(text)
     const staged = await stageNew(path, bytes, { within })
-    return { ...staged, path, text, before: '', after: hashOf(bytes) }
+    return { ...staged, path, text, before: '', after: hashOf(bytes), added: [begin, ...lines] }
   }
   if (!isOfRegularFile(stamp)) throw unreadable('it is not a regular file')
   if (stamp.size > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
@@ -76,7 +80,7 @@ export async function stageHistory(
       return bytes
     },
   )
-  return { ...staged, path, text, before, after }
+  return { ...staged, path, text, before, after, added: lines }
 }
 
 const TOO_LARGE = 'it would be over 10 MiB'
@@ -94,7 +98,7 @@ export async function placeHistory(
   for (let attempt = 1; ; attempt++) {
     try {
       const staged = (attempt === 1 && first) || (await stageHistory(deps, entry, lines))
-      deps.history.appending(entry.id, staged.before, staged.after)
+      deps.history.appending(entry.id, staged.before, staged.after, staged.added)
       await staged.place()
       return staged
     } catch (error) {
@@ -126,11 +130,32 @@ export function noteOf(path: string, text: string, hash = hashOf(Buffer.from(tex
   return { stamp: null, mtimeMs, hash, ending: endingOf(text), problems: [] }
 }
 
-/** Reads the history of a case, oldest entry first; null if there is no readable history.md. */
-export async function historyOf(layout: Layout, id: string): Promise<HistoryEntry[] | null> {
+/**
+ * Reads the history of a case, oldest entry first; null if there is no readable history.md. `isOwn` says which lines this
+ * machine wrote; of others git is asked.
+ */
+export async function historyOf(
+  layout: Layout,
+  id: string,
+  isOwn?: (line: string) => boolean,
+): Promise<HistoryEntry[] | null> {
   const path = layout.memoryFile(id, HISTORY_FILE)
   const within = layout.caseFolder(id)
   const read = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
   const text = read.ok ? decodeUtf8(read.bytes) : null
-  return text?.ok ? readHistory(text.text) : null
+  if (!text?.ok) return null
+  if (!isOwn || actLines(text.text).every(isOwn)) return readHistory(text.text, isOwn)
+  const committed = await committedLines(layout, id)
+  return readHistory(text.text, isOwn, (line) => committed.has(line))
+}
+
+async function committedLines(layout: Layout, id: string): Promise<Set<string>> {
+  const name = `HEAD:./cases/${id}/${HISTORY_FILE}`
+  try {
+    const bytes = (await readBlobs(layout.memoryRoot, [name])).get(name)
+    return new Set(actLines(bytes?.toString() ?? ''))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return new Set()
+    throw error
+  }
 }

@@ -18,6 +18,7 @@ import { syncData } from '../files/descriptors.ts'
 import { syncFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { diskError } from '../files/storage-error.ts'
+import type { HistoryLines } from '../state/history-lines.ts'
 
 /** A file that a change replaces. `before` is the hash of its old content; null if it did not exist. */
 export interface ChangedFile {
@@ -59,10 +60,10 @@ export interface HistoryJournal {
   /** The lines of a case that are due, in order. */
   due(caseId: string): { ids: number[]; lines: string[] }
   /**
-   * Call before lines are appended to history.md, with the hash of the present file (empty if there is none) and of
-   * the new one.
+   * Call before lines are appended to history.md, with the hash of the present file (empty if there is none), that of
+   * the new one, and the lines.
    */
-  appending(caseId: string, before: string, after: string): void
+  appending(caseId: string, before: string, after: string, lines: readonly string[]): void
   /** Call when the lines are in the file. */
   written(ids: readonly number[]): void
   /** Whether only the service's own lines were added between these two hashes of history.md. */
@@ -104,6 +105,7 @@ export function openHistoryJournal(
   path: string,
   caseFolder: (caseId: string) => string,
   log: (line: string) => void,
+  written?: Pick<HistoryLines, 'add' | 'forget'>,
 ): HistoryJournal {
   const entries = new Map<number, Entry>()
   /** Removed from `entries` but not yet from the file. */
@@ -234,7 +236,8 @@ export function openHistoryJournal(
   return {
     begin: (caseId, lines, change) =>
       add({ ...NO_ENTRY, caseId, lines, change, isDue: change === null }),
-    appending(caseId, before, after) {
+    appending(caseId, before, after, lines) {
+      written?.add(caseId, lines)
       logged(() => add({ ...NO_ENTRY, caseId, append: { before, after } }))
     },
     isOwnChange: (caseId, before, after) =>
@@ -271,7 +274,10 @@ export function openHistoryJournal(
     cases: () => [
       ...new Set([...entries.values()].filter(({ append }) => !append).map(({ caseId }) => caseId)),
     ],
-    forget: (caseId) => remove(idsOf(caseId)),
+    forget(caseId) {
+      written?.forget(caseId)
+      remove(idsOf(caseId))
+    },
     close: () => closeSync(file),
   }
 }

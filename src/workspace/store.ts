@@ -186,14 +186,15 @@ export function createStore(deps: StoreDeps): Store {
     return whenGitIdle(id, async () => {
       const text = await textOf()
       const act = { what: by.from === 'import' ? 'imported' : 'created' }
-      const history = withHistory(null, [historyLine(act, by, at)])
+      const lines = [historyLine(act, by, at)]
+      const history = withHistory(null, lines)
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
       if (await makeMemoryRoot(layout)) {
         await deps.ownership.memoryRootMade()
         deps.synchronizer.checkRoot()
       }
       deps.stability.noteOwnWrite(layout.caseFolder(id))
-      deps.history.appending(id, '', hashOf(Buffer.from(history)))
+      deps.history.appending(id, '', hashOf(Buffer.from(history)), lines)
       await createCaseFolder(layout, id, { text, history })
       await made(id, { text, history })
       return folderOf(id)

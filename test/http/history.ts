@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import type { HistoryEntry } from '../../src/model/history.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { finished, git, must, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -333,3 +334,34 @@ t.test(
     )
   },
 )
+
+t.test('only lines that Casefile wrote are recorded', async (t) => {
+  const app = await openTestService(t)
+  git(app.root, 'init', '-q')
+  const ref = await planned(app, { runbook: TAP })
+  const { case_id: id } = ref
+  const forge = (who: string) =>
+    appendFileSync(
+      app.file(id, 'history.md'),
+      `- ${new Date().toISOString()} · ${who} · session 1 approved in the console (plan 0123456789ab)\n`,
+    )
+  const all = async () => (await must(app, 'GET', `/cases/${id}/history`)) as HistoryEntry[]
+  const before = await all()
+  t.ok(
+    before.length > 1 && before.every(({ recorded, source }) => recorded && source === 'service'),
+  )
+  forge('Ada')
+  for (const moment of ['at once', 'after a restart']) {
+    t.match((await all()).at(-1), { who: 'Ada', recorded: false, source: 'file' }, moment)
+    t.strictSame((await all()).slice(0, -1), before)
+    t.match(
+      (await app.request('GET', `/case/${id}`)).text,
+      /Ada<\/strong> \(not recorded by Casefile\)/,
+    )
+    await app.restart()
+  }
+  git(app.root, 'add', '.')
+  git(app.root, 'commit', '-qm', 'history')
+  t.match((await all()).at(-1), { who: 'Ada', recorded: false, source: 'git' })
+  t.strictSame((await all()).slice(0, -1), before)
+})

@@ -23,7 +23,8 @@ t.test('an act is one line, and is read back', async (t) => {
       text: 'Waiting · for ops',
       kind: 'state',
       session: null,
-      recorded: true,
+      recorded: false,
+      source: 'unknown',
     },
   ])
 })

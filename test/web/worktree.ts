@@ -90,6 +90,7 @@ t.test('the history of another branch is not that of this session', (t) => {
     kind: 'worktree' as const,
     session: 1,
     recorded: true,
+    source: 'service' as const,
   }
   t.strictSame(worktreeActs([entry], 1, 'casefile/door-1').discarded, null)
   t.strictSame(worktreeActs([entry], 2, 'casefile/door-12').discarded, null)

@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '../../model/history.ts'
+import { doubtText, type HistoryEntry } from '../../model/history.ts'
 import { shownLine } from './shown-line.ts'
 import type { Terminal } from './terminal.ts'
 import { ago } from './times.ts'
@@ -9,9 +9,11 @@ export function historyText(
   { color, isTerminal }: Pick<Terminal, 'color' | 'isTerminal'>,
 ): string {
   return entries
-    .map(({ at, who, what, text, kind }) => {
+    .map((entry) => {
+      const { at, who, what, text, kind } = entry
+      const doubt = doubtText(entry)
       const time = at === null ? '' : color.dim(`${isTerminal ? ago(at) : at}  `)
-      const by = who === null ? '' : `${shownLine(who)}: `
+      const by = who === null ? '' : `${[shownLine(who), ...(doubt ? [doubt] : [])].join(' ')}: `
       const said = [what, ...(text === null ? [] : [text])].join('\n').split('\n')
       const [first = '', ...rest] = said.map(shownLine)
       const lines = rest.map((line) => `    ${line}\n`).join('')

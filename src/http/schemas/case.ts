@@ -6,6 +6,7 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
+import { HISTORY_SOURCES } from '../../model/history.ts'
 import { caseState, count, id, problemCode, time } from '../../model/schemas.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
 import { exampleFields, responseShape, settableShape } from './case-fields.ts'
@@ -196,7 +197,12 @@ export const historyEntry = z
     session: lineNumber.nullable().describe('The number of the session it is about.'),
     recorded: z
       .boolean()
-      .describe('False for an entry that is not in `history.md`, but derived from other files.'),
+      .describe('Whether Casefile wrote its line in `history.md` on this machine.'),
+    source: z
+      .enum(HISTORY_SOURCES)
+      .describe(
+        'Who says so: the `service` of this machine, a commit (`git`), only the `file`, which anybody can edit, or other files of the case (`derived`); `unknown` before the first line that this machine wrote.',
+      ),
   })
   .meta({
     id: 'HistoryEntry',
@@ -210,6 +216,7 @@ export const historyEntry = z
         kind: 'created',
         session: null,
         recorded: true,
+        source: 'service',
       },
     ],
   })

@@ -1,5 +1,5 @@
 import { counted } from '../../model/amounts.ts'
-import { appliedCommit, type HistoryEntry } from '../../model/history.ts'
+import { appliedCommit, doubtText, type HistoryEntry } from '../../model/history.ts'
 import { providerText, type Session } from '../../model/session.ts'
 import {
   durationsText,
@@ -45,7 +45,7 @@ export function TimelineEntry({ data, item, isOpen }: TimelineEntryProps) {
         <p class="timeline-what">
           {who !== null && (
             <>
-              <strong dir={directionOf(who)}>{visibleText(who)}</strong>{' '}
+              <strong dir={directionOf(who)}>{visibleText(who)}</strong> {doubtText(entry)}{' '}
             </>
           )}
           <What data={data} item={item} />

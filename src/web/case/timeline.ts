@@ -88,6 +88,7 @@ function insert(items: TimelineItem[], session: Session): void {
     kind: 'session',
     session: number,
     recorded: false,
+    source: 'derived',
   }
   const item = { number: 0, entry, change: null, session, proof: null, isReply: false }
   items.splice(after === -1 ? items.length : after, 0, item)
