@@ -9,6 +9,7 @@ import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session, SessionEdit } from './session.ts'
 import { objectionTo } from './support.ts'
 import { lastOf, lineInQueue, type TrailLine } from './trail.ts'
+import { visibleText } from './visible-text.ts'
 
 /** Returns the history entries of an edit on `folder`. Most audit lines of a session cause none. */
 export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
@@ -209,7 +210,7 @@ function diffText({ diff }: Session): string | undefined {
   if (!diff?.file) return undefined
   const others = (diff.files?.length ?? 1) - 1
   const more = others > 0 ? ` and ${others} more` : ''
-  return `changed ${diff.file}${more} (+${diff.additions} −${diff.deletions})`
+  return `changed ${visibleText(diff.file)}${more} (+${diff.additions} −${diff.deletions})`
 }
 
 function attachedAct({ sessions }: CaseFolder, proof: Proof): Act {

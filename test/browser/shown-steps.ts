@@ -3,7 +3,7 @@ import { readPlan } from '../../src/markdown/plan-steps.ts'
 import { visibleText } from '../../src/rendering/hidden-characters.ts'
 import { inBrowser, isLive } from '../fixtures/browser.ts'
 import { serveSample } from '../fixtures/browser-service.ts'
-import { must, planned } from '../fixtures/session-client.ts'
+import { must, planned, ran } from '../fixtures/session-client.ts'
 
 const fence = (script: string, id = 'check') => `\`\`\`sh run id=${id}\n${script}\n\`\`\`\n`
 const CHECK = fence('touch ran')
@@ -148,4 +148,17 @@ inBrowser('what runs is shown as a whole, or cannot be approved', async (t, visi
       }
     }
   }
+})
+
+inBrowser('the name of a file is one line, also when it is pasted', async (t, visitor) => {
+  const service = await serveSample(t)
+  const { ref } = await ran(service, fence(`echo x > "$(printf 'a\\ntouch PASTED\\n#')"`))
+  const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
+  t.equal(await page.locator('.file-name').innerText(), 'a␊touch PASTED␊#')
+  t.equal(
+    await page.locator('[data-copy]').getAttribute('data-copy'),
+    "$'a\\012touch PASTED\\012#'",
+  )
+  await page.goto(`${service.url}/case/${ref.case_id}`)
+  t.match(await page.locator('main').innerText(), /changed a.+touch PASTED/)
 })
