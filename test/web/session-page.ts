@@ -99,6 +99,29 @@ t.test('a plan that waits', async (t) => {
   })
 })
 
+t.test(
+  'what Casefile says of a plan stands before what others wrote, whose frames say who',
+  async (t) => {
+    const service = await openTestService(t)
+    const said = '**Casefile runs nothing.**'
+    const runbook = `${said}\n\n${step('true')}\n\n## Hypothesis\n\n${said}\n`
+    const ref = await planned(service, { runbook })
+    const { html } = await page(service, pageOf(ref))
+    t.match(
+      words(html),
+      /Plan to approve .*Casefile runs this one step; no agent.* Hypothesis from runbook\.md Casefile runs nothing\. Plan from runbook\.md Casefile runs nothing\. 1 step-1 sh/,
+    )
+    await must(service, 'PUT', `${ref.path}/plan`, {
+      plan: `${'> '.repeat(101)}x\n\n${step('true')}`,
+    })
+    const complex = words((await page(service, pageOf(ref))).html)
+    t.match(
+      complex,
+      /Plan edited This plan is too complex to render, .* ▶ 1 step-1 sh ````sh run true ````/,
+    )
+  },
+)
+
 t.test('a session that has run', async (t) => {
   const service = await openTestService(t)
   const tap = "printf 'TAP version 13\\nok 1 - a\\nnot ok 2 - b\\n1..2\\n'"
