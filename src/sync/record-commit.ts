@@ -4,7 +4,7 @@ import { oneLine } from '../markdown/history-file.ts'
 import { counted } from '../model/amounts.ts'
 import { readBlobs } from '../workspace/git/git-contents.ts'
 import { gitIdentity } from '../workspace/git/git-identity.ts'
-import type { RecordGit } from './record-git.ts'
+import { isShared, type RecordGit } from './record-git.ts'
 import { SyncStop, saidBy } from './sync-stop.ts'
 import { below, copyIndex, emptyTree, type TreeChange, treeChanges, withIndex } from './trees.ts'
 
@@ -86,12 +86,35 @@ async function stagedTree(git: RecordGit, head: string | null): Promise<string> 
 }
 
 async function add(git: RecordGit, env: Record<string, string>): Promise<void> {
-  const spec = git.prefix === '' ? ['--', '.'] : below(git.prefix)
+  const options = ['-c', 'advice.addEmbeddedRepo=false']
   // the service may just be making a file or folder
-  const all = [...spec, ':(top,exclude,glob)**/.casefile-*']
-  const args = ['-c', 'advice.addEmbeddedRepo=false', 'add', '--all', ...all]
-  const { exit, stderr } = await git.run(args, { env })
-  if (exit !== 0) throw isLocked(stderr) ? gitBusy() : commitFailed('add the files', stderr)
+  let args = [...options, 'add', '--all', '--', '.', ':(top,exclude,glob)**/.casefile-*']
+  let input = ''
+  if (git.prefix !== '') {
+    const { shared } = await changedFiles(git, env)
+    if (shared.length === 0) return
+    const fromInput = ['--pathspec-from-file=-', '--pathspec-file-nul']
+    args = [...options, '--literal-pathspecs', 'add', '--all', ...fromInput]
+    input = shared.join('\0')
+  }
+  const { exit, stderr } = await git.run(args, { env, input })
+  if (exit === 0) return
+  if (/did not match any files/.test(stderr)) throw filesChanging()
+  throw isLocked(stderr) ? gitBusy() : commitFailed('add the files', stderr)
+}
+
+/** What differs from the index below the memory root. */
+export async function changedFiles(
+  git: RecordGit,
+  env: Record<string, string> = {},
+): Promise<{ shared: string[]; others: string[] }> {
+  const which = ['--modified', '--deleted', '--others', '--exclude-standard']
+  const listed = await git.text(['ls-files', '-z', ...which, ...below(git.prefix)], { env })
+  const names = [...new Set(listed.split('\0'))].filter((name) => name !== '')
+  return {
+    shared: names.filter((name) => isShared(git, name)),
+    others: names.filter((name) => !isShared(git, name)),
+  }
 }
 
 function commitFailed(what: string, stderr: string): SyncStop {

@@ -8,7 +8,13 @@ import {
   runGit,
 } from '../workspace/git/git-command.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
+import { isRecordPath } from '../workspace/record-paths.ts'
 import { SyncStop, stopFor } from './sync-stop.ts'
+
+/** Whether sync shares a file. With the code, what Casefile does not keep is code, also in the memory root. */
+export function isShared({ prefix }: Pick<RecordGit, 'prefix'>, path: string): boolean {
+  return prefix === '' || (path.startsWith(prefix) && isRecordPath(path.slice(prefix.length)))
+}
 
 type Options = Omit<GitCommandOptions, 'cwd'>
 

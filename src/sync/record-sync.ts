@@ -32,7 +32,7 @@ import {
   unrelatedBase,
 } from './history.ts'
 import { fetch, mustPushNoSecret, push } from './outgoing.ts'
-import { casesIn, commitRecord, makeCommit } from './record-commit.ts'
+import { casesIn, changedFiles, commitRecord, makeCommit } from './record-commit.ts'
 import { findUpstream, openRecordGit, type RecordGit, type Upstream } from './record-git.ts'
 import { emptyReport, mergeTrees } from './record-merge.ts'
 import { mustHaveNoSecret } from './secret-search.ts'
@@ -179,6 +179,7 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
       const files = (result.committed?.files ?? 0) + made.changes.length
       result.committed = { commit: made.commit, files, cases: made.cases }
     }
+    if (git.prefix !== '') result.left = (await changedFiles(git)).others
     const theirs = await fetch(git, upstream)
     const tip = await joined(git, blobs, { ours: made.commit, theirs }, result)
     if (tip === null || tip === theirs) return true
@@ -352,5 +353,6 @@ function newResult(dryRun: boolean, at: string): SyncResult {
     sent: { commits: 0, cases: [] },
     ...emptyReport(),
     broken: [],
+    left: [],
   }
 }

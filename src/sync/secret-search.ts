@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { counted } from '../model/amounts.ts'
+import { NOT_SECRETS_FILE } from '../workspace/record-paths.ts'
 import { knownSecrets } from './known-secrets.ts'
 import type { RecordGit } from './record-git.ts'
 import { SyncStop } from './sync-stop.ts'
@@ -33,8 +34,6 @@ interface Finding {
   text: string
 }
 
-/** In the memory root: the codes of findings that are no secrets, one in each line. */
-const ALLOWED_FILE = '.not-secrets'
 const SOME = 200
 const MAX_NAMED = 5
 
@@ -66,7 +65,7 @@ export async function mustHaveNoSecret(git: RecordGit, search: Search): Promise<
     open.size > MAX_NAMED ? `, and there are ${counted(open.size - MAX_NAMED, 'more')}` : ''
   throw new SyncStop(
     'secret_found',
-    `${named.join('; ')}${more}. ${then} What is no secret, or no longer valid, can leave once its code is a line of ${git.prefix}${ALLOWED_FILE}.`,
+    `${named.join('; ')}${more}. ${then} What is no secret, or no longer valid, can leave once its code is a line of ${git.prefix}${NOT_SECRETS_FILE}.`,
   )
 }
 
@@ -115,6 +114,6 @@ function codeOf(text: string): string {
 }
 
 async function allowedCodes({ top, prefix }: RecordGit): Promise<Set<string>> {
-  const read = await readRegular(join(top, prefix, ALLOWED_FILE), { maxBytes: 1024 * 1024 })
+  const read = await readRegular(join(top, prefix, NOT_SECRETS_FILE), { maxBytes: 1024 * 1024 })
   return new Set(read.ok ? read.bytes.toString().match(/^[\da-f]{12}\b/gm) : [])
 }

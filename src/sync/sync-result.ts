@@ -27,6 +27,8 @@ export interface SyncResult extends MergeReport {
   sent: { commits: number; cases: CaseName[] }
   /** Files of the record that came from the remote and cannot be read. */
   broken: BrokenFile[]
+  /** Changed files in the memory root that are code, which only their author may share. */
+  left: string[]
 }
 
 /** Where the record is, as far as this clone knows without asking the remote. */

@@ -4,10 +4,10 @@ import { counted } from '../model/amounts.ts'
 import { unfinishedWork } from '../workspace/git/unfinished-work.ts'
 import { brokenFiles } from './broken-files.ts'
 import { countUnpushed } from './history.ts'
-import type { RecordGit, Upstream } from './record-git.ts'
+import { isShared, type RecordGit, type Upstream } from './record-git.ts'
 import type { SyncResult } from './sync-result.ts'
 import { SyncStop } from './sync-stop.ts'
-import { type Blobs, GITLINK, type TreeChange } from './trees.ts'
+import { type Blobs, below, GITLINK, type TreeChange } from './trees.ts'
 
 export function mustBeFinished(git: RecordGit): void {
   const work = unfinishedWork(git.gitDir)
@@ -57,7 +57,7 @@ export async function mustNotBreak(
 }
 
 export function mustTouchRecordAlone(git: RecordGit, incoming: readonly TreeChange[]): void {
-  const other = incoming.find(({ path }) => !path.startsWith(git.prefix))
+  const other = incoming.find(({ path }) => !isShared(git, path))
   if (!other) return
   throw new SyncStop(
     'code_changed',
@@ -74,11 +74,16 @@ export async function mustBeRecord(
   if (git.prefix === '') return
   const paths = ['--', '.', `:(top,exclude,literal)${git.prefix.slice(0, -1)}`]
   const count = await countUnpushed(git, tip, { remote, theirs, paths })
-  if (count === 0) return
+  const known = ['--not', `--remotes=${remote}`, ...(theirs === null ? [] : [theirs])]
+  const args = ['log', '--no-show-signature', '--format=', '--name-only', '-z', '--no-renames', tip]
+  const names = await git.text([...args, ...known, ...below(git.prefix)])
+  const code = names.split('\0').find((name) => name !== '' && !isShared(git, name))
+  if (count === 0 && code === undefined) return
+  const what = count > 0 ? `${counted(count, 'commit')} with code` : `A commit with ${code}`
   const command = isSet ? 'git push' : `git push -u ${remote} ${branch}`
   throw new SyncStop(
     'code_to_push',
-    `${counted(count, 'commit')} with code would be pushed too. The record is committed and merged here. Run: ${command}`,
+    `${what} would be pushed too. The record is committed and merged here. Run: ${command}`,
   )
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { readJsonFile } from '../files/json-file.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { countCommits, countUnpushed } from './history.ts'
-import { findUpstream, openRecordGit } from './record-git.ts'
+import { findUpstream, isShared, openRecordGit } from './record-git.ts'
 import type { SyncResult, SyncStatus } from './sync-result.ts'
 import { mustBeFinished } from './sync-rules.ts'
 import { SyncStop } from './sync-stop.ts'
@@ -39,7 +39,8 @@ export async function readSyncStatus(
       '-uall',
       ...below(git.prefix),
     ])
-    found.uncommitted = changed.split('\0').length - 1
+    const names = changed.split('\0').slice(0, -1)
+    found.uncommitted = names.filter((line) => isShared(git, line.slice(3))).length
     const upstream = await findUpstream(git)
     found.branch = upstream.branch
     found.upstream = `${upstream.remote}/${upstream.name}`

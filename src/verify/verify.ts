@@ -12,13 +12,13 @@ import { FIRST_PARENT, gitLog, type LoggedCommit } from '../workspace/git/git-lo
 import { findRepository } from '../workspace/git/git-repository.ts'
 import { mustBeCheckedOut } from '../workspace/git/left-out.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { isRecordPath } from '../workspace/record-paths.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type CheckedSession, type ClaimContext, checkSession } from './claim.ts'
 import { fileStanding } from './commit-files.ts'
 import { readMergeChanges } from './merge-changes.ts'
 import { type CommitRange, chooseRange } from './range.ts'
 import { readRecordHistory } from './record-history.ts'
-import { isRecordPath } from './record-paths.ts'
 import type {
   Claim,
   CommitResult,

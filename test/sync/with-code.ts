@@ -45,6 +45,28 @@ t.test('the record travels, code never does', async (t) => {
   t.match(await b.sync(), { code: 'code_changed', reason: /src\/index\.js.*git pull/s })
 })
 
+t.test('a script in the memory folder is code', async (t) => {
+  const { a, b, id } = await twoClones(t)
+  a.write('echo 1\n', 'run.sh')
+  a.write('echo 2\n', 'cases', id, 'run.sh')
+  a.write('note\n', 'cases', id, 'notes.md')
+  a.write('0123456789ab none\n', '.not-secrets')
+  const left = [`memory/cases/${id}/run.sh`, 'memory/run.sh']
+  t.match(await a.sync(), { state: 'in_sync', committed: { files: 2 }, left })
+  t.equal(a.git('status', '--porcelain', '-uall'), left.map((file) => `?? ${file}\n`).join(''))
+  t.match(await must(a, 'GET', '/sync'), { uncommitted: 0 })
+  rmSync(a.path('cases', id, 'notes.md'))
+  t.match(await a.sync(), { state: 'in_sync', committed: { files: 1 } }, 'also what is deleted')
+
+  a.git('add', '.')
+  a.git('commit', '-qm', 'by hand')
+  t.match(await a.sync(), { code: 'code_to_push', reason: /A commit with memory\/.*run\.sh would/ })
+  a.git('push', '-q', 'origin', 'HEAD:main')
+  t.match(await b.sync(), { code: 'code_changed', reason: /run\.sh.*git pull/s })
+  b.git('pull', '-q', '--no-rebase', 'origin', 'main')
+  t.match(await b.sync(), { state: 'in_sync', left: [] })
+})
+
 t.test('a pull that stopped at the record is resolved, and what is left is named', async (t) => {
   const { a, b, id } = await twoClones(t)
   for (const clone of [a, b]) {

@@ -73,6 +73,9 @@ function syncText(result: SyncResultJson): string {
       ({ file, copy }) =>
         `CONFLICT in ${file}: your version stays, and the other one is ${copy}. Copy what you need from it, then delete it.`,
     ),
+    ...(result.left.length > 0
+      ? [`Not committed, as Casefile does not keep it: ${result.left.join(', ')}.`]
+      : []),
     ...result.broken.map(({ file, message }) => `BROKEN by others: ${file}: ${message}.`),
     ...moved(did('sent'), sent),
   ]

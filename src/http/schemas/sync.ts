@@ -72,6 +72,11 @@ export const syncResult = z
     broken: z
       .array(z.object({ file: path, message: z.string() }))
       .describe('Files that came from the remote and cannot be read.'),
+    left: z
+      .array(path)
+      .describe(
+        'Changed files in the memory root that Casefile does not keep: commit them yourself.',
+      ),
   })
   .meta({
     id: 'SyncResult',
@@ -103,6 +108,7 @@ export const syncResult = z
         ],
         restored: [],
         broken: [],
+        left: [],
       },
     ],
   })

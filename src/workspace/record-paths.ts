@@ -1,8 +1,16 @@
 import { isMemoryName } from '../model/memory-name.ts'
 import { UUID } from '../model/words.ts'
-import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
+import { MEMORY_ROOT_FILES } from './layout.ts'
 
-const ROOT_FILES = new Set([...Object.keys(MEMORY_ROOT_FILES), 'index.md', 'latest.md'])
+/** In the memory root: the codes of findings that are no secrets, one in each line. */
+export const NOT_SECRETS_FILE = '.not-secrets'
+
+const ROOT_FILES = new Set([
+  ...Object.keys(MEMORY_ROOT_FILES),
+  'index.md',
+  'latest.md',
+  NOT_SECRETS_FILE,
+])
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const COPY = '(?:\\.conflict-[0-9TZ.-]+)?'
 const APPROVAL = new RegExp(`^${ID}(?:\\.approval)?${COPY}\\.(?:approval|sig)$`)
