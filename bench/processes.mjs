@@ -23,16 +23,16 @@ const MAX_LOOKS = 240
 /**
  * A process that prints on its standard output how far it is.
  * @param {string[]} args
- * @param {{ command?: string, cwd?: string, core?: number | undefined }} [options] `core`: the only one that it may use.
+ * @param {{ command?: string, cwd?: string, core?: number | undefined, env?: Record<string, string> }} [options] `core`: the only one that it may use.
  */
-export function startChild(args, { command = process.execPath, cwd, core } = {}) {
+export function startChild(args, { command = process.execPath, cwd, core, env: more = {} } = {}) {
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('CASEFILE_'))
   const words = [command, ...args]
   if (core !== undefined) words.unshift('taskset', '-c', String(core))
   const began = performance.now()
   const child = spawn(String(words[0]), words.slice(1), {
     cwd,
-    env: { ...Object.fromEntries(env), NODE_OPTIONS: '' },
+    env: { ...Object.fromEntries(env), NODE_OPTIONS: '', ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed = { stdout: '', stderr: '' }
@@ -102,10 +102,12 @@ export function openWorkspace(size, { parent, say, onEnd }) {
  * @param {{ root: string, stateDir: string }} workspace
  * @param {SuiteOptions} options
  * @param {number} [core]
+ * @param {{ node: string[], env: Record<string, string> }} [probe] What node and the environment get too.
  */
-export async function startCasefile({ root, stateDir }, { program, onEnd }, core) {
-  const args = [program, 'serve', '--port', '0', '--root', root, '--state-dir', stateDir]
-  const child = startChild(args, { core })
+export async function startCasefile({ root, stateDir }, { program, onEnd }, core, probe) {
+  const { node = [], env = {} } = probe ?? {}
+  const args = [...node, program, 'serve', '--port', '0', '--root', root, '--state-dir', stateDir]
+  const child = startChild(args, { core, env })
   onEnd(() => child.stop('SIGKILL'))
   const { ms: addressMs, found } = await child.line(/^Casefile is listening on (http:\S+)$/m)
   const url = String(found[1])

@@ -12,6 +12,7 @@ import { crashSuite } from './crash.mjs'
 import { eventsSuite } from './events.mjs'
 import { growthSuite } from './growth.mjs'
 import { parallelSuite } from './parallel.mjs'
+import { pausesSuite } from './pauses.mjs'
 import { peersSuite } from './peers.mjs'
 import { readsSuite } from './reads.mjs'
 import { runsSuite } from './runs.mjs'
@@ -38,6 +39,7 @@ const SUITES = {
   webhooks: webhooksSuite,
   crash: crashSuite,
   sync: syncSuite,
+  pauses: pausesSuite,
   peers: peersSuite,
 }
 

@@ -1,4 +1,5 @@
 import { type Act, type Actor, type HistoryEntry, kindOf, sessionIn } from '../model/history.ts'
+import { linesOf } from './lines.ts'
 
 /** So that a person can read the file. Longer lines of older versions are read as they are. */
 const MAX_LINE = 300
@@ -80,9 +81,8 @@ function bounded(text: string, most: number): string {
 export function withHistory(present: string | null, lines: readonly string[]): string {
   if (present === null) return `${HEADING}\n\n${lines.map((line) => `${line}\n`).join('')}`
   const eol = /\r\n/.test(present) ? '\r\n' : '\n'
-  const known = new Set(linesOf(present))
   const added = lines
-    .filter((line) => !known.has(line.split('\n')[0]!))
+    .filter((line) => !hasLine(present, line.split('\n')[0]!))
     .map((line) => line.replaceAll('\n', eol))
   if (added.length === 0) return present
   const isBlank = present.replace('\ufeff', '').trim() === ''
@@ -90,23 +90,44 @@ export function withHistory(present: string | null, lines: readonly string[]): s
   return `${present}${start}${added.map((line) => `${line}${eol}`).join('')}`
 }
 
-function linesOf(text: string): string[] {
-  return text.split(/\r\n|\n|\r/)
+function hasLine(text: string, line: string): boolean {
+  const isEnd = (at: number) => text[at] === undefined || text[at] === '\n' || text[at] === '\r'
+  for (let at = text.indexOf(line); at >= 0; at = text.indexOf(line, at + 1)) {
+    if (isEnd(at - 1) && isEnd(at + line.length)) return true
+  }
+  return false
 }
 
 /**
  * Reads the entries of a history.md, oldest first: a merge may have put the lines of two branches in sequence, or
  * duplicated lines. Other lines are notes and stay where they are.
  */
-export function readHistory(
+export function readHistory(...read: Parameters<typeof historyInSteps>): HistoryEntry[] {
+  return finish(historyInSteps(...read))
+}
+
+function finish<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** So many lines take a millisecond or two. */
+const LINES_A_STEP = 2000
+
+/** `readHistory` in steps of a millisecond or two, between which a caller can let others work. */
+export function* historyInSteps(
   text: string,
   isOwn: (line: string) => boolean = () => false,
   isGits: (line: string) => boolean = () => false,
-): HistoryEntry[] {
+): Generator<void, HistoryEntry[]> {
+  let count = 0
   const seen = new Set<string>()
   const groups: { at: string; entries: HistoryEntry[] }[] = [{ at: '', entries: [] }]
   let open: HistoryEntry | null = null
   for (const { lines, entry } of partsOf(text)) {
+    if (++count % LINES_A_STEP === 0) yield
     const line = lines[0]!
     if (line.trim() === '' || /^#\s+history\s*$/i.test(line)) {
       open = null
@@ -135,32 +156,37 @@ export function readHistory(
 }
 
 /** Splits the file into acts, each with the lines of its text, and other lines. */
-function partsOf(text: string): { lines: string[]; entry: HistoryEntry | null }[] {
+function* partsOf(text: string): Generator<{ lines: string[]; entry: HistoryEntry | null }> {
   const lines = linesOf(text.replace(/^\ufeff/, ''))
-  const parts: ReturnType<typeof partsOf> = []
-  for (let index = 0; index < lines.length; ) {
-    const entry = entryOf(lines[index]!)
-    const end = index + 1 + (entry ? readWholeText(entry, lines, index + 1) : 0)
-    parts.push({ lines: lines.slice(index, end), entry })
-    index = end
+  /** Lines that were read, but belong to no text. */
+  let ahead: string[] = []
+  let at = 0
+  const take = (): string | undefined => ahead[at++] ?? lines.next().value?.text
+  for (let line = take(); line !== undefined; line = take()) {
+    const entry = entryOf(line)
+    const below: string[] = []
+    if (entry?.text?.endsWith('…')) {
+      let next = take()
+      for (; next?.startsWith(TEXT_LINE); next = take()) below.push(next)
+      const isText = readWholeText(entry, below)
+      ahead = next === undefined ? [] : [next]
+      if (!isText) ahead.unshift(...below.splice(0))
+      at = 0
+    }
+    yield { lines: [line, ...below], entry }
   }
-  return parts
 }
 
-/** Takes the whole text of a cut one from the lines below it. Returns how many lines these are. */
-function readWholeText(entry: HistoryEntry, lines: readonly string[], from: number): number {
-  if (!entry.text?.endsWith('…')) return 0
+/** Takes the whole text of a cut one from the lines below it; false if a person has indented their own lines. */
+function readWholeText(entry: HistoryEntry, lines: readonly string[]): boolean {
   let text = ''
-  let to = from
-  for (; lines[to]?.startsWith(TEXT_LINE); to++) {
-    const isMore = to > from && lines[to]!.startsWith(MORE_OF_LINE)
-    if (isMore) text += lines[to]!.slice(MORE_OF_LINE.length)
-    else text += `${to > from ? '\n' : ''}${lines[to]!.slice(TEXT_LINE.length)}`
+  for (const [index, line] of lines.entries()) {
+    if (index > 0 && line.startsWith(MORE_OF_LINE)) text += line.slice(MORE_OF_LINE.length)
+    else text += `${index > 0 ? '\n' : ''}${line.slice(TEXT_LINE.length)}`
   }
-  // else a person has indented their own lines
-  if (!oneLine(text).startsWith(oneLine(entry.text.slice(0, -1)))) return 0
+  if (!oneLine(text).startsWith(oneLine(entry.text!.slice(0, -1)))) return false
   entry.text = text
-  return to - from
+  return lines.length > 0
 }
 
 /** Parses an act of the service; null for any other line. */
@@ -194,31 +220,40 @@ function noteOf(line: string): HistoryEntry {
 
 /** Returns the acts of a history.md, each with the lines of its text. */
 export function actLines(text: string): string[] {
-  return partsOf(text)
-    .filter(({ entry }) => entry !== null)
-    .map(({ lines }) => lines.join('\n'))
+  return finish(actLinesInSteps(text))
+}
+
+/** `actLines` as `historyInSteps` works. */
+export function* actLinesInSteps(text: string): Generator<void, string[]> {
+  const found: string[] = []
+  let count = 0
+  for (const { lines, entry } of partsOf(text)) {
+    if (++count % LINES_A_STEP === 0) yield
+    if (entry) found.push(lines.join('\n'))
+  }
+  return found
 }
 
 /** Returns the text for a prompt: the newest entries that fit, and each question with its answer. */
-export function newestHistory(text: string, maxBytes: number): string {
-  const entries = readHistory(text)
-  const lines = entries.map((entry) => bounded(lineOf(entry), MAX_PROMPT_LINE))
-  const isKept = entries.map(({ kind }) => kind === 'question' || kind === 'answer')
+export function newestHistory(entries: readonly HistoryEntry[], maxBytes: number): string {
+  const isKept = ({ kind }: HistoryEntry) => kind === 'question' || kind === 'answer'
   let room = maxBytes
-  const taken = new Set<number>()
+  const taken = new Map<number, string>()
   const take = (index: number) => {
     if (taken.has(index)) return true
-    const bytes = Buffer.byteLength(lines[index]!) + 1
+    const line = bounded(lineOf(entries[index]!), MAX_PROMPT_LINE)
+    const bytes = Buffer.byteLength(line) + 1
     if (bytes > room) return false
-    taken.add(index)
+    taken.set(index, line)
     room -= bytes
     return true
   }
-  const backwards = [...lines.keys()].reverse()
-  for (const index of backwards.filter((each) => isKept[each]).slice(0, MOST_QUESTIONS)) take(index)
+  const backwards = [...entries.keys()].reverse()
+  const questions = backwards.filter((index) => isKept(entries[index]!))
+  for (const index of questions.slice(0, MOST_QUESTIONS)) take(index)
   for (const index of backwards) if (!take(index)) break
-  const kept = lines.filter((_, index) => taken.has(index))
-  const left = lines.length - kept.length
+  const kept = [...taken].sort(([a], [b]) => a - b).map(([, line]) => line)
+  const left = entries.length - kept.length
   return [...(left > 0 ? [`(${left} older entries are left out)`] : []), ...kept].join('\n')
 }
 

@@ -48,8 +48,14 @@ export function trimLines(text: string): string {
 
 /** Returns the 1-based line number of `offset`. */
 export function lineAt(text: string, offset: number): number {
-  return (text.slice(0, offset).match(/\r\n|\n|\r/g)?.length ?? 0) + 1
+  // counts on from the last call, so that many calls for one text take linear time
+  const from = counted.text === text && counted.offset <= offset ? counted : { offset: 0, line: 1 }
+  const line = from.line + (text.slice(from.offset, offset).match(/\r\n|\n|\r/g)?.length ?? 0)
+  if (text[offset] !== '\n') counted = { text, offset, line }
+  return line
 }
+
+let counted = { text: '', offset: 0, line: 1 }
 
 export type LineEnding = '\n' | '\r\n'
 

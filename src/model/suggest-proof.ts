@@ -40,8 +40,9 @@ export function openTypes({ items }: GateFacts): OpenType[] {
     for (const item of items) {
       const { type, description, satisfied_by } = item
       if (item.required !== required || type === null || satisfied_by !== null) continue
-      const found = open.get(type) ?? { type, items: [], required }
-      open.set(type, { ...found, items: [...found.items, description] })
+      const found = open.get(type)
+      if (found) found.items.push(description)
+      else open.set(type, { type, items: [description], required })
     }
   }
   return [...open.values()]

@@ -16,6 +16,7 @@ import { findTests } from '../runners/project-tests.ts'
 import { testsStep } from '../runners/runbook-plan.ts'
 import type { Search } from '../search/search.ts'
 import type { Catalog } from '../workspace/catalog.ts'
+import { historyOf } from '../workspace/history-append.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
 import {
   type ProjectInstructions,
@@ -74,12 +75,15 @@ export async function memoryOf(
   const byAge = listed.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
   for (const { filename, kind, size } of byAge) {
     if (kind === 'session' || size > MAX_MEMORY_BYTES) continue
+    if (filename === HISTORY_FILE) {
+      const entries = await historyOf(layout, folder.case.id)
+      if (entries) texts.set(filename, newestHistory(entries, MAX_HISTORY_BYTES))
+      continue
+    }
     const name = kind === 'case' ? ({ kind } as const) : ({ kind: 'notes', filename } as const)
     const read = await readMemory(layout, folder.case.id, name)
     const text = read.ok ? decodeUtf8(read.bytes) : null
-    if (!text?.ok) continue
-    const isHistory = filename === HISTORY_FILE
-    texts.set(filename, isHistory ? newestHistory(text.text, MAX_HISTORY_BYTES) : text.text)
+    if (text?.ok) texts.set(filename, text.text)
   }
   return texts
 }

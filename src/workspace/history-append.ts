@@ -5,8 +5,14 @@ import { hasCode } from '../files/errno.ts'
 import { isOfRegularFile, stampNow } from '../files/read-now.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
+import { yieldIfBusy } from '../files/yielding.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
-import { actLines, historyLine, readHistory, withHistory } from '../markdown/history-file.ts'
+import {
+  actLinesInSteps,
+  historyInSteps,
+  historyLine,
+  withHistory,
+} from '../markdown/history-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history.ts'
 import type { CaseEntry } from './case-entry.ts'
@@ -144,16 +150,26 @@ export async function historyOf(
   const read = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
   const text = read.ok ? decodeUtf8(read.bytes) : null
   if (!text?.ok) return null
-  if (!isOwn || actLines(text.text).every(isOwn)) return readHistory(text.text, isOwn)
+  const entries = await inTurn(historyInSteps(text.text, isOwn))
+  if (!isOwn || entries.every(({ kind, recorded }) => kind === 'note' || recorded)) return entries
   const committed = await committedLines(layout, id)
-  return readHistory(text.text, isOwn, (line) => committed.has(line))
+  return inTurn(historyInSteps(text.text, isOwn, (line) => committed.has(line)))
+}
+
+/** Lets requests go first between the steps. */
+async function inTurn<T>(steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+    await yieldIfBusy()
+  }
 }
 
 async function committedLines(layout: Layout, id: string): Promise<Set<string>> {
   const name = `HEAD:./cases/${id}/${HISTORY_FILE}`
   try {
     const bytes = (await readBlobs(layout.memoryRoot, [name])).get(name)
-    return new Set(actLines(bytes?.toString() ?? ''))
+    return new Set(await inTurn(actLinesInSteps(bytes?.toString() ?? '')))
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return new Set()
     throw error

@@ -139,7 +139,7 @@ t.test('a prompt gets the newest entries and every question with its answer', as
     `- ${AT.replace('2026', '1969')} · Bob · answered "How long?" · 30 days`,
     ...minutes.map((at) => `- ${at} · Ada · edited title · ${'x'.repeat(60)}`),
   ]
-  const text = newestHistory(withHistory(null, lines), 4096)
+  const text = newestHistory(readHistory(withHistory(null, lines)), 4096)
   t.ok(Buffer.byteLength(text) < 4200)
   t.match(text, /\(\d+ older entries are left out\)\n.*How long\?\n.*30 days\n/)
   t.ok(text.endsWith(lines.at(-1)!))
@@ -150,7 +150,7 @@ t.test('a long run of blanks takes no longer than other text', (t) => {
     const run = blank.repeat(1_000_000) // of quadratic time, this test would last an hour
     t.equal(oneLine(`a${run}b`).length, run.length + 2)
     t.equal(oneLine(`a${run}\n${run}b`), `a${LINE_BREAK}b`)
-    t.match(newestHistory(`note${run}x\n`, 10_000), /^- note\s+…$/)
+    t.match(newestHistory(readHistory(`note${run}x\n`), 10_000), /^- note\s+…$/)
   }
   t.end()
 })

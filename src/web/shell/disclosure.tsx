@@ -68,17 +68,22 @@ interface ShowMoreProps<T> {
   list: (items: readonly T[], start: number) => Child
 }
 
-/** The first items of a long list, and the others behind a click. */
+/** More items than a person reads would only delay every page. */
+const MAX_ITEMS = 500
+
+/** The first items of a long list, and others behind a click. */
 export function ShowMore<T>({ id, items, limit, label, list }: ShowMoreProps<T>) {
   // hiding one or two items would save no space
   const shown = items.length <= limit + 2 ? items.length : limit
+  const left = items.length - MAX_ITEMS
   return (
     <>
       {list(items.slice(0, shown), 0)}
       {shown < items.length && (
         <details class="show-more" id={id}>
           <summary>{label}</summary>
-          {list(items.slice(shown), shown)}
+          {list(items.slice(shown, MAX_ITEMS), shown)}
+          {left > 0 && <p class="small muted">{left} more are only in the files.</p>}
         </details>
       )}
     </>
