@@ -113,7 +113,9 @@ export async function printPlan(console: Speaking, session: SessionJson): Promis
   }
   if (session.plan_violation) {
     const text = `${planViolationText(session.plan_violation)}, perhaps by you. The diff has that too, and proof of this session needs a reason to count.`
-    terminal.print(`\n${color.red('!')} ${wrapped(visibleText(text), terminal.width() - 2)}\n`)
+    terminal.print(
+      `\n${color.red('!')} ${wrapped(visibleText(text), terminal.width() - 2, '  ')}\n`,
+    )
   }
   if (plan === '') return null
   if (session.plan_unchanged && session.state === 'plan_ready') {

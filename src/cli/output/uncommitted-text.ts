@@ -25,7 +25,7 @@ export async function printUncommitted(
     },
   )
   if (text === null) return
-  terminal.print(`\n${terminal.color.yellow('!')} ${wrapped(text, terminal.width() - 2)}\n`)
+  terminal.print(`\n${terminal.color.yellow('!')} ${wrapped(text, terminal.width() - 2, '  ')}\n`)
 }
 
 /** Whether the session runs in a worktree that the service makes for it. */

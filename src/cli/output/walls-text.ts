@@ -19,5 +19,5 @@ export async function printWalls(
     },
   )
   const mark = said.guard === 'mount' ? ' ' : terminal.color.yellow('!')
-  terminal.print(`\n${mark} ${wrapped(oneLineText(said.text), terminal.width() - 2)}\n`)
+  terminal.print(`\n${mark} ${wrapped(oneLineText(said.text), terminal.width() - 2, '  ')}\n`)
 }
