@@ -1,3 +1,4 @@
+import { planViolation, planViolationText } from '../model/plan-violation.ts'
 import type { Proof } from '../model/proof.ts'
 import { artifactType, type ShownType, stepOfArtifact } from '../model/proof-type.ts'
 import type { Candidate, Session } from '../model/session.ts'
@@ -37,7 +38,9 @@ function whyNot(session: Session, type: ShownType, { artifact, note }: Candidate
   const isGreen = isPassingNote(note) || (isLog && /^exit \d+ after /.test(note))
   if (type === 'test-log' && !isGreen) return note
   if (exit !== null) return `the step ended with exit code ${exit}`
-  return session.state === 'failed' ? `session ${session.number} failed` : null
+  if (session.state === 'failed') return `session ${session.number} failed`
+  const violation = planViolation(session)
+  return violation && `${planViolationText(violation)}, so it counts only with a reason`
 }
 
 function recordedHash(session: Session, artifact: string): string | null {

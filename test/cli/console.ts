@@ -261,6 +261,15 @@ t.test('what is wrong is told, with a code for it', async (t) => {
   t.match((await cli.run('show', made.id, '--json')).json, { state: 'BLOCKED', reason: 'Rain' })
 })
 
+t.test('a plan that cannot run is not offered for approval', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  await cli.run('new', 'Door', '-d', step('true', 'sh run timeout=soon'))
+  const { stdout, stderr } = await cli.run('start', 'door')
+  t.match(`${stdout}${stderr}`, /has a plan that cannot run\. Next, one of:/)
+  t.notMatch(`${stdout}${stderr}`, 'run exactly this plan')
+})
+
 t.test('a session that fails gives its code', async (t) => {
   const cli = cliHere(t)
   await cli.serve()

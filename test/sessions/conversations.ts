@@ -553,6 +553,7 @@ t.test(
 
     const done = await must(app, 'GET', session.path)
     t.match(done, { state: 'complete', plan_violation })
+    t.match(done.candidates, [{ why_not: /early\.js, so it counts only with a reason$/ }])
     const changed = done.diff.files.map(({ file }: { file: string }) => file)
     t.strictSame(changed.sort(), ['done.txt', 'early.js'])
     const patch = done.candidates.find(({ artifact }: { artifact: string }) =>

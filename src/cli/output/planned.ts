@@ -1,5 +1,6 @@
 import type { CaseJson } from '../../http/schemas/case.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
+import { readPlan } from '../../markdown/plan-steps.ts'
 import { counted } from '../../model/amounts.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { planViolationText } from '../../model/plan-violation.ts'
@@ -30,13 +31,15 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
     terminal.say(`session ${number} is ${state}\nNext: casefile tail ${place}`)
     return
   }
-  const [how, first] =
-    objection === null
+  const canRun = (await readPlan(session.plan)).errors.length === 0
+  const [how, first] = !canRun
+    ? ['has a plan that cannot run', null]
+    : objection === null
       ? ['needs your approval', [`casefile approve ${place}`, 'run exactly this plan']]
       : ['cannot be approved yet', ['casefile trust', 'review what is not trusted, and trust it']]
   terminal.say(`\nsession ${number} ${how}. Next, one of:`)
   for (const [command = '', what] of [
-    first,
+    ...(first === null ? [] : [first]),
     [`casefile plan ${place} --edit`, 'change it yourself'],
     [`casefile comment ${place} --line …`, 'comment on a line'],
     session.comments.draft === 0
