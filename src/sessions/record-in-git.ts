@@ -3,7 +3,7 @@
  * repository is not: the operator's next `git restore`, switch or merge would bring what a run put there.
  */
 
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { readNow } from '../files/read-now.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { readCase, roughCase } from '../markdown/case-file.ts'
@@ -165,7 +165,7 @@ async function changesIn(
   const frozen = folder ? captureBaseline(folder, () => false) : EMPTY_BASELINE
   const others = disk.is === 'missing' ? null : []
   const only = (some: Partial<Baseline>): Baseline => ({ ...EMPTY_BASELINE, ...some })
-  const name = /([^/]+)\.md$/.exec(file)![1]!
+  const name = basename(file, '.md')
   if (file === HISTORY_FILE) {
     const lines = new Set(actLines(disk.is === 'other' ? disk.bytes.toString() : ''))
     return actLines(text).every((line) => lines.has(line)) ? [] : null
