@@ -282,7 +282,7 @@ export function hostileActs({ cases, ids, url }) {
       what: 'a hook and a webhook, 1 MiB',
       texts: [...some(MIB - 1000, ...LINES, 'bidi', 'escapes'), ['lists', '']],
       async act(text) {
-        const deep = JSON.parse(`${fill('[', 5000)}${fill(']', 5000)}`)
+        const deep = JSON.parse(`${fill('[', 1000)}${fill(']', 1000)}`)
         const tool_input = text === '' ? { command: 'a', deep } : { command: text, file_path: text }
         const hook = { session_id: 's', cwd: '/', tool_name: 'Bash', tool_input }
         for (const event of ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'Stop']) {

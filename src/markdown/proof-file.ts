@@ -123,27 +123,36 @@ interface Content {
 function contentOf({ text, bodyStart, eol }: MarkdownDocument): Content {
   let fence: string | null = null
   let start = bodyStart
-  let end = text.length
-  let next = text.length
   let outside: number | null = null
   for (const line of linesOf(text, bodyStart)) {
-    if (fence === null) {
-      fence = OPENING.exec(line.text)?.[1] ?? null
-      start = line.next
-      if (fence === null && line.text.trim() !== '') outside ??= line.start
-    } else if (closesFence(line.text, fence)) {
-      end = line.start
-      next = line.next
-      break
-    }
+    fence = OPENING.exec(line.text)?.[1] ?? null
+    start = line.next
+    if (fence !== null) break
+    if (line.text.trim() !== '') outside ??= line.start
   }
   // a hand-made file without a fence
   if (fence === null) return { content: text.slice(bodyStart).trim(), outside: null }
+  const [end, next] = closingOf(text, fence, start)
   const behind = /\S/.exec(text.slice(next))
   if (behind) outside ??= next + behind.index
   const content = text.slice(start, end)
   if (content.endsWith(eol)) return { content: content.slice(0, -eol.length), outside }
   return { content: content.endsWith('\n') ? content.slice(0, -1) : content, outside }
+}
+
+const LINE = /([^\r\n]*)(?:\r\n|\n|\r)?/y
+
+/** Where the line of the closing fence begins and ends. Does not look at each line, as there may be millions. */
+function closingOf(text: string, fence: string, from: number): [start: number, end: number] {
+  for (let at = text.indexOf(fence, from); at >= 0; at = text.indexOf(fence, at + 1)) {
+    let start = at
+    while (start > from && at - start < 3 && text[start - 1] === ' ') start--
+    if (start > from && text[start - 1] !== '\n' && text[start - 1] !== '\r') continue
+    LINE.lastIndex = start
+    const [whole, line = ''] = LINE.exec(text)!
+    if (closesFence(line, fence)) return [start, start + whole.length]
+  }
+  return [text.length, text.length]
 }
 
 /** The text around a link to the picture is for people who read the file, and not part of the proof. */

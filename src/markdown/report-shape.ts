@@ -1,13 +1,22 @@
 import { isDiff } from '../model/proof-type.ts'
 
+/** Judges a text once if it is asked about it again at once: 10 MiB take some 100 ms. */
+function ofLast<T>(judge: (text: string) => T): (text: string) => T {
+  let last: { text: string; value: T } | null = null
+  return (text) => {
+    if (last?.text !== text) last = { text, value: judge(text) }
+    return last.value
+  }
+}
+
 /**
  * Whether a text looks like a test report: TAP, JUnit XML or `go test -json`. Fast but with false positives, which
  * counting the tests resolves. A diff is no report, even of a file with one. Never false for another text that the
  * report readers recognize.
  */
-export function looksLikeReport(text: string): boolean {
-  return (TAP.test(text) || JUNIT.test(text) || GO.test(text)) && !isDiff(text)
-}
+export const looksLikeReport = ofLast(
+  (text) => (TAP.test(text) || JUNIT.test(text) || GO.test(text)) && !isDiff(text),
+)
 
 const TAP =
   /^\uFEFF?[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d|not ok(?=[ \t\r\n]|$))/m
@@ -53,7 +62,7 @@ const UNREAD_JSON: [name: string, ...keys: string[]][] = [
 const JSON_START = /^\uFEFF?[ \t]*(?:\{|\[\s{0,9}\{)/m
 
 /** The name of the test report that a text seems to be, if it is one that Casefile does not read; otherwise null. */
-export function unreadReport(text: string): string | null {
+export const unreadReport = ofLast((text): string | null => {
   if (isDiff(text)) return null
   const element = ROOT.exec(text)?.[1]
   if (element !== undefined) return UNREAD_XML[element]!
@@ -61,4 +70,4 @@ export function unreadReport(text: string): string | null {
   if (!JSON_START.test(text)) return null
   const has = (key: string) => new RegExp(`"${key}"\\s*:`).test(text)
   return UNREAD_JSON.find(([, ...keys]) => keys.every(has))?.[0] ?? null
-}
+})

@@ -5,6 +5,7 @@
 
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { changedMeanwhile, type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
+import { yieldIfBusy } from '../files/yielding.ts'
 import { CASE_FILE, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import {
   contentHash,
@@ -79,6 +80,7 @@ export async function stageEdit(
           ? pictureNow(layout, id, value.image.name).hash
           : contentHash(readProof(text, value).content)
         if (current !== edit.counted.sha256) throw changedMeanwhile(place.path)
+        await yieldIfBusy()
         return countedProof(text, edit.counted, edit.verification)
       })
     }
@@ -209,7 +211,10 @@ async function changed<T>(
     if (hashOf(present) !== record.hash) throw changedMeanwhile(path)
     const before = decodeUtf8(present)
     if (!before.ok) throw unreadable(file, record)
+    // each step takes a while for 10 MiB
+    await yieldIfBusy()
     text = await change(before.text, record.value)
+    await yieldIfBusy()
     mustFit(file, text, maxBytes)
     return Buffer.from(text)
   })
