@@ -40,16 +40,14 @@ const REMEDIES: Record<ProblemCode, string> = {
   session_missing:
     'Restore the file. If it was deleted on purpose, start another session or change the state of the case.',
   changed_during_run:
-    'Review the change. Confirm it with the request in the message, or restore the earlier value.',
+    'Review it. Confirm it with the request in the message, or restore the earlier value.',
   conflict_copy: 'Copy what you need to the original file, then delete the conflict copy.',
   wrong_latest: 'Run casefile check --fix. A running service corrects the link within a second.',
   bad_settings: 'Correct the setting as described in the message, or remove its line.',
-  untrusted_settings: 'Review the setting, then run casefile trust, or remove it.',
+  untrusted_settings: 'Review the change, then run casefile trust, or undo it.',
   untrusted_agent_files: 'Review the file, then run casefile trust, or remove it.',
-  not_writable:
-    'Free space, or check the disk and the permissions. This problem disappears once writing works again.',
-  state_damaged:
-    'Restart the service. It checks the file. If it is damaged, it sets it aside and reads all cases from their files again.',
+  not_writable: 'Free space, or check disk and permissions.',
+  state_damaged: 'Restart the service: it sets a damaged file aside.',
   state_reset: 'Register the webhooks again. This problem disappears at the next start.',
   bad_name:
     'Rename or move it as described in the message. The folder of a case is named by a lower-case UUID.',

@@ -196,14 +196,14 @@ function failing(exchange: Exchange, code: string, at: number): Exchange {
 /** Does something right before a call of node:fs, with the path that it is about. */
 function before(
   t: Test,
-  name: 'renameSync' | 'linkSync' | 'unlinkSync',
+  name: 'renameSync' | 'linkSync' | 'unlinkSync' | 'lstatSync',
   act: (path: string) => void,
 ): void {
-  const real = fs[name] as (from: string, to: string) => void
+  const real = fs[name] as (from: string, to: string) => unknown
   Object.assign(fs, {
     [name](from: string, to: string) {
       act(name === 'renameSync' ? to : from)
-      real(from, to)
+      return real(from, to)
     },
   })
   syncBuiltinESMExports()
@@ -289,12 +289,23 @@ t.test('a save by a rename between the last look and the replacement', async (t)
 
 t.test('an error after the exchange brings the old file back', async (t) => {
   const { folder, path, contents, replace } = replacement(t)
-  before(t, 'unlinkSync', (of) => {
-    if (of.endsWith('.tmp')) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+  const fault = Object.assign(new Error('EIO'), { code: 'EIO' })
+  const faults = [fault]
+  before(t, 'lstatSync', (of) => {
+    if (of.endsWith('.tmp') && faults.pop()) throw fault
   })
   t.throws(() => replace(stepwise), { code: 'EIO' })
   t.equal(readFileSync(path, 'utf8'), 'old')
   t.strictSame([contents(), readdirSync(join(folder, 'kept'))], [['old', 'new'], []])
+})
+
+t.test('a temporary name that cannot be removed fails no change', async (t) => {
+  const { path, contents, replace } = replacement(t)
+  before(t, 'unlinkSync', (of) => {
+    if (of.endsWith('.tmp')) throw Object.assign(new Error('EBUSY'), { code: 'EBUSY' })
+  })
+  t.equal(replace(stepwise), true)
+  t.strictSame([readFileSync(path, 'utf8'), contents()], ['new', ['old']])
 })
 
 t.test('the old file has its other name before it loses the first', async (t) => {
