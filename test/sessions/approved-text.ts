@@ -19,16 +19,13 @@ t.test('a plan that is another one by the time it is to begin does not run', asy
       const plan_sha256 = sha256(wanted === 'first' ? plan : other)
       // the run is on record, and the request does not know it yet
       const { database } = app.service
-      const { write, flushed } = database
-      database.write = (work, onWritten) => {
-        write(work, onWritten)
+      const { attempt } = database
+      database.attempt = async (work) => {
+        await attempt(work)
         work((sql) => {
           if (!sql.includes('INTO runs')) return
-          database.flushed = async () => {
-            Object.assign(database, { write, flushed })
-            await flushed()
-            writeFileSync(file, text.replace(PLANS.first, PLANS.second))
-          }
+          database.attempt = attempt
+          writeFileSync(file, text.replace(PLANS.first, PLANS.second))
         })
       }
       const answer = app.request('POST', `${ref.path}/approve`, { plan_sha256 })
