@@ -37,8 +37,8 @@ export interface Database {
   write(work: (run: Run) => void, onWritten?: () => void): void
   /** Same as `write`. What the work deletes or replaces is then in no file, not even in the write-ahead log. */
   erase(work: (run: Run) => void, onWritten?: () => void): void
-  /** Runs `work` now. If it cannot be stored, this rejects, and `work` is not done later either. */
-  attempt(work: (run: Run) => void): Promise<void>
+  /** Runs `work` now, erasing or not. If it cannot be stored, this rejects, and `work` is not done later either. */
+  attempt(work: (run: Run) => void, isErasing?: boolean): Promise<void>
   /** While `task` runs, writes are combined into few large transactions. */
   gather<T>(task: () => Promise<T>): Promise<T>
   /** Resolves when everything written before is stored; rejects with the storage error if it could not be. */
@@ -281,11 +281,11 @@ export async function openDatabase(
     get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
     write: (work, onWritten) => add({ work, onWritten, isErasing: false }),
     erase: (work, onWritten) => add({ work, onWritten, isErasing: true }),
-    async attempt(work) {
+    async attempt(work, isErasing = false) {
       let isWanted = true
       // in its place something is written that shows when the disk works again
       const orNothing = (run: Run) => (isWanted ? work(run) : run(WRITTEN_AGAIN, now()))
-      add({ work: orNothing, onWritten: undefined, isErasing: false })
+      add({ work: orNothing, onWritten: undefined, isErasing })
       try {
         await flushed()
       } catch (error) {

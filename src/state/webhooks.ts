@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import type { Delivery, DeliveryState, Failing } from '../model/delivery.ts'
 import type { Webhook } from '../model/webhook.ts'
-import type { Database } from './database.ts'
+import type { Database, Run } from './database.ts'
 import type { SqlValue } from './sqlite.ts'
 
 /** A registered webhook with its cursor and state. */
@@ -25,10 +25,17 @@ export interface DeliveryQuery {
 /** Webhooks and their deliveries. Reads see stored data; a write is stored when `onWritten` is called. */
 export interface WebhookStore {
   all(): WebhookRecord[]
-  /** Saves the record and these deliveries in one transaction, and deletes the oldest finished deliveries. */
+  /** Registers it. Rejects if that cannot be stored, and does not do it later. */
+  add(record: WebhookRecord): Promise<void>
+  addLater(record: WebhookRecord): void
+  /**
+   * Saves the record and these deliveries in one transaction, and deletes the oldest finished deliveries. Does nothing
+   * for a webhook that was deleted.
+   */
   save(record: WebhookRecord, deliveries: readonly Delivery[], onWritten?: () => void): void
-  /** Deletes the webhook with its deliveries. */
-  remove(id: string, onWritten?: () => void): void
+  /** Deletes the webhook with its deliveries. Rejects if that cannot be stored, and does not do it later. */
+  remove(id: string): Promise<void>
+  removeLater(id: string, onWritten: () => void): void
   /** Newest event first. */
   deliveries(id: string, query: DeliveryQuery): Delivery[]
   count(id: string, states: readonly DeliveryState[] | null): number
@@ -49,14 +56,14 @@ export interface WebhookStore {
 /** For each webhook, the newest delivered and the newest dead deliveries stay: this many of each. */
 const MAX_FINISHED = 1000
 
-const SAVE_WEBHOOK = `
-  INSERT INTO webhooks (id, registration, cursor, failing) VALUES (?, ?, ?, ?)
-  ON CONFLICT (id) DO UPDATE SET
-    registration = excluded.registration, cursor = excluded.cursor, failing = excluded.failing`
+const ADD_WEBHOOK =
+  'INSERT INTO webhooks (id, registration, cursor, failing) VALUES (?1, ?2, ?3, ?4)'
+const SAVE_WEBHOOK =
+  'UPDATE webhooks SET registration = ?2, cursor = ?3, failing = ?4 WHERE id = ?1'
 const SAVE_DELIVERY = `
   INSERT INTO deliveries
     (webhook_id, event_id, message_id, type, envelope, state, attempts, tries, next_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE EXISTS (SELECT 1 FROM webhooks WHERE id = ?1)
   ON CONFLICT (webhook_id, event_id) DO UPDATE SET
     state = excluded.state, attempts = excluded.attempts, tries = excluded.tries, next_at = excluded.next_at`
 const DELETE_OLDEST = `
@@ -83,7 +90,16 @@ interface Row {
 export function createWebhookStore(database: Database): WebhookStore {
   const read = (sql: string, ...values: SqlValue[]) =>
     database.all<Row>(sql, ...values).map(parseRow)
-  const saved = new Map<string, Webhook>()
+  const saved = new WeakSet<Webhook>()
+  const adding = (record: WebhookRecord) => {
+    saved.add(record.webhook)
+    const values = recordValues(record)
+    return (run: Run) => run(ADD_WEBHOOK, ...values)
+  }
+  const removing = (id: string) => (run: Run) => {
+    run('DELETE FROM deliveries WHERE webhook_id = ?', id)
+    run('DELETE FROM webhooks WHERE id = ?', id)
+  }
 
   return {
     all() {
@@ -92,33 +108,29 @@ export function createWebhookStore(database: Database): WebhookStore {
       )
       return rows.map(({ registration, cursor, failing }) => {
         const webhook: Webhook = JSON.parse(registration)
-        saved.set(webhook.id, webhook)
+        saved.add(webhook)
         return { webhook, cursor, failing: failing === null ? null : JSON.parse(failing) }
       })
     },
-    save({ webhook, cursor, failing }, deliveries, onWritten) {
-      const registration = JSON.stringify(webhook)
-      const failingJson = failing && JSON.stringify(failing)
+    add: (record) => database.attempt(adding(record)),
+    addLater: (record) => database.write(adding(record)),
+    save(record, deliveries, onWritten) {
+      const { webhook } = record
+      const values = recordValues(record)
       const rows = deliveries.map((delivery) => rowValues(webhook.id, delivery))
       const finishedStates = new Set(deliveries.map(({ state }) => state))
       finishedStates.delete('retrying')
-      const before = saved.get(webhook.id)
-      saved.set(webhook.id, webhook)
       // a registration that changed may have lost a secret
-      const write = before && before !== webhook ? database.erase : database.write
+      const write = saved.has(webhook) ? database.write : database.erase
+      saved.add(webhook)
       write((run) => {
-        run(SAVE_WEBHOOK, webhook.id, registration, cursor, failingJson)
+        run(SAVE_WEBHOOK, ...values)
         for (const row of rows) run(SAVE_DELIVERY, ...row)
         for (const state of finishedStates) run(DELETE_OLDEST, webhook.id, state)
       }, onWritten)
     },
-    remove(id, onWritten) {
-      saved.delete(id)
-      database.erase((run) => {
-        run('DELETE FROM deliveries WHERE webhook_id = ?', id)
-        run('DELETE FROM webhooks WHERE id = ?', id)
-      }, onWritten)
-    },
+    remove: (id) => database.attempt(removing(id), true),
+    removeLater: (id, onWritten) => database.erase(removing(id), onWritten),
     deliveries(id, { states, before, limit }) {
       const { sql, values } = whereStates(id, states)
       return read(
@@ -161,6 +173,10 @@ function whereStates(id: string, states: readonly DeliveryState[] | null) {
 /** Returns 42 for `evt_42_…`; for an invalid id 0, which no event has. */
 function parseEventId(messageId: string): number {
   return Number(/^evt_(\d{1,15})_/.exec(messageId)?.[1] ?? 0)
+}
+
+function recordValues({ webhook, cursor, failing }: WebhookRecord): SqlValue[] {
+  return [webhook.id, JSON.stringify(webhook), cursor, failing && JSON.stringify(failing)]
 }
 
 function rowValues(webhookId: string, delivery: Delivery): SqlValue[] {

@@ -36,7 +36,6 @@ export interface Registrations {
   addNotify(target: NotifyTarget, cursor: number): void
   removeNotify(id: string): void
   change(id: string, wanted: WebhookChange): Promise<Webhook>
-  /** Sends nothing from now on. If the deletion cannot be saved now, it is saved later. */
   remove(id: string): Promise<void>
   endOfCase(caseId: string): Promise<void>
   /** Removes a webhook of a deleted case once it has received all its events, or if it is paused. */
@@ -118,13 +117,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
       updated_at: at,
     }
     const record = { webhook, cursor: eventLog.last, failing: null }
-    store.save(record, [])
-    try {
-      await store.flushed()
-    } catch (error) {
-      store.remove(webhook.id) // the client gets an error, so no webhook may remain
-      throw error
-    }
+    await store.add(record)
     const receiver = deps.open(record)
     keepLog()
     receiver.wake()
@@ -149,7 +142,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
       updated_at: at,
     }
     const record = { webhook, cursor, failing: null }
-    store.save(record, [])
+    store.addLater(record)
     const receiver = deps.open(record)
     keepLog()
     receiver.wake()
@@ -203,8 +196,10 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
       const receiver = find(id)
       mustBeRegistered(receiver)
       mustBeWritable()
-      end(receiver)
-      await store.flushed()
+      await store.remove(id)
+      receiver.discard()
+      receivers.delete(id)
+      keepLog()
     })
   }
 
@@ -212,7 +207,7 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
     const { id } = receiver.webhook
     receiver.webhook = { ...receiver.webhook, active: false }
     receiver.discard()
-    store.remove(id, () => {
+    store.removeLater(id, () => {
       receivers.delete(id)
       keepLog()
     })

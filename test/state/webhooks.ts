@@ -43,11 +43,13 @@ t.test('what was saved comes back, and only its owner may read it', async (t) =>
   const failing = { since: '2026-11-20T10:00:00.000Z', count: 3 }
   const attempt = { at: failing.since, ms: 1, status: 500, error: 'x', retry_after_ms: null }
   const retrying = { ...due(7, failing.since), attempts: [attempt], tries: 2 }
+  for (const id of ['a', 'b', 'gone']) await store.add(record(id))
   store.save(record('a'), [delivery(6), due(7, failing.since)])
   store.save(record('a', { cursor: 7, failing }), [retrying])
   store.save(record('b'), [delivery(6)])
   store.save(record('gone'), [delivery(6)])
-  store.remove('gone')
+  await store.remove('gone')
+  store.save(record('gone'), [delivery(7)]) // was under way
   await database.close()
   t.equal(statSync(join(folder, 'casefile.db')).mode & 0o777, 0o600)
   const again = await opened(t, folder)
@@ -66,6 +68,7 @@ t.test('what was saved comes back, and only its owner may read it', async (t) =>
 t.test('what is due comes by its time, and what a clock that ran ahead wrote', async (t) => {
   const { store } = await opened(t)
   const at = (minute: number) => `2026-11-20T10:${minute}:00.000Z`
+  for (const id of ['a', 'b']) await store.add(record(id))
   store.save(record('a'), [due(1, at(30)), due(2, at(20)), due(3, at(20)), due(4, at(50))])
   store.save(record('b'), [due(5, at(10))])
   await store.flushed()
@@ -84,6 +87,7 @@ t.test(
     const { store } = await opened(t)
     const range = (from: number, to: number) =>
       Array.from({ length: to - from + 1 }, (_, n) => from + n)
+    await store.add(record('a'))
     store.save(record('a'), [due(1, '2026'), ...range(2, 1005).map((event) => delivery(event))])
     store.save(
       record('a'),
