@@ -144,6 +144,7 @@ for (const [name, code, hide] of UNREADABLE) {
       if (code === 'unreadable' && !isRoot) return t.pass('', { skip: 'it needs another user' })
       const { options, ids } = workspace(t)
       const { root, stateDir } = options
+      chmodSync(join(root, 'memory'), 0o777) // the index is written there
       const service = await startBuilt(t, {
         root,
         stateDir,
