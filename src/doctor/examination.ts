@@ -126,8 +126,8 @@ function trustWords(settings: TrustedSettings): string {
     wrong === 0
       ? ''
       : ` (${wrong} ${wrong === 1 ? 'problem' : 'problems'} in it; casefile check lists them)`
-  const { trust, lifted } = settings
-  return words[trust === 'trusted' && lifted.length > 0 ? 'changed' : trust] + more
+  const { trust, removed } = settings
+  return words[trust === 'trusted' && removed.length > 0 ? 'changed' : trust] + more
 }
 
 function notifyWords({ notify, trust }: TrustedSettings, environment: NodeJS.ProcessEnv): string {

@@ -12,69 +12,85 @@ export type Restrictions = Pick<
 >
 
 /** A restriction that casefile.md no longer has: its key there, and what it restricted. */
-export interface Lifted {
-  key: keyof typeof LIFTED
+export interface RemovedRestriction {
+  key: keyof typeof NO_LONGER
   names: readonly string[]
 }
 
-/** What each setting did, before its names. */
-export const LIFTED = {
-  hide: 'runs saw nothing of',
-  cache: 'besides their folders, runs wrote to no more than',
-  sandbox: 'runs were held back by',
-  checklist: 'a new case had to prove',
-  sign_approvals: 'an approval needed',
-  isolation: 'sessions worked in',
+/** What casefile.md no longer does, by these names. */
+export const NO_LONGER = {
+  hide: (names: string) => `hides ${names} from runs`,
+  cache: (names: string) => `limits runs to writing to ${names} besides their folders`,
+  sandbox: (names: string) => `limits runs to ${names}`,
+  checklist: (names: string) => `requires ${names} of a new case`,
+  sign_approvals: () => 'requires a signature for approvals',
+  isolation: () => 'runs sessions in worktrees',
 }
 
-/** Returns the settings with what they no longer restrict still restricted, and what that is. */
+/** Returns the settings with the previous restrictions that they lack, and which those are. */
 export function withRestrictions<S extends Restrictions>(
   settings: S,
-  kept: Restrictions | null,
-): { settings: S; lifted: Lifted[] } {
-  if (kept === null) return { settings, lifted: [] }
-  const lifted: Lifted[] = []
-  const isLifted = (key: Lifted['key'], names: readonly string[]) =>
-    names.length > 0 && lifted.push({ key, names }) > 0
+  previous: Restrictions | null,
+): { settings: S; removed: RemovedRestriction[] } {
+  if (previous === null) return { settings, removed: [] }
+  const removed: RemovedRestriction[] = []
   const result = { ...settings }
-  const seen = without(kept.hide, settings.hide)
-  if (isLifted('hide', seen)) result.hide = [...settings.hide, ...seen]
-  const missing = without(kept.checklist, settings.checklist)
-  if (isLifted('checklist', missing)) result.checklist = [...settings.checklist, ...missing]
-  if (isWiderCache(settings.cache, kept.cache)) {
-    const usual = ['the usual caches']
-    isLifted(
-      'cache',
-      kept.cache === null ? usual : kept.cache.length > 0 ? kept.cache : ['no cache'],
-    )
-    result.cache = kept.cache
+  const hide = difference(previous.hide, settings.hide)
+  if (hide.length > 0) {
+    removed.push({ key: 'hide', names: hide })
+    result.hide = [...settings.hide, ...hide]
   }
-  if (isWiderSandbox(settings.sandbox, kept.sandbox)) {
-    isLifted('sandbox', typeof kept.sandbox === 'object' ? kept.sandbox.hosts : ['mounts'])
-    result.sandbox = kept.sandbox
+  const checklist = difference(previous.checklist, settings.checklist)
+  if (checklist.length > 0) {
+    removed.push({ key: 'checklist', names: checklist })
+    result.checklist = [...settings.checklist, ...checklist]
   }
-  if (kept.signApprovals && !settings.signApprovals) {
-    result.signApprovals = isLifted('sign_approvals', ['a signature'])
+  if (isWiderCache(settings.cache, previous.cache)) {
+    removed.push({
+      key: 'cache',
+      names: namesOf(previous.cache ?? ['the usual caches'], 'no cache'),
+    })
+    result.cache = previous.cache && common(settings.cache ?? previous.cache, previous.cache)
   }
-  if (
-    kept.isolation === 'worktree' &&
-    isLifted('isolation', settings.isolation === 'worktree' ? [] : ['worktrees'])
-  ) {
+  if (isWiderSandbox(settings.sandbox, previous.sandbox)) {
+    const now = hostsOf(settings.sandbox)
+    const before = hostsOf(previous.sandbox)
+    removed.push({ key: 'sandbox', names: namesOf(before ?? ['mounts'], 'no host') })
+    result.sandbox = now && before ? { hosts: common(now, before) } : previous.sandbox
+  }
+  if (previous.signApprovals && !settings.signApprovals) {
+    removed.push({ key: 'sign_approvals', names: ['a signature'] })
+    result.signApprovals = true
+  }
+  if (previous.isolation === 'worktree' && settings.isolation !== 'worktree') {
+    removed.push({ key: 'isolation', names: ['worktrees'] })
     result.isolation = 'worktree'
   }
-  return { settings: result, lifted }
+  return { settings: result, removed }
 }
 
 function isWiderCache(now: Restrictions['cache'], before: Restrictions['cache']): boolean {
-  return now === null ? before !== null : without(now, before ?? []).length > 0
+  return now === null ? before !== null : difference(now, before ?? []).length > 0
 }
 
 function isWiderSandbox(now: SandboxSetting, before: SandboxSetting): boolean {
   if (before === 'none') return false
   if (before === 'mounts') return now === 'none'
-  return typeof now !== 'object' || without(now.hosts, before.hosts).length > 0
+  return typeof now !== 'object' || difference(now.hosts, before.hosts).length > 0
 }
 
-function without(names: readonly string[], others: readonly string[]): string[] {
+function hostsOf(sandbox: SandboxSetting): readonly string[] | null {
+  return typeof sandbox === 'object' ? sandbox.hosts : null
+}
+
+function namesOf(names: readonly string[], none: string): readonly string[] {
+  return names.length > 0 ? names : [none]
+}
+
+function common(names: readonly string[], others: readonly string[]): string[] {
+  return names.filter((name) => others.includes(name))
+}
+
+function difference(names: readonly string[], others: readonly string[]): string[] {
   return names.filter((name) => !others.includes(name))
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
-import { LIFTED } from '../model/restrictions.ts'
+import { NO_LONGER } from '../model/restrictions.ts'
 import type { ProviderSettings, SandboxSetting } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { ReadFile } from '../sessions/start-checks.ts'
@@ -15,14 +15,16 @@ export function offerText({
   sandbox,
   readingTools = [],
   readingCommands = [],
-  lifted,
+  removed,
   folders,
   files,
 }: Offer): string {
   const parts = [
     section(
-      'What no longer holds (a run may have taken it out of casefile.md)',
-      lifted.map(({ key, names }) => `  ${key}: ${LIFTED[key]} ${names.map(word).join(', ')}`),
+      'Restrictions removed from casefile.md (possibly by a run)',
+      removed.map(
+        ({ key, names }) => `  ${key}: no longer ${NO_LONGER[key](names.map(word).join(', '))}`,
+      ),
     ),
     section(
       'Providers: programs that sessions run as you, to plan without asking first',

@@ -1,5 +1,5 @@
 import { isBreaking } from '../model/problem.ts'
-import type { Lifted, Restrictions } from '../model/restrictions.ts'
+import type { RemovedRestriction, Restrictions } from '../model/restrictions.ts'
 import type { NotifyTarget, ProviderSettings, SandboxSetting } from '../model/settings.ts'
 import { remoteTargets, widerSettings } from '../model/trust.ts'
 import { allAgentFiles, type ReadFile } from '../sessions/start-checks.ts'
@@ -26,7 +26,7 @@ export interface Offer {
   /** Agent files in the working folders. An unreadable file cannot be trusted. */
   files: ReadFile[]
   /** What casefile.md no longer restricts. */
-  lifted: readonly Lifted[]
+  removed: readonly RemovedRestriction[]
   /** What it restricts now. */
   restrictions: Restrictions
   /** The hash of the settings that need trust; null if none does. */
@@ -43,19 +43,19 @@ export async function offerOf(
   present: TrustedSettings,
 ): Promise<Offer | null> {
   const { file: settings } = present
-  // a file that cannot be read lifts nothing
-  const { lifted, restrictions } = settings.problems.some(isBreaking)
-    ? { lifted: [], restrictions: present }
-    : { lifted: present.lifted, restrictions: settings }
+  // a file that cannot be read removes nothing
+  const { removed, restrictions } = settings.problems.some(isBreaking)
+    ? { removed: [], restrictions: present }
+    : { removed: present.removed, restrictions: settings }
   const { inside, outside } = await workingFolders(layoutOf(places.root, places.memoryRoot))
   const files = await filesIn(places.root, [...inside, ...outside.map(({ folder }) => folder)])
   const hash = trustHash(settings)
-  if (hash === null && lifted.length === 0 && outside.length === 0 && files.length === 0)
+  if (hash === null && removed.length === 0 && outside.length === 0 && files.length === 0)
     return null
   const trusted = await places.trust.read()
   const isTrusted =
     (hash === null || hash === trusted.settings) &&
-    lifted.length === 0 &&
+    removed.length === 0 &&
     outside.every(({ folder }) => trusted.folders.includes(folder)) &&
     files.every((file) => file.content === null || isTrustedFile(file, trusted.files))
   const { providers, env } = settings
@@ -66,7 +66,7 @@ export async function offerOf(
     ...widerSettings(settings),
     folders: outside,
     files,
-    lifted,
+    removed,
     restrictions,
     hash,
     isTrusted,

@@ -197,7 +197,7 @@ t.test('a comment shows hidden characters as escapes', async (t) => {
     ...DEFAULT_SETTINGS,
     trust: 'trusted' as const,
     file: DEFAULT_SETTINGS,
-    lifted: [],
+    removed: [],
     folders: new Set<string>(),
     files: new Map(),
   }

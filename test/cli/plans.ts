@@ -23,7 +23,7 @@ const SETTINGS: TrustedSettings = {
 
   trust: 'trusted',
   file: DEFAULT_SETTINGS,
-  lifted: [],
+  removed: [],
   folders: new Set(),
   files: new Map(),
 }

@@ -59,12 +59,16 @@ for (const [name, script] of Object.entries(LIFTING)) {
     await service.restart()
     t.equal(await seen(t, service), false, 'after a restart')
     t.match(await problems(service), [
-      { file: 'casefile.md', message: /hide: .*\.env, keys\/deep.* casefile trust/ },
+      {
+        file: 'casefile.md',
+        message:
+          'hide: casefile.md no longer hides .env, keys/deep from runs. The limit still applies. Restore the setting, or run casefile trust',
+      },
     ])
     const made = await service.newCase({ title: 'Next' })
     t.match(readFileSync(service.file(made.id, 'case.md'), 'utf8'), 'All tests pass (test-log')
     if (name === 'broken') return
-    t.match(await trusted(service), /hide: runs saw nothing of \.env, keys\/deep/)
+    t.match(await trusted(service), /hide: no longer hides \.env, keys\/deep from runs/)
     t.strictSame(await problems(service), [])
     t.equal(await seen(t, service), true, 'the operator said so')
   })
@@ -76,7 +80,7 @@ t.test('what demands something does so until its removal is trusted', async (t) 
   rmSync(join(service.root, 'casefile.md'))
   t.match(await problems(service), [{ message: /^sign_approvals: / }])
   t.match((await service.request('POST', `${ref.path}/approve`)).json, { code: /sign/ })
-  t.match(await trusted(service), /sign_approvals: an approval needed/)
+  t.match(await trusted(service), /sign_approvals: no longer requires a signature for approvals/)
   t.equal((await service.request('POST', `${ref.path}/approve`)).status, 200)
 })
 
@@ -84,6 +88,7 @@ const WIDER: [key: string, before: Partial<Settings>, now: Partial<Settings>][] 
   ['sandbox', { sandbox: { hosts: ['a'] } }, {}],
   ['sandbox', { sandbox: { hosts: ['a'] } }, { sandbox: { hosts: ['a', 'b'] } }],
   ['sandbox', {}, { sandbox: 'none' }],
+  ['sandbox', { sandbox: { hosts: [] } }, { sandbox: 'none' }],
   ['isolation', { isolation: 'worktree' }, {}],
   ['cache', { cache: [] }, {}],
   ['cache', { cache: ['/a'] }, { cache: ['/a', '/b'] }],
@@ -92,10 +97,24 @@ const WIDER: [key: string, before: Partial<Settings>, now: Partial<Settings>][] 
 t.test('settings that let a run do more than the last one stay as they were', async (t) => {
   for (const [key, before, now] of WIDER) {
     const [was, is] = [before, now].map((some) => ({ ...DEFAULT_SETTINGS, ...some }))
-    const { settings, lifted } = withRestrictions(is!, was!)
-    t.strictSame([settings, lifted.map((each) => each.key)], [was, [key]])
-    t.strictSame(withRestrictions(was!, was!).lifted, [])
+    const { settings, removed } = withRestrictions(is!, was!)
+    t.strictSame([settings, removed.map((each) => each.key)], [was, [key]])
+    t.strictSame(withRestrictions(was!, was!).removed, [])
   }
   const none = { ...DEFAULT_SETTINGS, sandbox: 'none' as const }
-  t.strictSame(withRestrictions(DEFAULT_SETTINGS, none).lifted, [], 'less is never lifted')
+  t.strictSame(withRestrictions(DEFAULT_SETTINGS, none).removed, [], 'a restriction is added')
+})
+
+t.test('what is removed from a list applies at once, also if something is added', async (t) => {
+  const was = { ...DEFAULT_SETTINGS, sandbox: { hosts: ['a', 'b'] }, cache: ['/a', '/b'] }
+  const is = { ...DEFAULT_SETTINGS, sandbox: { hosts: ['b', 'c'] }, cache: ['/b', '/c'] }
+  t.match(withRestrictions(is, was), {
+    settings: { sandbox: { hosts: ['b'] }, cache: ['/b'] },
+    removed: [
+      { key: 'cache', names: was.cache },
+      { key: 'sandbox', names: was.sandbox.hosts },
+    ],
+  })
+  const less = { ...DEFAULT_SETTINGS, sandbox: { hosts: ['a'] }, cache: [] }
+  t.strictSame(withRestrictions(less, was), { settings: less, removed: [] })
 })

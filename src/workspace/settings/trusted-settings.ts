@@ -5,7 +5,7 @@
 
 import { resolve } from 'node:path'
 import type { Problem } from '../../model/problem.ts'
-import { LIFTED, type Lifted, withRestrictions } from '../../model/restrictions.ts'
+import { NO_LONGER, type RemovedRestriction, withRestrictions } from '../../model/restrictions.ts'
 import { SETTINGS_FILE, type Settings } from '../../model/settings.ts'
 import {
   foreignProviders,
@@ -23,8 +23,8 @@ import type { TrustFile } from './trust-file.ts'
 export interface TrustedSettings extends Settings {
   /** As casefile.md has them. */
   file: Settings
-  /** What casefile.md no longer restricts, and what stays restricted until that is trusted. */
-  lifted: readonly Lifted[]
+  /** Restrictions that casefile.md no longer has. They apply until the change is trusted. */
+  removed: readonly RemovedRestriction[]
   /** Trust in all settings that need it, together. */
   trust: TrustState
   /** Real paths outside the workspace in which sessions may work. */
@@ -55,12 +55,12 @@ export function createTrustedSettings(deps: TrustedSettingsDeps): SettingsSource
     const trusted = await deps.trust.read()
     const trust = trustOf(file, trusted.settings)
     const counted = trust === 'trusted' ? file : { ...file, ...untrustedSettings(file) }
-    const { settings, lifted } = withRestrictions(counted, trusted.restrictions)
+    const { settings, removed } = withRestrictions(counted, trusted.restrictions)
     const { folders, files } = trusted
     return {
       ...settings,
       file,
-      lifted,
+      removed,
       trust,
       folders: new Set(folders),
       files,
@@ -68,7 +68,7 @@ export function createTrustedSettings(deps: TrustedSettingsDeps): SettingsSource
         ...file.problems,
         ...moved(file, deps),
         ...untrusted(file, trust),
-        ...lifted.map(liftedProblem),
+        ...removed.map(removedProblem),
       ],
     }
   }
@@ -81,12 +81,12 @@ export function createTrustedSettings(deps: TrustedSettingsDeps): SettingsSource
   })
 }
 
-function liftedProblem({ key, names }: Lifted): Problem {
+function removedProblem({ key, names }: RemovedRestriction): Problem {
   return {
     code: 'untrusted_settings',
     file: SETTINGS_FILE,
     line: null,
-    message: `${key}: ${LIFTED[key]} ${names.join(', ')}, and still so, as the change is not trusted. Put it back, or trust it with casefile trust`,
+    message: `${key}: casefile.md no longer ${NO_LONGER[key](names.join(', '))}. The limit still applies. Restore the setting, or run casefile trust`,
   }
 }
 
