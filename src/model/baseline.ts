@@ -231,6 +231,12 @@ export function changeKey(change: IgnoredChange): string {
   return kind === 'checklist' ? `${file} ${JSON.stringify(change.was)}` : `${kind} ${file}`
 }
 
+/** Equal for the same change by the same run. */
+export function committedKey(change: CommittedChange): string {
+  const { to, by, lines } = change
+  return JSON.stringify([changeKey(change), to, by.case_id, by.number, lines])
+}
+
 /** Whether the audit trail has lines that a run committed. */
 export function hasLines(
   { id, trail }: Pick<Session, 'id' | 'trail'>,

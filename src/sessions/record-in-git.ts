@@ -15,7 +15,6 @@ import {
   type Baseline,
   type CommittedChange,
   captureBaseline,
-  changeKey,
   EMPTY_BASELINE,
   type IgnoredChange,
   lineKey,
@@ -29,7 +28,7 @@ import { gitNamesOf, readBlobs } from '../workspace/git/git-contents.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
-import { lineOf } from './run-guard.ts'
+import { isSame, lineOf } from './run-guard.ts'
 import { appendLines } from './run-recorder.ts'
 
 type Run = Pick<Job, 'case_id' | 'session_id' | 'number' | 'ending'>
@@ -39,17 +38,17 @@ const MAX_SHOWN = 10
 /** What the service writes while steps run; nothing depends on it. */
 const OUTPUT = /^cases\/[^/]+\/artifacts\/\d+-/
 
-/** Call before the first program of a run, and `nameCommitted` after its last one. */
-export async function rememberGit({ layout, runs }: SessionDeps, { session_id }: Run) {
+/** Call before the first program of a run, and `tryRecordGitChanges` after its last one. */
+export async function recordGitStart({ layout, runs }: SessionDeps, { session_id }: Run) {
   await runs.begin(session_id, { at: Date.now(), ...(await gitMoment(layout.memoryRoot)) })
 }
 
 /**
  * Records what git could bring below the memory root since the run began. Returns a note about it; empty without any.
- * Does nothing the second time. Throws if git cannot say it.
+ * Does nothing the second time, and after a crash only what is missing. Throws if git cannot say it.
  */
-export async function nameCommitted(deps: SessionDeps, run: Run): Promise<string> {
-  const { layout, runs, runGuard } = deps
+export async function recordGitChanges(deps: SessionDeps, run: Run): Promise<string> {
+  const { catalog, layout, runs, runGuard } = deps
   const start = runs.beganWith(run.session_id)
   if (start === null) return ''
   const brought = await broughtSince(layout.memoryRoot, start)
@@ -59,56 +58,51 @@ export async function nameCommitted(deps: SessionDeps, run: Run): Promise<string
   const objects = files.map(({ object }) => object)
   const texts = await readBlobs(layout.memoryRoot, objects)
   const named: { case_id: string; what: NamedChange }[] = []
-  const byCase = new Map<string, Map<string, CommittedChange>>()
-  for (const file of files) {
-    const place = placeIn(file.path)
-    const bytes = texts.get(file.object)
-    // what the service appends to, such as the log of a step
-    if (bytes && file.disk.is === 'other' && isStartOf(bytes, file.disk.bytes)) continue
-    if (place === null || !bytes) {
-      named.push({ case_id: run.case_id, what: otherFile(file.path) })
-      continue
-    }
-    const { id } = place
-    const changes = await changesIn(deps, place, { bytes, disk: file.disk })
+  const byCase = new Map<string, CommittedChange[]>()
+  for (const { path, object, disk } of files) {
+    const place = placeIn(path)
+    const bytes = texts.get(object)
+    // the beginning of a note, to which something was appended since
+    if (!place && bytes && disk.is === 'other' && isStartOf(bytes, disk.bytes)) continue
+    const changes = place && bytes ? await changesIn(deps, place, { bytes, disk }) : null
     if (changes === null) {
-      named.push({ case_id: run.case_id, what: otherFile(file.path) })
+      named.push({ case_id: run.case_id, what: otherFile(path, disk) })
       continue
     }
-    const known = byCase.get(id) ?? new Map()
-    byCase.set(id, known)
+    const { id } = place!
     for (const change of changes) {
-      const by = { case_id: run.case_id, number: run.number }
-      const committed = { ...change, by }
-      known.set(`${changeKey(committed)} ${committed.to}`, committed)
+      const committed = { ...change, by: { case_id: run.case_id, number: run.number } }
+      byCase.set(id, [...(byCase.get(id) ?? []), committed])
       named.push({ case_id: id, what: committed })
     }
   }
-  for (const [id, changes] of byCase)
-    if (changes.size > 0) await runGuard.addCommitted(id, [...changes.values()])
-  const lines = named
+  for (const [id, changes] of byCase) await runGuard.addCommitted(id, changes)
+  const own = catalog.folder(run.case_id)?.sessions.find(({ id }) => id === run.session_id)
+  const all = named.map(({ case_id, what }) => lineOf(run, case_id, what, { in_git: true }))
+  const lines = [...new Map(all.map((line) => [JSON.stringify(line), line])).values()]
     .slice(0, MAX_NAMED)
-    .map(({ case_id, what }) => lineOf(run, case_id, what, { in_git: true }))
+    // a service that died may have appended some
+    .filter((line) => !own?.trail.some((each) => isSame(each, line)))
   if (lines.length > 0) await appendLines(deps, run, lines)
   await runs.forgetStart(run.session_id)
   const names = [...new Set(named.map(({ what }) => visibleText(what.file)))]
   const more = names.length > MAX_SHOWN ? `, and ${names.length - MAX_SHOWN} more` : ''
   return names.length === 0
     ? ''
-    : `The run put changes of the record into git, which do not count unless you confirm them: ${names.slice(0, MAX_SHOWN).join(', ')}${more}.`
+    : `The run put changes to case files into git. They are ignored until you confirm them: ${names.slice(0, MAX_SHOWN).join(', ')}${more}.`
 }
 
 /** The same; a clause that says why it failed, or null. */
-export async function whyNotNamed(
+export async function tryRecordGitChanges(
   deps: SessionDeps,
   run: Run,
 ): Promise<{ note: string; reason: string | null }> {
   try {
-    return { note: await nameCommitted(deps, run), reason: null }
+    return { note: await recordGitChanges(deps, run), reason: null }
   } catch (error) {
     const why = (error instanceof Error ? error.message : String(error)).split('\n')[0]
-    deps.log(`what session ${run.number} of case ${run.case_id} put into git is unknown: ${why}`)
-    const reason = `what it put into git below the memory root is unknown, so look at it before git brings it: ${why}`
+    const reason = `the service could not check what the run put into git; review it before you restore, switch or merge: ${why}`
+    deps.log(`session ${run.number} of case ${run.case_id}: ${reason}`)
     return { note: '', reason }
   }
 }
@@ -117,17 +111,19 @@ type NamedChange = Pick<IgnoredChange, 'file' | 'from' | 'to'> & {
   kind: IgnoredChange['kind'] | 'file'
 }
 
-function otherFile(file: string): NamedChange {
-  return { kind: 'file', file, from: 'as on disk', to: 'as in git' }
+function otherFile(file: string, { is }: OnDisk): NamedChange {
+  const from = is === 'missing' || is === 'unreadable' ? is : 'as on disk'
+  return { kind: 'file', file, from, to: 'as in git' }
 }
 
 /** A file as it is on disk: with the same content, which git may have brought while the run was at work, or not. */
-type OnDisk = { is: 'same' | 'brought' | 'missing' } | { is: 'other'; bytes: Buffer }
+type OnDisk = { is: 'same' | 'brought' | 'missing' | 'unreadable' } | { is: 'other'; bytes: Buffer }
 
 function onDisk({ layout, isGits }: SessionDeps, file: BroughtFile, { at }: GitStart): OnDisk {
   const read = readNow(join(layout.memoryRoot, file.path), MAX_MEMORY_BYTES, layout.memoryRoot)
-  if (!read.ok) return { is: 'missing' }
-  if (!gitNamesOf(read.bytes).includes(file.object)) return { is: 'other', bytes: read.bytes }
+  if (!read.ok) return { is: read.reason === 'missing' ? 'missing' : 'unreadable' }
+  const bytes = Buffer.from(read.bytes) // the next read reuses the buffer
+  if (!gitNamesOf(bytes).includes(file.object)) return { is: 'other', bytes }
   const { ctimeMs } = read.stat
   return { is: ctimeMs >= at && isGits(ctimeMs) ? 'brought' : 'same' }
 }
@@ -148,8 +144,8 @@ function placeIn(path: string): Place | null {
 }
 
 /**
- * What a version of a file says otherwise than the record; empty for one that the record had while the run was at work,
- * and null for a change that nothing depends on.
+ * What a version of a file says otherwise than the record; empty if that opens nothing, and null for one that cannot be
+ * compared with the record.
  */
 async function changesIn(
   { catalog }: SessionDeps,
@@ -163,7 +159,6 @@ async function changesIn(
   const origin = { id, case_id: id, created_at: new Date(0).toISOString() }
   const nothing = { case: folder?.case ?? roughCase('', origin), sessions: [], proofs: [] }
   const frozen = folder ? captureBaseline(folder, () => false) : EMPTY_BASELINE
-  const others = disk.is === 'missing' ? null : []
   const only = (some: Partial<Baseline>): Baseline => ({ ...EMPTY_BASELINE, ...some })
   const name = basename(file, '.md')
   if (file === HISTORY_FILE) {
@@ -172,18 +167,18 @@ async function changesIn(
   }
   if (file.startsWith('proof/')) {
     const { value } = readProof(text, { ...origin, id: name })
+    if (!value) return null
     // its picture may come with it
-    const proof = value && { ...value, intact: value.intact || value.image !== null }
+    const proof = { ...value, intact: value.intact || value.image !== null }
     const { [name]: _, ...before } = frozen.proofs
     const proofs = disk.is === 'brought' ? before : frozen.proofs
-    const changes =
-      proof && applyBaseline({ ...nothing, proofs: [proof] }, only({ proofs })).ignored
-    return changes?.length ? changes : others
+    const { ignored } = applyBaseline({ ...nothing, proofs: [proof] }, only({ proofs }))
+    return ignored.length === 0 && disk.is === 'missing' ? null : ignored
   }
   if (file.startsWith('sessions/')) {
     const place = { ...origin, number: Number(name), case_title: '' }
     const { value } = readSession(text, place)
-    if (!value) return others
+    if (!value) return null
     const present = folder?.sessions.find((each) => each.id === value.id)
     const known = new Set(present?.trail.map(lineKey))
     const lines = value.trail.map(lineKey).filter((key) => !known.has(key))
@@ -196,5 +191,5 @@ async function changesIn(
   const { state, required } = frozen
   return value && folder
     ? applyBaseline({ ...nothing, case: value }, only({ state, required })).ignored
-    : others
+    : null
 }

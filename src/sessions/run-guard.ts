@@ -4,6 +4,7 @@ import {
   baselineOfIgnored,
   type CommittedChange,
   captureBaseline,
+  committedKey,
   EMPTY_BASELINE,
   type IgnoredChange,
 } from '../model/baseline.ts'
@@ -49,7 +50,10 @@ export interface RunGuard {
    * (`isWritten`), `look` is called afterwards; else this publishes the change.
    */
   confirm(caseId: string, file: ConfirmedFile, isWritten: boolean): Promise<void>
-  /** Stores what a run committed to the records of a case: wherever git brings it, it is ignored until confirmed. */
+  /**
+   * Stores what a run committed to the records of a case: wherever git brings it, it is ignored until confirmed. Equal
+   * changes are stored once.
+   */
   addCommitted(caseId: string, changes: readonly CommittedChange[]): Promise<void>
   /** Loads what the last service stored. Call this before any case is read. */
   load(): void
@@ -250,7 +254,8 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     },
     async addCommitted(caseId, changes) {
       const known = baselines.get(caseId) ?? { proofs: {}, sessions: {}, whole: runs.size > 0 }
-      const committed = [...(known.committed ?? []), ...changes]
+      const all = [...(known.committed ?? []), ...changes]
+      const committed = [...new Map(all.map((each) => [committedKey(each), each])).values()]
       await baselines.put(caseId, { ...known, committed })
       if (!catalog.folder(caseId)) return
       catalog.invalidate(caseId)
@@ -366,6 +371,6 @@ export function lineOf(
   return { event: 'changed_during_run', fields: { ...of, file, what: kind, from, to, ...where } }
 }
 
-function isSame(line: TrailLine, { event, fields }: NewTrailLine): boolean {
+export function isSame(line: TrailLine, { event, fields }: NewTrailLine): boolean {
   return line.event === event && JSON.stringify(line.fields) === JSON.stringify(fields)
 }

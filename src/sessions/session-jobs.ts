@@ -25,7 +25,7 @@ import {
 } from './jobs.ts'
 import { forgetRun, leftBehind } from './left-behind.ts'
 import { backFromLine } from './queue.ts'
-import { nameCommitted } from './record-in-git.ts'
+import { recordGitChanges } from './record-in-git.ts'
 
 /** Starts and cleans up the job of a session, whatever the job does. */
 export interface SessionJobs {
@@ -181,7 +181,7 @@ export async function recover(deps: SessionDeps): Promise<void> {
       const ending = endings[index]!
       if (ending.status === 'rejected') throw ending.reason
       await endIsolation(deps, { ...record, runId: record.mark, ending: 'stop' })
-      await nameCommitted(deps, { ...record, ending: 'stop' })
+      await recordGitChanges(deps, { ...record, ending: 'stop' })
       await endSession(deps, record)
       await forgetRun(deps, record.session_id)
     } catch (error) {

@@ -27,7 +27,7 @@ import { type Job, updateWithRetry } from './jobs.ts'
 import { forgetRun, type LeftWatch, watchLeft } from './left-behind.ts'
 import { recordPrompt, workPrompt } from './prompt.ts'
 import type { Provider } from './providers.ts'
-import { rememberGit, whyNotNamed } from './record-in-git.ts'
+import { recordGitStart, tryRecordGitChanges } from './record-in-git.ts'
 import { appendLine, openRunReport } from './run-recorder.ts'
 import { rememberRunFolders, replacedReason, sandboxLine, workSandbox } from './sandbox-policy.ts'
 import { notStarted } from './start-checks.ts'
@@ -70,7 +70,7 @@ export async function execute(
     start: approved.start,
   })
   const isolated = await beginIsolation(deps, job, session)
-  await Promise.all([recordBase(deps, job), rememberGit(deps, job)])
+  await Promise.all([recordBase(deps, job), recordGitStart(deps, job)])
   if (worker.is === 'terminal') await noteChanges(deps, job, worker.talk)
   const places = await rememberRunFolders(deps, job.folder!)
   const compared = isolated?.tree ?? job.folder! // all of a worktree becomes the branch
@@ -90,6 +90,7 @@ export async function execute(
     startDiff(compared, place, earlyTree(worker)),
     watchLeft(deps, job, isolated),
   ])
+  let isGitRecorded = false
   try {
     const outcome = await work(deps, job, worker, { ...approved, isolated, session, watch })
     await killLeftovers(deps, job)
@@ -98,7 +99,8 @@ export async function execute(
     const replaced = replacedReason(await places.replaced())
     const found = await diffRun.finish()
     const uncommitted = await whyNotKept(deps, job)
-    const committed = await whyNotNamed(deps, job)
+    isGitRecorded = true
+    const committed = await tryRecordGitChanges(deps, job)
     // a session may have damaged the worktree's link to git, which is whole now
     const folderDiff = isolated && 'reason' in found ? await diffRun.finish() : found
     const workdir = job.folder!
@@ -116,7 +118,7 @@ export async function execute(
     })
   } finally {
     await watch.close()
-    await whyNotNamed(deps, job)
+    if (!isGitRecorded) await tryRecordGitChanges(deps, job)
     await diffRun.close()
     await places.close()
   }

@@ -34,6 +34,7 @@ const GIT_START = z.object({
   isRepository: z.boolean(),
   commits: z.array(z.string()),
   staged: z.array(z.string()),
+  others: z.array(z.string()).default([]),
 })
 export type GitStart = z.infer<typeof GIT_START>
 
@@ -65,7 +66,10 @@ export function createRunRecords(database: Database, log: (line: string) => void
       )
     },
     remove(sessionId) {
-      database.write((run) => run('DELETE FROM runs WHERE session_id = ?', sessionId))
+      database.write((run) => {
+        run('DELETE FROM runs WHERE session_id = ?', sessionId)
+        run('DELETE FROM run_starts WHERE session_id = ?', sessionId)
+      })
       return database.flushed()
     },
     beganWith(sessionId) {

@@ -1,14 +1,20 @@
 // In mounts a run cannot write the record, but git can bring what it commits. That counts only once it is confirmed.
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { contentHash, newProofText } from '../../src/markdown/proof-file.ts'
-import { git } from '../fixtures/git-repository.ts'
+import { broughtSince, gitMoment } from '../../src/workspace/git/brought-files.ts'
+import { gitNamesOf } from '../../src/workspace/git/git-contents.ts'
+import { commit, env, git, repository, write } from '../fixtures/git-repository.ts'
 import { NOW, PROOF } from '../fixtures/records.ts'
 import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { changeState, PUT_RUN, rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const FORGED = '1b0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
 const WHO = '-c user.name=a -c user.email=a@b.c'
+const [EVIL] = gitNamesOf('evil\n')
 
 t.jobs = 2
 
@@ -87,7 +93,87 @@ const WAYS: [name: string, then: string, bring: string[][]][] = [
     `git ${WHO} commit -qm forged; git update-ref refs/remotes/origin/main HEAD; git reset -q HEAD~; git reflog expire --expire=now --all`,
     [['merge', '-q', 'origin/main']],
   ],
+  [
+    'an unfinished rebase',
+    `git ${WHO} commit -qm forged; mkdir .git/rebase-merge; git rev-parse HEAD > .git/rebase-merge/orig-head; git reset -q HEAD~; git rev-parse HEAD > .git/rebase-merge/onto; echo refs/heads/main > .git/rebase-merge/head-name; git reflog expire --expire=now --all; rm .git/ORIG_HEAD`,
+    [['rebase', '--abort']],
+  ],
+  [
+    'a replaced folder',
+    'git replace $(git rev-parse HEAD:memory) $(git write-tree --prefix=memory/); git reset -q',
+    [['checkout', 'HEAD', '--', 'memory']],
+  ],
 ]
+
+/** Each makes git show the text `evil` as `memory/a.md`; `evil` is the blob, `commit` one with it that no ref names. */
+const HIDDEN: [name: string, script: string][] = [
+  ['FETCH_HEAD', 'echo "$commit\t\tbranch x" > .git/FETCH_HEAD'],
+  ['CHERRY_PICK_HEAD', 'echo $commit > .git/CHERRY_PICK_HEAD'],
+  ['a pseudo ref of any name', 'echo $commit > .git/any'],
+  ['a link', 'echo $commit > linked; ln -s ../linked .git/linked'],
+  ['a tree as pseudo ref', 'echo $(git rev-parse $commit:) > .git/AUTO_MERGE'],
+  ['an autostash', 'mkdir .git/rebase-merge; echo $commit > .git/rebase-merge/autostash'],
+  [
+    'what a rebase still picks',
+    'mkdir .git/rebase-merge; echo "pick $(echo $commit | cut -c-12) x" > .git/rebase-merge/git-rebase-todo',
+  ],
+  [
+    'a tag of a tag of a tree',
+    'git $who tag -am x one $(git rev-parse $commit:); git $who tag -am x two one; git tag -d one',
+  ],
+  ['a replaced file of an old commit', 'git replace $(git rev-parse HEAD~:memory/a.md) $evil'],
+  [
+    'a file that is replaced twice',
+    'git replace $(git rev-parse HEAD~:memory/a.md) $(git rev-parse HEAD:other); git replace $(git rev-parse HEAD:other) $evil',
+  ],
+  ['a replaced tree', 'git replace $(git rev-parse HEAD~:) $(git rev-parse $commit:)'],
+  ['a replaced commit', 'git replace HEAD~ $commit'],
+  ['a graft', 'echo $(git rev-parse HEAD) $commit > .git/info/grafts'],
+  ['a conflict', 'printf "100644 $evil 3\tmemory/a.md\n" | git update-index --index-info'],
+  [
+    'a conflict that is resolved',
+    'printf "100644 $evil 2\tmemory/a.md\n100644 $evil 3\tmemory/a.md\n" | git update-index --index-info; git add memory',
+  ],
+]
+
+/** A repository with two commits; runs the script there. */
+function twoCommits(t: Test, script = '') {
+  const repo = repository(t, { 'memory/a.md': 'one\n', other: 'other\n' })
+  write(repo, { 'memory/a.md': 'two\n' })
+  commit(repo)
+  const hidden = `set -e; who='${WHO}'; evil=$(echo evil | git hash-object -w --stdin)
+    commit=$(export GIT_INDEX_FILE=.git/tried; git update-index --add --cacheinfo 100644,$evil,memory/a.md; git $who commit-tree -m x $(git write-tree))
+    rm .git/tried; ${script}`
+  return {
+    folder: join(repo, 'memory'),
+    run: () => execFileSync('sh', ['-c', hidden], { cwd: repo, env }),
+  }
+}
+
+for (const [name, script] of HIDDEN) {
+  t.test(`what git could bring by ${name} is found`, async (t) => {
+    const { folder, run } = twoCommits(t, script)
+    const before = await gitMoment(folder)
+    run()
+    const found = await broughtSince(folder, before)
+    t.ok(found.some(({ path, object }) => path === 'a.md' && object === EVIL))
+    t.strictSame(await broughtSince(folder, await gitMoment(folder)), [], 'the next run did not')
+  })
+}
+
+t.test('files that look like an entry of git, and commits that are not there yet', async (t) => {
+  const { folder, run } = twoCommits(t, `touch "memory/: a b ${EVIL}"; git add .`)
+  const before = await gitMoment(folder)
+  run()
+  t.match(await broughtSince(folder, before), [{ path: `: a b ${EVIL}` }])
+  const fresh = repository(t)
+  const empty = await gitMoment(fresh)
+  write(fresh, { a: 'evil\n' })
+  git(fresh, 'add', '.')
+  t.strictSame(await broughtSince(fresh, empty), [{ path: 'a', object: EVIL }])
+  write(fresh, { '.git/index': 'broken' })
+  await t.rejects(broughtSince(fresh, empty), /index/)
+})
 
 for (const [name, then, bring] of WAYS) {
   t.test(`a proof that a run brings by ${name} is not verified`, async (t) => {
@@ -97,7 +183,7 @@ for (const [name, then, bring] of WAYS) {
     if (!isWalled) return t.pass('skipped: there are no mounts here')
     t.notOk(existsSync(proofPath(at)))
     t.match(file, `file=proof/${FORGED}.md what=verification`)
-    t.match(session.output, 'which do not count unless you confirm them')
+    t.match(session.output, 'They are ignored until you confirm them: ')
     for (const args of bring) git(service.root, ...args)
     t.ok(existsSync(proofPath(at)), 'git brought it')
     for (const moment of ['at once', 'after a restart']) {
@@ -184,4 +270,68 @@ t.test('so it is with the branch of a session in a worktree', async (t) => {
   t.ok(existsSync(proofPath(at)))
   t.equal(await gate(at), 422)
   t.match((await must(service, 'GET', `/cases/${id}`)).problems, [{ code: 'changed_during_run' }])
+})
+
+/** Puts this text into the index as that file below the memory root. */
+const staged = (file: string, text: string) =>
+  `git update-index --add --cacheinfo 100644,$(printf '%s' '${text}' | git hash-object -w --stdin),memory/${file}`
+
+t.test('a version that cannot be read, or that is cut, is named', async (t) => {
+  const at = await scene(t)
+  const { service, id } = at
+  const other = await planned(service, { runbook: step('true') })
+  const text = readFileSync(service.file(id, 'case.md'), 'utf8')
+  const unknown = `cases/${FORGED}/case.md`
+  const { file, isWalled } = await run(
+    t,
+    at,
+    [
+      staged(`cases/${id}/case.md`, text.slice(0, text.indexOf('- ['))),
+      staged(`cases/${other.case_id}/sessions/1.md`, '---\nid: [\n---\n'),
+      staged(`cases/${other.case_id}/case.md`, '---\nstate: [\n---\n'),
+      staged(unknown, text),
+    ].join('\n'),
+  )
+  if (!isWalled) return t.pass('skipped: there are no mounts here')
+  t.match(file, `changed_case=${id} file=case.md what=checklist`)
+  for (const name of [
+    `cases/${other.case_id}/sessions/1.md`,
+    `cases/${other.case_id}/case.md`,
+    unknown,
+  ])
+    t.match(file, `file=${name} what=file`)
+  t.match(file, `file=${unknown} what=file from=missing to="as in git"`)
+  git(service.root, 'restore', `memory/cases/${id}/case.md`)
+  t.equal(await gate(at), 422)
+})
+
+t.test('a file that cannot be read is not missing', async (t) => {
+  const at = await scene(t)
+  const { service, id } = at
+  symlinkSync('case.md', service.file(id, 'notes.md'))
+  const { file, isWalled } = await run(t, at, staged(`cases/${id}/notes.md`, 'evil'))
+  if (!isWalled) return t.pass('skipped: there are no mounts here')
+  t.match(file, `file=cases/${id}/notes.md what=file from=unreadable to="as in git"`)
+})
+
+t.test('changes that a service recorded before it died are not recorded twice', async (t) => {
+  const at = await scene(t)
+  const { service, id } = at
+  const before = git(service.root, 'rev-parse', 'HEAD').trim()
+  const { ref, session, isWalled } = await run(t, at, forging(at))
+  if (!isWalled) return t.pass('skipped: there are no mounts here')
+  await service.close()
+  const { stateDir } = service
+  const start = { at: 0, isRepository: true, commits: [before], staged: [], others: [] }
+  const record = { session_id: ref.id, ...ref, number: session.number, mark: 'x', process: null }
+  await changeState(stateDir, PUT_RUN, ref.id, JSON.stringify(record))
+  await changeState(stateDir, 'INSERT INTO run_starts VALUES (?, ?)', ref.id, JSON.stringify(start))
+  await service.restart()
+  const rows = rowsOnDisk<{ baseline: string }>(stateDir, 'SELECT * FROM baselines')
+  t.match(rows, { length: 1 })
+  t.match(JSON.parse(rows[0]!.baseline).committed, { length: 1 })
+  t.strictSame(rowsOnDisk(stateDir, 'SELECT * FROM run_starts'), [])
+  git(service.root, 'restore', '.')
+  await must(service, 'PUT', `/cases/${id}/proof/${FORGED}/verify`)
+  t.strictSame((await must(service, 'GET', `/cases/${id}`)).problems, [])
 })

@@ -4,6 +4,12 @@ import { hash } from 'node:crypto'
 import { hasCode } from '../../files/errno.ts'
 import { runGit } from './git-command.ts'
 
+/**
+ * An environment in which git shows objects as they are stored: `git replace` and grafts, which a run can make, put
+ * others in their place.
+ */
+export const AS_STORED = { GIT_NO_REPLACE_OBJECTS: '1', GIT_GRAFT_FILE: '/dev/null/none' }
+
 /** Returns the git object names of a content, for SHA-1 and SHA-256 repositories. */
 export function gitNamesOf(text: string | Uint8Array): string[] {
   const bytes = Buffer.from(text)
@@ -46,7 +52,7 @@ export async function isCommitted(
       if (!(await isInGit(folder, [name]))) return false
       const { exit, stdout } = await runGit(
         [...args, `--find-object=${name}`, '--ignore-missing', ...BRINGING, '--', file],
-        { cwd: folder },
+        { cwd: folder, env: AS_STORED },
       )
       return exit === 0 && stdout.length > 0
     }),
@@ -67,7 +73,7 @@ export async function readBlobs(
   for (let at = 0; at < wanted.length; at += OBJECTS_AT_ONCE) {
     const some = wanted.slice(at, at + OBJECTS_AT_ONCE)
     const input = some.map((id) => `${id}\n`).join('')
-    const { stdout } = await runGit(['cat-file', '--batch'], { cwd: folder, input })
+    const { stdout } = await runGit(['cat-file', '--batch'], { cwd: folder, env: AS_STORED, input })
     let from = 0
     for (const id of some) {
       const end = stdout.indexOf('\n', from)
