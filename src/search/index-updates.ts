@@ -174,6 +174,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
       room -= text.length
       const field = fieldOf(name)
       const lines = [...searchedLines(field, text)].map(({ text, from }) => text.slice(from))
+      await yieldIfBusy()
       const words = indexedText(lines.join('\n'))
       if (words !== '') texts[field] += texts[field] === '' ? words : BREAK + words
       await yieldIfBusy()

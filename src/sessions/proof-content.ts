@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { yieldIfBusy } from '../files/yielding.ts'
 import { contentHash } from '../markdown/proof-file.ts'
 import { looksLikeReport, unreadReport } from '../markdown/report-shape.ts'
 import { countsWith } from '../markdown/session-evidence.ts'
@@ -128,7 +129,11 @@ function notOnThisMachine(artifact: string, number: number): AppError {
 
 /** The hash of a content, and the test counts if it is a test report. */
 export async function countContent(content: string): Promise<Counted> {
+  await yieldIfBusy() // each step takes long for a large content
   const sha256 = contentHash(content)
+  await yieldIfBusy()
+  const isReport = looksLikeReport(content)
+  await yieldIfBusy()
   const image = null
   const none = {
     sha256,
@@ -138,7 +143,7 @@ export async function countContent(content: string): Promise<Counted> {
     flaky_tests: [],
     unread: unreadReport(content),
   }
-  if (!looksLikeReport(content)) return none
+  if (!isReport) return none
   waiting += 1
   const reading = last.then(() => readReport(content))
   last = reading.catch(() => {}) // the caller handles the error

@@ -306,4 +306,23 @@ t.test('many sessions and much proof', async (t) => {
     t.equal(html.match(/<li id="proof-/g)?.length, 30)
     t.equal(html.match(/<pre class="excerpt/g)?.length, 25)
   })
+
+  await t.test('of a long content the first and last lines', async (t) => {
+    for (const [count, eol, shown] of [
+      [14, '\n', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]],
+      [15, '\r\n', [1, 2, 3, 4, 5, 6, '3 more lines', 10, 11, 12, 13, 14, 15]],
+    ] as const) {
+      const { id } = await app.newCase()
+      const content = Array.from({ length: count }, (_, n) => `${n + 1}${eol}`).join('')
+      await app.request('POST', `/cases/${id}/proof`, { content, type: 'log' })
+      const [, box] = /<pre class="excerpt[^>]*>(.*?)<\/pre>/s.exec(await pageOf(`/case/${id}`))!
+      t.same(
+        box!
+          .replace(/<[^>]*>/g, '\n')
+          .trim()
+          .split(/\n+/),
+        shown.map(String),
+      )
+    }
+  })
 })

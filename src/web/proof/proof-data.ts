@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { yieldIfBusy } from '../../files/yielding.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
@@ -66,35 +67,53 @@ async function loadExcerpt(
   const cached = excerpts.get(key)
   if (cached) return cached
   const json = await serializeProof(service, folder, proof)
-  const excerpt: ProofExcerpt = {
-    ...cutToExcerpt(json.content),
-    etag: proofEtag(json),
-    size: Buffer.byteLength(json.content),
-  }
+  const etag = await proofEtag(json)
+  const size = Buffer.byteLength(json.content)
+  const excerpt: ProofExcerpt = { ...cutToExcerpt(json.content), etag, size }
+  await yieldIfBusy()
   if (hash !== undefined) excerpts.set(key, excerpt)
   return excerpt
 }
 
-export function proofEtag(json: Awaited<ReturnType<typeof serializeProof>>): string {
-  return etagOf(jsonBody(json))
+/** Yields before and after, as the content may have 10 MiB. */
+export async function proofEtag(json: Awaited<ReturnType<typeof serializeProof>>): Promise<string> {
+  await yieldIfBusy()
+  const etag = etagOf(jsonBody(json))
+  await yieldIfBusy()
+  return etag
 }
 
 const MAX_LINES = 14
 const [FIRST, LAST] = [6, 6]
 const MAX_LINE = 240
 
+/** Makes no string for each line, as there may be millions. */
 function cutToExcerpt(text: string): Pick<ProofExcerpt, 'first' | 'left' | 'last' | 'isComplete'> {
-  const lines = text.trimEnd().split(/\r?\n/)
-  const isLong = lines.length > MAX_LINES
-  const [first, last] = isLong ? [lines.slice(0, FIRST), lines.slice(-LAST)] : [lines, []]
+  const whole = text.trimEnd()
+  let count = 1
+  for (let at = whole.indexOf('\n'); at >= 0; at = whole.indexOf('\n', at + 1)) count++
+  if (count <= MAX_LINES) {
+    const isComplete = linesOf(whole).every((line) => line.length <= MAX_LINE)
+    return { first: cutLines(whole), left: 0, last: '', isComplete }
+  }
+  let [end, start] = [-1, whole.length]
+  for (let n = 0; n < FIRST; n++) end = whole.indexOf('\n', end + 1)
+  for (let n = 0; n < LAST; n++) start = whole.lastIndexOf('\n', start - 1)
   return {
-    first: first.map(cutLine).join('\n'),
-    left: isLong ? lines.length - FIRST - LAST : 0,
-    last: last.map(cutLine).join('\n'),
-    isComplete: !isLong && lines.every((line) => line.length <= MAX_LINE),
+    first: cutLines(whole.slice(0, end)),
+    left: count - FIRST - LAST,
+    last: cutLines(whole.slice(start + 1)),
+    isComplete: false,
   }
 }
 
-function cutLine(line: string): string {
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()} …` : line
+function linesOf(text: string): string[] {
+  return text.split('\n').map((line) => line.replace(/\r$/, ''))
+}
+
+function cutLines(text: string): string {
+  const cut = (line: string) => `${line.slice(0, MAX_LINE).toWellFormed()} …`
+  return linesOf(text)
+    .map((line) => (line.length > MAX_LINE ? cut(line) : line))
+    .join('\n')
 }

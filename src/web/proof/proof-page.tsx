@@ -1,3 +1,4 @@
+import { yieldIfBusy } from '../../files/yielding.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { serializeProof } from '../../http/serializers.ts'
 import { sizeText } from '../../model/amounts.ts'
@@ -50,11 +51,12 @@ export async function ProofPage(props: ProofPageProps) {
   const { service, assets, folder, proof, layout, isRaw } = props
   const { id, title } = folder.case
   const json = await serializeProof(service, folder, proof)
-  const etag = proofEtag(json)
+  const etag = await proofEtag(json)
   const session = folder.sessions.find((each) => each.id === proof.session_id)
   const verified = countsAsVerified(proof)
   const objection = objectionTo(proof, folder.sessions)
   const report = await loadContentTests(service.layout, folder, json.content)
+  await yieldIfBusy()
   const files = [`proof/${proof.id}.md`, `artifacts/${proof.image?.name}`]
   const problems = folder.problems.filter(({ file }) => files.includes(file))
   const before = isPicture(proof) ? earlierPicture(folder, proof) : null
