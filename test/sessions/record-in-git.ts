@@ -335,3 +335,14 @@ t.test('changes that a service recorded before it died are not recorded twice', 
   await must(service, 'PUT', `/cases/${id}/proof/${FORGED}/verify`)
   t.strictSame((await must(service, 'GET', `/cases/${id}`)).problems, [])
 })
+
+t.test('a run after which git cannot be asked fails, and says so once', async (t) => {
+  const { service } = await scene(t)
+  const { session, ref } = await ran(service, step('echo broken > .git/index'))
+  const file = readFileSync(service.file(ref.case_id, `sessions/${session.number}.md`), 'utf8')
+  if (!/guard=mount/.test(file)) return t.pass('skipped: there are no mounts here')
+  t.equal(session.state, 'failed')
+  t.match(session.output, 'the service could not check what the run put into git; review it ')
+  const logged = service.log.filter((line) => line.includes('could not check what the run'))
+  t.match(logged, { length: 1 })
+})
