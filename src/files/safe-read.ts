@@ -45,7 +45,10 @@ interface ReadOptions {
  * not loaded. The stamp is taken before the bytes are read, so that a change during the read shows as a newer stamp.
  * Disk errors are returned as values; only a mistake of the caller (a NUL in the path) throws.
  */
-export async function readRegular(path: string, options: ReadOptions): Promise<ReadResult> {
+export async function readRegular(
+  path: string | Buffer,
+  options: ReadOptions,
+): Promise<ReadResult> {
   return withOpened(path, options, (handle) => readOpen(handle, options.maxBytes))
 }
 
@@ -62,7 +65,7 @@ export function isOfFile({ reason, detail }: ReadFailure): boolean {
 
 /** Opens a file with the checks of `readRegular` while `read` runs; disk errors that it throws become values too. */
 export async function withOpened<T>(
-  path: string,
+  path: string | Buffer,
   options: Pick<ReadOptions, 'within'>,
   read: (handle: FileHandle) => Promise<T>,
 ): Promise<T | ReadFailure> {
@@ -73,7 +76,7 @@ export async function withOpened<T>(
     const handle = await open(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
     try {
       const { within } = options
-      if (within !== undefined && !isOpenWithin(handle.fd, place, within)) return ledOut()
+      if (within !== undefined && !isOpenWithin(handle.fd, String(place), within)) return ledOut()
       return await read(handle)
     } finally {
       await handle.close()
@@ -157,11 +160,12 @@ export function ledOut(): ReadFailure {
 }
 
 async function resolvePlace(
-  path: string,
+  path: string | Buffer,
   options: Pick<ReadOptions, 'within'>,
-): Promise<string | null> {
+): Promise<string | Buffer | null> {
   if (options.within === undefined) return path
-  const place = join(await realpath(dirname(path)), basename(path))
+  const name = String(path)
+  const place = join(await realpath(dirname(name)), basename(name))
   const root = options.within.endsWith(sep) ? options.within : options.within + sep
   return place.startsWith(root) ? place : null
 }

@@ -1,28 +1,28 @@
 /**
- * What a run may leave that starts by itself later, outside of its walls: in which places, and what starts it. A fact for
- * the operator, not a verdict.
+ * Which files other programs run later, outside the sandbox of a run, and what triggers that. A fact for the operator, not
+ * a verdict.
  */
 
-/** What starts a place that its name alone does not show. */
-export const STARTERS = {
-  repository: 'git, when you are in there; git status around it enters it',
+/** Triggers of places whose names do not show them. */
+export const TRIGGERS = {
+  repository: 'git, when you run it there or in a parent folder',
   git: 'git, at its next command',
   hook: 'git, at a commit or another command that has a hook',
   program: 'a shell or npm script that has the folder on its PATH',
-  scripts: 'npm, pnpm, yarn or bun, by the names of these scripts',
+  scripts: 'npm, pnpm, yarn, bun or a git hook, by these scripts and fields',
 } as const
 
 /**
  * By name at any depth. `*` is any text within a name. A slash at the end: everything in the folder. The first match
  * counts.
  */
-const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
-  [STARTERS.repository, '.git'],
+const TABLE: readonly (readonly [trigger: string, patterns: string])[] = [
+  [TRIGGERS.repository, '.git'],
   [
-    STARTERS.git,
+    TRIGGERS.git,
     '.gitattributes .gitmodules .gitconfig .lfsconfig .config/git/config .config/git/attributes',
   ],
-  [STARTERS.hook, '.husky/ .githooks/ .git-hooks/ .git_hooks/ githooks/ git-hooks/'],
+  [TRIGGERS.hook, '.husky/ .githooks/ .git-hooks/ .git_hooks/ githooks/ git-hooks/'],
   [
     'a hook manager, at a commit',
     `.pre-commit-config.yaml .pre-commit-hooks.yaml *lefthook.* lefthook-local.* .lefthook/ .lintstagedrc*
@@ -42,9 +42,9 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
     .tmux.conf .screenrc .pam_environment .config/environment.d/`,
   ],
   ['a shell, when you activate the environment', 'bin/activate bin/activate.* activate.d/'],
-  [STARTERS.program, '.bin/* bin/* sbin/* Scripts/*'],
+  [TRIGGERS.program, '.bin/* bin/* sbin/* Scripts/*'],
   [
-    'the system, at its time or at your login',
+    'the system, on a schedule or at your login',
     '.config/systemd/ .config/autostart/ .ssh/rc .ssh/config .ssh/authorized_keys LaunchAgents/ crontab .crontab',
   ],
   [
@@ -62,7 +62,7 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
   [
     'an editor, when it opens the folder',
     `.vscode/ *.code-workspace .idea/ .run/ .fleet/ .zed/ .devcontainer/ .devcontainer.json .gitpod.yml
-    .replit *.sublime-project .helix/ .theia/ .vimrc .exrc .nvimrc .nvim.lua
+    .replit *.sublime-project .helix/ .theia/ .config/nvim/ .vimrc .exrc .nvimrc .nvim.lua
     .lvimrc .local.vimrc .nvim/ .vim/ .dir-locals.el .dir-locals-2.el .emacs.d/ .projectile .kakrc .kakoune/
     .nova/`,
   ],
@@ -156,27 +156,36 @@ const TABLE: readonly (readonly [starts: string, patterns: string])[] = [
   ],
 ]
 
-/** Those that start by the least act come first. */
-export const STARTER_ORDER: readonly string[] = [
-  ...new Set([...TABLE.map(([starts]) => starts), ...Object.values(STARTERS)]),
+/** Triggers that need the least action come first. */
+export const TRIGGER_ORDER: readonly string[] = [
+  ...new Set([...TABLE.map(([trigger]) => trigger), ...Object.values(TRIGGERS)]),
 ]
+
+/** Places in the home folder; a slash at the end: everything in the folder. The table has all of them. */
+export const HOME_PLACES: readonly string[] =
+  `.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
+.inputrc .gitconfig .config/git/config .config/git/attributes .config/fish/config.fish .npmrc .yarnrc.yml .tool-versions
+.config/mise/config.toml .cargo/config.toml .ssh/config .ssh/rc .ssh/authorized_keys .envrc .tmux.conf .vimrc
+.config/nvim/init.lua .claude/settings.json .claude/CLAUDE.md .claude.json .codex/config.toml .codex/AGENTS.md
+.gemini/settings.json .gemini/GEMINI.md .config/opencode/opencode.json .config/autostart/ .config/systemd/user/
+.config/fish/conf.d/ .local/bin/ bin/`.split(/\s+/)
 
 const NAMES = new Map<string, string>()
 const FOLDERS = new Map<string, string>()
 /** Patterns with a wildcard, or of more than one name. */
-const OTHERS: { starts: string; pattern: RegExp }[] = []
-for (const [starts, patterns] of TABLE) {
+const OTHERS: { trigger: string; pattern: RegExp }[] = []
+for (const [trigger, patterns] of TABLE) {
   const others: string[] = []
   for (const each of patterns.split(/\s+/)) {
     if (/[*]|\/./.test(each)) others.push(each)
     else if (each.endsWith('/'))
-      FOLDERS.set(each.slice(0, -1), FOLDERS.get(each.slice(0, -1)) ?? starts)
-    else NAMES.set(each, NAMES.get(each) ?? starts)
+      FOLDERS.set(each.slice(0, -1), FOLDERS.get(each.slice(0, -1)) ?? trigger)
+    else NAMES.set(each, NAMES.get(each) ?? trigger)
   }
-  if (others.length > 0) OTHERS.push({ starts, pattern: expressionOf(others) })
+  if (others.length > 0) OTHERS.push({ trigger, pattern: compilePatterns(others) })
 }
 
-function expressionOf(patterns: readonly string[]): RegExp {
+function compilePatterns(patterns: readonly string[]): RegExp {
   const each = patterns.map((pattern) => {
     const text = pattern.replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]*')
     return text.endsWith('/') ? `${text}.+` : text
@@ -184,8 +193,8 @@ function expressionOf(patterns: readonly string[]): RegExp {
   return new RegExp(`(?:^|/)(?:${each.join('|')})$`)
 }
 
-/** What starts a file by itself later; null if nothing does by its place. */
-export function starterOf(path: string): string | null {
+/** Returns what runs a file later; null if nothing does by its place. */
+export function findTrigger(path: string): string | null {
   const folders = path.split('/')
   const name = folders.pop()!
   const exact = NAMES.get(name)
@@ -194,5 +203,5 @@ export function starterOf(path: string): string | null {
     const all = FOLDERS.get(folder)
     if (all !== undefined) return all
   }
-  return OTHERS.find(({ pattern }) => pattern.test(path))?.starts ?? null
+  return OTHERS.find(({ pattern }) => pattern.test(path))?.trigger ?? null
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { lineOf, outOfScopeLine, say } from './event-line.ts'
 import { entry, given, optional, text } from './event-row.ts'
-import { laterText } from './runs-later.ts'
+import { describeRunsLater } from './runs-later.ts'
 import { count } from './schemas.ts'
 
 const place = z.object({
@@ -17,11 +17,11 @@ export const LEFT_EVENTS = {
     {
       places: z.array(place),
       more: optional(count),
-      /** How many folders were not looked at. */
+      /** How many places were not checked. */
       unseen: optional(count),
     },
     {
-      line: (fields) => lineOf('warn', `runs later: ${laterText(fields, 3)}`),
+      line: (fields) => lineOf('warn', `runs later: ${describeRunsLater(fields, 3)}`),
       example: {
         places: [
           { file: '.envrc', change: 'new', starts: 'direnv or autoenv, when you enter the folder' },

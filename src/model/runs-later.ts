@@ -1,13 +1,15 @@
-/** What a run left that starts by itself later, outside of its walls. A fact for the operator, not a verdict. */
+/** What a run changed that other programs run later, outside its sandbox. A fact for the operator, not a verdict. */
 
+import * as z from 'zod'
 import { counted } from './amounts.ts'
-import { STARTER_ORDER, STARTERS } from './later-table.ts'
+import { TRIGGER_ORDER, TRIGGERS } from './later-table.ts'
 import { visibleText } from './visible-text.ts'
 
 /** A place as it was at one moment. */
 export interface LaterPlace {
   /** `x` for an executable, else `-`; a blank; what tells one content from another. */
   stamp: string
+  /** What runs it later. */
   starts: string
 }
 
@@ -21,15 +23,35 @@ export interface RunsLater {
   /** `mode`: only whether it is an executable changed. */
   change: (typeof CHANGES)[number]
   starts: string
-  /** The scripts of a package.json that changed; else null. */
+  /** The changed scripts and fields of a package.json; else null. */
   scripts: readonly string[] | null
 }
 
-const SCRIPTS = 'scripts '
+/** The stamp of a place that exists but could not be read; it is not compared. */
+export const UNCHECKED = '? unchecked'
 
-/** The stamp of the only part of a package.json that starts something. */
-export function scriptsStamp(scripts: Readonly<Record<string, unknown>>): string {
-  return `- ${SCRIPTS}${JSON.stringify(scripts)}`
+const JSON_STAMP = '- json '
+const anything = z.unknown().optional()
+/** What a tool runs or fetches by a package.json. */
+const PACKAGE = z.object({
+  scripts: z.record(z.string(), z.unknown()).default({}),
+  bin: anything,
+  husky: anything,
+  'lint-staged': anything,
+  packageManager: anything,
+  'simple-git-hooks': anything,
+  workspaces: anything,
+})
+
+/** Null if it is not the JSON of a package. */
+export function stampPackage(text: string): string | null {
+  try {
+    const { data } = PACKAGE.safeParse(JSON.parse(text))
+    return data ? `${JSON_STAMP}${JSON.stringify(data)}` : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
 }
 
 export function runsLater(before: LaterPlaces, after: LaterPlaces): RunsLater[] {
@@ -38,19 +60,19 @@ export function runsLater(before: LaterPlaces, after: LaterPlaces): RunsLater[] 
   const whole = names.filter(isWhole)
   return names
     .filter((name) => !whole.some((folder) => folder !== name && name.startsWith(folder)))
-    .flatMap((name) => changeOf(name, before[name], after[name]) ?? [])
-    .sort((a, b) => STARTER_ORDER.indexOf(a.starts) - STARTER_ORDER.indexOf(b.starts))
+    .flatMap((name) => compare(name, before[name], after[name]) ?? [])
+    .sort((a, b) => TRIGGER_ORDER.indexOf(a.starts) - TRIGGER_ORDER.indexOf(b.starts))
 }
 
-function changeOf(
+function compare(
   file: string,
   before: LaterPlace | undefined,
   after: LaterPlace | undefined,
 ): RunsLater | null {
   const [was, is] = [before?.stamp, after?.stamp]
   const { starts } = (after ?? before)!
-  if (was === is) return null
-  if (starts === STARTERS.program && !was?.startsWith('x') && !is?.startsWith('x')) return null
+  if (was === is || was === UNCHECKED || is === UNCHECKED) return null
+  if (starts === TRIGGERS.program && !was?.startsWith('x') && !is?.startsWith('x')) return null
   const change = !before
     ? 'new'
     : !after
@@ -58,18 +80,26 @@ function changeOf(
       : was!.slice(1) === is!.slice(1)
         ? 'mode'
         : 'changed'
-  const [had, has] = [scriptsIn(was), scriptsIn(is)]
-  if (starts !== STARTERS.scripts || !had || !has) return { file, change, starts, scripts: null }
-  const scripts = [...new Set([...Object.keys(had), ...Object.keys(has)])].filter(
-    (name) => JSON.stringify(had[name]) !== JSON.stringify(has[name]),
-  )
+  const [had, has] = [parsePackage(was), parsePackage(is)]
+  if (starts !== TRIGGERS.scripts || !had || !has) return { file, change, starts, scripts: null }
+  const { scripts: hadScripts, ...hadFields } = had
+  const { scripts: hasScripts, ...hasFields } = has
+  const changed = [...listChanged(hadScripts, hasScripts), ...listChanged(hadFields, hasFields)]
+  const scripts = [...new Set(changed)]
   return scripts.length === 0 ? null : { file, change, starts, scripts }
 }
 
-/** Null if they could not be read. */
-function scriptsIn(stamp: string | undefined): Record<string, unknown> | null {
-  if (stamp === undefined) return {}
-  return stamp.startsWith(SCRIPTS, 2) ? JSON.parse(stamp.slice(2 + SCRIPTS.length)) : null
+type Json = Readonly<Record<string, unknown>>
+
+function listChanged(had: Json, has: Json): string[] {
+  const names = new Set([...Object.keys(had), ...Object.keys(has)])
+  return [...names].filter((name) => JSON.stringify(had[name]) !== JSON.stringify(has[name]))
+}
+
+/** Null if it could not be read. */
+function parsePackage(stamp: string | undefined): z.infer<typeof PACKAGE> | null {
+  if (stamp === undefined) return { scripts: {} }
+  return stamp.startsWith(JSON_STAMP) ? JSON.parse(stamp.slice(JSON_STAMP.length)) : null
 }
 
 type Fields = Readonly<Record<string, unknown>> | undefined
@@ -94,27 +124,27 @@ export function moreRunsLater(fields: Fields): number {
 }
 
 /** Such as `direnv or autoenv, when you enter the folder (new)`. */
-export function startsText({ change, starts, scripts }: RunsLater): string {
+export function describeTrigger({ change, starts, scripts }: RunsLater): string {
   const what = change === 'mode' ? 'executable bit changed' : change
   const names = scripts ? `: ${scripts.map((name) => visibleText(name)).join(', ')}` : ''
   return `${visibleText(starts)}${names} (${what})`
 }
 
 /** Such as `.envrc: direnv or autoenv, when you enter the folder (new); and 3 more`. */
-export function laterText(fields: Fields, most = Number.POSITIVE_INFINITY): string {
+export function describeRunsLater(fields: Fields, most = Number.POSITIVE_INFINITY): string {
   const places = readRunsLater(fields)
   const shown = places.slice(0, most)
   const rest = places.length - shown.length + moreRunsLater(fields)
-  const texts = shown.map((each) => `${visibleText(each.file)}: ${startsText(each)}`)
-  return [...texts, ...(rest > 0 ? [`and ${rest} more`] : []), unseenText(fields)]
+  const texts = shown.map((each) => `${visibleText(each.file)}: ${describeTrigger(each)}`)
+  return [...texts, ...(rest > 0 ? [`and ${rest} more`] : []), describeUnchecked(fields)]
     .filter((text) => text !== '')
     .join('; ')
 }
 
-/** What was not looked at, as there are too many; empty if all was. */
-export function unseenText(fields: Fields): string {
-  const unseen = fields?.unseen
-  return typeof unseen === 'number' && unseen > 0
-    ? `${counted(unseen, 'folder')} not looked at`
+/** How much was not checked; empty if all was. */
+export function describeUnchecked(fields: Fields): string {
+  const count = fields?.unseen
+  return typeof count === 'number' && count > 0
+    ? `${counted(count, 'place')} not checked (too many folders, or a read error)`
     : ''
 }

@@ -6,7 +6,7 @@ import { baseText, comparedText, testsBeforeText } from '../model/before-text.ts
 import { shownState } from '../model/case-folder.ts'
 import { outcomeLabel } from '../model/outcomes.ts'
 import { pictureText } from '../model/picture.ts'
-import { laterText } from '../model/runs-later.ts'
+import { describeRunsLater } from '../model/runs-later.ts'
 import { type FileChange, providerText, type Session } from '../model/session.ts'
 import { durationsText, sessionDurations, stepsTime } from '../model/session-durations.ts'
 import { failureText } from '../model/session-failure.ts'
@@ -41,7 +41,7 @@ export function sessionFacts({ session, approved }: SessionReport): Fact[] {
   const [base, before] = [baseOf(trail), testsBefore(trail)]
   const changes = before?.compared ? comparedText(before.compared) : ''
   const spent = durationsText({ ...sessionDurations(trail), steps_ms: stepsTime(session) })
-  const later = laterText(lastOf(trail, 'runs_later')?.fields)
+  const later = describeRunsLater(lastOf(trail, 'runs_later')?.fields)
   const by = approved?.who ? ` by ${approved.who}` : ''
   return [
     ['Provider', providerText(session)],

@@ -36,7 +36,7 @@ type WorkOutcome = WorkResult &
     plan: string
     folderDiff: FolderDiff
     workdir: string
-    /** What it left that starts by itself later. */
+    /** What other programs run later because of it. */
     left: readonly NewTrailLine[]
     /** A note about what it put into git below the memory root; empty without any. */
     committed: string

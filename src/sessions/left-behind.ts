@@ -1,6 +1,6 @@
 /**
- * What a run leaves for later (docs/sessions.md): what starts by itself outside of its walls is listed in its evidence,
- * and a run that makes git read its configuration from elsewhere is ended.
+ * What a run leaves for later (docs/sessions.md): its evidence lists what other programs run outside its sandbox, and a run
+ * that makes git read its configuration from elsewhere is ended.
  */
 
 import { homedir } from 'node:os'
@@ -15,7 +15,8 @@ import {
   setAside,
   watchForRedirects,
 } from '../snapshots/git-redirects.ts'
-import { foldersOnPath, laterPlaces, namedByGit } from '../snapshots/later-places.ts'
+import { findConfiguredPaths, foldersOnPath } from '../snapshots/later-paths.ts'
+import { findLaterPlaces } from '../snapshots/later-places.ts'
 import { type LeftNote, openLeftNotes } from '../snapshots/left-notes.ts'
 import type { SessionDeps } from './deps.ts'
 import type { IsolatedWork } from './isolation.ts'
@@ -23,7 +24,7 @@ import type { Job } from './jobs.ts'
 import { appendLine } from './run-recorder.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
-/** How many places with one starter the audit trail lists. */
+/** How many places with one trigger the audit trail lists. */
 const MAX_OF_ONE = 12
 const MAX_BYTES_OF_ONE = 8 * 1024
 
@@ -64,10 +65,10 @@ export async function watchLeft(
     isGitKept: isolated === null,
     path: foldersOnPath(environment.PATH ?? '', workdir),
     home,
-    named: await namedByGit(workdir),
+    named: await findConfiguredPaths(workdir),
   }
   const folders = await foldersWithoutRedirect(workdir)
-  const note: LeftNote = { scope, before: await laterPlaces(scope), folders }
+  const note: LeftNote = { scope, before: await findLaterPlaces(scope), folders }
   await openLeftNotes(state.root).write(job.session_id, note)
   const stop = new AbortController()
   let why: string | null = null
@@ -88,18 +89,18 @@ export async function watchLeft(
   }
   const onError = (error: unknown) =>
     deps.log(`the git folder of ${workdir} cannot be watched: ${String(error)}`)
-  const watch = watchForRedirects(folders, { onSign: () => void look(true), onError })
+  const watch = await watchForRedirects(folders, { onSign: () => void look(true), onError })
   return {
     signal: stop.signal,
     look: () => look(false),
     async end() {
       await look(false)
-      watch.close()
+      await watch.close()
       const found = await describeRedirects(deps, job, note)
       return { lines: await laterLines(deps, job, note), why: found ?? why }
     },
     async close() {
-      watch.close()
+      await watch.close()
       await looking
     },
   }
@@ -166,16 +167,16 @@ async function laterLines(
   { case_id, session_id }: Run,
   { scope, before }: Pick<LeftNote, 'scope' | 'before'>,
 ): Promise<NewTrailLine[]> {
-  const after = await laterPlaces(scope)
+  const after = await findLaterPlaces(scope)
   const { trail } = sessionOf(await deps.store.read(case_id), session_id)
   // in mounts the run could not write there
   const isWalled = Array.isArray(lastOf(trail, 'guarded')?.fields.writes)
   const found = [
-    ...runsLater(before.own, after.own),
-    ...(isWalled ? [] : runsLater(before.home, after.home)),
+    ...runsLater(before.inWorkdir, after.inWorkdir),
+    ...(isWalled ? [] : runsLater(before.inHome, after.inHome)),
   ]
-  const unseen = Math.max(before.unseen, after.unseen)
-  if (found.length === 0 && unseen === 0) return []
+  const unchecked = Math.max(before.unchecked, after.unchecked)
+  if (found.length === 0 && unchecked === 0) return []
   const places = firstOfEach(found)
   const line = newLine('runs_later', {
     places: places.map(({ scripts, ...place }) => ({
@@ -183,7 +184,7 @@ async function laterLines(
       ...(scripts && { scripts: scripts.slice(0, MAX_SCRIPTS) }),
     })),
     more: found.length - places.length || undefined,
-    unseen: unseen || undefined,
+    unseen: unchecked || undefined,
   })
   return [line]
 }

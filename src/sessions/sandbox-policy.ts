@@ -18,7 +18,7 @@ import { repositoryFolders } from '../snapshots/repository-state.ts'
 import { allStateFolders } from '../state/state-folder.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
-import { makeGitDoors } from './git-doors.ts'
+import { makeProtectedPaths } from './git-protected-paths.ts'
 import { hostsOf, mustHaveRuntime, type Reach, withHosts } from './hosts.ts'
 import type { IsolatedWork } from './isolation.ts'
 import {
@@ -191,7 +191,7 @@ async function foldersFor(
 ) {
   const places = placesFor(deps, { workdir, runFolder: run.path, agent, isolated, settings })
   await makePlaces(places)
-  if (!isolated) await makeGitDoors(workdir)
+  if (!isolated) await makeProtectedPaths(workdir)
   const devices =
     process.geteuid?.() === 0
       ? await makeDeviceFolder(await run.inner(agent ? 'agent-dev' : 'dev'))

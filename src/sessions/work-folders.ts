@@ -14,7 +14,7 @@ import type { SandboxFolders, SandboxView } from '../runners/process/sandbox-pla
 import { findRepositoryFolders } from '../snapshots/repository-state.ts'
 import { allStateFolders } from '../state/state-folder.ts'
 import { runGit } from '../workspace/git/git-command.ts'
-import { gitDoors } from './git-doors.ts'
+import { findProtectedPaths } from './git-protected-paths.ts'
 
 export interface WorkPlaces {
   root: string
@@ -145,7 +145,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
   const services = runtime && isAbsolute(runtime) ? await named([runtime]) : []
   const others = await named(places.others.flatMap(({ paths }) => paths))
   const repository = await repositoryOf(workdir)
-  const doors = isolated ? [] : await gitDoors(workdir)
+  const protectedPaths = isolated ? [] : await findProtectedPaths(workdir)
   const programs = await named([OWN_FOLDER, ...PROGRAM_CACHES.map((path) => `~/${path}`)])
   const isRecordHidden = !(await tracksFiles(workdir, memoryRoot))
   const temporary = await named(temporaryOf(environment))
@@ -161,7 +161,7 @@ export async function workFolders(places: WorkPlaces): Promise<WorkFolders> {
         home,
         memoryRoot,
         ...(isolated?.closed ?? []),
-        ...doors,
+        ...protectedPaths,
         ...programs.filter((path) => !isWithin(path, workdir)),
         ...(isRoot ? OF_ROOT : []),
       ].filter((path) => !record.includes(path)),

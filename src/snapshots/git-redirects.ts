@@ -4,9 +4,10 @@
  * new one is moved away as soon as it is there.
  */
 
-import { type FSWatcher, watch } from 'node:fs'
+import { once } from 'node:events'
 import { lstat, readlink, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { watch } from 'chokidar'
 import { hasCode } from '../files/errno.ts'
 import { kindsNow } from '../files/folder-names.ts'
 import { existingPaths } from '../files/real-path.ts'
@@ -29,26 +30,27 @@ export async function foldersWithoutRedirect(workdir: string): Promise<UnlinkedF
 }
 
 /** Calls back when one of these folders may have got a redirect. */
-export function watchForRedirects(
+export async function watchForRedirects(
   folders: readonly UnlinkedFolder[],
   { onSign, onError }: { onSign: () => void; onError: (error: unknown) => void },
-): { close(): void } {
-  const watches: FSWatcher[] = []
-  for (const { path } of folders) {
-    try {
-      const watcher = watch(path, (_, name) => {
-        if (name === null || name === NAME) onSign()
-      })
-      watches.push(watcher.on('error', onError))
-    } catch (error) {
-      onError(error)
-    }
+): Promise<{ close(): Promise<void> }> {
+  const paths = new Set(folders.map(({ path }) => path))
+  const watcher = watch([], {
+    depth: 0,
+    followSymlinks: false,
+    ignored: (path) => !paths.has(path) && basename(path) !== NAME,
+    ignoreInitial: true,
+  })
+  watcher.on('error', onError)
+  // its other events come only after it has read the folder
+  watcher.on('raw', (_, name) => {
+    if (!name || basename(name) === NAME) onSign()
+  })
+  if (paths.size > 0) {
+    watcher.add([...paths])
+    await once(watcher, 'ready')
   }
-  return {
-    close() {
-      for (const each of watches) each.close()
-    },
-  }
+  return watcher
 }
 
 /** Moves the redirect of a folder away, within the folder; false if there is none. */

@@ -16,9 +16,9 @@ const NOTE = z.object({
     isGitKept: z.boolean(),
     path: paths,
     home: z.string().min(1),
-    named: paths,
+    named: paths.nullable(),
   }),
-  before: z.object({ own: places, home: places, unseen: z.number() }),
+  before: z.object({ inWorkdir: places, inHome: places, unchecked: z.number() }),
   /** The git folders that the run must not redirect. */
   folders: z.array(z.object({ path: z.string().min(1), name: z.string() })),
 })

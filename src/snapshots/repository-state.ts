@@ -97,7 +97,7 @@ function add(state: State, name: string, value: string | null): void {
   if (value !== null) state.set(name, [state.get(name), value].filter(Boolean).join(' '))
 }
 
-/** An empty one says the same as none: a run makes one that stays (git-doors.ts). */
+/** An empty one says the same as none: a run makes one that stays (git-protected-paths.ts). */
 async function addFile(state: State, name: string, path: string): Promise<void> {
   const content = await contentAt(path, '', {})
   if (!content?.endsWith(EMPTY_BLOB)) add(state, name, content)

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { starterOf } from '../../src/model/later-table.ts'
-import { runsLater, scriptsStamp, startsText } from '../../src/model/runs-later.ts'
+import { findTrigger, HOME_PLACES } from '../../src/model/later-table.ts'
+import { describeTrigger, runsLater, stampPackage } from '../../src/model/runs-later.ts'
 
 const STARTS: Record<string, RegExp> = {
   'sub/.gitattributes .gitmodules': /^git/,
@@ -36,9 +36,10 @@ const STARTS: Record<string, RegExp> = {
 
 t.test('what starts a file by its place', async (t) => {
   for (const [paths, starts] of Object.entries(STARTS))
-    for (const path of paths.split(' ')) t.match(starterOf(path), starts, path)
+    for (const path of paths.split(' ')) t.match(findTrigger(path), starts, path)
   const others = ['src/a.ts', 'README.md', 'env', 'x.envrc', 'github/workflows/a.yml', 'a/main.py']
-  for (const path of others) t.equal(starterOf(path), null, path)
+  for (const path of others) t.equal(findTrigger(path), null, path)
+  for (const path of HOME_PLACES) t.ok(findTrigger(path.replace(/\/$/, '/x')), path)
 })
 
 t.test('what differs', async (t) => {
@@ -63,14 +64,20 @@ t.test('what differs', async (t) => {
   )
 })
 
-t.test('of a package.json only the scripts count', async (t) => {
-  const starts = 'npm, pnpm, yarn or bun, by the names of these scripts'
-  const at = (scripts: object) => ({
-    'package.json': { stamp: scriptsStamp({ ...scripts }), starts },
-  })
-  const [found] = runsLater(at({ a: '1', b: '1', c: '1' }), at({ a: '1', b: '2', d: '1' }))
-  t.equal(found && startsText(found), `${starts}: b, c, d (changed)`)
-  t.strictSame(runsLater({}, at({})), [])
-  const broken = { 'package.json': { stamp: '- 123', starts } }
-  t.match(runsLater(at({}), broken), [{ change: 'changed', scripts: null }])
-})
+t.test(
+  'of a package.json count the scripts, and fields by which tools run or fetch programs',
+  async (t) => {
+    const starts = 'npm, pnpm, yarn, bun or a git hook, by these scripts and fields'
+    const at = (json: object) => ({
+      'package.json': { stamp: stampPackage(JSON.stringify(json))!, starts },
+    })
+    const before = at({ scripts: { a: '1', b: '1', bin: '1' }, bin: 'a', version: '1' })
+    const after = at({ scripts: { a: '1', b: '2', bin: '1', d: '1' }, bin: 'b', husky: {} })
+    const [found] = runsLater(before, after)
+    t.equal(found && describeTrigger(found), `${starts}: b, d, bin, husky (changed)`)
+    t.strictSame(runsLater({}, at({})), [])
+    t.strictSame([stampPackage('{'), stampPackage('null'), stampPackage('[]')], [null, null, null])
+    const broken = { 'package.json': { stamp: '- 123', starts } }
+    t.match(runsLater(at({}), broken), [{ change: 'changed', scripts: null }])
+  },
+)

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -75,13 +76,15 @@ t.test('in mounts, what is missing of that cannot be made', async (t) => {
   git(service.root, 'init', '-q', '--bare', '.git/modules/lib')
   for (const folder of [dotGit, join(dotGit, 'modules/lib')])
     rmSync(join(folder, 'hooks'), { recursive: true })
+  symlinkSync('../githooks', join(dotGit, 'hooks'))
   const state = () => repositoryState(service.root, { exclude: [] })
   const before = await state()
   const script = `set +e
 for each in .git .git/modules/lib
 do mkdir -p $each/hooks; printf 'touch x' > $each/hooks/post-commit
-rm -f $each/config.worktree; echo mine > $each/config.worktree; done
-cat .git/hooks/* .git/modules/lib/hooks/* .git/config.worktree .git/modules/lib/config.worktree; true`
+for file in config.worktree objects/info/alternates; do rm -f $each/$file; echo mine > $each/$file; done; done
+mkdir githooks; echo 'touch x' > githooks/post-commit
+for each in .git .git/modules/lib; do cat $each/hooks/* $each/config.worktree $each/objects/info/alternates; done; true`
   const { session } = await ran(service, step(script))
   t.match(session, { state: 'complete', runs_later: [] }, session.output)
   t.notMatch(session.output, /mine|touch x/)

@@ -1,7 +1,7 @@
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { counted } from '../../model/amounts.ts'
 import { baseText, comparedParts, testsBeforeText } from '../../model/before-text.ts'
-import { startsText } from '../../model/runs-later.ts'
+import { describeTrigger } from '../../model/runs-later.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { runName } from '../../model/session-usage.ts'
 import { usageText } from '../../model/usage.ts'
@@ -105,16 +105,18 @@ function printWorktree({ color, print }: ReadContext['terminal'], session: Sessi
   else print(`  ${color.dim(`casefile worktree apply ${case_id.slice(0, 8)} ${number}`)}\n`)
 }
 
-/** What starts by itself later, outside of the walls of the run. */
+/** Files that other programs may run later, outside the sandbox. */
 function printRunsLater(
   { color, print, width }: ReadContext['terminal'],
   { runs_later: places, runs_later_more: more }: SessionJson,
 ): void {
   if (places.length === 0) return
-  print(`\n${color.bold('Runs later')}  outside of the walls\n`)
+  print(
+    `\n${color.bold('Runs later')}  added, changed or removed, and run by others outside the sandbox\n`,
+  )
   const rows = places.map((place) => [
     { text: `  ${visibleText(place.file)}` },
-    { text: startsText(place), paint: color.yellow },
+    { text: describeTrigger(place), paint: color.yellow },
   ])
   print(table(rows, { width: width(), cuts: [[1, 12]] }))
   if (more > 0) print(`  and ${more} more\n`)

@@ -31,11 +31,11 @@ const runsLater = z.object({
   change: z
     .enum(['new', 'changed', 'mode', 'deleted'])
     .describe('`mode`: only whether it is an executable changed.'),
-  starts: z.string().describe('What starts it, and when.'),
+  starts: z.string().describe('What runs it, and when.'),
   scripts: z
     .array(z.string())
     .nullable()
-    .describe('The changed scripts of a package.json; else null.'),
+    .describe('The changed scripts and fields of a package.json; else null.'),
 })
 
 /** What the operator should look at first in what a session did. */
@@ -46,7 +46,7 @@ export const runFindings = {
   runs_later: z
     .array(runsLater)
     .describe(
-      'What its run left that starts by itself later, outside of its walls: facts, not verdicts. Also files that git ignores. Of many with one starter only the first.',
+      'The files that its run added, changed or deleted and that other programs may run later, outside the sandbox: facts, not verdicts. Also files that git ignores. Of many with one trigger only the first.',
     ),
   runs_later_more: count.describe('How many more there are.'),
   out_of_scope: z

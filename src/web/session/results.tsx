@@ -7,7 +7,7 @@ import {
   refusedCount,
   refusedText,
 } from '../../model/refused-actions.ts'
-import { startsText, unseenText } from '../../model/runs-later.ts'
+import { describeTrigger, describeUnchecked } from '../../model/runs-later.ts'
 import { outOfScopeFiles } from '../../model/scope.ts'
 import { runName } from '../../model/session-usage.ts'
 import { objectionTo } from '../../model/support.ts'
@@ -141,27 +141,28 @@ export function BaseCard({ data }: { data: SessionPageData }) {
   )
 }
 
-/** What starts by itself later, outside of the walls of the run. */
+/** Files that other programs may run later, outside the sandbox. */
 export function LaterCard({ data }: { data: SessionPageData }) {
   const { runs_later: places, runs_later_more: more } = data.json
-  const unseen = unseenText(lastOf(data.session.trail, 'runs_later')?.fields)
-  if (places.length === 0 && unseen === '') return null
+  const unchecked = describeUnchecked(lastOf(data.session.trail, 'runs_later')?.fields)
+  if (places.length === 0 && unchecked === '') return null
   return (
     <section class="card" id="runs-later" aria-labelledby="runs-later-title">
       <h2 id="runs-later-title">Runs later</h2>
       <p class="muted small">
-        The run left what other programs start, without its walls. Look at it before you work in the
-        folder.
+        The run added, changed or removed these files. Other programs may run them later, outside
+        the sandbox. Review them before you work in this folder.
       </p>
       <ul class="file-names">
         {places.map((place) => (
           <li>
-            <code>{visibleText(place.file)}</code> <span class="small">{startsText(place)}</span>
+            <code>{visibleText(place.file)}</code>{' '}
+            <span class="small">{describeTrigger(place)}</span>
           </li>
         ))}
       </ul>
       {more > 0 && <p class="muted small">and {more} more</p>}
-      {unseen !== '' && <p class="muted small">{unseen}</p>}
+      {unchecked !== '' && <p class="muted small">{unchecked}</p>}
     </section>
   )
 }
