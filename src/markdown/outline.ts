@@ -55,6 +55,7 @@ export function shortOutline(
   let fence: string | null = null
   let isInItem = false
   for (const { text, start, next } of linesOf(body)) {
+    if (text === '') continue // there may be millions
     if (fence !== null) {
       if (closesFence(text, fence)) fence = null
       continue
