@@ -343,6 +343,7 @@ t.test('a run after which git cannot be asked fails, and says so once', async (t
   if (!/guard=mount/.test(file)) return t.pass('skipped: there are no mounts here')
   t.equal(session.state, 'failed')
   t.match(session.output, 'the service could not check what the run put into git; review it ')
+  await service.close() // all that the run logs is there
   const logged = service.log.filter((line) => line.includes('could not check what the run'))
   t.match(logged, { length: 1 })
 })
