@@ -307,6 +307,14 @@ t.test('many sessions and much proof', async (t) => {
     t.equal(html.match(/<pre class="excerpt/g)?.length, 25)
   })
 
+  await t.test('of a note of megabytes the beginning', async (t) => {
+    const { id } = await app.newCase()
+    writeFileSync(app.file(id, 'history.md'), `${'a\u0301'.repeat(1_000_000)}end\n`)
+    const html = await pageOf(`/case/${id}`)
+    t.match(html, 'The rest is only in the file.')
+    t.ok(html.length < 1_000_000 && !html.includes('\u0301end'))
+  })
+
   await t.test('of a long content the first and last lines', async (t) => {
     for (const [count, eol, shown] of [
       [14, '\n', [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]],

@@ -91,10 +91,12 @@ export function ShowMore<T>({ id, items, limit, label, list }: ShowMoreProps<T>)
 }
 
 const MAX_CHARACTERS = 500
+/** A longer text, which only a file can have, would delay every request. */
+const MAX_TEXT = 100_000
 
 /** A text that a person wrote; the end of a long one is behind a click. */
 export function LongText({ text, class: name, id }: { text: string; class: string; id?: string }) {
-  const shown = visibleProse(text)
+  const shown = visibleProse(text.slice(0, MAX_TEXT).toWellFormed())
   if (shown.length <= MAX_CHARACTERS + 80) {
     return (
       <p class={name} dir={directionOf(shown)}>
@@ -109,6 +111,7 @@ export function LongText({ text, class: name, id }: { text: string; class: strin
         <span class="long-text-toggle" />
       </summary>
       <p dir={directionOf(shown)}>{shown}</p>
+      {text.length > MAX_TEXT && <p class="small muted">The rest is only in the file.</p>}
     </details>
   )
 }
