@@ -98,7 +98,7 @@ for (const fields of [{}, { isolation }])
     const { service, sprung, isSprung } = await scene(t, true)
     const script = `here=$(git rev-parse --git-dir); cp -r "$here" .g
 printf '#!/bin/sh\necho >> ${sprung}' > .g/evil; chmod +x .g/evil
-git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > .g/link; mv .g/link "$here/commondir"
+git config -f .g/config core.fsmonitor "$PWD/.g/evil"; echo ../.g > "$here/link"; mv "$here/link" "$here/commondir"
 exec sleep 1000`
     const { session, ref, events } = await ran(service, step(script), { fields })
     t.match(session, {
