@@ -35,7 +35,7 @@ interface HookLine {
 
 /**
  * The line is short, as an agent shows it to its model, and denies by itself: if it fails or is missing, most agents
- * run the tool.
+ * run the tool. The shell has its path, as a run may write in a folder on the agent's PATH, such as `node_modules/.bin`.
  */
 export function hookCommand(
   { root, script, isUser, isShared, isStrict }: HookTarget,
@@ -43,7 +43,7 @@ export function hookCommand(
 ): string {
   const words = [agent, kind, ...(isStrict ? ['strict'] : []), ...(isUser ? ['user'] : []), ...more]
   const file = isShared ? SHARED_SCRIPT : quoteForShell(script)
-  const call = `sh ${file} ${words.join(' ')}`
+  const call = `/bin/sh ${file} ${words.join(' ')}`
   if (kind !== 'gate') return `${call} || :`
   const line = `${NOT_IN_RUN}${call} || printf '%s' ${quoteForShell(denial)}`
   if (!isUser) return line
@@ -67,11 +67,11 @@ export function denialReason({ root, isShared }: HookTarget): string {
   return `Casefile does not answer. Start it with: casefile serve (in ${where})`
 }
 
-/** Whether a line runs nothing but the script, however its end was changed. */
+/** Whether a line runs nothing but the script, however its end was changed. Earlier versions wrote `sh`. */
 export function isPlainCommand(command: string, script: string): boolean {
   const own = command.startsWith(NOT_IN_RUN) ? command.slice(NOT_IN_RUN.length) : command
   const call = [quoteForShell(script), SHARED_SCRIPT]
-    .map((file) => `sh ${file} `)
+    .flatMap((file) => [`/bin/sh ${file} `, `sh ${file} `])
     .find((each) => own.startsWith(each))
   return call !== undefined && PLAIN.test(own.slice(call.length))
 }

@@ -5,6 +5,7 @@ import { readJsonFile } from '../files/json-file.ts'
 import { isWithin } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 import { asRecord } from '../runners/agents/unknown-record.ts'
+import { SYSTEM_FOLDERS } from '../runners/hooks/hook-script.ts'
 import { findProgram } from '../runners/process/find-program.ts'
 import type { AgentHooks, Homes, Place } from './agent-hooks.ts'
 import { HOOK_AGENTS, hookTarget, workspaceKey } from './agents.ts'
@@ -57,7 +58,8 @@ export async function hooksReport(places: HookPlaces): Promise<HooksReport> {
     const where = { path: environment.PATH, cwd: root }
     if ((await findProgram(agent.program, where)) !== null) missing.push(agent.id)
   }
-  const hasCurl = (await findProgram('curl', { path: environment.PATH, cwd: root })) !== null
+  const path = `${SYSTEM_FOLDERS}:${environment.PATH ?? ''}`
+  const hasCurl = (await findProgram('curl', { path, cwd: root })) !== null
   const warnings =
     hooks.length > 0 && !hasCurl
       ? ['curl is not on the PATH, so the hooks deny every tool. Install curl.']

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
 import { readRegular } from '../files/safe-read.ts'
-import { CLIENT_SECRET } from '../runners/hooks/hook-script.ts'
+import { CLIENT_SECRET, SYSTEM_FIRST } from '../runners/hooks/hook-script.ts'
 import { quoteForShell } from '../runners/hooks/shell-quote.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { findProgram } from '../runners/process/find-program.ts'
@@ -34,7 +34,7 @@ export interface Scenes {
 }
 
 /** The hook's script needs these, besides curl. */
-const PROGRAMS = ['sh', 'cat', 'sleep']
+const PROGRAMS = ['cat', 'sleep']
 const MAX_BYTES = 1024 * 1024
 
 /** The hooks of agents go on meanwhile: each scene has copies of the files that the hooks read. */
@@ -79,6 +79,18 @@ export async function openScenes({ root, stateDir, environment }: HookPlaces): P
     }
   }
 
+  /** The service answers there, but nothing can ask it. */
+  async function withoutCurl(): Promise<Pick<Scene, 'redirect' | 'env'>> {
+    const scene = await copies('curl', nowhere)
+    const at = scene.env.XDG_STATE_HOME!
+    for (const name of ['headers', 'service', 'url']) {
+      await copy(join(files.folder, name), join(at, name))
+    }
+    await copy(files.script, join(at, 'hook'), (text) => text.replace(SYSTEM_FIRST, ''))
+    const PATH = await programsOnly(join(folder, 'bin'), env.PATH)
+    return { ...scene, env: { ...scene.env, PATH } }
+  }
+
   const same = (text: string) => text
   return {
     served: { when: null, isOfShell: false, redirect: same, env },
@@ -94,8 +106,7 @@ export async function openScenes({ root, stateDir, environment }: HookPlaces): P
       {
         when: 'curl is missing',
         isOfShell: true,
-        redirect: same,
-        env: { ...env, PATH: await programsOnly(join(folder, 'bin'), env.PATH) },
+        ...(await withoutCurl()),
       },
     ],
     folder,
@@ -119,9 +130,9 @@ async function programsOnly(folder: string, path: string | undefined): Promise<s
   return folder
 }
 
-async function copy(from: string, to: string): Promise<void> {
+async function copy(from: string, to: string, edit = (text: string) => text): Promise<void> {
   const read = await readRegular(from, { maxBytes: MAX_BYTES })
   if (!read.ok) return
   await makeFolder(dirname(to), 0o700)
-  await writeDurable(to, read.bytes, { mode: 0o600 })
+  await writeDurable(to, Buffer.from(edit(read.bytes.toString())), { mode: 0o600 })
 }

@@ -249,17 +249,20 @@ t.test('an older version of the hooks is told, and replaced', async (t) => {
   const cli = personWithAgents(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
   const records = join(cli.env.CASEFILE_STATE_DIR, 'hooks', 'installed.json')
-  const old = cli.read(LOCAL).replaceAll('"timeout": 30\n', '"timeout": 29\n')
-  writeFileSync(cli.path(LOCAL), old)
-  const status = async () => (await cli.run('hooks', 'status', '--json')).json.hooks[0].installed
-  t.equal(await status(), 'changed')
+  writeFileSync(cli.path(LOCAL), cli.read(LOCAL).replaceAll('/bin/sh ', 'sh '))
+  const hooks = async () => (await cli.run('hooks', 'status', '--json')).json.hooks[0]
+  const { installed, hooks_sha256 } = await hooks()
+  t.equal(installed, 'changed')
+  const record = readFileSync(records, 'utf8')
+  writeFileSync(records, record.replace(/(?<="hooks_sha256": ?")[^"]+/, hooks_sha256))
+  t.match(await cli.run('hooks', 'status'), { stdout: /its hooks are of an older version/ })
   writeFileSync(records, '{}')
   t.match(await cli.run('hooks', 'status'), {
     stdout: /changed by hand.*hooks install claude --local/s,
   })
   await cli.run('hooks', 'install', 'claude', '--yes')
-  t.equal(await status(), 'current')
-  t.notMatch(cli.read(LOCAL), '"timeout": 29')
+  t.match(await hooks(), { installed: 'current' })
+  t.notMatch(cli.read(LOCAL), / sh '|"sh '/)
 })
 
 t.test('a file that needed trust keeps it, and only then', async (t) => {

@@ -139,7 +139,7 @@ t.test('run starts an agent with hooks that are installed nowhere', async (t) =>
   t.match(await cli.run('run', 'codex', '--', 'resume'), { code: 7 })
   const codex = words()
   t.strictSame(codex.slice(0, 3), ['--disable', 'daemon_auto_start', '-c'])
-  t.match(codex[3], /^hooks\.SessionStart=\[\{hooks=\[\{type="command",command="sh '/)
+  t.match(codex[3], /^hooks\.SessionStart=\[\{hooks=\[\{type="command",command="\/bin\/sh '/)
   t.match(codex.at(-2), /^hooks\.state=\{"\/<session-flags>\/config\.toml:session_start:0:0"=/)
   t.equal(codex.at(-1), 'resume')
   t.equal(readFileSync(join(cli.home, 'case'), 'utf8'), '')

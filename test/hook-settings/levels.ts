@@ -219,7 +219,7 @@ const CHANGES: Changed[] = [
     }),
   ).to('recorded_only', /./),
   changed('only the denial', 'claude', (found) =>
-    found.replace(/sh [^|]* gate \$PPID \|\| /, ''),
+    found.replace(/\/bin\/sh [^|]* gate \$PPID \|\| /, ''),
   ).to('denies_all', /^Read and Bash would not/),
   // a failure denies, so only what ends well lets the tool run
   changed('|| true', 'copilot', (found) => found.replace(GATE, ' || true')).to(
@@ -286,7 +286,7 @@ t.test('commands of a project that nobody trusted are not run', async (t) => {
 
 t.test('a line is plain only if it runs nothing else', async (t) => {
   const script = "/it's/state/hooks/hook"
-  const call = String.raw`sh '/it'\''s/state/hooks/hook' claude gate strict user $PPID`
+  const call = String.raw`/bin/sh '/it'\''s/state/hooks/hook' claude gate strict user $PPID`
   for (const end of [
     '',
     ' || true',
@@ -296,6 +296,7 @@ t.test('a line is plain only if it runs nothing else', async (t) => {
     ` || printf '%s' 'a'\\''b'`,
   ]) {
     t.ok(isPlainCommand(call + end, script), end)
+    t.ok(isPlainCommand(call.replace('/bin/', '') + end, script), 'of an earlier version')
     t.ok(isPlainCommand(`[ -n "$CASEFILE_RUN" ] || ${call}${end}`, script), end)
   }
   for (const end of [
@@ -311,7 +312,7 @@ t.test('a line is plain only if it runs nothing else', async (t) => {
   ]) {
     t.notOk(isPlainCommand(call + end, script), end)
   }
-  t.notOk(isPlainCommand("sh '/tmp/hooks/hook' claude gate", script), 'another script')
+  t.notOk(isPlainCommand("/bin/sh '/tmp/hooks/hook' claude gate", script), 'another script')
   t.notOk(isPlainCommand(`evil; ${call}`, script))
 })
 

@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
@@ -8,9 +16,16 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
+import { claudeHooks } from '../../src/hook-settings/claude.ts'
 import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
 import { opencodeHooks } from '../../src/hook-settings/opencode.ts'
-import { CLIENT_SECRET, hookScript, SERVER_SECRET } from '../../src/runners/hooks/hook-script.ts'
+import {
+  CLIENT_SECRET,
+  HOOK_FINDER,
+  hookScript,
+  SERVER_SECRET,
+  SYSTEM_FIRST,
+} from '../../src/runners/hooks/hook-script.ts'
 import { announceToHooks, newSecrets } from '../../src/state/hook-files.ts'
 
 /** What denies a call, by the agent whose settings have the line. */
@@ -43,10 +58,9 @@ function installed(t: Test) {
   const root = join(folder, 'work')
   const hooks = join(folder, 'state', 'hooks')
   const script = join(hooks, 'hook')
-  writeFileSync(script, hookScript({ root, gitFolder: null }))
   // a plan is asked about again each second, for a minute
+  writeFileSync(script, hookScript({ root, gitFolder: null }).replace('sleep 1', ':'))
   const bin = join(folder, 'bin')
-  writeFileSync(join(bin, 'sleep'), '#!/bin/sh\n', { mode: 0o755 })
   const target: HookTarget = { root, script, isUser: false, isShared: false, isStrict: false }
 
   async function serve(answer: RequestListener, { isKnown = true } = {}) {
@@ -158,13 +172,39 @@ t.test('a gate line denies if the answer is cut off or never comes', async (t) =
 })
 
 t.test('a gate line denies without curl', async (t) => {
-  const { bin, allDeny } = installed(t)
-  const only = join(bin, 'only')
-  mkdirSync(only)
-  for (const name of ['sh', 'cat']) symlinkSync(`/bin/${name}`, join(only, name))
-  await allDeny('no curl', { path: only })
-  rmSync(join(only, 'cat'))
-  await allDeny('no cat either', { path: only })
+  const { bin, target, allDeny } = installed(t)
+  const script = readFileSync(target.script, 'utf8').replace(SYSTEM_FIRST, '')
+  writeFileSync(target.script, script)
+  symlinkSync('/bin/cat', join(bin, 'cat'))
+  await allDeny('no curl', { path: bin })
+  rmSync(join(bin, 'cat'))
+  await allDeny('no cat either', { path: bin })
+})
+
+t.test('a gate line starts no program that a run can put on the PATH', async (t) => {
+  const { folder, root, bin, target, serve, run, allDeny } = installed(t)
+  for (const name of ['sh', 'curl', 'cat']) {
+    const planted = `#!/bin/sh\necho ${name} >> '${folder}/started'\necho '{}'\n`
+    writeFileSync(join(bin, name), planted, { mode: 0o755 })
+  }
+  const asked: string[] = []
+  await serve(({ url }, response) => {
+    asked.push(url!)
+    response.writeHead(500).end()
+  })
+  await allDeny('planted programs')
+  t.ok(asked.length > LINES.length, 'the service was asked')
+
+  const { script } = target
+  mkdirSync(join(folder, 'casefile', 'hook-places'), { recursive: true })
+  writeFileSync(join(folder, 'casefile', 'hook'), HOOK_FINDER)
+  writeFileSync(join(folder, 'casefile', 'hook-places', 'one'), `${root}\n\n${script}\n`)
+  const shared = claudeHooks.add(null, 'settings.json', { ...target, isShared: true })
+  const before = asked.length
+  const said = await run(`export XDG_STATE_HOME='${folder}'; ${gateLine(shared, 'claude')}`, '{}')
+  t.match(JSON.parse(said), LIKE_CLAUDE, 'hooks of a project')
+  t.equal(asked.length, before + 1)
+  t.notOk(existsSync(join(folder, 'started')))
 })
 
 t.test('the plugin for opencode denies if the service does not answer well', async (t) => {

@@ -20,6 +20,10 @@ export const STOP_WAIT_S = 3600
 export const CLIENT_SECRET = 'X-Casefile-Client-Secret'
 export const SERVER_SECRET = 'X-Casefile-Server-Secret'
 
+/** Where the script looks for curl, cat and sleep before the PATH of the agent: a run cannot write there. */
+export const SYSTEM_FOLDERS = '/usr/bin:/bin:/run/current-system/sw/bin'
+export const SYSTEM_FIRST = `PATH=${SYSTEM_FOLDERS}:$PATH\n`
+
 /** Whether the folder is in the workspace `root` or in a working tree of the repository `git`. */
 const IS_HERE = `is_here() {
   case $PWD/ in "$root"/*) return 0 ;; esac
@@ -55,7 +59,7 @@ export function hookScript({ root, gitFolder }: HookScriptPlace): string {
 #       tell    says nothing without an answer
 #       note    says nothing, and does not wait, except for the end of a plan's dialog
 # user: only sessions in the workspace or in a worktree of its repository count
-root=${quoteForShell(root)}
+${SYSTEM_FIRST}root=${quoteForShell(root)}
 git=${quoteForShell(gitFolder ?? '')}
 agent=$1 kind=$2 sent=$2 strict=$CASEFILE_STRICT user= query= pid=$PPID
 # a line feed and a carriage return: an empty line, after the headers
@@ -165,7 +169,7 @@ ${IS_HERE}
 for place in "\${0%/*}"/hook-places/*; do
   root= git= script=
   { IFS= read -r root && IFS= read -r git && IFS= read -r script; } 2> /dev/null < "$place" || continue
-  is_here && [ -f "$script" ] && exec sh "$script" "$@"
+  is_here && [ -f "$script" ] && exec /bin/sh "$script" "$@"
 done
 exit 1
 `
