@@ -22,7 +22,7 @@ const TABLE: readonly (readonly [trigger: string, patterns: string])[] = [
     TRIGGERS.git,
     '.gitattributes .gitmodules .gitconfig .lfsconfig .config/git/config .config/git/attributes',
   ],
-  [TRIGGERS.hook, '.husky/ .githooks/ .git-hooks/ .git_hooks/ githooks/ git-hooks/'],
+  [TRIGGERS.hook, '.husky/ .githooks/ .git-hooks/ .git_hooks/ .hooks/ githooks/ git-hooks/'],
   [
     'a hook manager, at a commit',
     `.pre-commit-config.yaml .pre-commit-hooks.yaml *lefthook.* lefthook-local.* .lefthook/ .lintstagedrc*
@@ -62,10 +62,11 @@ const TABLE: readonly (readonly [trigger: string, patterns: string])[] = [
   [
     'an editor, when it opens the folder',
     `.vscode/ *.code-workspace .idea/ .run/ .fleet/ .zed/ .devcontainer/ .devcontainer.json .gitpod.yml
-    .replit *.sublime-project .helix/ .theia/ .config/nvim/ .vimrc .exrc .nvimrc .nvim.lua
+    nbproject/ .vs/ .project tsconfig*.json .replit *.sublime-project .helix/ .theia/ .config/nvim/ .vimrc .exrc .nvimrc .nvim.lua
     .lvimrc .local.vimrc .nvim/ .vim/ .dir-locals.el .dir-locals-2.el .emacs.d/ .projectile .kakrc .kakoune/
     .nova/`,
   ],
+  ['another version control system, at its next command', '.hg/hgrc .hgrc .jj/'],
   [
     'a debugger or console, in the folder',
     '.gdbinit .gdbinit-* .lldbinit .pdbrc .ipython/ ipython_config.py .jupyter/ .irbrc .pryrc .rdebugrc .psqlrc .sqliterc .Rprofile .Renviron .iex.exs .ghci',
@@ -117,6 +118,7 @@ const TABLE: readonly (readonly [trigger: string, patterns: string])[] = [
     CMakePresets.json CMakeUserPresets.json meson.build meson_options.txt meson.options configure configure.ac
     Build.PL Makefile.PL Directory.Build.* Directory.Packages.props global.json dotnet-tools.json project.pbxproj *.xcscheme autogen.sh Setup.hs
     Setup.lhs *.cabal stack.yaml cabal.project* *.csproj *.fsproj *.vbproj
+    angular.json package.yaml .czrc .tmuxinator.yml .php-cs-fixer*
     nx.json turbo.json lerna.json rush.json moon.yml .moon/* project.json
     nodemon.json .nodemonrc* .air.toml bacon.toml`,
   ],
@@ -144,7 +146,7 @@ const TABLE: readonly (readonly [trigger: string, patterns: string])[] = [
     'docker or a virtual machine, at the next start',
     `Dockerfile* *.Dockerfile *.dockerfile Containerfile* docker-compose* compose.yml compose.yaml compose.*.yml
     compose.*.yaml docker-bake.* Vagrantfile skaffold.yaml devspace.yaml .ddev/ .lando.yml
-    ansible.cfg`,
+    ansible.cfg *.tf *.tofu terragrunt.hcl dagger.json`,
   ],
   [
     'nix, when you enter the folder or build',

@@ -65,6 +65,11 @@ const PROGRAM_CACHES = [
   'uv/environments-v2',
   'pre-commit',
   'node/corepack',
+  'pipx',
+  'bazelisk',
+  'ms-playwright',
+  'puppeteer',
+  'electron',
 ].map((name) => `.cache/${name}`)
 const SECRETS = ['.ssh', '.aws', '.config/gh', '.gnupg']
 const TEMPORARY = ['/tmp', '/var/tmp', '/dev/shm']

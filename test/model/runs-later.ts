@@ -16,6 +16,7 @@ const STARTS: Record<string, RegExp> = {
   '.vscode/tasks.json sub/.vscode/settings.json a.code-workspace .idea/runConfigurations/a.xml .devcontainer/devcontainer.json .vimrc .nvim.lua':
     /editor/,
   '.gdbinit .irbrc': /debugger/,
+  '.hg/hgrc .jj/repo/config.toml': /version control/,
   'conftest.py tests/conftest.py sitecustomize.py lib/site-packages/a.pth tox.ini': /^Python, when/,
   'setup.py pyproject.toml': /Python packaging/,
   '.npmrc .yarnrc.yml .pnp.cjs composer.json Gemfile': /package manager, at its next/,
@@ -28,7 +29,8 @@ const STARTS: Record<string, RegExp> = {
     /task/,
   'vite.config.ts .eslintrc.cjs gulpfile.js babel.config.json .pylintrc': /as a program/,
   '.github/workflows/a.yml .gitlab-ci.yml .circleci/config.yml Jenkinsfile action.yml': /CI/,
-  'Dockerfile Dockerfile.dev docker-compose.override.yml compose.yaml Vagrantfile': /docker/,
+  'Dockerfile Dockerfile.dev docker-compose.override.yml compose.yaml Vagrantfile main.tf':
+    /docker/,
   'flake.nix shell.nix': /nix/,
   '.env .env.local': /environment/,
   'casefile.md': /Casefile/,
