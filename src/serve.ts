@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
 import { hasMoreThan } from './files/folder-names.ts'
-import { startNothingFrom } from './files/service-program.ts'
 import { requestListener } from './http/request-listener.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
@@ -12,7 +11,6 @@ import { createProgramProcess } from './platform/program-process.ts'
 import type { TimeLimits } from './runners/time-limits.ts'
 import { openService, type Service } from './service.ts'
 import type { ServiceOptions } from './service-options.ts'
-import { writableForRuns } from './sessions/work-folders.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { createOwnerTimeouts, isService } from './state/owner/owner-timeouts.ts'
 import { inTime, stopSignal } from './stopping.ts'
@@ -169,8 +167,6 @@ async function openInBrowser(url: string, log: (line: string) => void): Promise<
 
 /** `casefile serve`: prints the address once it answers, and stops cleanly on SIGINT and SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const { root, environment = process.env } = options
-  startNothingFrom(await writableForRuns({ root, environment }))
   startProgramsBy(createProgramProcess())
   const served = await openOnceFree(options)
   const { url } = served

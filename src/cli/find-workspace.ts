@@ -35,6 +35,11 @@ export async function findWorkspace(choice: WorkspaceOptions): Promise<Folders> 
   )
 }
 
+/** The folder in which a command looks for its workspace. */
+export async function rootOf({ root }: Pick<WorkspaceOptions, 'root'>): Promise<string> {
+  return resolve(root ?? (await nearest(process.cwd())) ?? '.')
+}
+
 async function nearest(from: string): Promise<string | null> {
   for (let folder = resolve(from); ; folder = dirname(folder)) {
     if (await isWorkspace(folder)) return folder

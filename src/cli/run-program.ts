@@ -1,8 +1,10 @@
-import { CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
+import { startNothingFrom } from '../files/service-program.ts'
 import { problemJson } from '../http/problem-json.ts'
 import { AppError } from '../model/app-error.ts'
 import type { ProgramContext } from './command.ts'
 import { complete } from './complete.ts'
+import { rootOf } from './find-workspace.ts'
 import { EXIT, exitCodeOf } from './output/exit-codes.ts'
 import { jsonText } from './output/json.ts'
 import { nextStep } from './output/next-step.ts'
@@ -24,6 +26,7 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
     program.commands.flatMap((each) => [each, ...each.commands]),
     process.env,
   )
+  program.hook('preAction', (_, command) => startNothingOfRuns(command))
   try {
     // with options such as --help, an unknown command name would show the general help
     await program.parseAsync(isUnknown ? argv.slice(0, 3) : argv)
@@ -32,6 +35,13 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
     else if (error instanceof AppError) process.exitCode = report(error, argv)
     else throw error
   }
+}
+
+/** Before a command does anything: it starts no `git` or `unshare` that a run could have put on the PATH. */
+async function startNothingOfRuns(command: Command): Promise<void> {
+  const { writableForRuns } = await import('../sessions/work-folders.ts')
+  const root = await rootOf(command.opts())
+  startNothingFrom(await writableForRuns({ root, environment: process.env }))
 }
 
 function report(error: AppError, argv: readonly string[]): number {

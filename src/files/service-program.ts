@@ -49,13 +49,20 @@ export function servicePath(path: string = process.env.PATH ?? '/usr/bin:/bin'):
 /** The absolute path of a program. Throws an error with the code `ENOENT` that says why there is none. */
 export function serviceProgram(name: string, path?: string): string {
   const whole = path ?? process.env.PATH ?? '/usr/bin:/bin'
+  const found = findServiceProgram(name, whole)
+  if (found === null) throw notFound(name, whole)
+  return found
+}
+
+/** The same; null if there is none. */
+export function findServiceProgram(name: string, whole: string): string | null {
   const key = `${whole}\0${name}`
   const before = known.get(key)
   if (before !== undefined && which.sync(before, { nothrow: true }) !== null) return before
   const folders = servicePath(whole).split(':')
   const files = folders.flatMap((folder) => which.sync(join(folder, name), { nothrow: true }) ?? [])
   const found = files.find((file) => !isOfRun(file))
-  if (found === undefined) throw notFound(name, whole)
+  if (found === undefined) return null
   known.set(key, found)
   return found
 }

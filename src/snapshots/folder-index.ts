@@ -103,7 +103,7 @@ const IGNORED = 'The following paths are ignored by one of your .gitignore files
 
 /** Git names the folders that we exclude if it ignores them too, as the record usually is. */
 function isExpected(line: string, excluded: readonly string[]): boolean {
-  return line === '' || line === IGNORED || line.startsWith('hint: ') || excluded.includes(line)
+  return line === '' || line === IGNORED || excluded.includes(line)
 }
 
 const ADD = ['add', '--all', '--ignore-errors', '--no-warn-embedded-repo', '--']

@@ -6,6 +6,7 @@ import {
   type GitOutput,
   gitText,
   runGit,
+  runProgramObjection,
 } from '../workspace/git/git-command.ts'
 import type { MemoryKind } from '../workspace/git/memory-kind.ts'
 import { isRecordPath } from '../workspace/record-paths.ts'
@@ -45,6 +46,7 @@ export async function openRecordGit(
   const below = relative(top, memoryRoot)
   if (below !== '' && (await isIgnored(memoryRoot)))
     throw notStored('the folder is ignored by the git repository around it')
+  if (programs.hasPrograms) await mustStartNothingOfRuns(top, [gitDir, resolve(memoryRoot, common)])
   const run: RecordGit['run'] = (args, options) =>
     runGit(args, { ...options, ...programs, cwd: top })
   return {
@@ -56,6 +58,15 @@ export async function openRecordGit(
     text: (args, options) => gitText(args, { ...options, ...programs, cwd: top }),
     find: (revision) => findRevision(run, revision),
   }
+}
+
+async function mustStartNothingOfRuns(top: string, gitFolders: readonly string[]): Promise<void> {
+  const objection = await runProgramObjection(top, gitFolders)
+  if (objection === null) return
+  throw new SyncStop(
+    'program_of_run',
+    `The configuration of git names a program that Casefile does not start: ${objection}. Nothing was done. Move it to a place outside of the workspace, the caches and temporary folders, and name that, or sync by hand: git -C ${top} pull, then push`,
+  )
 }
 
 /** Git commands on the whole of a working tree. */

@@ -11,6 +11,7 @@ export const STOP_CODES = [
   'git_busy',
   'broken_file',
   'filtered_file',
+  'program_of_run',
   'nested_repository',
   'secret_found',
   'commit_failed',
@@ -45,7 +46,8 @@ export function stopFor(error: unknown): SyncStop | null {
   if (!(error instanceof Error)) return null
   const code = codeOf(error)
   if (code !== '' && 'syscall' in error && String(error.syscall).startsWith('spawn')) {
-    const message = `Git cannot be started (${code}). Check that it is installed, and that the folder of the record is there, then run it again.`
+    const why = error.message.startsWith('spawn ') ? code : error.message
+    const message = `Git cannot be started (${why}). Check that it is installed, and that the folder of the record is there, then run it again.`
     return new SyncStop('git_failed', message)
   }
   if (code !== '' && 'syscall' in error) {

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { isPassable, isWritable } from '../../files/access.ts'
 import { isFolder } from '../../files/folder-names.ts'
 import { existingPaths, isWithin } from '../../files/real-path.ts'
+import { findServiceProgram } from '../../files/service-program.ts'
 import { mountPoints } from '../../platform/mounts.ts'
 import { openFilePath } from '../../platform/proc.ts'
 import { type InputFile, openInputFile } from '../output/input-file.ts'
-import { findProgram } from './find-program.ts'
 import {
   joinWords,
   mustHaveMeans,
@@ -80,7 +80,7 @@ export async function openSandbox(
   processes: Processes = 'shared',
 ): Promise<Sandbox> {
   if (mountPoints() === null) return none('private mounts exist only on Linux')
-  const tools = await findTools()
+  const tools = findTools()
   if ('missing' in tools) return none(`the program ${tools.missing} is not installed`)
   const found = await existing(folders)
   const { opened } = planMounts(found, { mounts: [], files: found.files })
@@ -258,12 +258,15 @@ interface Tools {
   setpriv: string | null
 }
 
-async function findTools(): Promise<Tools | { missing: string }> {
+function findTools(): Tools | { missing: string } {
   const path = `${process.env.PATH ?? ''}:/usr/bin:/bin:/usr/sbin:/sbin`
-  const find = (name: string) => findProgram(name, { path, cwd: '/' })
-  const [unshare, mount, nsenter = null, setsid = null, setpriv = null] = await Promise.all(
-    ['unshare', 'mount', 'nsenter', 'setsid', 'setpriv'].map(find),
-  )
+  const [unshare, mount, nsenter = null, setsid = null, setpriv = null] = [
+    'unshare',
+    'mount',
+    'nsenter',
+    'setsid',
+    'setpriv',
+  ].map((name) => findServiceProgram(name, path))
   if (!unshare) return { missing: 'unshare' }
   if (!mount) return { missing: 'mount' }
   return { unshare, mount, nsenter, setsid, setpriv }

@@ -5,6 +5,12 @@
 
 import { servicePath, serviceProgram } from '../../files/service-program.ts'
 import { runProgram } from '../../platform/program.ts'
+import {
+  type ConfiguredProgram,
+  PROGRAM_KEYS,
+  pathOfRun,
+  readPrograms,
+} from './configured-programs.ts'
 
 const TWO_MINUTES = 120_000
 
@@ -31,6 +37,7 @@ export interface GitOutput {
   /** -1 if it was killed for `maxBytes`. */
   exit: number
   stdout: Buffer
+  /** Without git's hints. */
   stderr: string
 }
 
@@ -102,7 +109,7 @@ async function runAsIs(args: string[], options: GitCommandOptions): Promise<GitO
   if (exit === null && !isCut) {
     throw new Error(`git ${args[0]} was ended by ${signal} (it may take ${timeoutMs} ms)`)
   }
-  return { exit: exit ?? -1, stdout, stderr }
+  return { exit: exit ?? -1, stdout, stderr: stderr.replace(/^hint:.*\n?/gm, '') }
 }
 
 function withoutEntering(args: readonly string[]): readonly string[] {
@@ -115,8 +122,8 @@ const THROUGH_FILTERS =
   /^(?:add|apply|checkout|checkout-index|commit|diff|diff-files|hash-object|merge|merge-file|merge-tree|read-tree|rebase|reset|restore|stash|status|switch|update-index|worktree)$/
 
 /**
- * Variables that turn off the filters and merge drivers that the repository's own configuration names; those of the
- * user and the system stay. A merge driver is replaced by one that fails: its file is a conflict then.
+ * Variables that turn off the filters and merge drivers that the repository's own configuration names, or that a run
+ * could have written; others of the user and the system stay. A merge driver is replaced by one that fails: its file is a conflict then.
  */
 async function withoutPrograms(
   args: readonly string[],
@@ -142,21 +149,59 @@ function isCommand(args: readonly string[], at: number): boolean {
 }
 
 /** The keys of the repository's own configuration by which git would start programs for the contents of files. */
-async function localPrograms({
-  cwd,
-  env = {},
-  signal,
-}: Pick<GitCommandOptions, 'cwd' | 'env' | 'signal'>): Promise<string[]> {
+async function localPrograms(options: ConfigurationOptions): Promise<string[]> {
+  const found = await configured(
+    '^filter\\..*\\.(clean|smudge|process|required)$|^merge\\..*\\.driver$',
+    options,
+  )
+  const keys = new Set<string>()
+  for (const each of found) {
+    const isLocal = /^(?:local|worktree)$/.test(each.scope)
+    if (isLocal || (await pathOfRun(each, { top: options.cwd }))) keys.add(each.key)
+  }
+  return [...keys]
+}
+
+type ConfigurationOptions = Pick<GitCommandOptions, 'cwd' | 'env' | 'signal'>
+
+async function configured(
+  keys: string,
+  { cwd, env = {}, signal }: ConfigurationOptions,
+): Promise<ConfiguredProgram[]> {
   const { stdout } = await runAsIs(
-    [
-      ...['config', '--null', '--show-scope', '--name-only', '--get-regexp'],
-      '^filter\\..*\\.(clean|smudge|process|required)$|^merge\\..*\\.driver$',
-    ],
+    ['config', '--null', '--show-scope', '--show-origin', '--get-regexp', keys],
     { cwd, env, ...(signal ? { signal } : {}) },
   )
-  const words = stdout.toString().split('\0')
-  const keys = words.filter((_, at) => at % 2 === 1 && /^(?:local|worktree)$/.test(words[at - 1]!))
-  return [...new Set(keys)]
+  return readPrograms(stdout.toString(), cwd)
+}
+
+/**
+ * A program that git's whole configuration, or a variable of the environment, names, and that a run could have written:
+ * as a clause; null if there is none. `cwd` is the top of the repository.
+ */
+export async function runProgramObjection(
+  cwd: string,
+  gitFolders: readonly string[],
+): Promise<string | null> {
+  const variables = [
+    'GIT_SSH',
+    'GIT_SSH_COMMAND',
+    'GIT_ASKPASS',
+    'SSH_ASKPASS',
+    'GIT_PROXY_COMMAND',
+  ]
+  const named = variables.map((key) => ({
+    scope: 'environment',
+    file: '',
+    key,
+    value: process.env[key] ?? '',
+  }))
+  for (const each of [...(await configured(PROGRAM_KEYS, { cwd })), ...named]) {
+    const path = await pathOfRun(each, { top: cwd, gitFolders })
+    if (path !== null)
+      return `${each.key}${each.file && ` (in ${each.file})`} would start or read ${path}, which a run could have written`
+  }
+  return null
 }
 
 /** Why the repository is not used where git reads or writes files through such a program, as a clause; null if it may be. */

@@ -1,0 +1,87 @@
+/** Which programs git's configuration names, and which of them a run could have written. */
+
+import { homedir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import which from 'which'
+import { isFolder } from '../../files/folder-names.ts'
+import { stampOf } from '../../files/safe-read.ts'
+import { isOfRun, servicePath } from '../../files/service-program.ts'
+
+/** For `git config --get-regexp`. Hooks, pager and `core.fsmonitor` are not here: `runGit` turns them off. */
+export const PROGRAM_KEYS = [
+  'filter\\..*\\.(clean|smudge|process)',
+  'merge\\..*\\.driver',
+  'diff\\.(external|.*\\.(command|textconv))',
+  'gpg\\.(.*\\.)?(program|defaultkeycommand)',
+  'core\\.(sshcommand|askpass|editor|gitproxy|alternaterefscommand)',
+  'sequence\\.editor',
+  'credential\\.(.*\\.)?helper',
+  'remote\\..*\\.(uploadpack|receivepack|url|pushurl)',
+  'url\\..*\\.(push)?insteadof',
+  'uploadpack\\.packobjectshook',
+]
+  .map((key) => `^${key}$`)
+  .join('|')
+
+export interface ConfiguredProgram {
+  scope: string
+  /** The configuration file; empty if it is none, such as for a variable of the environment. */
+  file: string
+  key: string
+  value: string
+}
+
+/** The output of `git config --null --show-scope --show-origin` for a regular expression. */
+export function readPrograms(stdout: string, cwd: string): ConfiguredProgram[] {
+  const words = stdout.split('\0')
+  return words.flatMap((entry, at) => {
+    if (at % 3 !== 2) return []
+    const [key = '', ...lines] = entry.split('\n')
+    const file = /^file:(.*)$/s.exec(words[at - 1]!)?.[1]
+    return {
+      scope: words[at - 2]!,
+      file: file === undefined ? '' : resolve(cwd, file),
+      key,
+      value: lines.join('\n'),
+    }
+  })
+}
+
+/**
+ * The path that a run could have written: of the program, of a word in its command line, or of the configuration file.
+ * Null if there is none. The configuration of the repository itself, in `gitFolders`, is closed to runs.
+ */
+export async function pathOfRun(
+  { file, key, value }: ConfiguredProgram,
+  { top, gitFolders = [] }: { top: string; gitFolders?: readonly string[] },
+): Promise<string | null> {
+  const base = /^url\.(.*)\.[^.]+$/s.exec(key)?.[1]
+  const url = base ?? (/^remote\..*url$/s.test(key) ? value : null)
+  const paths = await (url === null ? pathsIn(value, top) : pathsOfUrl(url, top))
+  const isOwn = /^config(\.worktree)?$/.test(basename(file)) && gitFolders.includes(dirname(file))
+  const all = file === '' || isOwn ? paths : [...paths, file]
+  return all.find((path) => isOfRun(path)) ?? null
+}
+
+/** Git starts what a repository in a folder names when it fetches from there or pushes to it. */
+async function pathsOfUrl(url: string, top: string): Promise<string[]> {
+  if (/^\w+::/.test(url)) return pathsIn(url, top)
+  const path = url.replace(/^file:\/\//, '')
+  return /^[^/]*:/.test(path) ? [] : [resolve(top, path)]
+}
+
+/** What the words of a command line, or of a line for the shell, may name. */
+async function pathsIn(line: string, top: string): Promise<string[]> {
+  const home = process.env.HOME || homedir()
+  const words = line.replace(/\$\{?HOME\b\}?/g, home).split(/[\s"'`;:|&()<>{}$=,!\\]+/)
+  const found = words.filter(Boolean).map(async (word) => {
+    const named = word.includes('/')
+      ? resolve(top, word.replace(/^~(?=\/)/, home))
+      : which.sync(word, { nothrow: true, path: servicePath() })
+    // `sh clean` reads a file of the folder; `$top/clean` looks absolute
+    const inside = join(top, word)
+    const isFile = (await stampOf(inside)) !== null && !(await isFolder(inside))
+    return [...(named === null ? [] : [named]), ...(isFile ? [inside] : [])]
+  })
+  return (await Promise.all(found)).flat()
+}
