@@ -148,7 +148,7 @@ PATH='${process.env.PATH}' exec git "$@"
   t.equal(missing.code, 2)
   t.match(
     missing.stdout.replace(/\s+/g, ' '),
-    /Nothing was pushed. Git cannot be started \(ENOENT\)/,
+    /Nothing was pushed. Git cannot be started \(git was not found on the PATH\)/,
   )
   t.equal(missing.stderr, '')
   t.equal((await cli.runWith({ cwd: dir }, 'sync')).code, 2, 'no workspace')

@@ -31,6 +31,18 @@ export interface ConfiguredProgram {
   value: string
 }
 
+/** The programs that variables name. */
+export function programVariables(environment: NodeJS.ProcessEnv): ConfiguredProgram[] {
+  return VARIABLES.map((key) => ({
+    scope: 'environment',
+    file: '',
+    key,
+    value: environment[key] ?? '',
+  }))
+}
+
+const VARIABLES = ['GIT_SSH', 'GIT_SSH_COMMAND', 'GIT_ASKPASS', 'SSH_ASKPASS', 'GIT_PROXY_COMMAND']
+
 /** The output of `git config --null --show-scope --show-origin` for a regular expression. */
 export function readPrograms(stdout: string, cwd: string): ConfiguredProgram[] {
   const words = stdout.split('\0')

@@ -9,6 +9,7 @@ import {
   type ConfiguredProgram,
   PROGRAM_KEYS,
   pathOfRun,
+  programVariables,
   readPrograms,
 } from './configured-programs.ts'
 
@@ -183,20 +184,10 @@ export async function runProgramObjection(
   cwd: string,
   gitFolders: readonly string[],
 ): Promise<string | null> {
-  const variables = [
-    'GIT_SSH',
-    'GIT_SSH_COMMAND',
-    'GIT_ASKPASS',
-    'SSH_ASKPASS',
-    'GIT_PROXY_COMMAND',
-  ]
-  const named = variables.map((key) => ({
-    scope: 'environment',
-    file: '',
-    key,
-    value: process.env[key] ?? '',
-  }))
-  for (const each of [...(await configured(PROGRAM_KEYS, { cwd })), ...named]) {
+  for (const each of [
+    ...(await configured(PROGRAM_KEYS, { cwd })),
+    ...programVariables(process.env),
+  ]) {
     const path = await pathOfRun(each, { top: cwd, gitFolders })
     if (path !== null)
       return `${each.key}${each.file && ` (in ${each.file})`} would start or read ${path}, which a run could have written`
