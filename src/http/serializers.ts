@@ -9,7 +9,7 @@ import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { planViolation } from '../model/plan-violation.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { refusedActions } from '../model/refused-actions.ts'
-import { moreRunsLater, readRunsLater } from '../model/runs-later.ts'
+import { moreRunsLater, readRunsLater, runsLaterArtifact } from '../model/runs-later.ts'
 import { outOfScopeFiles } from '../model/scope.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations, stepsTime } from '../model/session-durations.ts'
@@ -97,6 +97,7 @@ export async function serializeSession(
     refused: refusedActions(session.trail),
     runs_later: readRunsLater(later),
     runs_later_more: moreRunsLater(later),
+    runs_later_artifact: runsLaterArtifact(later),
     out_of_scope: outOfScopeFiles(session.trail),
     plan_violation: planViolation(session),
     proof_attached: hasProof(session, folder.proofs),

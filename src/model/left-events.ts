@@ -17,6 +17,8 @@ export const LEFT_EVENTS = {
     {
       places: z.array(place),
       more: optional(count),
+      /** The artifact with all of them, if there are more. */
+      all: optional(text),
       /** How many places were not checked. */
       unseen: optional(count),
     },

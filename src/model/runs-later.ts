@@ -123,6 +123,16 @@ export function moreRunsLater(fields: Fields): number {
   return typeof fields?.more === 'number' ? fields.more : 0
 }
 
+/** The artifact with all places, where there are more than are listed. */
+export function runsLaterArtifact(fields: Fields): string | null {
+  return typeof fields?.all === 'string' ? fields.all : null
+}
+
+/** A line for each place. */
+export function describeAll(places: readonly RunsLater[]): string {
+  return places.map((each) => `${visibleText(each.file)}: ${describeTrigger(each)}\n`).join('')
+}
+
 /** Such as `direnv or autoenv, when you enter the folder (new)`. */
 export function describeTrigger({ change, starts, scripts }: RunsLater): string {
   const what = change === 'mode' ? 'executable bit changed' : change

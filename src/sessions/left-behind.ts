@@ -6,7 +6,7 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { sessionOf } from '../model/case-folder.ts'
-import { type RunsLater, runsLater } from '../model/runs-later.ts'
+import { describeAll, type RunsLater, runsLater } from '../model/runs-later.ts'
 import { lastOf, type NewTrailLine, newLine } from '../model/trail.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
 import {
@@ -140,7 +140,7 @@ async function describeRedirects(
   const clauses: string[] = []
   for (const folder of folders) {
     for (const { file, content, kept, drop } of await redirectsAside(folder, run.session_id)) {
-      const place = kept ?? `artifacts/${await storeContent(deps, run, content)}`
+      const place = kept ?? `artifacts/${await storeText(deps, run, 'commondir', content)}`
       await drop()
       const shown = content.slice(0, MAX_CONTENT).toWellFormed()
       const fields = { file, content: shown, kept: place }
@@ -154,21 +154,25 @@ async function describeRedirects(
 const MAX_CONTENT = 300
 const EFFECT = 'by which git reads its configuration and hooks from another folder'
 
-function storeContent(deps: SessionDeps, run: Run, content: string): Promise<string> {
-  const text = deps.redactor.text(content)
-  return underFreeName(`${run.number}-commondir.txt`, isTakenArtifact, async (name) => {
-    await createArtifact(deps.layout, run.case_id, name, text)
+function storeText(
+  { layout, redactor }: SessionDeps,
+  run: Pick<Run, 'case_id' | 'number'>,
+  what: string,
+  text: string,
+): Promise<string> {
+  return underFreeName(`${run.number}-${what}.txt`, isTakenArtifact, async (name) => {
+    await createArtifact(layout, run.case_id, name, redactor.text(text))
     return name
   })
 }
 
 async function laterLines(
   deps: SessionDeps,
-  { case_id, session_id }: Run,
+  run: Run,
   { scope, before }: Pick<LeftNote, 'scope' | 'before'>,
 ): Promise<NewTrailLine[]> {
   const after = await findLaterPlaces(scope)
-  const { trail } = sessionOf(await deps.store.read(case_id), session_id)
+  const { trail } = sessionOf(await deps.store.read(run.case_id), run.session_id)
   // in mounts the run could not write there
   const isWalled = Array.isArray(lastOf(trail, 'guarded')?.fields.writes)
   const found = [
@@ -184,6 +188,10 @@ async function laterLines(
       ...(scripts && { scripts: scripts.slice(0, MAX_SCRIPTS) }),
     })),
     more: found.length - places.length || undefined,
+    all:
+      found.length > places.length
+        ? await storeText(deps, run, 'runs-later', describeAll(found))
+        : undefined,
     unseen: unchecked || undefined,
   })
   return [line]

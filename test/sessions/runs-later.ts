@@ -123,6 +123,9 @@ for (const mount of [true, false])
     )
     t.equal(found.filter(isCI).length, 12, 'many of one kind leave room for others')
     t.equal(session.runs_later_more, 8)
+    t.equal(session.runs_later_artifact, '1-runs-later.txt')
+    const all = readFileSync(service.file(ref.case_id, 'artifacts', '1-runs-later.txt'), 'utf8')
+    t.equal(all.match(/^many\/.* \(new\)$/gm)?.length, 20, 'all are in an artifact')
     t.match(
       session.runs_later.find(({ file }: { file: string }) => file === '.envrc'),
       {

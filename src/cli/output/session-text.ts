@@ -108,7 +108,7 @@ function printWorktree({ color, print }: ReadContext['terminal'], session: Sessi
 /** Files that other programs may run later, outside the sandbox. */
 function printRunsLater(
   { color, print, width }: ReadContext['terminal'],
-  { runs_later: places, runs_later_more: more }: SessionJson,
+  { runs_later: places, runs_later_more: more, runs_later_artifact: all }: SessionJson,
 ): void {
   if (places.length === 0) return
   print(
@@ -119,7 +119,7 @@ function printRunsLater(
     { text: describeTrigger(place), paint: color.yellow },
   ])
   print(table(rows, { width: width(), cuts: [[1, 12]] }))
-  if (more > 0) print(`  and ${more} more\n`)
+  if (more > 0) print(`  and ${more} more: artifacts/${visibleText(all ?? '')}\n`)
 }
 
 /** The changes that the plan did not allow. */

@@ -49,6 +49,10 @@ export const runFindings = {
       'The files that its run added, changed or deleted and that other programs may run later, outside the sandbox: facts, not verdicts. Also files that git ignores. Of many with one trigger only the first.',
     ),
   runs_later_more: count.describe('How many more there are.'),
+  runs_later_artifact: z
+    .string()
+    .nullable()
+    .describe('The artifact that lists all of them, if there are more.'),
   out_of_scope: z
     .array(z.string())
     .describe(

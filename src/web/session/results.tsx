@@ -143,7 +143,7 @@ export function BaseCard({ data }: { data: SessionPageData }) {
 
 /** Files that other programs may run later, outside the sandbox. */
 export function LaterCard({ data }: { data: SessionPageData }) {
-  const { runs_later: places, runs_later_more: more } = data.json
+  const { runs_later: places, runs_later_more: more, runs_later_artifact: all } = data.json
   const unchecked = describeUnchecked(lastOf(data.session.trail, 'runs_later')?.fields)
   if (places.length === 0 && unchecked === '') return null
   return (
@@ -161,7 +161,11 @@ export function LaterCard({ data }: { data: SessionPageData }) {
           </li>
         ))}
       </ul>
-      {more > 0 && <p class="muted small">and {more} more</p>}
+      {more > 0 && (
+        <p class="muted small">
+          and {more} more, all in <code>artifacts/{all}</code>
+        </p>
+      )}
       {unchecked !== '' && <p class="muted small">{unchecked}</p>}
     </section>
   )
