@@ -65,7 +65,7 @@ async function mustStartNothingOfRuns(top: string, gitFolders: readonly string[]
   if (objection === null) return
   throw new SyncStop(
     'program_of_run',
-    `The configuration of git names a program that Casefile does not start: ${objection}. Nothing was done. Move it to a place outside of the workspace, the caches and temporary folders, and name that, or sync by hand: git -C ${top} pull, then push`,
+    `The configuration of git names a program that Casefile does not start: ${objection}. Nothing was done. Move it outside of the workspace, caches and temporary folders, and configure its new path, or sync by hand: git -C ${top} pull, then push`,
   )
 }
 

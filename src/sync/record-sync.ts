@@ -10,6 +10,7 @@ import { createFixer } from '../check/fixer.ts'
 import type { Snapshot } from '../check/snapshot.ts'
 import { writeDurable } from '../files/durable-write.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Redactor } from '../sessions/redaction.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { findDotGit } from '../workspace/git/dot-git.ts'
@@ -331,7 +332,15 @@ export function createRecordSync(deps: RecordSyncDeps): RecordSync {
     async recover() {
       const found = await findDotGit(layout.memoryRoot, () => null)
       if (!found || !isInterrupted(found.gitDir)) return
-      const git = await openRecordGit(layout.root, layout.memoryRoot, { hasPrograms: true })
+      const git = await openRecordGit(layout.root, layout.memoryRoot, { hasPrograms: true }).catch(
+        (error: unknown) => {
+          if (!(error instanceof SyncStop)) throw error
+          throw new AppError(
+            'bad_request',
+            `A sync was killed and must be undone. ${error.message}`,
+          )
+        },
+      )
       if (await recover(git, createBlobs(git))) log(UNDONE)
     },
     idle: async () => void (await running),

@@ -144,4 +144,10 @@ t.test('no command starts a git or unshare that a run could have put on the PATH
     stdout: /Git cannot be started \(git was found only in .*, where a run could have put it/,
   })
   t.notOk(existsSync(marker))
+
+  const head = git(root, 'rev-parse', 'HEAD').trim()
+  writeFileSync(join(root, '.git/info/grafts'), `${head} ${'a'.repeat(40)}\n`)
+  const grafted = await cli.run('verify')
+  t.match(grafted.stderr, /Could not read a{40}/)
+  t.notMatch(grafted.stderr, /hint:/, 'the cause, without what git advises')
 })

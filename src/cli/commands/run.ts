@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { Argument, Command } from 'commander'
+import which from 'which'
 import { createClient } from '../../client/client.ts'
 import type { RUN_AGENTS, RunAgent } from '../../hook-settings/run-settings.ts'
 import { AppError } from '../../model/app-error.ts'
-import { findProgram } from '../../runners/process/find-program.ts'
 import { askOwner } from '../../state/owner/ask-owner.ts'
 import { explain } from '../command.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
@@ -79,7 +79,8 @@ async function start(agent: string, args: string[], options: Options): Promise<n
     isShared: false,
     isStrict: options.strict ?? false,
   })
-  if ((await findProgram(agent, { path: process.env.PATH, cwd: process.cwd() })) === null) {
+  // as the shell finds it: this terminal is the operator's, who may run an agent from the workspace
+  if ((await which(agent, { nothrow: true })) === null) {
     throw new AppError('provider_unavailable', `${agent} is not on the PATH. Install it first.`)
   }
   // its hooks send the id of the process that is announced below

@@ -69,17 +69,18 @@ export async function pathOfRun(
 ): Promise<string | null> {
   const base = /^url\.(.*)\.[^.]+$/s.exec(key)?.[1]
   const url = base ?? (/^remote\..*url$/s.test(key) ? value : null)
-  const paths = await (url === null ? pathsIn(value, top) : pathsOfUrl(url, top))
+  const folder = url === null ? null : folderOfUrl(url, top)
+  // git starts what the repository there names; one in a temporary folder is there to try something
+  if (folder !== null) return isOfRun(folder, true) ? folder : null
+  const paths = await pathsIn(url === null ? value : (/^\w+::(.*)/s.exec(url)?.[1] ?? ''), top)
   const isOwn = /^config(\.worktree)?$/.test(basename(file)) && gitFolders.includes(dirname(file))
   const all = file === '' || isOwn ? paths : [...paths, file]
   return all.find((path) => isOfRun(path)) ?? null
 }
 
-/** Git starts what a repository in a folder names when it fetches from there or pushes to it. */
-async function pathsOfUrl(url: string, top: string): Promise<string[]> {
-  if (/^\w+::/.test(url)) return pathsIn(url, top)
+function folderOfUrl(url: string, top: string): string | null {
   const path = url.replace(/^file:\/\//, '')
-  return /^[^/]*:/.test(path) ? [] : [resolve(top, path)]
+  return /^[^/]*:/.test(path) ? null : resolve(top, path)
 }
 
 /** What the words of a command line, or of a line for the shell, may name. */
