@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
-import { counted } from '../model/amounts.ts'
 import { NOT_SECRETS_FILE } from '../workspace/record-paths.ts'
 import { knownSecrets } from './known-secrets.ts'
 import type { RecordGit } from './record-git.ts'
@@ -28,7 +27,13 @@ interface Search {
 }
 
 interface Finding {
-  path: string
+  /** Such as `a.md:1 contains`. */
+  where: string
+  what: string
+  text: string
+}
+
+interface LineFinding {
   line: number
   what: string
   text: string
@@ -43,7 +48,20 @@ export async function mustHaveNoSecret(git: RecordGit, search: Search): Promise<
   const found: Finding[] = []
   await inParts(git, files, async (blobs, { path, id }) => {
     const bytes = await blobs.find(id)
-    if (bytes) found.push(...findingsIn(bytes, redact).map((each) => ({ path, ...each })))
+    if (!bytes) return
+    const name = shownPath(path, redact)
+    found.push(
+      ...findingsIn(textOf(bytes), redact).map(({ line, what, text }) => ({
+        where: `${name}:${line} contains`,
+        what,
+        text,
+      })),
+      ...findingsIn(path, redact).map(({ what, text }) => ({
+        where: `the name of ${name} contains`,
+        what,
+        text,
+      })),
+    )
   })
   if (found.length === 0) return
   const allowed = await allowedCodes(git)
@@ -54,18 +72,18 @@ export async function mustHaveNoSecret(git: RecordGit, search: Search): Promise<
     async (blobs, { id }) => {
       const bytes = open.size > 0 && (await blobs.find(id))
       if (!bytes) return
-      for (const each of open) if (bytes.includes(each.text)) open.delete(each)
+      const texts = new Set(findingsIn(textOf(bytes), redact).map(({ text }) => text))
+      for (const each of open) if (texts.has(each.text)) open.delete(each)
     },
   )
   if (open.size === 0) return
-  const named = [...open]
-    .slice(0, MAX_NAMED)
-    .map(({ path, line, what, text }) => `${path}:${line} contains ${what} (${codeOf(text)})`)
-  const more =
-    open.size > MAX_NAMED ? `, and there are ${counted(open.size - MAX_NAMED, 'more')}` : ''
+  const named = new Set(
+    [...open].map(({ where, what, text }) => `${where} ${what} (${codeOf(text)})`),
+  )
+  const more = named.size > MAX_NAMED ? `, and there are ${named.size - MAX_NAMED} more` : ''
   throw new SyncStop(
     'secret_found',
-    `${named.join('; ')}${more}. ${then} What is no secret, or no longer valid, can leave once its code is a line of ${git.prefix}${NOT_SECRETS_FILE}.`,
+    `${[...named].slice(0, MAX_NAMED).join('; ')}${more}. ${then} What is no secret, or no longer valid, can leave once its code is a line of ${git.prefix}${NOT_SECRETS_FILE}.`,
   )
 }
 
@@ -83,20 +101,28 @@ async function inParts<T extends { id: string }>(
   }
 }
 
-function findingsIn(bytes: Buffer, redact: Redact): Omit<Finding, 'path'>[] {
+/** Without the NULs between the letters of UTF-16. What is not UTF-8 may be Latin-1. */
+function textOf(bytes: Buffer): string {
   const decoded = decodeUtf8(bytes)
-  if (!decoded.ok) return []
-  const { text } = decoded
-  const known = knownSecrets(text).map(({ what, text: found, index }) => ({
-    line: text.slice(0, index).split('\n').length,
-    what: `what looks like ${what}`,
-    text: found,
+  return (decoded.ok ? decoded.text : bytes.toString('latin1')).replaceAll('\0', '')
+}
+
+function shownPath(path: string, redact: Redact): string {
+  const found = knownSecrets(path)
+  const shown = found.length === 0 ? path : path.replaceAll('\\', '')
+  return found.reduce((rest, { text }) => rest.replaceAll(text, '…'), redact(shown))
+}
+
+function findingsIn(text: string, redact: Redact): LineFinding[] {
+  const known = knownSecrets(text).map((each) => ({
+    ...each,
+    what: `what looks like ${each.what}`,
   }))
   return [...valuesIn(text, redact), ...known]
 }
 
 /** The lines with the value of a secret variable. */
-function valuesIn(text: string, redact: Redact): Omit<Finding, 'path'>[] {
+function valuesIn(text: string, redact: Redact): LineFinding[] {
   if (redact(text) === text) return []
   const of = (part: string, line: number) => {
     const [, name = 'a variable'] = /\[redacted ([^\]]+)\]/.exec(redact(part)) ?? []

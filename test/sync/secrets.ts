@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { knownSecrets } from '../../src/sync/known-secrets.ts'
 import { commandsOn } from '../fixtures/cli.ts'
@@ -9,6 +9,7 @@ import { makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 const of = (...parts: string[]) => parts.join('')
 const some = (length: number) =>
   'aB3dE5fG7hJ9kL2mN4pQ6rS8tU1vW'.repeat(1 + length / 20).slice(0, length)
+const hex = (length: number) => '0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c'.repeat(2).slice(0, length)
 const KEY = of(
   '-----BEGIN OPENSSH ',
   'PRIVATE KEY-----\n',
@@ -44,6 +45,42 @@ t.test('keys and tokens are known by their form', async (t) => {
     ['a secret of a webhook', of('whsec', `_${some(32)}`)],
     ['a signed token (JWT)', of('Bearer eyJ', `${some(30)}.eyJ${some(60)}.${some(43)}`)],
     ['a password in a URL', of('postgres://app:', 'x7Kp2mQz@db.example.com/app')],
+    ['a token of Hugging Face', of('hf', `_${some(34)}`)],
+    ['a private key', of('Private-', `Lines: 2\n${some(64)}\n${some(20)}`)],
+    ['a token of Discord', of('MTIz', `NDU2Nzg5MDEyMzQ1Njc4.${some(6)}.${some(38)}`)],
+    ['a key of a model provider', of('gsk', `_${some(52)}`)],
+    ['a key of a model provider', of('xai', `-${some(80)}`)],
+    ['a key of RubyGems', of('rubygems', `_${hex(48)}`)],
+    ['a token of Square', of('sq0', `atp-${some(22)}`)],
+    ...['at', 'ca', 'pa', 'ss'].map(
+      (kind) => ['a token of Shopify', of('shp', `${kind}_${hex(32)}`)] as [string, string],
+    ),
+    ['a key of Twilio', of('SK', hex(32))],
+    ['a key of Mailgun', of('key', `-${hex(32)}`)],
+    ['a token of Figma', of('figd', `_${some(40)}`)],
+    ['a token of Supabase', of('sbp', `_${hex(40)}`)],
+    ['a token of Databricks', of('dapi', hex(32))],
+    ['a key of Postman', of('PMAK', `-${hex(24)}-${hex(34)}`)],
+    ['a token of Doppler', of('dp', `.pt.${some(43)}`)],
+    ['a key of New Relic', of('NRAK', `-${some(27).toUpperCase()}`)],
+    ['a token of Grafana', of('glsa', `_${some(32)}_${hex(8)}`)],
+    ['a token of Grafana', of('glc', `_eyJ${some(60)}`)],
+    ['a token of Terraform', of(some(14), `.atlasv1.${some(67)}`)],
+    ['a token of npm', of('//registry.npmjs.org/:_auth', `Token=${some(36)}`)],
+    ['a password of netrc', of('machine a.example.com\n  login ada\n', `  password ${some(14)}`)],
+    ['a password of Docker', of('{"auths":{"a.example.com":{"auth', `": "${some(24)}=="}}}`)],
+    ['a header with a password', of('curl -H "Authoriz', `ation: Bearer ${some(30)}"`)],
+    ['a header with a password', of('"authoriz', `ation": "Basic ${some(24)}=="`)],
+    ['a password or token', of('DB_PASS', `WORD=${some(14)}`)],
+    ['a password or token', of('"api', `-key": "${hex(24)}"`)],
+    ['a token of GitHub', of('TOK', `EN=${GITHUB}`)],
+    ['a token of GitHub', of('Authoriz', `ation: Bearer ${GITHUB}`)],
+    ['a token of GitHub', GITHUB.replace('_', '\\_')],
+    ['a token of Slack', of('xoxb', `\\-123456789012\\-${some(24)}`)],
+    ['a token of GitHub', `TOKEN_${GITHUB}`],
+    ['a token of GitHub', `"a\\n${GITHUB}"`],
+    ['a token of GitHub', `?token%3D${GITHUB}`],
+    ['an access key of AWS', `MY_${AWS}`],
   ]
   for (const [what, text] of secrets) {
     t.match(knownSecrets(`before ${text} after`), [{ what }], text.slice(0, 30))
@@ -59,6 +96,14 @@ t.test('keys and tokens are known by their form', async (t) => {
     'task-force-one-more-very-long-kebab-case-name-of-a-thing risk_live_in_the_city_of_dreams_x',
     'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     'password [redacted DATABASE_URL]',
+    'Authorization: Bearer $' + '{TOKEN} Authorization: Bearer <your-token-of-2026-11-29>',
+    '//registry.npmjs.org/:_authToken=$' + '{NPM_TOKEN} _authToken = settings.registry.token',
+    'The machine of Ada: login as root, password is in the safe of room 12-34-abc.',
+    'token: readToken2From(3) secret = OAuth2ClientValue; api_key: the-key-of-2026-11-29-b',
+    'password=$' + '{PASSWORD_2_OF_3} PASSWORD: <Password1And2> token=xxxxxxxxxxxxxxxx',
+    '"auth": "authentication-required" "auth": "$TOKEN_OF_DOCKER_2"',
+    `build-key-${hex(32)} task-ant-one-more-very-long-name-of-a-thing`,
+    'TASK-ASIAN-MARKETS-OF-2026 Private-Lines: 14 are in a key of PuTTY',
   ]
   for (const text of others) t.strictSame(knownSecrets(text), [], text)
 })
@@ -99,6 +144,39 @@ t.test('a secret stops a sync, until it is gone or said to be none', async (t) =
   b.write(`again ${GITHUB}\n`, 'cases', id, 'other.md')
   t.match(await b.sync(), { state: 'in_sync' }, 'for everybody')
 })
+
+t.test(
+  'a secret is found in a name and in any encoding, and each place is named once',
+  async (t) => {
+    const a = await openSyncedClone(t, { dir: makeOrigin(t), name: 'a' })
+    const { id } = await must(a, 'POST', '/cases', { title: 'Leaks' })
+    await a.sync()
+    const utf16 = Buffer.from(`\uFEFFgrüße\nkey ${GITHUB}\n`, 'utf16le')
+    const contents: [name: string, content: string | Buffer, said: RegExp][] = [
+      [
+        `x-${GITHUB}.md`,
+        'x\n',
+        /the name of \S+\/x-….md contains what looks like a token of GitHub/,
+      ],
+      ['le.md', utf16, /\/le\.md:2 contains/],
+      ['be.md', Buffer.from(utf16).swap16(), /\/be\.md:2 contains/],
+      ['latin.md', Buffer.from(`grüße\n\n${GITHUB}\n`, 'latin1'), /\/latin\.md:3 contains/],
+    ]
+    for (const [name, content, said] of contents) {
+      const file = a.path('cases', id, name)
+      writeFileSync(file, content)
+      const { code, reason } = await a.sync()
+      t.match({ code, reason }, { code: 'secret_found', reason: said }, name)
+      t.notMatch(reason, GITHUB)
+      rmSync(file)
+    }
+    const tokens = Array.from({ length: 27 }, (_, at) =>
+      of('ghp', `_${String(at).padStart(2, '0')}${some(34)}`),
+    )
+    a.write(tokens.join('\n'), 'cases', id, 'many.md')
+    t.match((await a.sync()).reason, /many\.md:5 [^;]*\(\w{12}\), and there are 22 more\. /)
+  },
+)
 
 t.test('what others pushed is no finding, what an older commit has is', async (t) => {
   const dir = makeOrigin(t)
