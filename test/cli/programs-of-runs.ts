@@ -98,7 +98,7 @@ t.test('sync starts no program that a run could have put into the configuration'
   t.equal(git(memory, 'for-each-ref').trim(), '', 'nothing was committed')
 
   writeFileSync(config, `[filter "x"]\n\tclean = ${elsewhere}\n\trequired\n`)
-  set('filter.lfs.clean', 'cat')
+  set('filter.lfs.clean', '"/opt/Program Files/lfs" clean -- %f || cat')
   t.match((await cli.run('sync', '--json')).json, { state: 'in_sync' })
 })
 

@@ -83,18 +83,25 @@ function folderOfUrl(url: string, top: string): string | null {
   return /^[^/]*:/.test(path) ? null : resolve(top, path)
 }
 
-/** What the words of a command line, or of a line for the shell, may name. */
+/** What a command line, or a line for the shell, may name. */
 async function pathsIn(line: string, top: string): Promise<string[]> {
   const home = process.env.HOME || homedir()
-  const words = line.replace(/\$\{?HOME\b\}?/g, home).split(/[\s"'`;:|&()<>{}$=,!\\]+/)
-  const found = words.filter(Boolean).map(async (word) => {
-    const named = word.includes('/')
-      ? resolve(top, word.replace(/^~(?=\/)/, home))
-      : which.sync(word, { nothrow: true, path: servicePath() })
+  const plain = line
+    .replace(/\$\{?HOME\b\}?|(?<![^\s"'=:!])~(?=\/)/g, home)
+    .replace(/\$\{?\w+\}?|["'\\]/g, '')
+  const words = plain.split(/[\s`;:|&()<>{}$=,!]+/).filter(Boolean)
+  const found = words.map(async (word, at) => {
     // `sh clean` reads a file of the folder; `$top/clean` looks absolute
     const inside = join(top, word)
     const isFile = (await stampOf(inside)) !== null && !(await isFolder(inside))
-    return [...(named === null ? [] : [named]), ...(isFile ? [inside] : [])]
+    const isNamed = isFile || /^\.{0,2}\//.test(word) || at === 0
+    if (word.includes('/')) return isNamed ? [resolve(top, word), ...(isFile ? [inside] : [])] : []
+    const program = which.sync(word, { nothrow: true, path: servicePath() })
+    return [...(program === null ? [] : [program]), ...(isFile ? [inside] : [])]
   })
-  return (await Promise.all(found)).flat()
+  // a folder's name may contain spaces
+  const rests = [...plain.matchAll(/(?<![^\s`;:|&()<>{}$=,!])\//g)].map(({ index }) =>
+    resolve(plain.slice(index)),
+  )
+  return [...(await Promise.all(found)).flat(), ...rests]
 }
