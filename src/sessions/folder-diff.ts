@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { posix } from 'node:path'
-import { makeFolder } from '../files/durable-write.ts'
 import type { PlanScope } from '../model/scope.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { resultEntry } from '../model/session-results.ts'
@@ -105,7 +104,6 @@ export async function startDiff(
   let trees: TreeSnapshots | null = null
   const undo = abortAfter(0, place.signal, git)
   try {
-    await makeFolder(scratch, 0o700)
     const opened = await openTreeSnapshots(workdir, {
       scratch,
       exclude,

@@ -1,7 +1,6 @@
 /** Sessions that work in a git worktree of their own: whether one does, where, and what becomes of its work. */
 
 import { join, relative } from 'node:path'
-import { makeFolder } from '../files/durable-write.ts'
 import { isWithin } from '../files/real-path.ts'
 import { AppError } from '../model/app-error.ts'
 import { trailerText } from '../model/commit-trailer.ts'
@@ -150,7 +149,6 @@ export async function keepWork(
   session: Session | null,
   run?: { runId: string },
 ) {
-  await makeFolder(state.scratch, 0o700)
   const end = { scratch: state.scratch, message: messageOf(note, session) }
   return commitWorktree(openWorktreeNotes(state.root), note, end, run ? { env: markOf(run) } : {})
 }

@@ -2,6 +2,7 @@
 
 import { copyFile, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import type { GitCommandOptions } from '../workspace/git/git-command.ts'
 
@@ -50,8 +51,9 @@ export async function createScratchRepository(
   )
 }
 
-/** Creates a scratch folder with an unpredictable name. */
+/** Creates a scratch folder with an unpredictable name in a folder, which is made if it is missing. */
 export async function openScratchFolder(folder: string) {
+  await makeFolder(folder, 0o700)
   const path = await mkdtemp(join(await realpath(folder), 'tree-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }

@@ -1,4 +1,3 @@
-import { makeFolder } from '../../files/durable-write.ts'
 import { plainText } from '../../files/plain-text.ts'
 import { trimLines } from '../../markdown/lines.ts'
 import { sha256 } from '../../markdown/session-file.ts'
@@ -95,7 +94,6 @@ async function rememberStart(
 ): Promise<void> {
   if (talk.start || signal.aborted) return
   const exclude = [layout.memoryRoot, state.root]
-  await makeFolder(state.scratch, 0o700)
   const snapshots = await openTreeSnapshots(folder, { scratch: state.scratch, exclude })
   if (snapshots.kind === 'none') return
   talk.start = { snapshots, tree: await snapshots.take(), recorded: new Set() }
