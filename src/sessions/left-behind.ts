@@ -89,18 +89,18 @@ export async function watchLeft(
   }
   const onError = (error: unknown) =>
     deps.log(`the git folder of ${workdir} cannot be watched: ${String(error)}`)
-  const watch = await watchForRedirects(folders, { onSign: () => void look(true), onError })
+  const watch = watchForRedirects(folders, { onSign: () => void look(true), onError })
   return {
     signal: stop.signal,
     look: () => look(false),
     async end() {
       await look(false)
-      await watch.close()
+      watch.close()
       const found = await describeRedirects(deps, job, note)
       return { lines: await laterLines(deps, job, note), why: found ?? why }
     },
     async close() {
-      await watch.close()
+      watch.close()
       await looking
     },
   }

@@ -4,10 +4,9 @@
  * new one is moved away as soon as it is there.
  */
 
-import { once } from 'node:events'
+import { type FSWatcher, watch } from 'node:fs'
 import { lstat, readlink, rename, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { watch } from 'chokidar'
+import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { kindsNow } from '../files/folder-names.ts'
 import { existingPaths } from '../files/real-path.ts'
@@ -29,28 +28,30 @@ export async function foldersWithoutRedirect(workdir: string): Promise<UnlinkedF
   return found
 }
 
-/** Calls back when one of these folders may have got a redirect. */
-export async function watchForRedirects(
+/**
+ * Calls back when one of these folders may have got a redirect. Not by chokidar: it never gets ready where the system has
+ * no watches left, and it reads the folder before it tells of a change.
+ */
+export function watchForRedirects(
   folders: readonly UnlinkedFolder[],
   { onSign, onError }: { onSign: () => void; onError: (error: unknown) => void },
-): Promise<{ close(): Promise<void> }> {
-  const paths = new Set(folders.map(({ path }) => path))
-  const watcher = watch([], {
-    depth: 0,
-    followSymlinks: false,
-    ignored: (path) => !paths.has(path) && basename(path) !== NAME,
-    ignoreInitial: true,
-  })
-  watcher.on('error', onError)
-  // its other events come only after it has read the folder
-  watcher.on('raw', (_, name) => {
-    if (!name || basename(name) === NAME) onSign()
-  })
-  if (paths.size > 0) {
-    watcher.add([...paths])
-    await once(watcher, 'ready')
+): { close(): void } {
+  const watches: FSWatcher[] = []
+  for (const { path } of folders) {
+    try {
+      const watcher = watch(path, (_, name) => {
+        if (name === null || name === NAME) onSign()
+      })
+      watches.push(watcher.on('error', onError))
+    } catch (error) {
+      onError(error)
+    }
   }
-  return watcher
+  return {
+    close() {
+      for (const each of watches) each.close()
+    },
+  }
 }
 
 /** Moves the redirect of a folder away, within the folder; false if there is none. */
