@@ -12,7 +12,7 @@ import type { Snapshot } from './snapshot.ts'
 /**
  * Renames this machine's artifacts after their session got another number, for example in another clone. Otherwise
  * they would seem to belong to the session that has the old number now. `had`: the numbers that sessions had here before
- * a merge, by their ids: two sessions with the same output cannot be told apart by it.
+ * a merge, by their ids. Their output does not help: two sessions can have the same.
  */
 export async function fixOrphanedArtifacts(
   fixer: Pick<Fixer, 'fix'> & { snapshot: Pick<Snapshot, 'layout'> },

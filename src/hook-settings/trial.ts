@@ -52,7 +52,7 @@ export async function tryHooks(subject: TrialSubject, scenes: Scenes): Promise<T
   const opens = open.length > 0 ? [`it calls ${named(open)}`] : []
   const isOfShell = subject.agent in TRIAL_WORDS
   const others = scenes.others.filter((scene) => isOfShell || !scene.isOfShell)
-  // a line with a matcher of its own can be another one
+  // lines with different matchers can differ
   const gated = new Map(
     writes.filter((call) => !open.includes(call)).map((call) => [linesKey(subject, call), call]),
   )

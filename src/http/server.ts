@@ -99,7 +99,7 @@ export async function listen(
   }
 }
 
-/** Browsers try `::1` first for `localhost`. False if another program has it; without IPv6 nobody can. */
+/** Browsers try `::1` first for `localhost`. False if another program has it. True without IPv6. */
 function bindSix(server: NetServer, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const fail = (error: Error) => resolve(hasCode(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT'))

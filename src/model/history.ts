@@ -85,8 +85,8 @@ export interface HistoryEntry {
   /** Whether Casefile wrote its line on this machine. */
   recorded: boolean
   /**
-   * Who says so: the service of this machine, a commit (of another machine, or of whoever made it), only the file, which
-   * anybody can edit, or other files of the case. Unknown before the first line that the service wrote here.
+   * Where the entry comes from: the service on this machine, a commit, only the file (which anyone can edit), or other
+   * files of the case. Unknown before the first line that the service wrote here.
    */
   source: HistorySource
 }

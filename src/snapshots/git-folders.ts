@@ -11,7 +11,7 @@ export interface GitFolder {
   path: string
   /** For people, such as `.git/modules/lib`. */
   name: string
-  /** It has objects and branches of its own; false for the folder of a linked worktree. */
+  /** It has objects and branches; false for the folder of a linked worktree. */
   isWhole: boolean
 }
 

@@ -98,7 +98,7 @@ function createWalk({ workdir, exclude }: LaterScope, top: Place, places: Places
       return []
     }
     const holdsPackages = PACKAGES.has(basename(folder))
-    // packages have programs, tests and settings of their own, which nobody starts
+    // nothing starts the programs, tests and settings inside packages
     const isChecked = !inPackages || basename(folder) === '.bin'
     const folders: string[] = []
     for (const entry of entries) {

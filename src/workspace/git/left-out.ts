@@ -86,7 +86,7 @@ async function listed(cwd: string, args: string[]): Promise<string[] | null> {
   }
 }
 
-/** The memory root if it is a repository of its own, else the nearest folder around it. */
+/** The memory root if it is a separate repository, else the nearest repository around it. */
 function repositoryFolder(memoryRoot: string): string {
   if (stampNow(join(memoryRoot, '.git'))) return memoryRoot
   let folder = dirname(memoryRoot)

@@ -1,6 +1,6 @@
 /**
- * Applies the operator's trust to casefile.md: what lets runs do more applies only once trusted, and so does what holds
- * them back less than before.
+ * Applies the operator's trust to casefile.md: a setting that lets runs do more, or restricts them less than before,
+ * applies only once it is trusted.
  */
 
 import { resolve } from 'node:path'
