@@ -208,7 +208,7 @@ const CHANGES: Changed[] = [
     'a short limit',
     'claude',
     gate((group) => {
-      group.hooks[0]!.timeout = 2
+      group.hooks[0]!.timeout = 4 // seconds; the script waits for five
     }),
   ).to('fails_open', /^when the service hangs$/),
   changed(
@@ -259,14 +259,16 @@ t.test('hooks that were changed are seen', async (t) => {
   const places = { root: cli.root, stateDir: cli.env.CASEFILE_STATE_DIR, environment }
   const scenes = await openScenes(places)
   t.teardown(() => scenes.close())
-  await Promise.all(
-    CHANGES.map(async ({ name, agent, change, level, reason }) => {
-      const after = change(texts[agent])
-      t.not(after, texts[agent], `${agent}: ${name} is a change`)
-      const result = await tryHooks({ agent, root: cli.root, found: after }, scenes)
-      t.match(result, { level, reason }, `${agent}: ${name}`)
-    }),
-  )
+  const tried = async ({ name, agent, change, level, reason }: Changed) => {
+    const after = change(texts[agent])
+    t.not(after, texts[agent], `${agent}: ${name} is a change`)
+    const result = await tryHooks({ agent, root: cli.root, found: after }, scenes)
+    t.match(result, { level, reason }, `${agent}: ${name}`)
+  }
+  // by itself: beside all others an answer can take longer than the limit
+  const isLimited = ({ name }: Changed) => name === 'a short limit'
+  for (const each of CHANGES.filter(isLimited)) await tried(each)
+  await Promise.all(CHANGES.filter((each) => !isLimited(each)).map(tried))
 })
 
 t.test('commands of a project that nobody trusted are not run', async (t) => {
