@@ -1,4 +1,11 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -39,7 +46,7 @@ t.test('what outlives its run without mounts cannot change what counts', linuxOn
   const proofFile = service.file(ref.case_id, `proof/${file}`)
   const before = readFileSync(proofFile, 'utf8')
   writeFileSync(at('go.new'), `sed -i 's/^verified: false/verified: true/' '${proofFile}'\n`)
-  writeFileSync(at('go'), readFileSync(at('go.new')))
+  renameSync(at('go.new'), at('go')) // whole at once, for it is read as soon as it is there
   await until(() => existsSync(at('gone')))
   t.not(readFileSync(proofFile, 'utf8'), before, 'it has written')
   t.match(await must(service, 'GET', `${path}/proof/${proof.id}`), { verified: false })
