@@ -8,6 +8,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 export const ROOT = fileURLToPath(new URL('../', import.meta.url))
+/** Not in `.tap`, of which tap reports no coverage. */
+export const BUILT = join(ROOT, '.built-tests')
 
 /** What has files beside it, or must be there once, or is large and seldom needed, stays outside. */
 const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))

@@ -18,7 +18,7 @@ import { readPage } from './fixtures/doc-code.ts'
 import { isShown, type Typed, typedOf } from './fixtures/doc-console.ts'
 import { anchorsOf, type Block, blocksOf, docPages, linksOf } from './fixtures/doc-pages.ts'
 import { ADDRESS, type } from './fixtures/doc-typing.ts'
-import { notBrief } from './fixtures/full.ts'
+import { inLongLane } from './fixtures/full.ts'
 import { pngOf } from './fixtures/pictures.ts'
 
 const pages = docPages()
@@ -56,7 +56,7 @@ const CASE = 'ce7b2a45-e46d-4e89-a0e7-e36f34e00761'
 /** One of the sample whose plan waits. */
 const WAITING = 'c12d54ae-1933-4631-a05f-aecf75428827'
 const missing = ['bash', 'curl', 'jq'].filter((name) => spawnSync(name, ['--version']).status !== 0)
-const options = missing.length === 0 ? notBrief : { skip: `${missing} not installed` }
+const options = missing.length === 0 ? inLongLane : { skip: `${missing} not installed` }
 
 /** Pages whose commands other tests run, or nobody can here; those of all others are run below. */
 const ELSEWHERE: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type Test, t } from 'tap'
-import { isBrief, isFull } from './fixtures/full.ts'
+import { isFull, isLong } from './fixtures/full.ts'
 import { byHand } from './fixtures/history/by-hand.ts'
 import { sameOnDisk, toldAsModel } from './fixtures/history/checks.ts'
 import { endings } from './fixtures/history/endings.ts'
@@ -17,7 +17,7 @@ import { must } from './fixtures/session-client.ts'
  * they fail too. CASEFILE_HISTORIES says how many there are.
  */
 const {
-  CASEFILE_HISTORIES = isFull ? '1000' : isBrief ? '10' : '100',
+  CASEFILE_HISTORIES = isFull ? '1000' : isLong ? '100' : '10',
   CASEFILE_TEST_SEED,
   CASEFILE_TEST_PATH,
   CASEFILE_SHRINK,

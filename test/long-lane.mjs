@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * The parts of the long lane: what takes long, or needs programs that are seldom there. `npm test` runs the files of `both`
- * too, with smaller numbers. A path is a file, or a folder if it ends with a slash. In full a part takes at most 30 minutes
+ * too, with smaller numbers. `jobs`: files side by side, if not two. A path is a file, or a folder if it ends with a slash. In full a part takes at most 30 minutes
  * on two cores, `soak` an hour; with the numbers of CI it takes 4. `node test/long-lane.mjs` prints the part that CI runs
  * at this commit.
  */
@@ -51,14 +51,13 @@ export const PARTS = {
       'test/events/git.ts',
       'test/events/editors.ts',
       'test/events/old-buffers.ts',
-      'test/timed/complex-texts.ts',
-      'test/timed/second-service.ts',
-      'test/timed/slow-clients.ts',
       'test/workspace/files.ts',
       'test/workspace/plan-folders.ts',
     ],
-    long: ['test/check/two-clones.ts', 'test/timed/'],
+    long: ['test/check/two-clones.ts'],
   },
+  // measures time, and so runs with no other beside it
+  timed: { jobs: 1, long: ['test/timed/'] },
   agents: {
     both: [
       'test/http/self-approval.ts',
@@ -163,7 +162,7 @@ export function faultsOf(files, textOf) {
   const named = Object.values(PARTS).flatMap(pathsOf)
   const gone = named.filter((path) => !files.some((file) => isBelow(file, [path])))
   const lost = files.filter(
-    (file) => partsOf(file).length === 0 && /\b(isBrief|notBrief|isFull)\b/.test(textOf(file)),
+    (file) => partsOf(file).length === 0 && /\b(isLong|inLongLane|isFull)\b/.test(textOf(file)),
   )
   return [
     ...gone.map((path) => `test/long-lane.mjs names ${path}, which is not there`),

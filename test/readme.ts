@@ -14,14 +14,14 @@ import { SESSION_STATES } from '../src/model/session-state.ts'
 import { openService } from '../src/service.ts'
 import { endpointsOn } from './fixtures/api-page.ts'
 import { runBuilt, started } from './fixtures/built-service.ts'
-import { notBrief } from './fixtures/full.ts'
+import { inLongLane } from './fixtures/full.ts'
 
 const page = (name: string) =>
   readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8')
 const readme = page('README.md')
 const walkthrough = page('docs/walkthrough.md')
 const needsCurl =
-  spawnSync('curl', ['--version']).status === 0 ? notBrief : { skip: 'curl is not installed' }
+  spawnSync('curl', ['--version']).status === 0 ? inLongLane : { skip: 'curl is not installed' }
 
 /** The `sh` fences of docs/walkthrough.md below a heading, until the next one of that level. */
 function blocksBelow(heading: string): string[] {
@@ -192,7 +192,7 @@ t.test('the docs leave nothing out', async (t) => {
 
 t.test(
   'what it says of the terminal works as it stands, on a fresh sample',
-  notBrief,
+  inLongLane,
   async (t) => {
     const from = readme.indexOf('\n## In the terminal\n')
     const [, block = ''] = /^```console\n(.*?)^```$/ms.exec(readme.slice(from)) ?? []

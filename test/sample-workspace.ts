@@ -13,7 +13,7 @@ import { CASE_STATES } from '../src/model/case-state.ts'
 import { readTap } from '../src/runners/reports/tap.ts'
 import { openServer } from '../src/serve.ts'
 import { MEMORY_ROOT_FILES } from '../src/workspace/layout.ts'
-import { notBrief } from './fixtures/full.ts'
+import { inLongLane } from './fixtures/full.ts'
 
 const sample = fileURLToPath(new URL('../sample-workspace', import.meta.url))
 const memory = join(sample, 'memory')
@@ -138,7 +138,7 @@ t.test('no file names a place on the machine that made it', async (t) => {
   }
 })
 
-t.test('whoever approves the plan that waits gets the bug mended', notBrief, async (t) => {
+t.test('whoever approves the plan that waits gets the bug mended', inLongLane, async (t) => {
   const { root, ask, stream } = await servedCopy(t)
   const counts = () => {
     const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}` }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { CLI, cliOn } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { must, step } from '../fixtures/session-client.ts'
 import { needsTmux, openPane } from '../fixtures/tmux.ts'
 
@@ -221,7 +221,7 @@ t.test('what only reads writes nothing, and owns nothing', async (t) => {
   )
 })
 
-t.test('reading commands answer while a command owns the workspace', notBrief, async (t) => {
+t.test('reading commands answer while a command owns the workspace', inLongLane, async (t) => {
   const cli = cliOn(t)
   await cli.run('new', 'Door', '-d', step('echo begun; exec sleep 200', 'sh run id=long'))
   await cli.run('start', 'door')

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { cliOn } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { must, step } from '../fixtures/session-client.ts'
 
@@ -82,7 +82,7 @@ t.test('the whole job is done by commands, with a running service', async (t) =>
   t.match(await cli.run('open', 'sign', '--print'), { stdout: new RegExp(`^${url}/case/`) })
 })
 
-t.test('and by processes of their own, with the files alone', notBrief, async (t) => {
+t.test('and by processes of their own, with the files alone', inLongLane, async (t) => {
   const cli = cliOn(t)
   await cli.run('new', 'Sign-in fails', '-d', RUNBOOK)
   t.match(await cli.run('start', 'sign'), { code: 0, stdout: /^▶ echo fine$/m })
@@ -309,7 +309,7 @@ t.test('a session that fails gives its code', async (t) => {
   t.match(await cli.run('tail', 'door'), { code: 5, stdout: /! abandoned: Rain/ })
 })
 
-t.test('commands at once without a service all do their work, once', notBrief, async (t) => {
+t.test('commands at once without a service all do their work, once', inLongLane, async (t) => {
   const cli = cliOn(t)
   const titles = ['five', 'four', 'one', 'six', 'three', 'two']
   const said = await Promise.all(titles.map((title) => cli.run('new', title)))

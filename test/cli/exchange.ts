@@ -15,7 +15,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { CLI, cliOn, type Tree } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
-import { isFull, notBrief } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 
 // Import
 
@@ -396,7 +396,7 @@ t.test(
 
 t.test(
   'an import that is killed, or finds the disk full, goes on to the same cases',
-  notBrief,
+  inLongLane,
   async (t) => {
     if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
     const cli = cliOn(t)

@@ -15,7 +15,7 @@ import t, { type Test } from 'tap'
 import type { Said } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
 import { connect } from '../fixtures/event-source.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { changeState, PUT_RUN, rowsOnDisk, runsIn } from '../fixtures/state-rows.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
@@ -114,7 +114,7 @@ function loggedTypes(stateDir: string): string[] {
 
 t.test(
   'a list of many cases writes nothing, and nothing of it counts as published',
-  notBrief,
+  inLongLane,
   async (t) => {
     const MANY = 210
     const cli = cliHere(t)

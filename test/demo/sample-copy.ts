@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { copySample } from '../../src/demo/sample-copy.ts'
 import { runBuilt, started } from '../fixtures/built-service.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 const sample = fileURLToPath(new URL('../../sample-workspace', import.meta.url))
 const hasGit = spawnSync('git', ['--version']).status === 0
@@ -209,7 +209,7 @@ t.test('what is there already', async (t) => {
   })
 })
 
-t.test("the demo's plan mends the sample", notBrief, async (t) => {
+t.test("the demo's plan mends the sample", inLongLane, async (t) => {
   const to = join(t.testdir(), 'workspace')
   await copySample(sample, to)
   const plan = readFileSync(new URL('../fixtures/demo-plan.md', import.meta.url), 'utf8')
@@ -244,7 +244,7 @@ t.test("the demo's plan mends the sample", notBrief, async (t) => {
 
 t.test(
   'force brings a session back to its waiting plan; a service must be stopped first',
-  notBrief,
+  inLongLane,
   async (t) => {
     t.teardown(() => {}) // or tap removes the testdir before the service has ended
     const folder = t.testdir()

@@ -16,7 +16,7 @@ import {
   type SaveStyle,
   truncateThenWrite,
 } from '../fixtures/editors.ts'
-import { isFull, notBrief } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 import { listen, type PublishedEvents } from '../fixtures/published-events.ts'
 import { clientOf, ran, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -71,7 +71,7 @@ interface Playing extends SaveStyle {
   id: string
 }
 
-t.test('every way to save is one event, and the right state', notBrief, async (t) => {
+t.test('every way to save is one event, and the right state', inLongLane, async (t) => {
   const styles = SAVE_STYLES.map((style) => ({ ...style, id: randomUUID() }))
   const marker = randomUUID()
   const cases = Object.fromEntries(

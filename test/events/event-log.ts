@@ -13,7 +13,7 @@ import {
 } from '../../src/events/event-log.ts'
 import { type Database, openDatabase } from '../../src/state/database.ts'
 import { built } from '../fixtures/built.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 const fixture = built('test/fixtures/log-process.ts')
 const range = (from: number, to: number) =>
@@ -263,7 +263,7 @@ t.test('a listener that fails keeps nobody from the event', async (t) => {
 
 t.test(
   'kill -9 at any moment loses nothing that was flushed and leaves no part of a batch',
-  notBrief,
+  inLongLane,
   async (t) => {
     for (const keep of [100_000, 100]) {
       t.test(`keeping ${keep} events`, async (t) => {

@@ -21,7 +21,7 @@ import { DEFAULT_EVENTS } from '../../src/model/event-lookup.ts'
 import type { TrailLine } from '../../src/model/trail.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { renameOver } from '../fixtures/editors.ts'
-import { isBrief, isFull, notBrief } from '../fixtures/full.ts'
+import { inLongLane, isFull, isLong } from '../fixtures/full.ts'
 import { listen, type PublishedEvents } from '../fixtures/published-events.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { SESSION } from '../fixtures/records.ts'
@@ -286,7 +286,7 @@ const change = (path: string, from: string | RegExp, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replace(from, to))
 
 for (const [index, place] of Object.keys(PLACES).entries()) {
-  t.test(`what git does to cases ${place}`, notBrief, async (t) => {
+  t.test(`what git does to cases ${place}`, inLongLane, async (t) => {
     const repository = await openRepository(t, place, index === 0 ? MANY : FEW)
     const { app, published, ids, folder, git, run, commit, settled } = repository
     const [first, second, third, fourth] = ids as [string, string, string, string]
@@ -450,7 +450,7 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
 }
 
 const places = [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]
-for (const place of isBrief ? places.slice(0, 1) : places) {
+for (const place of isLong ? places : places.slice(0, 1)) {
   t.test(`while git holds its lock on cases ${place}`, async (t) => {
     const repository = await openRepository(t, place, 4, { gitTimeoutMs: 1000 })
     const { app, published, ids, folder, git, settled } = repository

@@ -16,7 +16,7 @@ import {
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { must, newSession, planned, ran, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -174,7 +174,7 @@ t.test('cases are made, copied, moved and deleted as folders', async (t) => {
 
 t.test(
   'what is broken is a problem, told once, and the last good value is served',
-  notBrief,
+  inLongLane,
   async (t) => {
     const app = await openTestService(t)
     const published = listen(t, app)

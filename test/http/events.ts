@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { connect, type EventSourceClient, numberOf } from '../fixtures/event-source.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { dialogue } from '../fixtures/raw-socket.ts'
 import { envelope, finished, must, planned, step } from '../fixtures/session-client.ts'
@@ -203,42 +203,46 @@ t.test('an id of a lost log gets resync, and all that the new log has', async (t
   }
 })
 
-t.test('10,000 events reach a client that comes back 50 times, each once', notBrief, async (t) => {
-  const seed = Number(process.env.CASEFILE_TEST_SEED)
-  t.comment(`CASEFILE_TEST_SEED=${seed}`)
-  const app = await openTestService(t)
-  const { eventLog } = app.service
-  const { id } = await app.newCase()
-  const one = {
-    event_type: 'memory_updated',
-    timestamp: app.service.now(),
-    payload: { case_id: id },
-  }
-  const event = { type: 'memory_updated', envelope: JSON.stringify(one) }
-  const telling = (async () => {
-    while (eventLog.last < 10_000) {
-      eventLog.append(Array.from({ length: 101 }, () => event))
-      await eventLog.flushed()
+t.test(
+  '10,000 events reach a client that comes back 50 times, each once',
+  inLongLane,
+  async (t) => {
+    const seed = Number(process.env.CASEFILE_TEST_SEED)
+    t.comment(`CASEFILE_TEST_SEED=${seed}`)
+    const app = await openTestService(t)
+    const { eventLog } = app.service
+    const { id } = await app.newCase()
+    const one = {
+      event_type: 'memory_updated',
+      timestamp: app.service.now(),
+      payload: { case_id: id },
     }
-  })()
-  const [cuts] = fc.sample(
-    fc.uniqueArray(fc.integer({ min: 1, max: 9999 }), { minLength: 50, maxLength: 50 }),
-    { seed, numRuns: 1 },
-  )
-  const seen: (string | undefined)[] = []
-  for (const cut of [...cuts!.sort((a, b) => a - b), 10_000]) {
-    const after = seen.at(-1)
-    const client = await events(app, '', after === undefined ? {} : { 'last-event-id': after })
-    while (seen.length < cut) seen.push((await client.next()).id)
-    client.close()
-  }
-  await telling
-  t.ok(
-    seen.every((each, index) => numberOf(each) === index + 1),
-    'no gap, and none twice',
-  )
-  t.equal(seen.length, 10_000)
-})
+    const event = { type: 'memory_updated', envelope: JSON.stringify(one) }
+    const telling = (async () => {
+      while (eventLog.last < 10_000) {
+        eventLog.append(Array.from({ length: 101 }, () => event))
+        await eventLog.flushed()
+      }
+    })()
+    const [cuts] = fc.sample(
+      fc.uniqueArray(fc.integer({ min: 1, max: 9999 }), { minLength: 50, maxLength: 50 }),
+      { seed, numRuns: 1 },
+    )
+    const seen: (string | undefined)[] = []
+    for (const cut of [...cuts!.sort((a, b) => a - b), 10_000]) {
+      const after = seen.at(-1)
+      const client = await events(app, '', after === undefined ? {} : { 'last-event-id': after })
+      while (seen.length < cut) seen.push((await client.next()).id)
+      client.close()
+    }
+    await telling
+    t.ok(
+      seen.every((each, index) => numberOf(each) === index + 1),
+      'no gap, and none twice',
+    )
+    t.equal(seen.length, 10_000)
+  },
+)
 
 t.test('an id that is none is answered within a second, whatever it is', async (t) => {
   const app = await openTestService(t)

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { endpointsOf } from '../../src/http/endpoints.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
-import { isBrief, isFull } from '../fixtures/full.ts'
+import { isFull, isLong } from '../fixtures/full.ts'
 import { contractOf } from '../fixtures/fuzz/contract.ts'
 import { fuzz } from '../fixtures/fuzz/session.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -13,7 +13,7 @@ import { openTestService } from '../fixtures/workspace.ts'
 /** Each on a service of its own, so that a run can be replayed without all those before it. */
 const REQUESTS_EACH = 1000
 const first = Number(process.env.CASEFILE_TEST_SEED)
-const seeds = Array.from({ length: isFull ? 100 : isBrief ? 1 : 5 }, (_, n) => first + n)
+const seeds = Array.from({ length: isFull ? 100 : isLong ? 5 : 1 }, (_, n) => first + n)
 const REQUESTS = seeds.length * REQUESTS_EACH
 
 // what could be given back is no growth

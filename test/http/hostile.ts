@@ -23,7 +23,7 @@ import type { Decide } from '../../src/model/case-folder.ts'
 import { attachProof, verifyProof } from '../../src/model/decide-proof.ts'
 import { readMemory } from '../../src/workspace/memory-files.ts'
 import { leftovers } from '../fixtures/built-service.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
 
 /** What every error must be, whoever caused it (RFC 9457, reliability HS-11). */
@@ -215,7 +215,7 @@ async function indexOf(memoryRoot: string): Promise<string> {
   })
 }
 
-t.test('a disk with room for a part of a change takes none of it', notBrief, async (t) => {
+t.test('a disk with room for a part of a change takes none of it', inLongLane, async (t) => {
   t.teardown(() => {}) // see openTestService
   const folder = t.testdir()
   if (!mountSmall(t, folder)) return

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
-import { isFull, notBrief } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 import { heldBytes } from '../fixtures/garbage.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -35,7 +35,7 @@ const posting = (path: string, port: number, length: string) =>
 const sent = (socket: Socket, bytes: Buffer | string) =>
   new Promise<void>((resolve) => socket.write(bytes, () => resolve()))
 
-t.test('of a body that is too large at most 2 MiB are held', notBrief, async (t) => {
+t.test('of a body that is too large at most 2 MiB are held', inLongLane, async (t) => {
   const app = await openTestService(t)
   const port = Number(new URL(app.url).port)
   const { id } = await app.newCase()

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { failCommits } from '../fixtures/state-rows.ts'
 import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
 
@@ -120,7 +120,7 @@ async function pageAgrees(t: Test, app: TestService, triage: Reply['json'][], wh
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id)
 
-t.test('lists are true while the database cannot be written', notBrief, async (t) => {
+t.test('lists are true while the database cannot be written', inLongLane, async (t) => {
   const cases = Object.fromEntries(
     Array.from({ length: 60 }, (_, n) => [idOf(n), { 'case.md': caseMd(n) }]),
   )

@@ -3,7 +3,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { stateAfter } from '../../src/model/case-state.ts'
 import { atOnce } from '../fixtures/at-once.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -120,7 +120,7 @@ t.test('content comes back exactly', async (t) => {
   t.strictSame(await problemCodes(id), [])
 })
 
-t.test('content up to 10 MiB is taken, and more is 413', notBrief, async (t) => {
+t.test('content up to 10 MiB is taken, and more is 413', inLongLane, async (t) => {
   const { id } = await newCase()
   const most = '\n'.repeat(10 * 1024 * 1024 - 1)
   const proof = await attach(id, { content: `x${most}` })

@@ -8,7 +8,7 @@ import type { HttpDeps } from '../../src/http/deps.ts'
 import { errorHandler } from '../../src/http/middleware/error-format.ts'
 import { notWhilePlanning, requireOperator } from '../../src/http/middleware/require-operator.ts'
 import type { DeniedRequest } from '../../src/sessions/denied-request.ts'
-import { isFull, notBrief } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 import {
   agentFiles,
   committed,
@@ -81,7 +81,7 @@ const WAIT = 'while [ ! -s out ]; do sleep 0.05; done; cat out'
 
 t.test(
   'a session cannot approve, however its process has hidden',
-  { ...notBrief, ...linuxOnly },
+  { ...inLongLane, ...linuxOnly },
   async (t) => {
     const service = await opened(t)
     const { path, id } = await target(service)

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import type { TriageRow } from '../../src/model/triage-row.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -137,7 +137,7 @@ t.test('a session that runs is told, and is nobody’s turn', async (t) => {
   t.strictSame(await rows('?needs=running'), [])
 })
 
-t.test('10,000 cases', notBrief, async (t) => {
+t.test('10,000 cases', inLongLane, async (t) => {
   const cases = Object.fromEntries(
     Array.from({ length: 10_000 }, (_, n) => [
       `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,

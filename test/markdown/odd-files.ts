@@ -17,7 +17,7 @@ import {
 import { readTrail, readTrailLine } from '../../src/markdown/trail.ts'
 import type { Case } from '../../src/model/case.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
 
 const leave = useParser()
@@ -400,7 +400,7 @@ t.test('reading is fast where no parser is needed', async (t) => {
   }
 })
 
-t.test('no run of one character takes long', notBrief, async (t) => {
+t.test('no run of one character takes long', inLongLane, async (t) => {
   const size = 256 * 1024
   const runs = [
     ' ',
@@ -495,7 +495,7 @@ t.test('an outline without the parser equals the one by it where runs are long',
 
 t.test(
   'a text that is too complex costs its 2 s once, and its neighbours nothing',
-  notBrief,
+  inLongLane,
   async (t) => {
     const hostile = (salt: string) => `${'- '.repeat(10_000)}${salt}`
     t.ok(await parsedMarkdown('warm'))

@@ -9,7 +9,7 @@ import { limitWork } from '../../src/markdown/work-limit.ts'
 import { createWorkerPool, useWorkers } from '../../src/markdown/worker-pool.ts'
 import { readRecord } from '../../src/workspace/read-record.ts'
 import { built } from '../fixtures/built.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 const LIMIT_MS = 200
 
@@ -53,7 +53,7 @@ const counts = existsSync('/proc/thread-self/schedstat')
 
 t.test(
   'other threads do not use up the time of a text',
-  { ...notBrief, skip: !counts && 'needs /proc' },
+  { ...inLongLane, skip: !counts && 'needs /proc' },
   async (t) => {
     t.teardown(useWorkers())
     const pool = createWorkerPool<{ worked: string }>(BUSY)

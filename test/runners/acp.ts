@@ -27,7 +27,7 @@ import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
@@ -887,7 +887,7 @@ t.test('the words of a command are looked at', async (t) => {
   t.strictSame(await temporaryFolders('/'), [realpathSync('/tmp')], 'never all of it')
 })
 
-t.test('a hostile command is taken apart in no time', notBrief, async (t) => {
+t.test('a hostile command is taken apart in no time', inLongLane, async (t) => {
   const parts = [
     '$(',
     '"',
@@ -971,7 +971,7 @@ t.test('it does not speak as it should', async (t) => {
   })
 })
 
-t.test('it is stopped', notBrief, async (t) => {
+t.test('it is stopped', inLongLane, async (t) => {
   t.test('before it has answered anything', async (t) => {
     const stop = new AbortController()
     const { plan, report } = scene(t, 'never', { signal: stop.signal })

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { agentVersion } from '../../src/runners/agents/agent-version.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 
 const env = { PATH: process.env.PATH ?? '/usr/bin:/bin' }
 const spec = {
@@ -86,7 +86,7 @@ t.test('one that has no way to say it is not run', async (t) => {
   t.equal(runs(place.cwd), 0)
 })
 
-t.test('one that never ends is ended', notBrief, async (t) => {
+t.test('one that never ends is ended', inLongLane, async (t) => {
   const began = performance.now()
   const found = await agentVersion(spec, program(t, 'echo $$ > pid; sleep 60'))
   t.strictSame(found, { version: null })

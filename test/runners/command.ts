@@ -18,7 +18,7 @@ import { commandRunner, customCommandSpec } from '../../src/runners/command/comm
 import { wordsOf } from '../../src/runners/command/command-run.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
 type Custom = Extract<ProviderSettings, { kind: 'command' }>
@@ -417,7 +417,7 @@ cp "$5" policy; ${prints(
   })
 })
 
-t.test('nothing hangs', notBrief, async (t) => {
+t.test('nothing hangs', inLongLane, async (t) => {
   t.test('work in which it says and does nothing', async (t) => {
     const nothing = fake(t, 'claude', prints(success('')))
     const silent = recorded(t, nothing.spec, { env: nothing.env })

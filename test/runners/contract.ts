@@ -10,7 +10,7 @@ import {
   type Subject,
   type Trial,
 } from '../fixtures/agents/contract-subjects.ts'
-import { isBrief, isFull } from '../fixtures/full.ts'
+import { isFull, isLong } from '../fixtures/full.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'the sweep works on Linux only' }
 /** Long after all limits of `SHORT_LIMITS`. */
@@ -295,7 +295,7 @@ async function isStopped(t: Test, trial: Trial, mode: Mode, leftovers: number) {
 t.test('every runner keeps the contract', linuxOnly, async (t) => {
   // most of it is waiting for processes to end
   t.jobs = 4
-  for (const subject of SUBJECTS.filter(({ likeAnother }) => !isBrief || !likeAnother)) {
+  for (const subject of SUBJECTS.filter(({ likeAnother }) => isLong || !likeAnother)) {
     t.test(subject.name, { buffered: true }, async (t) => {
       for (const { name, deed, except, ofProcess, modes, proves } of CLAUSES) {
         if (ofProcess && !isFull && subject.likeAnother) continue

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { FoundCaseJson } from '../../src/http/schemas/search.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { must } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -96,7 +96,7 @@ t.test(
   },
 )
 
-t.test('killed while it indexes, the next start goes on where it ended', notBrief, async (t) => {
+t.test('killed while it indexes, the next start goes on where it ended', inLongLane, async (t) => {
   t.teardown(() => {}) // tap removes the testdir before all handlers, but for one that was there first
   const dir = t.testdir({ root: {}, state: {} })
   const cases = join(dir, 'root', 'memory', 'cases')

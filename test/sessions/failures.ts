@@ -13,7 +13,7 @@ import { createStepRecorder } from '../../src/sessions/run-recorder.ts'
 import { createRunRecords } from '../../src/state/runs.ts'
 import type { StateFolder } from '../../src/state/state-folder.ts'
 import { processesOf } from '../fixtures/built-service.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import {
   envelope,
   git,
@@ -217,7 +217,7 @@ t.test('limits of casefile.md', async (t) => {
   }
 })
 
-t.test('odd output', notBrief, async (t) => {
+t.test('odd output', inLongLane, async (t) => {
   const service = await openTestService(t)
   const artifact = (id: string, name: string) => service.file(id, 'artifacts', name)
 

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
-import { isBrief, isFull } from '../fixtures/full.ts'
+import { isFull, isLong } from '../fixtures/full.ts'
 import { commit, git } from '../fixtures/git-repository.ts'
 import { randomFrom } from '../fixtures/random.ts'
 import { must, newSession, type Ref, reaches, step } from '../fixtures/session-client.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
-const ROUNDS = isFull ? 40 : isBrief ? 2 : 6
+const ROUNDS = isFull ? 40 : isLong ? 6 : 2
 
 /** Kills every git that works below a folder, as a crash of the machine would. */
 function killGits(folder: string): void {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readTrail } from '../../src/markdown/trail.ts'
 import { leftovers, processesOf, runBuilt, startBuilt, started } from '../fixtures/built-service.ts'
-import { isFull, notBrief } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 import {
   type Client,
@@ -182,7 +182,7 @@ t.test('a start goes on whatever the last run left', linuxOnly, async (t) => {
 
 const strangeId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 
-t.test('kill -9 at any moment', { ...linuxOnly, ...notBrief }, async (t) => {
+t.test('kill -9 at any moment', { ...linuxOnly, ...inLongLane }, async (t) => {
   const service = await startBuilt(t, folders(t))
   const { startMs: firstMs } = service
   const seen = new Set<string>()
@@ -354,7 +354,7 @@ t.test('the command line', async (t) => {
   })
 })
 
-t.test('two signals are as good as one', notBrief, async (t) => {
+t.test('two signals are as good as one', inLongLane, async (t) => {
   const service = await startBuilt(t, folders(t))
   const ref = await planned(service, {
     runbook: step("trap '' TERM; echo begun; sleep 60; sleep 60"),

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { FAKE_BIN, FAKED_AGENTS } from '../fixtures/agents/contract-subjects.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { filesBelow, pathsBelow } from '../fixtures/paths-below.ts'
 import {
   agentFiles,
@@ -175,7 +175,7 @@ t.test('the evidence, whose seal holds', async (t) => {
   t.strictSame(again.problems, [], 'no session_changed')
 })
 
-t.test('what the program of an agent itself sent', notBrief, async (t) => {
+t.test('what the program of an agent itself sent', inLongLane, async (t) => {
   const acp = JSON.stringify([process.execPath, ACP_AGENT, 'prints-secret', 'A_TOKEN'])
   const files = {
     'casefile.md': `---\nenv: [A_TOKEN]\nproviders:\n  mine: { kind: acp, command: ${acp}, plan_mode: plan, work_mode: code }\n---\n`,

@@ -10,7 +10,7 @@ import { inTime } from '../../src/stopping.ts'
 import { runBuilt, startBuilt, started } from '../fixtures/built-service.ts'
 import type { ReceivedEvent } from '../fixtures/event-source.ts'
 import { connect } from '../fixtures/event-source.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { SESSION, TRAIL } from '../fixtures/records.ts'
 import {
   clientOf,
@@ -190,7 +190,7 @@ t.test('resume at every point', async (t) => {
   }
 })
 
-t.test('resume across kill -9 and a restart', notBrief, async (t) => {
+t.test('resume across kill -9 and a restart', inLongLane, async (t) => {
   t.teardown(() => {}) // or tap removes the testdir before the service has ended
   const dir = t.testdir({ root: {}, state: {} })
   const service = await startBuilt(t, { root: join(dir, 'root'), stateDir: join(dir, 'state') })
@@ -306,7 +306,7 @@ t.test('who sends signals on and on ends the service at once', async (t) => {
   await service.restart() // ends the step
 })
 
-t.test('an empty variable is not set, and a switch is on or off', notBrief, async (t) => {
+t.test('an empty variable is not set, and a switch is on or off', inLongLane, async (t) => {
   t.teardown(() => {})
   const dir = t.testdir({ root: {}, state: {} })
   const args = ['serve', '--root', join(dir, 'root'), '--port', '0', '--state-dir']

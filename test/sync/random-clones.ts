@@ -10,7 +10,7 @@ import { useParser } from '../../src/markdown/parser-pool.ts'
 import { isConflictCopy } from '../../src/model/conflict-copy.ts'
 import { createEditor, readWhole } from '../fixtures/case-editor.ts'
 import { CLI } from '../fixtures/cli.ts'
-import { isBrief, isFull } from '../fixtures/full.ts'
+import { isFull, isLong } from '../fixtures/full.ts'
 import type { Files } from '../fixtures/merge-folder.ts'
 import { randomFrom } from '../fixtures/random.ts'
 import { CASE, CASE_ID, NOW } from '../fixtures/records.ts'
@@ -20,7 +20,7 @@ import { makeOrigin } from '../fixtures/synced-clones.ts'
 t.teardown(useParser())
 
 const SEED = Number(process.env.CASEFILE_TEST_SEED)
-const ROUNDS = isFull ? 200 : isBrief ? 4 : 15
+const ROUNDS = isFull ? 200 : isLong ? 15 : 4
 const CLONES = ['a', 'b', 'c', 'd']
 /** The share of syncs that are killed. */
 const KILLED = 0.4

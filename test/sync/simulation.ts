@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
-import { isBrief, isFull } from '../fixtures/full.ts'
+import { isFull, isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 import { finished, must, newSession, reaches, step } from '../fixtures/session-client.ts'
 import { openSimulatedClone, type SimulatedClone, textIn } from '../fixtures/simulated-clone.ts'
@@ -14,7 +14,7 @@ import { makeOrigin } from '../fixtures/synced-clones.ts'
  */
 
 const seed = Number(process.env.CASEFILE_TEST_SEED)
-const [CLONES, ROUNDS] = isBrief ? [3, 12] : isFull ? [20, 500] : [8, 60]
+const [CLONES, ROUNDS] = isFull ? [20, 500] : isLong ? [8, 60] : [3, 12]
 /** So many people work at once. */
 const AT_ONCE = 3
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { connect } from '../fixtures/event-source.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { filesBelow } from '../fixtures/paths-below.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { openReceiver, raw } from '../fixtures/receiver.ts'
@@ -70,7 +70,7 @@ async function history(t: Test, app: TestService, answers: string[]) {
   return { id, ref, webhooks, secrets: [...secrets, REFUSED], ask, good }
 }
 
-t.test('after a whole history a secret stands in the database alone', notBrief, async (t) => {
+t.test('after a whole history a secret stands in the database alone', inLongLane, async (t) => {
   const app = await openTestService(t, { dev: true })
   git(app.root, 'init', '--quiet')
   const reported = listen(t, app)

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Delivery } from '../../src/model/delivery.ts'
 import { connect } from '../../src/state/sqlite.ts'
 import { createRetryLimits } from '../../src/webhooks/retry-limits.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { eventOf, fakeClock, gate, gates, never, tick, webhookBench } from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000
@@ -80,7 +80,7 @@ t.test('retries to receivers that fail keep a pace, all together', async (t) => 
 
 t.test(
   'with very many retries further events wait in the log, and come all the same',
-  notBrief,
+  inLongLane,
   async (t) => {
     let isDown = true
     const bench = await webhookBench(t, () => (isDown ? { error: 'connection refused' } : 204))

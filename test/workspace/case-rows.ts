@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { DATABASE_FILE } from '../../src/state/database.ts'
 import { connect } from '../../src/state/sqlite.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -231,7 +231,7 @@ const away: [string, (app: TestService, id: string) => void][] = [
   ['a case that is gone', (app, id) => rmSync(app.file(id), { recursive: true })],
 ]
 
-t.test('each change while no service ran is told once', notBrief, async (t) => {
+t.test('each change while no service ran is told once', inLongLane, async (t) => {
   for (const [name, change] of away) {
     await t.test(name, async (t) => {
       const files = { 'case.md': caseMd('Title a', 'Text.\n'), 'notes.md': 'a note' }

@@ -41,7 +41,7 @@ import { preImagePath, prunePreImages } from '../../src/workspace/late-saves/pre
 import { readReplacedFile } from '../../src/workspace/late-saves/replaced-file.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { hashOf } from '../../src/workspace/record.ts'
-import { isFull, notBrief } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -54,7 +54,7 @@ const WRITES_PER_S = isFull ? 100 : 200
 
 t.test(
   'no line that a person saves is lost beside the writes of the service',
-  notBrief,
+  inLongLane,
   async (t) => {
     for (const style of ['rename', 'in-place']) {
       for (const seed of [1, 2, 3]) {
@@ -369,7 +369,7 @@ const read = (app: TestService, id: string, ...names: string[]) =>
   readFileSync(app.file(id, ...names), 'utf8')
 const preImages = (app: TestService) => readdirSync(join(app.stateDir, 'pre-images'))
 
-t.test('what an editor writes into the old file comes into the new one', notBrief, async (t) => {
+t.test('what an editor writes into the old file comes into the new one', inLongLane, async (t) => {
   const app = await openTestService(t)
   const { id } = await app.newCase({ title: 'Old', description: 'Text' })
   const gaps: [string, number][] = [
@@ -696,7 +696,7 @@ t.test('what is kept is kept for a day, and not too much of it', async (t) => {
   t.strictSame(readdirSync(folder).sort(), [basename(paths.at(-1)!), 'other'].sort())
 })
 
-t.test('a save in two pieces is no deletion of the second', notBrief, async (t) => {
+t.test('a save in two pieces is no deletion of the second', inLongLane, async (t) => {
   const app = await openTestService(t)
   const base = `${Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')}\n`
   const mine = base.replace('line 5\n', 'line 5\nMine, first\n').replace(/$/, 'Mine, last\n')

@@ -10,7 +10,7 @@ import type { Change } from '../../src/workspace/case-entry.ts'
 import { createCaseFolder } from '../../src/workspace/case-making.ts'
 import { layoutOf, MEMORY_ROOT_FILES } from '../../src/workspace/layout.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
-import { notBrief } from '../fixtures/full.ts'
+import { inLongLane } from '../fixtures/full.ts'
 import { CASE, NOW, SESSION, TRAIL } from '../fixtures/records.ts'
 import { must, planned } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -670,7 +670,7 @@ const hidden: [string, modes: [string, number][], problem: { code: string; file:
   ['the case is closed', [['', 0]], { code: 'unreadable', file: '.' }],
 ]
 
-t.test('what permissions hide is a problem of its case, and of no other', notBrief, async (t) => {
+t.test('what permissions hide is a problem of its case, and of no other', inLongLane, async (t) => {
   if (process.getuid?.() !== 0) return t.pass('', { skip: 'another user is needed to be refused' })
   for (const [name, modes, problem] of hidden) {
     await t.test(name, async (t) => {

@@ -4,7 +4,7 @@ import { withHistory } from '../../../src/markdown/history-file.ts'
 import { useParser } from '../../../src/markdown/parser-pool.ts'
 import { isConflictCopy } from '../../../src/model/conflict-copy.ts'
 import { createEditor, readWhole } from '../../fixtures/case-editor.ts'
-import { isBrief, isFull } from '../../fixtures/full.ts'
+import { isFull, isLong } from '../../fixtures/full.ts'
 import { type Files, merged } from '../../fixtures/merge-folder.ts'
 import { randomFrom } from '../../fixtures/random.ts'
 import { CASE, CASE_ID, NOW } from '../../fixtures/records.ts'
@@ -12,7 +12,7 @@ import { CASE, CASE_ID, NOW } from '../../fixtures/records.ts'
 t.teardown(useParser())
 
 const SEED = Number(process.env.CASEFILE_TEST_SEED)
-const ROUNDS = isFull ? 2000 : isBrief ? 24 : 120
+const ROUNDS = isFull ? 2000 : isLong ? 120 : 24
 
 /** The lines that are in `after` more often than in `before`. */
 function added(before: Files, after: Files): string[] {

@@ -1,0 +1,10 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+
+t.test('npm run check finds nothing', async (t) => {
+  const checked = await promisify(execFile)('npm', ['run', '--silent', 'check']).catch(
+    (error: { stdout: string; stderr: string }) => t.fail(`${error.stdout}${error.stderr}`),
+  )
+  t.ok(checked)
+})
