@@ -40,7 +40,11 @@ function run(words, { jobs, isFull = false, isLong = isFull }) {
     CASEFILE_TEST_FULL: isFull ? '1' : '',
     CASEFILE_TEST_LONG: isLong ? '1' : '',
   }
-  const { status } = spawnSync('tap', [...options, ...words], { cwd: ROOT, stdio: 'inherit', env })
+  const { status } = spawnSync(join(ROOT, 'node_modules/.bin/tap'), [...options, ...words], {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env,
+  })
   process.exitCode ||= status ?? 1
 }
 
