@@ -21,3 +21,4 @@ process.env.CASEFILE_TEST_SEED ??= String(
   process.env.CASEFILE_TEST_FULL === '1' ? randomInt(2 ** 31) : 1,
 )
 fc.configureGlobal({ seed: Number(process.env.CASEFILE_TEST_SEED) })
+process.umask(0o022) // a state folder that a group may write to is not used
