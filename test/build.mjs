@@ -49,7 +49,6 @@ export async function buildPrograms(paths, folder) {
     define: {
       'import.meta.url': 'sourceUrl',
       'import.meta.dirname': 'sourceFolder',
-      BUILT_FOLDER: JSON.stringify(folder),
     },
     plugins: [{ name: 'source-url', setup: keepSourceUrl }],
     // for packages in CommonJS: a module has no `require`

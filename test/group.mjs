@@ -1,20 +1,43 @@
 /** Runs test files one behind the other in one process: loading tap and the service then costs once what it costs for each file. */
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import t from 'tap'
-import { BUILT } from './build.mjs'
 
 // a place in the source costs much at each assertion; who runs a file alone sees it
 process.setSourceMapsEnabled(false)
 
-/** `files`: their paths from the root. */
+/** `files`: their paths from the root, built beside the entry that calls this. */
 export async function runGroup(files) {
   // each test has the limit, and each file
   t.setTimeout(files.length * Number(process.env.TAP_TIMEOUT) * 1000)
+  // after a teardown at the top tap ends what is idle, which the process is while it reads the next file
+  const teardowns = []
+  const { teardown } = t
+  t.teardown = (end) => void teardowns.unshift(end)
   for (const file of files) {
+    const before = cpuSeconds()
     // a file can have its folder at the top, where all files share one test
     t.testdirName = resolve('.tap/fixtures', file.replaceAll('/', '-'))
-    t.comment(file)
-    await import(pathToFileURL(join(BUILT, file.replace(/ts$/, 'js'))).href)
+    await import(`../.built-tests/groups/${file.replace(/ts$/, 'js')}`)
+    if (!t.idle) await once(t, 'idle')
+    t.comment(`${file}: ${(cpuSeconds() - before).toFixed(1)} s of CPU`)
   }
+  teardown(async () => {
+    for (const end of teardowns) await end()
+  })
+}
+
+/** Of this process and of those that it started and that ended; of itself alone where there is no `/proc`. */
+function cpuSeconds() {
+  const { user, system } = process.cpuUsage()
+  const children = process.platform === 'linux' ? childTicks() : 0
+  return (user + system) / 1e6 + children / 100
+}
+
+/** proc(5): after the name in parentheses stand the state and what follows; `cutime` and `cstime` are 14th and 15th of them. */
+function childTicks() {
+  const text = readFileSync('/proc/self/stat', 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[13]) + Number(fields[14])
 }

@@ -3,10 +3,10 @@
  * with `--long [part...]` for parts of the long lane in full, with `--slice part` for one with the numbers of CI; else with
  * the arguments as they are.
  */
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ROOT } from './build.mjs'
+import { BUILT, buildPrograms, ROOT } from './build.mjs'
 import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 import { testFiles } from './test-files.mjs'
 
@@ -14,13 +14,19 @@ import { testFiles } from './test-files.mjs'
 const GROUP_BYTES = 150_000
 /** Has a process to itself: it takes long, or uses what a process has once: the parser of markdown. */
 const isSeparate = (file) => /^test\/((browser|faults)\/|markdown\/odd-files|lint)/.test(file)
-const GROUPS = join(ROOT, '.tap/groups')
+const GROUPS = join(BUILT, 'groups')
+const TAP = join(ROOT, 'node_modules/.bin/tap')
+const TAP_CLASS = 'node_modules/@tapjs/test/test-built/dist/esm/index.js'
 
 const faults = faultsOf(testFiles(), (file) => readFileSync(join(ROOT, file), 'utf8'))
 if (faults.length > 0) throw new Error(faults.join('\n'))
+// after an installation without scripts: tap itself would do it too late for the first files
+if (readFileSync(join(ROOT, TAP_CLASS), 'utf8').includes('@tapjs/typescript'))
+  execFileSync(TAP, ['build'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
+
 const [first, ...names] = process.argv.slice(2)
-if (first === undefined) run(writeGroups(testFiles().filter(isShort)), { jobs: 4 })
-else if (first !== '--long' && first !== '--slice') run([first, ...names], {})
+if (first === undefined) await runGroups(groupFiles(testFiles().filter(isShort)), { jobs: 4 })
+else if (first !== '--long' && first !== '--slice') runTap([first, ...names])
 else {
   const isFull = first === '--long'
   const parts = names.length > 0 ? names : Object.keys(PARTS)
@@ -29,27 +35,42 @@ else {
   for (const part of parts) {
     console.log(`# part of the long lane: ${part}`)
     const files = testFiles().filter((file) => partsOf(file).includes(part))
-    run(files, { jobs: PARTS[part].jobs ?? 2, isFull, isLong: true })
+    const jobs = PARTS[part].jobs ?? 2
+    const groups = files.map((file) => ({ folder: dirname(file), files: [file], bytes: 0 }))
+    await runGroups(groups, { jobs, isFull, isLong: true })
   }
 }
 
-function run(words, { jobs, isFull = false, isLong = isFull }) {
-  const options = jobs === undefined ? [] : [`--jobs=${jobs}`, `--timeout=${isFull ? 10_800 : 300}`]
-  const env = {
-    ...process.env,
+/** Each group is a process: an entry for tap, with its files built together. */
+async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
+  rmSync(GROUPS, { recursive: true, force: true })
+  mkdirSync(GROUPS, { recursive: true })
+  await buildPrograms(
+    groups.flatMap(({ files }) => files),
+    GROUPS,
+  )
+  const entries = groups.map(({ folder, files }, at) => {
+    const path = join(GROUPS, `${at}-${folder.replaceAll('/', '-')}.mjs`)
+    const text = `import { runGroup } from '../../test/group.mjs'\nawait runGroup(${JSON.stringify(files)})\n`
+    writeFileSync(path, text)
+    return path
+  })
+  const limit = isFull ? 10_800 : 300
+  const options = [`--jobs=${jobs}`, `--timeout=${limit}`, '--node-arg=--import=./test/setup.mjs']
+  runTap([...options, ...entries], {
     CASEFILE_TEST_FULL: isFull ? '1' : '',
     CASEFILE_TEST_LONG: isLong ? '1' : '',
-  }
-  const { status } = spawnSync(join(ROOT, 'node_modules/.bin/tap'), [...options, ...words], {
-    cwd: ROOT,
-    stdio: 'inherit',
-    env,
   })
+}
+
+function runTap(words, env = {}) {
+  const all = { ...process.env, ...env }
+  const { status } = spawnSync(TAP, words, { cwd: ROOT, stdio: 'inherit', env: all })
   process.exitCode ||= status ?? 1
 }
 
 /** Files of one folder, as many as fit; the largest group first, as it takes longest. */
-function writeGroups(files) {
+function groupFiles(files) {
   const groups = []
   for (const file of files) {
     const folder = dirname(file)
@@ -62,14 +83,5 @@ function writeGroups(files) {
       groups.push({ folder, files: [file], bytes, isSeparate: isSeparate(file) })
     }
   }
-  rmSync(GROUPS, { recursive: true, force: true })
-  mkdirSync(GROUPS, { recursive: true })
-  return groups
-    .sort((a, b) => b.bytes - a.bytes)
-    .map(({ folder, files }, at) => {
-      const path = join(GROUPS, `${at}-${folder.replaceAll('/', '-')}.mjs`)
-      const text = `import { runGroup } from '../../test/group.mjs'\nawait runGroup(${JSON.stringify(files)})\n`
-      writeFileSync(path, text)
-      return path
-    })
+  return groups.sort((a, b) => b.bytes - a.bytes)
 }
