@@ -57,7 +57,7 @@ async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
   })
   const limit = isFull ? 10_800 : 300
   const options = [`--jobs=${jobs}`, `--timeout=${limit}`, '--node-arg=--import=./test/setup.mjs']
-  runTap([...options, ...entries], {
+  runTap([...options, '--disable-coverage', ...entries], {
     CASEFILE_TEST_FULL: isFull ? '1' : '',
     CASEFILE_TEST_LONG: isLong ? '1' : '',
   })

@@ -4,8 +4,8 @@ import { isMainThread } from 'node:worker_threads'
 import fc from 'fast-check'
 import processOnSpawn from 'process-on-spawn'
 
-// tap loads its modules in each program that a test starts: only its report of coverage needs that
-if (process.env._TAPJS_PROCESSINFO_COVERAGE_ !== '1') processOnSpawn.removeAllListeners()
+// else tap loads its modules in each program that a test starts, which takes longer than the program
+processOnSpawn.removeAllListeners()
 // chance finds new faults in the long lane, in full; whatever else runs is what ran before
 process.env.CASEFILE_TEST_SEED ??= String(
   process.env.CASEFILE_TEST_FULL === '1' ? randomInt(2 ** 31) : 1,
