@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * The parts of the long lane: what takes long, or needs programs that are seldom there. `npm test` runs the files of `both`
- * too, with smaller numbers. `jobs`: files side by side, if not two. A path is a file, or a folder if it ends with a slash. In full a part takes at most 30 minutes
- * on two cores, `soak` an hour; with the numbers of CI it takes 4. `node test/long-lane.mjs` prints the part that CI runs
- * at this commit.
+ * too, with smaller numbers. A path is a file, or a folder if it ends with a slash. `jobs`: files side by side, if not two.
+ * In full a part takes at most 30 minutes on two cores, `soak` an hour; with the numbers of CI it takes 4.
+ * `node test/long-lane.mjs` prints the part that CI runs at this commit.
  */
 export const PARTS = {
   browser: {

@@ -3,10 +3,11 @@
  * with `--long [part...]` for parts of the long lane in full, with `--slice part` for one with the numbers of CI; else with
  * the arguments as they are.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BUILT, buildPrograms, ROOT } from './build.mjs'
+import './build-tap.mjs'
 import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 import { testFiles } from './test-files.mjs'
 
@@ -16,14 +17,9 @@ const GROUP_BYTES = 150_000
 const isSeparate = (file) => /^test\/((browser|faults)\/|markdown\/odd-files|lint)/.test(file)
 const GROUPS = join(BUILT, 'groups')
 const TAP = join(ROOT, 'node_modules/.bin/tap')
-const TAP_CLASS = 'node_modules/@tapjs/test/test-built/dist/esm/index.js'
 
 const faults = faultsOf(testFiles(), (file) => readFileSync(join(ROOT, file), 'utf8'))
 if (faults.length > 0) throw new Error(faults.join('\n'))
-// after an installation without scripts: tap itself would do it too late for the first files
-if (readFileSync(join(ROOT, TAP_CLASS), 'utf8').includes('@tapjs/typescript'))
-  execFileSync(TAP, ['build'], { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] })
-
 const [first, ...names] = process.argv.slice(2)
 if (first === undefined) await runGroups(groupFiles(testFiles().filter(isShort)), { jobs: 4 })
 else if (first !== '--long' && first !== '--slice') runTap([first, ...names])
