@@ -4,9 +4,12 @@ import { servicePath, serviceProgram } from './files/service-program.ts'
 import type { Build } from './http/deps.ts'
 import { OWN_FOLDER, packageVersion } from './package-files.ts'
 
+let commit: Promise<string | null> | undefined
+
 /** The package's version, and the commit if it is a git checkout. */
 export async function build(): Promise<Build> {
-  return { version: packageVersion(), commit: await commitOf(OWN_FOLDER) }
+  commit ??= commitOf(OWN_FOLDER)
+  return { version: packageVersion(), commit: await commit }
 }
 
 async function commitOf(folder: string): Promise<string | null> {
