@@ -3,9 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
+import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
 import { claudeHooks } from '../../src/hook-settings/claude.ts'
 import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
 import { AppError } from '../../src/model/app-error.ts'
+import { PLAN_HOLD_S, PLAN_WAIT_S, STOP_WAIT_S } from '../../src/runners/hooks/hook-script.ts'
 
 const target: HookTarget = {
   root: '/home/me/it’s "my" \\ project',
@@ -124,6 +126,38 @@ t.test('what cannot be changed is not, and the message says where', async (t) =>
     t.throws(() => add(text), { code: 'unreadable_file', message })
     t.throws(() => add(text), AppError)
   }
+})
+
+t.test('every agent waits longer for a line than its script takes', async (t) => {
+  const LEAST: Record<string, number> = {
+    gate: 5 + 5,
+    wait: PLAN_WAIT_S,
+    hold: PLAN_WAIT_S,
+    stop: STOP_WAIT_S,
+    tell: 5,
+    note: 0,
+  }
+  /** They present a plan by a call of a tool. */
+  const HELD = ['gemini', 'copilot']
+  for (const { id, add } of HOOK_AGENTS.filter(({ id }) => id !== 'opencode')) {
+    const kinds = new Set<string>()
+    JSON.parse(add(null, PATH, target), (_, value) => {
+      const line: unknown = value?.command ?? value?.bash
+      if (typeof line !== 'string') return value
+      const [, agent, kind = ''] = /hook' (\w+) (\w+)/.exec(line) ?? []
+      const seconds = value.timeoutSec ?? (id === 'gemini' ? value.timeout / 1000 : value.timeout)
+      const least = kind === 'gate' && HELD.includes(id) ? PLAN_HOLD_S : LEAST[kind]!
+      t.equal(agent, id)
+      // Codex cuts the limits of its last events to this
+      if (id === 'codex' && seconds === 3) t.equal(kind, 'tell')
+      else t.ok(seconds > least, `${id} ${kind}: ${seconds} s`)
+      kinds.add(kind)
+      return value
+    })
+    t.ok(['gate', 'stop', 'tell', 'note'].every((kind) => kinds.has(kind)), [...kinds].join())
+  }
+  const { SessionEnd, Interrupt } = JSON.parse(HOOK_AGENTS[1]!.add(null, PATH, target)).hooks
+  for (const [{ hooks }] of [SessionEnd, Interrupt]) t.equal(hooks[0].timeout, 3, 'or Codex warns')
 })
 
 t.test('settings of a project name no folder of one machine', async (t) => {

@@ -1,15 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isPlainCommand } from '../../src/hook-settings/hook-command.ts'
-import { tryHooks } from '../../src/hook-settings/trial.ts'
-import { openScenes } from '../../src/hook-settings/trial-scenes.ts'
+import { type HeardConversation, leveledReport } from '../../src/hook-settings/levels.ts'
 import { matches, TRIAL_WORDS } from '../../src/hook-settings/trial-words.ts'
 import { SEEN_VERSIONS } from '../../src/runners/agents/agent-version.ts'
 import { KNOWN_AGENTS } from '../../src/runners/agents/registry.ts'
 import { SERVER_SECRET } from '../../src/runners/hooks/hook-script.ts'
-import { hookedAgent } from '../fixtures/hooks.ts'
-import { personWithAgents, trusting } from '../fixtures/person-with-agents.ts'
+import { openServer } from '../../src/serve.ts'
+import { cliHere } from '../fixtures/cli-here.ts'
+import { trusting } from '../fixtures/person-with-agents.ts'
 
 /** Their versions are those that our tests have seen. */
 const ALL = {
@@ -20,300 +20,219 @@ const ALL = {
   copilot: '1.0.102',
 }
 const LOCAL = '.claude/settings.local.json'
+const PLUGIN = '.opencode/plugins/casefile.js'
 
-/** A person whose agents have hooks and trust them, and a service for them. */
-async function personWithHooks(t: Test, agents: Readonly<Record<string, string>> = ALL) {
-  const cli = personWithAgents(t, {}, agents)
-  const install = () => cli.run('hooks', 'install', '--yes')
-  await install()
-  if ('codex' in agents) {
-    const file = join(cli.home, '.codex', 'hooks.json')
-    writeFileSync(join(cli.home, '.codex', 'config.toml'), trusting(file))
+/** A person whose agents have hooks, and a service for them; all in this process. */
+async function personWithHooks(t: Test) {
+  t.teardown(() => {}) // tap removes the folder before all handlers, but for one that was there first
+  const cli = cliHere(t, { 'casefile.md': 'Be brief.\n' })
+  const { root } = cli
+  const home = join(dirname(root), 'home')
+  const bin = join(home, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const installAgent = (name: string, version: string) => {
+    writeFileSync(join(bin, name), `#!/bin/sh\necho ${version}\n`)
+    chmodSync(join(bin, name), 0o755)
   }
-  if ('gemini' in agents) {
-    const trusted = JSON.stringify({ [cli.root]: 'TRUST_FOLDER' })
-    writeFileSync(join(cli.home, '.gemini', 'trustedFolders.json'), trusted)
-  }
-  const service = cli.start('serve', '--port', '0')
-  const [, url = ''] = await service.says(/listening on (\S+)/)
-  const test = (...names: string[]) => cli.run('hooks', 'test', '--json', ...names)
-  const status = async () => (await cli.run('hooks', 'status', '--json')).json.hooks
-  return { ...cli, service, url, install, test, status }
+  for (const [name, version] of Object.entries(ALL)) installAgent(name, version)
+  const env = { ...cli.env, HOME: home, PATH: `${bin}:${process.env.PATH}` }
+  const environment = { ...process.env, ...env, CASEFILE_RUN: undefined }
+  const stateDir = cli.env.CASEFILE_STATE_DIR
+  const run = (...args: string[]) => cli.runWith({ env }, ...args)
+  await run('hooks', 'install', '--yes')
+  const levels = async (heard: HeardConversation[] = []) =>
+    (await leveledReport({ root, stateDir, environment }, heard)).hooks
+  const serve = () => openServer({ root, stateDir, port: 0, mount: false, environment, log() {} })
+  const path = (name: string) => join(root, name)
+  const read = (name: string) => readFileSync(path(name), 'utf8')
+  const write = (name: string, text: string) => writeFileSync(path(name), text)
+  const test = (...names: string[]) => run('hooks', 'test', '--json', ...names)
+  return { root, home, env, stateDir, cli, run, levels, serve, read, write, test, installAgent }
 }
 
-t.test('the installed hooks of every agent are tried, and nothing of it is recorded', async (t) => {
-  const cli = await personWithHooks(t)
-  t.match((await cli.status()).map(levelIn), Array(5).fill('untested'))
-  const { code, json } = await cli.test()
-  const gated = (agent: string, version: string) => ({
-    agent,
-    level: 'gated',
-    reason: '',
-    version,
-    version_note: null,
-    tested_at: /^20/,
-  })
-  const expected = Object.entries(ALL).map(([agent, version]) => gated(agent, version))
-  t.match(json, { hooks: expected, not_installed: [] })
-  t.equal(code, 0)
-  t.match(await cli.status(), expected)
-  t.strictSame(await (await fetch(`${cli.url}/conversations`)).json(), [])
-  t.match(await cli.run('hooks', 'status'), {
-    code: 0,
-    stdout: /^codex +user +gated +tested just now +never heard +\//m,
-  })
-  t.match(await cli.run('doctor'), { stdout: /^hooks +claude \(local\): gated, tested 20/m })
-  const page = await (await fetch(`${cli.url}/agents`, { headers: { accept: 'text/html' } })).text()
-  t.match(page, /Installed hooks.*claude.*>gated</s)
-})
+type Person = Awaited<ReturnType<typeof personWithHooks>>
 
-const levelIn = ({ level }: { level: string }) => level
+t.test('the hooks of every agent, from their installation on', async (t) => {
+  const person = await personWithHooks(t)
+  const { run, levels, home, root } = person
+  const levelOf = async (agent: string, heard?: HeardConversation[]) =>
+    (await levels(heard)).find((each) => each.agent === agent)
 
-t.test(
-  'only a service that shows its secret is believed, and only a hook gets to see it',
-  async (t) => {
-    const cli = await personWithHooks(t, { claude: '2.1.330' })
-    const hooks = join(cli.env.CASEFILE_STATE_DIR, 'hooks')
+  await t.test('an agent that does not trust its hooks or folder runs none', async (t) => {
+    for (const agent of ['codex', 'gemini'])
+      t.match(await levelOf(agent), { level: 'not_trusted', reason: /trust/ }, agent)
+    const folders = join(home, '.gemini', 'trustedFolders.json')
+    const isTrusted = async (trusted: object) => {
+      writeFileSync(folders, JSON.stringify(trusted))
+      return (await levelOf('gemini'))?.level !== 'not_trusted'
+    }
+    t.notOk(await isTrusted({ [root]: 'DO_NOT_TRUST' }))
+    t.notOk(await isTrusted({ [`${root}-beside`]: 'TRUST_FOLDER' }))
+    t.ok(await isTrusted({ [join(dirname(root), 'beside')]: 'TRUST_PARENT' }), 'of a parent')
+    t.notOk(await isTrusted({ [join(dirname(root), 'beside')]: 'TRUST_FOLDER' }))
+    t.ok(await isTrusted({ [dirname(root)]: 'TRUST_FOLDER' }))
+    const file = join(home, '.codex', 'hooks.json')
+    const config = join(home, '.codex', 'config.toml')
+    const table = trusting(file)
+    writeFileSync(config, table.slice(table.indexOf('[hooks', 1)))
+    t.match(await levelOf('codex'), { level: 'not_trusted', reason: /only 6 of its 7 hooks/ })
+    writeFileSync(config, table)
+    t.match(
+      (await levels()).map(({ level }) => level),
+      Array(5).fill('untested'),
+    )
+  })
+
+  const served = await person.serve()
+  await t.test('they are tried, and nothing of it is recorded', async (t) => {
+    const { code, json } = await person.test()
+    const expected = Object.entries(ALL).map(([agent, version]) => ({
+      agent,
+      level: 'gated',
+      reason: '',
+      version,
+      version_note: null,
+      tested_at: /^20/,
+    }))
+    t.match(json, { hooks: expected, not_installed: [] })
+    t.equal(code, 0)
+    t.strictSame(await (await fetch(`${served.url}/conversations`)).json(), [])
+    t.match(await run('hooks', 'status'), {
+      code: 0,
+      stdout: /^codex +user +gated +tested just now +never heard +\//m,
+    })
+    t.match(await run('doctor'), { stdout: /^hooks +claude \(local\): gated, tested 20/m })
+    const headers = { accept: 'text/html' }
+    const page = await (await fetch(`${served.url}/agents`, { headers })).text()
+    t.match(page, /Installed hooks.*claude.*>gated</s)
+  })
+
+  await t.test('only a service that shows its secret is believed, to a hook alone', async (t) => {
+    const hooks = join(person.stateDir, 'hooks')
     const [name, sent] = readFileSync(join(hooks, 'headers'), 'utf8').trim().split(': ')
     const [pid, secret] = readFileSync(join(hooks, 'service'), 'utf8').trim().split(' ')
-    t.equal(Number(pid), cli.service.pid)
+    t.equal(Number(pid), process.pid)
     const answer = async (headers: Record<string, string>) => {
       const all = { 'content-type': 'application/json', ...headers }
       const body = '{"hook_event_name":"Stop"}'
-      const reply = await fetch(`${cli.url}/hooks/claude`, { method: 'POST', headers: all, body })
+      const reply = await fetch(`${served.url}/hooks/claude`, {
+        method: 'POST',
+        headers: all,
+        body,
+      })
       return reply.headers.get(SERVER_SECRET)
     }
     t.equal(await answer({ [name!]: sent! }), secret)
-    for (const other of [{}, { [name!]: '' }, { [name!]: secret! }, { [name!]: 'x'.repeat(64) }]) {
+    for (const other of [{}, { [name!]: '' }, { [name!]: secret! }, { [name!]: 'x'.repeat(64) }])
       t.equal(await answer(other), null)
+  })
+
+  await t.test('a test counts until the hooks, the script or the agent change', async (t) => {
+    const claude = () => levelOf('claude')
+    person.installAgent('claude', '2.2.0')
+    t.match(await claude(), {
+      level: 'untested',
+      reason: 'since its program changed (2.1.330, now 2.2.0)',
+      tested_at: null,
+      version_note: '2.2.0: not seen by our tests; seen: 2.1.330, 2.1.332',
+    })
+    const note = /^claude: 2\.2\.0: not seen by our tests; seen: 2\.1\.330, 2\.1\.332$/gm
+    for (const command of [['hooks', 'status'], ['doctor']])
+      t.equal((await run(...command)).stdout.match(note)?.length, 1, command.join(' '))
+    person.installAgent('claude', '2.1.330')
+    t.match(await claude(), { level: 'gated' }, 'another file with the same version')
+
+    const script = join(person.stateDir, 'hooks', 'hook')
+    const whole = readFileSync(script, 'utf8')
+    writeFileSync(script, `${whole}\n`)
+    t.match(await claude(), { level: 'untested', reason: "since Casefile's script changed" })
+    writeFileSync(script, whole)
+
+    const settings = person.read(LOCAL)
+    person.write(LOCAL, settings.replaceAll('"timeout": 30', '"timeout": 31'))
+    t.match(await claude(), { level: 'untested', reason: 'since its hooks changed' })
+    t.match(await run('hooks', 'status'), { code: 1, stdout: /claude: not tested since its/ })
+    person.write(LOCAL, settings.replace('{', '{ "disableAllHooks": true,'))
+    t.match(await claude(), { level: 'switched_off', reason: /disableAllHooks/ })
+    person.write(LOCAL, `${settings}}`)
+    t.match(await claude(), { level: 'not_installed' })
+    person.write(LOCAL, settings)
+    t.match(await claude(), { level: 'gated' })
+  })
+
+  await t.test('the newest conversation of a case says whether hooks are heard', async (t) => {
+    const [earlier, later] = ['2100-01-01T00:00:00.000Z', '2100-01-02T00:00:00.000Z']
+    const silent: HeardConversation = {
+      agent: 'claude',
+      case_id: 'c',
+      is_gated: false,
+      started_at: later,
+      last_heard_at: later,
+      ended_at: null,
+      prompts: 2,
     }
-  },
-)
-
-t.test('a test counts until the hooks, the script or the agent change', async (t) => {
-  const cli = await personWithHooks(t, { claude: '2.1.330', opencode: '1.18.33' })
-  t.match(await cli.test('codex'), { code: 1, json: { hooks: [], not_installed: ['codex'] } })
-  t.match(await cli.test('claude'), { code: 0 })
-  const claude = async () => (await cli.status())[0]
-  t.match(await claude(), { level: 'gated' })
-
-  cli.installAgent('claude', '2.2.0')
-  t.match(await claude(), {
-    level: 'untested',
-    reason: 'since its program changed (2.1.330, now 2.2.0)',
-    tested_at: null,
-    version_note: '2.2.0: not seen by our tests; seen: 2.1.330, 2.1.332',
+    const gated = { ...silent, is_gated: true }
+    const heard = async (...all: HeardConversation[]) => (await levelOf('claude', all))?.level
+    t.equal(await heard(silent), 'not_heard')
+    t.equal(await heard({ ...silent, started_at: earlier }, gated), 'gated')
+    t.equal(await heard({ ...gated, started_at: earlier }, silent), 'not_heard')
+    t.equal(await heard(gated, { ...silent, started_at: earlier }), 'gated', 'in any order')
+    t.equal(await heard({ ...silent, agent: 'codex' }), 'gated', 'of another agent')
+    t.equal(await heard({ ...silent, case_id: null }), 'gated', 'without a case none is denied')
+    t.equal(await heard({ ...silent, started_at: '2000' }), 'gated', 'before the test')
+    t.equal(await heard({ ...silent, ended_at: later }), 'gated', 'one that has ended')
   })
-  const note = /^claude: 2\.2\.0: not seen by our tests; seen: 2\.1\.330, 2\.1\.332$/gm
-  for (const command of [['hooks', 'status'], ['doctor']]) {
-    t.equal((await cli.run(...command)).stdout.match(note)?.length, 1, command.join(' '))
-  }
-  cli.installAgent('claude', '2.1.330')
-  t.match(await claude(), { level: 'gated' }, 'another file with the same version')
 
-  const script = join(cli.env.CASEFILE_STATE_DIR, 'hooks', 'hook')
-  const whole = readFileSync(script, 'utf8')
-  writeFileSync(script, `${whole}\n`)
-  t.match(await claude(), { level: 'untested', reason: "since Casefile's script changed" })
-  writeFileSync(script, whole)
+  await t.test('commands of a project that nobody trusted are not run', (t) => isNotRun(t, person))
 
-  const settings = cli.read(LOCAL)
-  writeFileSync(cli.path(LOCAL), settings.replaceAll('"timeout": 30', '"timeout": 31'))
-  t.match(await claude(), { level: 'untested', reason: 'since its hooks changed' })
-  t.match(await cli.run('hooks', 'status'), { code: 1, stdout: /claude: not tested since its/ })
-  writeFileSync(cli.path(LOCAL), settings.replace('{', '{ "disableAllHooks": true,'))
-  t.match(await claude(), { level: 'switched_off', reason: /disableAllHooks/ })
-  writeFileSync(cli.path(LOCAL), `${settings}}`)
-  t.match(await claude(), { level: 'not_installed' })
-  writeFileSync(cli.path(LOCAL), settings)
-
-  const case_id: string = (await cli.run('new', 'Raise the limit', '--json')).json.id
-  const agent = hookedAgent({ root: cli.root, url: cli.url }, { case_id })
-  await agent.tell('UserPromptSubmit', { prompt: 'One' })
-  await agent.tell('UserPromptSubmit', { prompt: 'Two' })
-  t.match(await claude(), { level: 'not_heard', reason: /^since 20/ })
-  await agent.call('Write', { file_path: cli.path('a') })
-  t.match(await claude(), { level: 'gated' }, 'a hook that can deny was heard')
-
-  cli.service.signal('SIGTERM')
-  await cli.service.ended
-  t.match(await cli.test(), { code: 1, stderr: /No service runs.*casefile serve/ })
-  const inRun = { env: { CASEFILE_RUN: 'one' } }
-  t.match(await cli.runWith(inRun, 'hooks', 'test'), { code: 1, stderr: /CASEFILE_RUN/ })
+  await t.test('what cannot be tried is an error', async (t) => {
+    await run('hooks', 'remove', 'codex', '--yes')
+    const none = await person.test('codex')
+    t.match(none, { code: 1, json: { hooks: [], not_installed: ['codex'] } })
+    await served.close()
+    t.match(await person.test(), { code: 1, stderr: /No service runs.*casefile serve/ })
+    const inRun = { env: { ...person.env, CASEFILE_RUN: 'one' } }
+    const denied = await person.cli.runWith(inRun, 'hooks', 'test')
+    delete process.env.CASEFILE_RUN
+    t.match(denied, { code: 1, stderr: /CASEFILE_RUN/ })
+  })
 })
 
-interface Changed {
-  name: string
-  agent: keyof typeof ALL
-  change(found: string): string
-  level: string
-  reason: RegExp
+/** The lines of claude, and the plugin of opencode, which runs in the process of a test. */
+async function isNotRun(t: Test, person: Person) {
+  const trap = join(person.home, 'trap')
+  const settings = person.read(LOCAL)
+  const plugin = person.read(PLUGIN)
+  person.write(LOCAL, settings.replace(/ \|\| printf '%s' '(?:[^'\\]|\\.)*'/, ` || touch ${trap}`))
+  const opened = `import { writeFileSync } from 'node:fs'\nwriteFileSync('${trap}', '')\n`
+  person.write(PLUGIN, plugin.replace('\n', `\n${opened}`))
+  for (const agent of ['claude', 'opencode']) {
+    t.match(await person.test(agent), {
+      code: 1,
+      json: { hooks: [{ level: 'untested' }] },
+      stderr: /commands that you have not trusted.*casefile trust/,
+    })
+    t.notOk(existsSync(trap), agent)
+  }
+  person.write(PLUGIN, plugin)
+  await person.run('trust', '--yes')
+  t.match((await person.test('claude')).json.hooks, [{ level: 'fails_open' }])
+  t.ok(existsSync(trap), 'what is trusted is run')
+  person.write(LOCAL, settings)
 }
-
-const GATE = /(?<= gate (?:user )?(?:event=preToolUse )?\$PPID) \|\| printf '%s' '(?:[^'\\]|\\.)*'/
-const changed = (name: string, agent: Changed['agent'], change: Changed['change']) => ({
-  to: (level: string, reason: RegExp): Changed => ({ name, agent, change, level, reason }),
-})
-/** Changes the group of the event that gates tools. */
-const gate =
-  (change: (group: { matcher?: string; hooks: Record<string, unknown>[] }) => void) =>
-  (found: string) => {
-    const groups = JSON.parse(found)
-    for (const { event, group } of groups) if (/^(Pre|Before)Tool/.test(event)) change(group)
-    return JSON.stringify(groups)
-  }
-const ungated = (found: string) =>
-  JSON.stringify(
-    JSON.parse(found).filter(({ event }: { event: string }) => !/^(Pre|Before)Tool/.test(event)),
-  )
-const WITHOUT =
-  /^when no service runs, the service hangs, another program answers, Casefile's script is missing or curl is missing$/
-
-const CHANGES: Changed[] = [
-  ...(['claude', 'codex', 'gemini'] as const).flatMap((agent) => [
-    changed('|| true', agent, (found) => found.replace(GATE, ' || true')).to('fails_open', WITHOUT),
-    changed('no event that gates', agent, ungated).to('recorded_only', /and mcp_.* would have run/),
-    changed(
-      'another matcher',
-      agent,
-      gate((group) => {
-        group.matcher = 'Read'
-      }),
-    ).to('recorded_only', /./),
-  ]),
-  changed(
-    'some tools',
-    'claude',
-    gate((group) => {
-      group.matcher = 'Write|Edit'
-    }),
-  ).to('fails_open', /^when it calls Bash and mcp__test__write$/),
-  changed(
-    'no matcher',
-    'claude',
-    gate((group) => {
-      delete group.matcher
-    }),
-  ).to('gated', /^$/),
-  changed('a second line that fails open', 'claude', (found) => {
-    const groups = JSON.parse(found)
-    const gate = groups.find(({ event }: { event: string }) => event === 'PreToolUse')
-    const second = structuredClone(gate)
-    gate.group.matcher = 'Write|Edit|Read'
-    second.group.matcher = 'Bash|mcp__.*'
-    second.group.hooks[0].command = second.group.hooks[0].command.replace(GATE, ' || true')
-    return JSON.stringify([...groups, second])
-  }).to('fails_open', WITHOUT),
-  changed(
-    'a short limit',
-    'claude',
-    gate((group) => {
-      group.hooks[0]!.timeout = 4 // seconds; the script waits for five
-    }),
-  ).to('fails_open', /^when the service hangs$/),
-  changed(
-    'not waited for',
-    'claude',
-    gate((group) => {
-      group.hooks[0]!.async = true
-    }),
-  ).to('recorded_only', /./),
-  changed('only the denial', 'claude', (found) =>
-    found.replace(/\/bin\/sh [^|]* gate \$PPID \|\| /, ''),
-  ).to('denies_all', /^Read and Bash would not/),
-  // a failure denies, so only what ends well lets the tool run
-  changed('|| true', 'copilot', (found) => found.replace(GATE, ' || true')).to(
-    'fails_open',
-    WITHOUT,
-  ),
-  changed('no event that gates', 'copilot', (found) =>
-    found.replace('"preToolUse"', '"postTool"'),
-  ).to('recorded_only', /./),
-  changed('no error', 'opencode', (found) =>
-    found.replace(/(?<=catch \{\s+)throw new Error\(noAnswer\)/, 'return'),
-  ).to('fails_open', /^when no service runs, the service hangs or another program answers$/),
-  changed('no look at who answers', 'opencode', (found) =>
-    found.replace(/if \(response\.headers\.get.*/, ''),
-  ).to('fails_open', /^when another program answers$/),
-  changed('no hook before a tool', 'opencode', (found) =>
-    found.replace("'tool.execute.before'", "'tool.before'"),
-  ).to('recorded_only', /./),
-]
-
-t.test('hooks that were changed are seen', async (t) => {
-  const cli = await personWithHooks(t)
-  const found = async (agent: string) => {
-    const [{ file }] = (await cli.status()).filter(
-      (each: { agent: string }) => each.agent === agent,
-    )
-    const text = readFileSync(file, 'utf8')
-    if (agent === 'opencode' || agent === 'copilot') return text
-    const { hooks } = JSON.parse(text)
-    const groups = Object.entries<object[]>(hooks)
-    return JSON.stringify(groups.flatMap(([event, all]) => all.map((group) => ({ event, group }))))
-  }
-  const texts = Object.fromEntries(
-    await Promise.all(Object.keys(ALL).map(async (agent) => [agent, await found(agent)])),
-  )
-  const environment = { ...process.env, ...cli.env, CASEFILE_RUN: undefined }
-  const places = { root: cli.root, stateDir: cli.env.CASEFILE_STATE_DIR, environment }
-  const scenes = await openScenes(places)
-  t.teardown(() => scenes.close())
-  const tried = async ({ name, agent, change, level, reason }: Changed) => {
-    const after = change(texts[agent])
-    t.not(after, texts[agent], `${agent}: ${name} is a change`)
-    const result = await tryHooks({ agent, root: cli.root, found: after }, scenes)
-    t.match(result, { level, reason }, `${agent}: ${name}`)
-  }
-  // by itself: beside all others an answer can take longer than the limit
-  const isLimited = ({ name }: Changed) => name === 'a short limit'
-  for (const each of CHANGES.filter(isLimited)) await tried(each)
-  await Promise.all(CHANGES.filter((each) => !isLimited(each)).map(tried))
-})
-
-t.test('commands of a project that nobody trusted are not run', async (t) => {
-  const cli = await personWithHooks(t, { claude: '2.1.330' })
-  const trap = join(dirname(cli.root), 'trap')
-  const settings = cli.read(LOCAL)
-  writeFileSync(cli.path(LOCAL), settings.replace(GATE, ` || touch ${trap}`))
-  t.match(await cli.test(), {
-    code: 1,
-    json: { hooks: [{ level: 'untested' }] },
-    stderr: /commands that you have not trusted.*casefile trust/,
-  })
-  t.throws(() => readFileSync(trap), { code: 'ENOENT' })
-  await cli.run('trust', '--yes')
-  t.match((await cli.test()).json.hooks, [{ level: 'fails_open' }])
-})
 
 t.test('a line is plain only if it runs nothing else', async (t) => {
   const script = "/it's/state/hooks/hook"
   const call = String.raw`/bin/sh '/it'\''s/state/hooks/hook' claude gate strict user $PPID`
-  for (const end of [
-    '',
-    ' || true',
-    ' || :',
-    ' ; exit 0',
-    ' 2> /dev/null || true',
-    ` || printf '%s' 'a'\\''b'`,
-  ]) {
+  const none = ['', ' || true', ' || :', ' ; exit 0', ' 2> /dev/null || true']
+  for (const end of [...none, ` || printf '%s' 'a'\\''b'`]) {
     t.ok(isPlainCommand(call + end, script), end)
     t.ok(isPlainCommand(call.replace('/bin/', '') + end, script), 'of an earlier version')
     t.ok(isPlainCommand(`[ -n "$CASEFILE_RUN" ] || ${call}${end}`, script), end)
   }
-  for (const end of [
-    ' || evil',
-    '; reboot',
-    '\nreboot',
-    ' $(reboot)',
-    ' `a`',
-    ' & reboot',
-    ' > a',
-    ` || printf '%s' 'a'; b`,
-    ` || printf '%s' "$(b)"`,
-  ]) {
+  const more = [' || evil', '; reboot', '\nreboot', ' $(reboot)', ' `a`', ' & reboot', ' > a']
+  for (const end of [...more, ` || printf '%s' 'a'; b`, ` || printf '%s' "$(b)"`])
     t.notOk(isPlainCommand(call + end, script), end)
-  }
   t.notOk(isPlainCommand("/bin/sh '/tmp/hooks/hook' claude gate", script), 'another script')
   t.notOk(isPlainCommand(`evil; ${call}`, script))
 })

@@ -98,6 +98,14 @@ t.test('it sends what it reads, and prints what comes', async (t) => {
   }
   t.match(calls.at(-1), { url: '/hooks/codex', headers: { 'x-casefile-pid': '77' } })
   t.notOk('x-casefile-case' in calls.at(-1)!.headers)
+  const pidOf = async (words: string, more: Record<string, string>) => {
+    await run(words, BODY, more)
+    return calls.at(-1)!.headers['x-casefile-pid']
+  }
+  t.equal(await pidOf('codex tell 77', { CASEFILE_PID: '78' }), '78', 'as casefile run announced it')
+  t.equal(await pidOf('codex tell 77', { CLAUDE_PID: '79' }), '77', 'that of another agent')
+  t.equal(await pidOf('copilot gate event=preToolUse 77', {}), '77')
+  t.equal(calls.at(-1)!.url, '/hooks/copilot?event=preToolUse')
   t.notOk('x-casefile-strict' in calls.at(-1)!.headers)
 })
 
@@ -178,6 +186,15 @@ t.test('a plan of Gemini or Copilot is denied at once if its service goes away',
   }
 })
 
+t.test('a note prints nothing, except for the end of the dialog about a plan', async (t) => {
+  const { serve, run } = workspaceWithHooks(t)
+  const { calls } = await serve(({ response }) => response.end('said'))
+  t.equal(await run('claude note', BODY), '')
+  const ends = ['"tool_name":"ExitPlanMode"', '"tool_name":"exit_plan_mode"', '"toolName":"exit_plan_mode"']
+  for (const end of ends) t.equal(await run('claude note', `{${end}}`), 'said', end)
+  t.equal(calls.at(-1)!.headers['x-casefile-kind'], 'note')
+})
+
 t.test('an empty answer is no opinion', async (t) => {
   const { serve, run } = workspaceWithHooks(t)
   await serve(({ response }) => response.end())
@@ -235,13 +252,15 @@ t.test(
     const inner = join(root, 'src', 'deep')
     const worktree = join(folder, 'worktree', 'src')
     const module = join(root, '..', 'other', 'module')
-    for (const each of [inner, worktree, module]) mkdirSync(each, { recursive: true })
+    const [beside, nested] = [`${root} 2`, join(folder, 'worktree', 'clone', 'src')]
+    for (const each of [inner, worktree, module, beside, join(nested, '..', '.git'), nested])
+      mkdirSync(each, { recursive: true })
     writeFileSync(join(folder, 'worktree', '.git'), `gitdir: ${git}/worktrees/worktree\n`)
     writeFileSync(join(module, '.git'), `gitdir: ${git}/modules/module\n`)
     for (const cwd of [root, inner, worktree, join(folder, 'worktree')]) {
       t.equal(await run('claude gate user', BODY, {}, cwd), 'DENIED', cwd)
     }
-    for (const cwd of [folder, join(folder, 'other'), module, '/']) {
+    for (const cwd of [folder, join(folder, 'other'), module, beside, nested, '/']) {
       t.equal(await run('claude gate user', BODY, {}, cwd), '', cwd)
       t.equal(await run('claude wait user', BODY, {}, cwd), '', cwd)
     }

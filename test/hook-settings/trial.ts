@@ -1,0 +1,215 @@
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
+import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
+import { tryHooks } from '../../src/hook-settings/trial.ts'
+import type { Scene } from '../../src/hook-settings/trial-scenes.ts'
+import { CLIENT_SECRET, SERVER_SECRET } from '../../src/runners/hooks/hook-script.ts'
+import { quoteForShell } from '../../src/runners/hooks/shell-quote.ts'
+import { announceToHooks, newSecrets } from '../../src/state/hook-files.ts'
+
+/** What a service would say to the calls of a trial: it denies what does more than read. */
+const SERVED = `
+body=$(cat)
+case $body in *'"Read"'* | *'"read_file"'* | *'"view"'* | *'"update_plan"'* | *'"ls"'*) exit 0 ;; esac
+case $1 in
+  gemini) printf '{"decision":"deny"}' ;;
+  copilot) printf '{"permissionDecision":"deny"}' ;;
+  *) printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"x"}}' ;;
+esac`
+
+/** A workspace, and for each circumstance a script that behaves as that of the hooks would. */
+function scenes(t: Test) {
+  const folder = t.testdir({
+    work: {},
+    served: { hooks: {} },
+    gone: { hooks: {} },
+    hung: { hooks: {} },
+  })
+  const root = join(folder, 'work')
+  const scriptIn = (name: string) => join(folder, name, 'hooks', 'hook')
+  writeFileSync(scriptIn('served'), SERVED)
+  writeFileSync(scriptIn('gone'), 'exit 1\n')
+  writeFileSync(scriptIn('hung'), 'exec sleep 60\n')
+  const target: HookTarget = {
+    root,
+    script: scriptIn('served'),
+    isUser: false,
+    isShared: false,
+    isStrict: false,
+  }
+  const scene = (name: string, when: string | null, isOfShell = false): Scene => ({
+    when,
+    isOfShell,
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
+    redirect: (text) =>
+      text
+        .replaceAll(quoteForShell(target.script), quoteForShell(scriptIn(name)))
+        .replaceAll(
+          JSON.stringify(join(folder, 'served', 'hooks', 'url')),
+          JSON.stringify(join(folder, name, 'hooks', 'url')),
+        ),
+  })
+  const close = async () => {}
+  return { folder, root, target, scene, close, served: scene('served', null) }
+}
+
+const without = 'no service runs'
+const GATE = /(?<= gate (?:event=preToolUse )?\$PPID) \|\| printf '%s' '(?:[^'\\]|\\.)*'/
+const failsOpen = (found: string) => found.replace(GATE, ' || true')
+type Group = { matcher?: string; hooks: Record<string, unknown>[] }
+/** Changes the group of the event that gates tools. */
+const gate = (change: (group: Group) => void) => (found: string) => {
+  const groups = JSON.parse(found)
+  for (const { event, group } of groups) if (/^(Pre|Before)Tool/.test(event)) change(group)
+  return JSON.stringify(groups)
+}
+const matching = (matcher: string) => gate((group) => void Object.assign(group, { matcher }))
+const ungated = (found: string) =>
+  JSON.stringify(
+    JSON.parse(found).filter(({ event }: { event: string }) => !/^(Pre|Before)Tool/.test(event)),
+  )
+const secondLine = (found: string) => {
+  const groups = JSON.parse(found)
+  const gate = groups.find(({ event }: { event: string }) => event === 'PreToolUse')
+  const second = structuredClone(gate)
+  gate.group.matcher = 'Write|Edit|Read'
+  second.group.matcher = 'Bash|mcp__.*'
+  second.group.hooks[0].command = failsOpen(second.group.hooks[0].command)
+  return JSON.stringify([...groups, second])
+}
+
+type Row = [agent: string, name: string, change: (found: string) => string, level: string, RegExp]
+
+const ROWS: Row[] = [
+  ...['claude', 'codex', 'gemini'].flatMap((agent): Row[] => [
+    [agent, 'as installed', (found) => found, 'gated', /^$/],
+    [agent, '|| true', failsOpen, 'fails_open', /^when no service runs or the script is missing$/],
+    [agent, 'no event that gates', ungated, 'recorded_only', /and mcp_.* would have run/],
+    [agent, 'another matcher', matching('Read'), 'recorded_only', /./],
+  ]),
+  [
+    'claude',
+    'some tools',
+    matching('Write|Edit'),
+    'fails_open',
+    /^when it calls Bash and mcp__test__write$/,
+  ],
+  ['claude', 'no matcher', gate((group) => void delete group.matcher), 'gated', /^$/],
+  ['claude', 'a second line that fails open', secondLine, 'fails_open', /^when no service runs or/],
+  [
+    'claude',
+    'not waited for',
+    gate(({ hooks }) => void Object.assign(hooks[0]!, { async: true })),
+    'recorded_only',
+    /./,
+  ],
+  [
+    'claude',
+    'only the denial',
+    (found) => found.replace(/\/bin\/sh [^|]* gate \$PPID \|\| /, ''),
+    'denies_all',
+    /^Read and Bash would not/,
+  ],
+  [
+    'claude',
+    'a denial without its event',
+    (found) => found.replaceAll('hookEventName', 'eventName'),
+    'fails_open',
+    /^when no service runs/,
+  ],
+  // a failure denies, so only what ends well lets the tool run
+  ['copilot', 'as installed', (found) => found, 'gated', /^$/],
+  ['copilot', 'a failure', (found) => found.replace(GATE, ' || exit 7'), 'gated', /^$/],
+  ['copilot', '|| true', failsOpen, 'fails_open', /^when no service runs/],
+  [
+    'copilot',
+    'no event that gates',
+    (found) => found.replace('"preToolUse"', '"postTool"'),
+    'recorded_only',
+    /./,
+  ],
+]
+
+t.test('hooks that were changed are seen', async (t) => {
+  const { folder, root, target, scene, close, served } = scenes(t)
+  const found = (agent: string) => {
+    const hooks = HOOK_AGENTS.find(({ id }) => id === agent)!
+    return hooks.find(hooks.add(null, 'settings.json', target), 'settings.json', target)!
+  }
+  const others = [scene('gone', without), scene('missing', 'the script is missing', true)]
+  for (const [agent, name, change, level, reason] of ROWS) {
+    const subject = { agent, root, found: change(found(agent)) }
+    const result = await tryHooks(subject, { served, others, folder, close })
+    t.match(result, { level, reason }, `${agent}: ${name}`)
+  }
+
+  // an agent that does not wait so long runs the tool, and one that waits long enough does not
+  const hung = [scene('hung', 'the service hangs')]
+  const limited = (timeout: number) =>
+    gate(({ hooks }) => void Object.assign(hooks[0]!, { timeout }))
+  for (const agent of ['claude', 'codex'])
+    t.match(
+      await tryHooks(
+        { agent, root, found: limited(2)(found(agent)) },
+        { served, others: hung, folder, close },
+      ),
+      { level: 'fails_open', reason: 'when the service hangs' },
+      agent,
+    )
+})
+
+t.test('a plugin of opencode that was changed is seen', async (t) => {
+  const { folder, root, target, scene, close, served } = scenes(t)
+  const opencode = HOOK_AGENTS.find(({ id }) => id === 'opencode')!
+  const plugin = opencode.add(null, 'casefile.js', target)
+  const secrets = newSecrets()
+  const serve = async (name: string, answer: RequestListener) => {
+    const server = createServer(answer).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const place = { url, pid: process.pid, secrets, header: CLIENT_SECRET }
+    const hooks = join(folder, name, 'hooks')
+    mkdirSync(hooks, { recursive: true })
+    await announceToHooks(hooks, place)
+  }
+  await serve('served', async (request, response) => {
+    const { tool_name, tool_input } = JSON.parse(await text(request))
+    response.setHeader(SERVER_SECRET, secrets.server)
+    const isRead = tool_name === 'read' || tool_input?.command === 'ls' || tool_name === undefined
+    const output = { permissionDecision: 'deny', permissionDecisionReason: 'x' }
+    response.end(isRead ? '' : JSON.stringify({ hookSpecificOutput: output }))
+  })
+  await serve('stranger', (_, response) => response.writeHead(204).end())
+  const others = [
+    scene('none', without),
+    scene('stranger', 'another program answers'),
+    scene('none', 'the script is missing', true), // of no meaning to a plugin
+  ]
+  const rows: [name: string, change: (found: string) => string, level: string, reason: string][] = [
+    ['as installed', (found) => found, 'gated', ''],
+    [
+      'no error',
+      (found) => found.replace(/(?<=catch \{\s+)throw new Error\(noAnswer\)/, 'return'),
+      'fails_open',
+      `when ${without} or another program answers`,
+    ],
+    [
+      'no look at who answers',
+      (found) => found.replace(/if \(response\.headers\.get.*/, ''),
+      'fails_open',
+      'when another program answers',
+    ],
+  ]
+  for (const [name, change, level, reason] of rows) {
+    const subject = { agent: 'opencode', root, found: change(plugin) }
+    const result = await tryHooks(subject, { served, others, folder, close })
+    t.strictSame(result, { level, reason }, name)
+  }
+})
