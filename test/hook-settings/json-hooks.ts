@@ -154,7 +154,10 @@ t.test('every agent waits longer for a line than its script takes', async (t) =>
       kinds.add(kind)
       return value
     })
-    t.ok(['gate', 'stop', 'tell', 'note'].every((kind) => kinds.has(kind)), [...kinds].join())
+    t.ok(
+      ['gate', 'stop', 'tell', 'note'].every((kind) => kinds.has(kind)),
+      [...kinds].join(),
+    )
   }
   const { SessionEnd, Interrupt } = JSON.parse(HOOK_AGENTS[1]!.add(null, PATH, target)).hooks
   for (const [{ hooks }] of [SessionEnd, Interrupt]) t.equal(hooks[0].timeout, 3, 'or Codex warns')

@@ -1,8 +1,5 @@
 import { existsSync, realpathSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import t, { type Test } from 'tap'
 import { processStat } from '../../src/platform/processes.ts'
 import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
@@ -25,21 +22,14 @@ import { ACP_AGENTS } from '../../src/runners/agents/registry.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
 import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
+import { bundledAcpAgent } from '../fixtures/agents/bundled-acp-agent.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { inLongLane } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
-/** As one file, which starts in half the time: this test starts some eighty agents. */
-const AGENT = join(t.testdir({}), 'acp-agent.mjs')
-buildSync({
-  entryPoints: [fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))],
-  outfile: AGENT,
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-})
+const AGENT = bundledAcpAgent()
 /** Agents that run side by side. */
 const SIDE_BY_SIDE = 3
 const beside = { buffered: true }
@@ -1020,11 +1010,13 @@ t.test('a child in the background ends with an agent that fails at once', linuxO
 
 t.test('a revision goes back to its conversation', async (t) => {
   const noOther = () => Promise.reject(new Error('the same process opens a new one'))
-  for (const [resume, expected] of [
-    ['session-0', 'session-0'],
-    ['session-lost', 'session-1'],
+  for (const [variant, resume, expected] of [
+    ['resumes', 'session-0', 'session-0'],
+    ['resumes', 'session-lost', 'session-1'],
+    ['loads', 'session-0', 'session-0'],
+    ['plain', 'session-0', 'session-1'],
   ] as const) {
-    const { plan, report } = scene(t, 'resumes', {
+    const { plan, report } = scene(t, variant, {
       run: { resume: { session: resume, restartFresh: noOther } },
     })
     t.strictSame(await plan(), PLAN)

@@ -355,6 +355,25 @@ echo "$*" > args; cat > prompt`
     t.match(await recorded(t, spec, { env }).plan(), { plan: 'P' })
   })
 
+  t.test('has our settings before those of the user, and these before our defaults', async (t) => {
+    const print = 'echo "{\\"type\\":\\"$COPILOT_ALLOW_ALL $TOKEN\\"}"; exit 3'
+    const { spec, env } = fake(t, 'copilot', print)
+    const { work, said } = recorded(t, spec, {
+      env: { ...env, COPILOT_ALLOW_ALL: 'true', TOKEN: 'k' },
+    })
+    await work()
+    t.match(said.raw, '"false k"')
+    const opencode = fake(
+      t,
+      'opencode',
+      'echo "$OPENCODE_CONFIG_CONTENT$OPENCODE_PERMISSION"; exit 3',
+    )
+    const mine = { ...opencode.env, OPENCODE_CONFIG_CONTENT: 'mine', OPENCODE_PERMISSION: 'mine' }
+    const planning = recorded(t, opencode.spec, { env: mine })
+    await t.rejects(planning.plan())
+    t.match(planning.said.raw, /^mine\{"\*":"deny"/)
+  })
+
   t.test('reads its policy from a file of ours', async (t) => {
     const { spec, env } = fake(
       t,
@@ -539,6 +558,9 @@ t.test('an agent gets the variables of its own login and model', async (t) => {
     ['CLAUDE_CODE_USE_BEDROCK', '0', []],
     ['CLAUDE_CODE_USE_BEDROCK', '', []],
     ['CLAUDE_CODE_USE_VERTEX', 'true', ['GOOGLE_CLOUD_PROJECT']],
+    ['CLAUDE_CODE_USE_VERTEX', ' Off ', []],
+    ['CLAUDE_CODE_USE_FOUNDRY', 'FALSE', []],
+    ['CLAUDE_CODE_USE_FOUNDRY', 'no', []],
     ['CLAUDE_CODE_USE_FOUNDRY', '1', ['AZURE_CLIENT_SECRET']],
     ['CLAUDE_CODE_USE_SOMETHING', '1', []],
   ]

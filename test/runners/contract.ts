@@ -13,8 +13,6 @@ import {
 import { isFull, isLong } from '../fixtures/full.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'the sweep works on Linux only' }
-/** Long after all limits of `SHORT_LIMITS`. */
-const PROMPTLY_MS = 12_000
 
 /** How it went, in one shape for both modes: a reason, or what came of it. */
 async function outcome(run: Promise<PlanResult | WorkResult>): Promise<string | PlanResult | true> {
@@ -152,9 +150,7 @@ const CLAUSES: Clause[] = [
     ofProcess: true,
     async proves(t, trial, mode) {
       const here = scene(t, trial)
-      const began = performance.now()
       await outcome(here.run(mode))
-      t.ok(performance.now() - began < 30_000)
       // the group of a step lives on until the end of the run
       await endsLeftovers(t, here.runId, agent(trial) ? 1 : 2)
     },
@@ -282,15 +278,17 @@ async function isStopped(t: Test, trial: Trial, mode: Mode, leftovers: number) {
   const goesOn = here.recorder.saying(trial.saying ?? 'I go on and on.')
   const run = outcome(here.run(mode))
   await goesOn
-  const began = performance.now()
   abort.abort()
+  // what it runs goes on for ten minutes
   isReason(t, await run, /stopped/)
-  const ms = Math.round(performance.now() - began)
-  t.ok(ms < PROMPTLY_MS, `within ${ms} ms`)
   await endsLeftovers(t, here.runId, leftovers)
   t.equal(here.recorder.events.at(-1), 'finished', 'and its end is told')
   return here
 }
+
+/** Another subject starts and ends its process by the same code. */
+const isProcessShown = ({ name, likeAnother }: Subject) =>
+  likeAnother || (!isLong && name === 'command: plain')
 
 t.test('every runner keeps the contract', linuxOnly, async (t) => {
   // most of it is waiting for processes to end
@@ -298,15 +296,17 @@ t.test('every runner keeps the contract', linuxOnly, async (t) => {
   for (const subject of SUBJECTS.filter(({ likeAnother }) => isLong || !likeAnother)) {
     t.test(subject.name, { buffered: true }, async (t) => {
       for (const { name, deed, except, ofProcess, modes, proves } of CLAUSES) {
-        if (ofProcess && !isFull && subject.likeAnother) continue
+        if (ofProcess && !isFull && isProcessShown(subject)) continue
         const trial = subject.of(deed)
         const why = except?.(subject) ?? (typeof trial === 'string' ? trial : undefined)
         if (why !== undefined || typeof trial === 'string') {
           t.test(name, { skip: why ?? true }, async () => {})
           continue
         }
-        const all = trial.runner.capabilities.isAgent ? ['plan', 'execute'] : ['execute']
-        for (const mode of modes ?? (all as Mode[])) {
+        const both: Mode[] = trial.runner.capabilities.isAgent ? ['plan', 'execute'] : ['execute']
+        const all = modes ?? both
+        // one function runs the program in both modes
+        for (const mode of ofProcess && !isLong ? all.slice(-1) : all) {
           t.test(`${name} (${mode})`, (t) => proves(t, trial, mode))
         }
       }

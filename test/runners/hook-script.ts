@@ -102,7 +102,11 @@ t.test('it sends what it reads, and prints what comes', async (t) => {
     await run(words, BODY, more)
     return calls.at(-1)!.headers['x-casefile-pid']
   }
-  t.equal(await pidOf('codex tell 77', { CASEFILE_PID: '78' }), '78', 'as casefile run announced it')
+  t.equal(
+    await pidOf('codex tell 77', { CASEFILE_PID: '78' }),
+    '78',
+    'as casefile run announced it',
+  )
   t.equal(await pidOf('codex tell 77', { CLAUDE_PID: '79' }), '77', 'that of another agent')
   t.equal(await pidOf('copilot gate event=preToolUse 77', {}), '77')
   t.equal(calls.at(-1)!.url, '/hooks/copilot?event=preToolUse')
@@ -190,7 +194,11 @@ t.test('a note prints nothing, except for the end of the dialog about a plan', a
   const { serve, run } = workspaceWithHooks(t)
   const { calls } = await serve(({ response }) => response.end('said'))
   t.equal(await run('claude note', BODY), '')
-  const ends = ['"tool_name":"ExitPlanMode"', '"tool_name":"exit_plan_mode"', '"toolName":"exit_plan_mode"']
+  const ends = [
+    '"tool_name":"ExitPlanMode"',
+    '"tool_name":"exit_plan_mode"',
+    '"toolName":"exit_plan_mode"',
+  ]
   for (const end of ends) t.equal(await run('claude note', `{${end}}`), 'said', end)
   t.equal(calls.at(-1)!.headers['x-casefile-kind'], 'note')
 })

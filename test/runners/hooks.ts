@@ -127,7 +127,10 @@ t.test('what a call names, by whatever keys', async (t) => {
   t.equal((await toolOf('Bash', { command: ['ls', '-l', 'a b'] })).command, "ls -l 'a b'")
   t.equal((await toolOf('Bash', { command: 'rm', args: ['-r', 'x'] })).command, 'rm -r x')
   t.equal((await toolOf('Bash', { command: 'ls', script: 'rm x' })).command, null, 'not which runs')
-  t.not((await toolOf('Bash', { command: 'a' })).input_sha256, (await toolOf('Bash', {})).input_sha256)
+  t.not(
+    (await toolOf('Bash', { command: 'a' })).input_sha256,
+    (await toolOf('Bash', {})).input_sha256,
+  )
 })
 
 t.test('the files of a patch are named', async (t) => {
@@ -223,7 +226,12 @@ t.test('what the person answered in the dialog of the agent', async (t) => {
   t.match(await said('Plan rejected. User feedback: say which tests'), { kind: 'heard' })
   t.match(await said('Plan rejected. User feedback: Plan approved by whom?'), { kind: 'heard' })
   const ofCopilot = (resultType: string) => {
-    const done = { ...COPILOT, toolName: 'exit_plan_mode', toolArgs: {}, toolResult: { resultType } }
+    const done = {
+      ...COPILOT,
+      toolName: 'exit_plan_mode',
+      toolArgs: {},
+      toolResult: { resultType },
+    }
     return read('copilot', done, 'postToolUse')
   }
   t.match(await ofCopilot('success'), { kind: 'approved' })
@@ -252,7 +260,11 @@ t.test('the events of a conversation, in the words of each agent', async (t) => 
     ['vscode', { hookEventName: 'SessionStart', source: 'resume' }, { isContinued: true }],
     ['claude', named('Stop'), { kind: 'stopped', wasBlocked: false }],
     ['claude', named('Stop', { stop_hook_active: true }), { wasBlocked: true }],
-    ['gemini', named('AfterAgent', { stop_hook_active: true }), { kind: 'stopped', wasBlocked: true }],
+    [
+      'gemini',
+      named('AfterAgent', { stop_hook_active: true }),
+      { kind: 'stopped', wasBlocked: true },
+    ],
     ['copilot', { ...COPILOT, stop_hook_active: true }, { wasBlocked: true }, 'agentStop'],
     ['cursor', { ...cursor, ...named('stop', { loop_count: 0 }) }, { wasBlocked: false }],
     ['cursor', { ...cursor, ...named('stop', { loop_count: 1 }) }, { wasBlocked: true }],
@@ -267,8 +279,18 @@ t.test('the events of a conversation, in the words of each agent', async (t) => 
     ['claude', named('PostToolUseFailure', tool), { kind: 'called', hasFailed: true }],
     ['gemini', named('AfterTool', tool), { kind: 'called', hasFailed: false }],
     ['gemini', named('AfterTool', { ...tool, tool_response: { error: 'x' } }), { hasFailed: true }],
-    ['copilot', { ...COPILOT, toolName: 'x', toolResult: { resultType: 'success' } }, { hasFailed: false }, 'postToolUse'],
-    ['copilot', { ...COPILOT, toolName: 'x', toolResult: { resultType: 'denied' } }, { hasFailed: true }, 'postToolUse'],
+    [
+      'copilot',
+      { ...COPILOT, toolName: 'x', toolResult: { resultType: 'success' } },
+      { hasFailed: false },
+      'postToolUse',
+    ],
+    [
+      'copilot',
+      { ...COPILOT, toolName: 'x', toolResult: { resultType: 'denied' } },
+      { hasFailed: true },
+      'postToolUse',
+    ],
     ['cursor', { ...cursor, ...named('postToolUse', tool) }, { kind: 'called', hasFailed: false }],
     ['cursor', { ...cursor, ...named('postToolUseFailure', tool) }, { hasFailed: true }],
     ['claude', named('Stop', { agent_id: 'a' }), { isSubagent: true }],
@@ -312,7 +334,11 @@ t.test('an agent that presents its plan by a file or its transcript', async (t) 
 
   const item = (turn_id: string, type: string, text: string) =>
     JSON.stringify({ payload: { type: 'item_completed', turn_id, item: { type, text } } })
-  const lines = [item('t1', 'Plan', 'Old.'), item('t2', 'Plan', 'First.'), item('t2', 'Plan', 'Last.')]
+  const lines = [
+    item('t1', 'Plan', 'Old.'),
+    item('t2', 'Plan', 'First.'),
+    item('t2', 'Plan', 'Last.'),
+  ]
   const mention = item('t1', 'Plan', 'It quotes t2.')
   write('codex.jsonl', [...lines, item('t2', 'Message', 'Done.'), mention, '{"typ'].join('\n'))
   const transcript_path = join(folder, 'codex.jsonl')
@@ -324,7 +350,10 @@ t.test('an agent that presents its plan by a file or its transcript', async (t) 
   t.equal(await planOf({ turn_id: 't3' }), null)
   t.equal(await planOf({}), null)
 
-  t.match(await transcriptMark(transcript_path), { path: '~/codex.jsonl', sha256: /^[0-9a-f]{64}$/ })
+  t.match(await transcriptMark(transcript_path), {
+    path: '~/codex.jsonl',
+    sha256: /^[0-9a-f]{64}$/,
+  })
   t.equal(await transcriptMark(join(folder, 'none')), null)
   t.equal(fromHome(`${homedir()}-2/a`), `${homedir()}-2/a`, 'a folder beside the home folder')
 })
@@ -353,9 +382,15 @@ t.test('answers in the words of the agent', async (t: Test) => {
   const blocked: HookAnswer = { is: 'blocked', reason: 'Red.' }
   t.strictSame(HOOK_DIALECTS.claude.answer(event, blocked), { decision: 'block', reason: 'Red.' })
   t.strictSame(HOOK_DIALECTS.gemini.answer(event, blocked), { decision: 'deny', reason: 'Red.' })
-  t.match(HOOK_DIALECTS.vscode.answer({ ...event, kind: 'stopped', wasBlocked: false, turn: null }, blocked), {
-    hookSpecificOutput: { hookEventName: 'Stop', decision: 'block', reason: 'Red.' },
-  })
+  t.match(
+    HOOK_DIALECTS.vscode.answer(
+      { ...event, kind: 'stopped', wasBlocked: false, turn: null },
+      blocked,
+    ),
+    {
+      hookSpecificOutput: { hookEventName: 'Stop', decision: 'block', reason: 'Red.' },
+    },
+  )
   t.strictSame(HOOK_DIALECTS.cursor.answer(event, blocked), { followup_message: 'Red.' })
   t.strictSame(HOOK_DIALECTS.copilot.answer(event, blocked), { decision: 'block', reason: 'Red.' })
   t.strictSame(HOOK_DIALECTS.copilot.answer(event, { is: 'allowed' }), {
@@ -377,7 +412,9 @@ t.test('answers in the words of the agent', async (t: Test) => {
     hookSpecificOutput: { decision: { behavior: 'deny', message: 'No.' } },
   })
   for (const agent of ['gemini', 'copilot', 'cursor'] as const) {
-    const sentBack = JSON.stringify(HOOK_DIALECTS[agent].answer(planned, { is: 'sentBack', message: 'No.' }))
+    const sentBack = JSON.stringify(
+      HOOK_DIALECTS[agent].answer(planned, { is: 'sentBack', message: 'No.' }),
+    )
     t.match(sentBack, /"deny".*"No\."/, agent)
     t.equal(HOOK_DIALECTS[agent].answer(planned, approved), null, 'its own dialog comes')
   }
@@ -385,13 +422,18 @@ t.test('answers in the words of the agent', async (t: Test) => {
     t.equal(dialect.answer(event, { is: 'pass' }), null, `${dialect.agent} has no opinion`)
     t.match(JSON.stringify(dialect.deny('No.')), /"deny".*"No\."/, dialect.agent)
     const context = JSON.stringify(
-      dialect.answer({ ...event, kind: 'started', isContinued: false }, { is: 'context', text: 'C' }),
+      dialect.answer(
+        { ...event, kind: 'started', isContinued: false },
+        { is: 'context', text: 'C' },
+      ),
     )
     t.match(context, /ontext":"C"/, dialect.agent)
   }
   const noticed: HookAnswer = { ...denied, notice: 'N' }
   const printed = (agent: keyof typeof HOOK_DIALECTS) =>
-    printedAnswer(HOOK_DIALECTS[agent], event, noticed)!.split('\n').map((line) => JSON.parse(line))
+    printedAnswer(HOOK_DIALECTS[agent], event, noticed)!
+      .split('\n')
+      .map((line) => JSON.parse(line))
   t.match(printed('claude'), [{ systemMessage: 'N', hookSpecificOutput: {} }])
   t.match(printed('gemini'), [{ systemMessage: 'N', decision: 'deny' }])
   t.match(printed('copilot'), [{ type: 'progress', message: 'N' }, { permissionDecision: 'deny' }])

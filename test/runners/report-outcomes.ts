@@ -81,6 +81,13 @@ checkNotes('in JUnit XML a failure beats everything but a todo of Node', [
   [one('', ' success="false"'), '1 of 1 test failed'],
   [one('', ' status="run" result="completed"'), passed(1)],
   [one('', ' skipped="false"'), passed(1)],
+  ...['notrun', 'disabled', 'skipped', 'ignored', 'Ignored'].map(
+    (status) => [one('', ` status="${status}"`), 'no tests ran, 1 skipped'] as const,
+  ),
+  [one('', ' skipped="true"'), 'no tests ran, 1 skipped'],
+  [one('', ' success="true"'), passed(1)],
+  [one('<system-err><failure/></system-err>'), passed(1)],
+  [one('<properties><property name="failure"/></properties>'), passed(1)],
   [one('<system-out>&lt;failure/&gt;<![CDATA[<failure/>]]></system-out>'), passed(1)],
   [one('<!-- <failure/> -->'), passed(1)],
   [

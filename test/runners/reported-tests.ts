@@ -70,6 +70,47 @@ t.test('names, messages and places are short, and on one line', async (t) => {
   t.ok(unnamed!.path.at(-1), 'a test without a name has one')
 })
 
+t.test('the tests below one that is to do are skipped', async (t) => {
+  const below = (directive: string) =>
+    `TAP version 14\n# Subtest: a\n    ok 1 - x\n    not ok 2 - y\n    1..2\nnot ok 1 - a${directive}\nnot ok 2 - z\n1..2\n`
+  const found = readTests(below(' # TODO'))!
+  t.strictSame(namesOf(found.tests), ['skipped: a > x', 'skipped: a > y', 'failed: z'])
+  t.strictSame(namesOf(readTests(below(''))!.tests), [
+    'passed: a > x',
+    'failed: a > y',
+    'failed: z',
+  ])
+  const own = 'TAP version 14\n# Subtest: a\n    ok 1 - x\n    1..1\nnot ok 1 - a\n1..1\n'
+  t.strictSame(
+    namesOf(readTests(own)!.tests),
+    ['passed: a > x', 'failed: a'],
+    'an error after them',
+  )
+})
+
+t.test('a failure is placed where it is, not in a library', async (t) => {
+  const at = (stack: string, more = '') => {
+    const [test] = readTests(
+      junit(`<testcase name="a"${more}><failure message="no">${stack}</failure></testcase>`),
+    )!.tests
+    return `${test!.file}:${test!.line}`
+  }
+  const libraries = [
+    '    at run (node:internal/x.js:1:2)',
+    '    at x (/p/node_modules/y/z.js:3:4)',
+    '    at java.base/java.lang.X.y(X.java:5)',
+    '    at org.junit.Assert.fail(Assert.java:6)',
+    '  File "/usr/lib/python3/site-packages/z.py", line 7',
+    '    /usr/local/go/src/testing/testing.go:8',
+    '    at https://example.org/a.js:9:1',
+  ].join('\n')
+  t.equal(at(`${libraries}\n    at it (/p/test/a.ts:12:5)`), '/p/test/a.ts:12')
+  t.equal(at('  File "/p/a.py", line 31, in f'), '/p/a.py:31')
+  t.equal(at('   in C:\\p\\a.cs:line 14'), 'C:\\p\\a.cs:14')
+  t.equal(at('    at x (b.js:3:1)\n    at y (/p/a.js:9:1)', ' file="a.js" line="2"'), 'a.js:9')
+  t.equal(at('nothing', ' file="a.js" line="2"'), 'a.js:2')
+})
+
 t.test('deep suites are joined into the last name', async (t) => {
   const depth = 40
   const xml = `${'<testsuite name="in">'.repeat(depth)}<testcase name="here"/>${'</testsuite>'.repeat(depth)}`

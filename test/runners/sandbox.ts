@@ -293,6 +293,36 @@ t.test('a sandbox that does not hold is none', here, async (t) => {
   t.match(stopped, { kind: 'none', reason: /stopped/ })
 })
 
+t.test('the mounts of files, views, odd names and processes', async (t) => {
+  const none = { readOnly: [], hidden: [], open: [] }
+  const facts = { mounts: [{ path: '/', options: ['rw'] }] }
+  const linesOf = (folders: object, more: object = {}) => {
+    const { table, checks } = planMounts({ ...none, ...folders }, { ...facts, ...more })
+    return [...table.split('\n').filter((line) => line !== ''), checks.join(' ')]
+  }
+  t.strictSame(linesOf({ hidden: ['/a/f'] }, { files: ['/a/f'] }), [
+    '/dev/null /a/f none bind 0 0',
+    'blank /a/f',
+  ])
+  t.strictSame(linesOf({}, { ownProcesses: true }), [
+    'casefile-processes /proc proc nosuid,nodev,noexec 0 0',
+    '',
+  ])
+  const views = [{ at: '/dev', shows: '/s/dev' }]
+  t.strictSame(linesOf({ readOnly: ['/'], views }), [
+    '/s/dev /dev none rbind 0 0',
+    'casefile-remount /. none remount,bind,ro 0 0',
+    'closed / closed / open /dev',
+  ])
+  t.match(linesOf({ readOnly: ['/a b#c\\d\n'] })[0], '/a\\040b\\043c\\134d\\012 ')
+  t.match(linesOf({ open: ['/a'] }), ['open /a'], 'what was writable stays so')
+  t.match(linesOf({ open: ['/a'] }, { isChecked: () => false }), [''])
+  const below = { mounts: [...facts.mounts, { path: '/a/m', options: ['rw', 'noexec'] }] }
+  t.match(linesOf({ readOnly: ['/a'] }, below)[2], '/a/m none remount,bind,noexec,ro')
+  t.notMatch(linesOf({ readOnly: ['/a'] }, { ...below, isReachable: () => false }).join(), '/a/m')
+  t.match(linesOf({ hidden: ['/h'], open: ['/h/o/p'] }).at(-1), 'closed /h 1 /h closed /h/o 1 /h/o')
+})
+
 t.test('the mounts of folders that lie in one another', async (t) => {
   const cases = [
     ['a hidden folder in a closed one', ['/a'], '/a/b', [], 'hide /a/b set - bind /a set /a'],
