@@ -62,6 +62,7 @@ export const PARTS = {
     both: [
       'test/http/self-approval.ts',
       'test/runners/contract.ts',
+      'test/runners/recorded-agents.ts',
       'test/sessions/hostile-texts.ts',
     ],
     long: [

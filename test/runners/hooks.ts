@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { HOOK_DIALECTS } from '../../src/runners/hooks/dialects.ts'
+import { dialectFor, HOOK_DIALECTS } from '../../src/runners/hooks/dialects.ts'
 import {
   type HookAnswer,
   type HookEvent,
@@ -101,6 +101,30 @@ t.test('what a tool call is to the gate', async (t) => {
   const asText = { ...COPILOT, toolName: 'edit', toolArgs: '{"path":"/home/ada/shop/x"}' }
   const edit = { kind: 'write', paths: ['/home/ada/shop/x'] }
   t.match(await read('copilot', asText, 'preToolUse'), { tool: edit }, 'arguments as a text')
+})
+
+t.test('an agent may use the settings of another: what it sends shows which it is', async (t) => {
+  const rows: [line: string, body: object, agent: string][] = [
+    ['claude', { toolName: 'create' }, 'copilot'],
+    ['claude', { toolArgs: {} }, 'copilot'],
+    ['gemini', { toolName: 'x', hookEventName: 'PreToolUse' }, 'vscode'],
+    ['gemini', { toolArgs: {}, hookEventName: 'PreToolUse' }, 'copilot'],
+    ['claude', { cursor_version: '1' }, 'cursor'],
+    ['claude', { conversation_id: 'c', generation_id: 'g' }, 'cursor'],
+    ['codex', { conversation_id: 'c' }, 'codex'],
+    ['claude', { hook_event_name: 'BeforeTool' }, 'gemini'],
+    ['codex', { hook_event_name: 'AfterAgent' }, 'gemini'],
+    ['gemini', { hook_event_name: 'PreToolUse' }, 'claude'],
+    ['copilot', { hook_event_name: 'Stop' }, 'claude'],
+    ['codex', { hook_event_name: 'PreToolUse' }, 'codex'],
+    ['opencode', { hook_event_name: 'PreToolUse' }, 'opencode'],
+    ['gemini', { hook_event_name: 'SessionStart' }, 'gemini'],
+    ['copilot', {}, 'copilot'],
+    ['windsurf', {}, 'claude'],
+    ['constructor', {}, 'claude'],
+  ]
+  for (const [line, body, agent] of rows)
+    t.equal(dialectFor(line, { ...body }).agent, agent, `${line} ${JSON.stringify(body)}`)
 })
 
 t.test('what a call names, by whatever keys', async (t) => {

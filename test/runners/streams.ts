@@ -11,8 +11,7 @@ import { parserFor } from '../../src/runners/agents/registry.ts'
 import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
 
 /*
- * What the parsers make of what real agents printed: their transcripts are recorded by `npm run transcripts`. Where a
- * line differs from what was recorded, `altered` says in what. Lines that are written here are hostile, or of
+ * What the parsers make of lines that differ from what real agents printed; of that see readings.ts. Where a line differs from what was recorded, `altered` says in what. Lines that are written here are hostile, or of
  * settings that no session uses.
  */
 
@@ -172,10 +171,6 @@ t.test('what is not known is no error, in any format', async (t) => {
 })
 
 const todo = (content: string) => ({ content, status: 'pending' })
-const BOTH_LISTS = [
-  'plan Raise the limit:in_progress Run the tests:pending',
-  'plan Raise the limit:completed Run the tests:completed',
-]
 const PLAN =
   'I looked.\n\n<!-- casefile:plan -->\n## Hypothesis\n\nThe limit is too low.\n\n## Plan\n\n1. Raise the limit.\n<!-- /casefile:plan -->'
 const UUID = '00000000-0000-4000-8000-000000000001'
@@ -215,78 +210,9 @@ const claudeEnd = (fields: object) => (line: Line) =>
 
 cases('claude', [
   [
-    'a plan',
-    recorded('claude', 'plan-tools'),
-    [
-      `session ${UUID}`,
-      'tool_call Read read /project/app.js in_progress',
-      'tool_call Read read /project/app.js completed',
-    ],
-    { messages: [PLAN, PLAN], plan: null, verdict: { ok: true } },
-  ],
-  [
-    'tools that it does not have',
-    recorded('claude', 'plan-writes'),
-    [
-      `session ${UUID}`,
-      'tool_call Write edit /project/made.txt in_progress',
-      'tool_call Write edit /project/made.txt failed',
-      'tool_call Bash execute echo x > by-command.txt in_progress',
-      'tool_call Bash execute echo x > by-command.txt failed',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'work',
-    recorded('claude', 'work'),
-    [
-      `session ${UUID}`,
-      'tool_call Read read /project/app.js in_progress',
-      'tool_call Read read /project/app.js completed',
-      'tool_call Edit edit /project/app.js in_progress',
-      'tool_call Edit edit /project/app.js completed',
-      'tool_call Bash execute cat app.js in_progress',
-      'tool_call Bash execute cat app.js completed',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
     'a list, as older ones keep it',
     altered('claude', 'plan-tools', claudeCall('TodoWrite', { todos: [todo('one')] })),
     [`session ${UUID}`, 'plan one:pending'],
-    { verdict: { ok: true } },
-  ],
-  [
-    'what another agent says, it says to this one',
-    recorded('claude', 'delegated'),
-    [
-      `session ${UUID}`,
-      'tool_call Agent - Looks at it in_progress',
-      'tool_call Agent - Looks at it completed',
-    ],
-    {
-      messages: ['The other agent looked.', 'Done.', 'The other agent looked.', 'Done.'],
-      verdict: { ok: true },
-    },
-  ],
-  [
-    'a denial reported at once and at the end counts once',
-    recorded('claude', 'denied-write'),
-    [
-      `session ${UUID}`,
-      'tool_call Write edit /elsewhere/made.txt in_progress',
-      `denied Write edit /elsewhere/made.txt ${NOT_GRANTED}`,
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'what a rule of the user forbids',
-    recorded('claude', 'forbidden-command'),
-    [
-      `session ${UUID}`,
-      'tool_call Bash execute echo forbidden thing in_progress',
-      'denied Bash execute echo forbidden thing Permission to use Bash with command echo forbidden thing has been denied.',
-    ],
     { verdict: { ok: true } },
   ],
   [
@@ -301,16 +227,6 @@ cases('claude', [
       'denied Write edit /elsewhere/made.txt permission was not granted',
     ],
     { verdict: { ok: true } },
-  ],
-  [
-    'its own tool for plans',
-    recorded('claude', 'plan-own-tool'),
-    [
-      `session ${UUID}`,
-      'tool_call ExitPlanMode - - in_progress',
-      'tool_call ExitPlanMode - - failed',
-    ],
-    { plan: '1. Raise the limit.', verdict: { ok: true } },
   ],
   [
     'kept in plan mode, it has planned',
@@ -351,12 +267,6 @@ cases('claude', [
     { verdict: failed('No conversation found') },
   ],
   [
-    'an error in a success',
-    recorded('claude', 'fault-400'),
-    [`session ${UUID}`],
-    { verdict: failed('API Error: 400 scripted 400') },
-  ],
-  [
     'a limit',
     altered('claude', 'plan', claudeEnd({ subtype: 'error_max_turns', result: undefined })),
     [`session ${UUID}`],
@@ -379,45 +289,8 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
   exit_code,
   status,
 })
-/** Without the quotes, and the shell, that it puts around a command. */
-const codexShell = (command: string) =>
-  `tool_call shell execute ${command.replace(/^(['"])(.*)\1/, '$2')}`
 
 cases('codex', [
-  [
-    'a plan, with a warning that is no failure',
-    recorded('codex', 'plan-tools'),
-    [
-      `session ${UUID}`,
-      `${codexShell(`"cat '/project/app.js'"`)} in_progress`,
-      `${codexShell(`"cat '/project/app.js'"`)} completed`,
-    ],
-    { messages: [PLAN], verdict: { ok: true } },
-  ],
-  [
-    'work',
-    recorded('codex', 'work'),
-    [
-      `session ${UUID}`,
-      `${codexShell(`"cat '/project/app.js'"`)} in_progress`,
-      `${codexShell(`"cat '/project/app.js'"`)} completed`,
-      'tool_call patch edit /project/app.js in_progress',
-      'tool_call patch edit /project/app.js completed',
-      `${codexShell("'cat app.js'")} in_progress`,
-      `${codexShell("'cat app.js'")} completed`,
-    ],
-    { messages: ['The limit is ten now.'], verdict: { ok: true } },
-  ],
-  [
-    'a command that fails',
-    recorded('codex', 'failing-command'),
-    [
-      `session ${UUID}`,
-      `${codexShell("'echo broken; exit 3'")} in_progress`,
-      `${codexShell("'echo broken; exit 3'")} failed`,
-    ],
-    { verdict: { ok: true } },
-  ],
   [
     'a list, which it keeps with models that it knows',
     [
@@ -439,49 +312,6 @@ cases('codex', [
       `session ${UUID}`,
       'tool_call shell execute echo broken; exit 3 in_progress',
       'denied shell execute echo broken; exit 3 declined by its own policy',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'what a rule of the user forbids, which is in its record alone',
-    recorded('codex', 'forbidden-command'),
-    [
-      `session ${UUID}`,
-      'denied shell execute echo forbidden thing policy forbids commands starting with `echo forbidden`',
-    ],
-    { messages: ['It is forbidden.'], verdict: { ok: true } },
-  ],
-  [
-    'writes that its sandbox refused, which are in its record alone',
-    recorded('codex', 'refused-other-way'),
-    [
-      `session ${UUID}`,
-      'tool_call patch edit /project/app.js in_progress',
-      'tool_call patch edit /project/app.js completed',
-      ...['a', 'b', 'c'].map(
-        (name) =>
-          `denied shell execute echo written > '/elsewhere/${name}.txt' /bin/bash: line 1: /elsewhere/${name}.txt: Read-only file system`,
-      ),
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'the same, planning, without any action that it sent',
-    recorded('codex', 'plan-writes'),
-    [
-      `session ${UUID}`,
-      "denied shell execute echo written > '/project/made.txt' /bin/bash: line 1: /project/made.txt: Read-only file system",
-      'denied shell execute echo x > by-command.txt /bin/bash: line 1: by-command.txt: Read-only file system',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'what its policy refused: once, with the command or the path',
-    recorded('codex', 'refused-by-policy'),
-    [
-      `session ${UUID}`,
-      'denied shell execute rm -rf / rm -f style commands are not permitted. Use a safer approach',
-      'denied patch edit /elsewhere/made.txt patch rejected: writing outside of the project; rejected by user approval settings',
     ],
     { verdict: { ok: true } },
   ],
@@ -509,22 +339,6 @@ cases('codex', [
     ],
     { verdict: { ok: true } },
   ],
-  [
-    'a command that ran into the sandbox after it was reported',
-    recorded('codex', 'denied-slowly'),
-    [
-      `session ${UUID}`,
-      `${codexShell("sleep 2; echo written > '/elsewhere/made.txt'")} in_progress`,
-      `denied shell execute sleep 2; echo written > '/elsewhere/made.txt' /bin/bash: line 1: /elsewhere/made.txt: Read-only file system`,
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'a failed turn',
-    recorded('codex', 'fault-400'),
-    [`session ${UUID}`],
-    { verdict: failed('scripted 400') },
-  ],
   ['only an error', [{ type: 'error', message: 'stream' }], [], { verdict: failed('stream') }],
   [
     'no last event',
@@ -538,16 +352,6 @@ const geminiResult = (error: object) => (line: Line) =>
   line.type === 'tool_result' ? { ...line, status: 'error', error } : line
 
 cases('gemini', [
-  [
-    'a plan',
-    recorded('gemini', 'plan-tools'),
-    [
-      `session ${UUID}`,
-      'tool_call read_file read /project/app.js in_progress',
-      'tool_call read_file read /project/app.js completed',
-    ],
-    { messages: [PLAN], verdict: { ok: true } },
-  ],
   [
     'a plan in parts',
     recorded('gemini', 'plan').flatMap((line) => {
@@ -584,48 +388,6 @@ cases('gemini', [
     { messages: ['It is handed in.'], verdict: { ok: true } },
   ],
   [
-    'tools that it does not have',
-    recorded('gemini', 'plan-writes'),
-    [
-      `session ${UUID}`,
-      'tool_call write_file edit /project/made.txt in_progress',
-      'tool_call write_file edit /project/made.txt failed',
-      'tool_call run_shell_command execute echo x > by-command.txt in_progress',
-      'tool_call run_shell_command execute echo x > by-command.txt failed',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'work',
-    recorded('gemini', 'work'),
-    [
-      `session ${UUID}`,
-      'tool_call read_file read /project/app.js in_progress',
-      'tool_call read_file read /project/app.js completed',
-      'tool_call replace edit /project/app.js in_progress',
-      'tool_call replace edit /project/app.js completed',
-      'tool_call run_shell_command execute cat app.js in_progress',
-      'tool_call run_shell_command execute cat app.js completed',
-    ],
-    { messages: ['The limit is ten now.'], verdict: { ok: true } },
-  ],
-  [
-    'a list',
-    recorded('gemini', 'todos'),
-    [`session ${UUID}`, ...BOTH_LISTS],
-    { verdict: { ok: true } },
-  ],
-  [
-    'a denied write',
-    recorded('gemini', 'denied-write'),
-    [
-      `session ${UUID}`,
-      'tool_call write_file edit /elsewhere/made.txt in_progress',
-      'denied write_file edit /elsewhere/made.txt Path not in workspace: Attempted path "/elsewhere/made.txt" resolves outside the allowed workspace directories: /project or the project temp directory: /home/me/.gemini/tmp/work',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
     'what a policy denies',
     altered(
       'gemini',
@@ -654,12 +416,6 @@ cases('gemini', [
     { verdict: { ok: true } },
   ],
   [
-    'a failure',
-    recorded('gemini', 'fault-400'),
-    [`session ${UUID}`],
-    { verdict: failed('API Error: scripted 400') },
-  ],
-  [
     'no last event',
     altered('gemini', 'plan', (line) => (line.type === 'result' ? undefined : line)),
     [`session ${UUID}`],
@@ -668,61 +424,8 @@ cases('gemini', [
 ])
 
 const OPEN_SESSION = 'session ses_00000000000000000000000001'
-const REJECTED = 'The user rejected permission to use this specific tool call.'
-const RULE = 'The user has specified a rule which prevents you from using this specific tool call.'
 
 cases('opencode', [
-  [
-    'a plan',
-    recorded('opencode', 'plan-tools'),
-    [OPEN_SESSION, 'tool_call read read /project/app.js completed'],
-    { messages: [PLAN], verdict: { ok: true } },
-  ],
-  [
-    'tools that it does not have',
-    recorded('opencode', 'plan-writes'),
-    [
-      OPEN_SESSION,
-      'tool_call write edit /project/made.txt failed',
-      'tool_call bash execute echo x > by-command.txt failed',
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'work',
-    recorded('opencode', 'work'),
-    [
-      OPEN_SESSION,
-      'tool_call read read /project/app.js completed',
-      'tool_call edit edit /project/app.js completed',
-      'tool_call bash execute cat app.js completed',
-    ],
-    { messages: ['The limit is ten now.'], verdict: { ok: true } },
-  ],
-  [
-    'a list',
-    recorded('opencode', 'todos'),
-    [OPEN_SESSION, ...BOTH_LISTS],
-    { verdict: { ok: true } },
-  ],
-  [
-    'what it would have to ask, which it rejects itself and reports twice, counts once',
-    recorded('opencode', 'asked-command'),
-    [OPEN_SESSION, `denied bash execute echo asked ${REJECTED}`],
-    { messages: [PLAN], verdict: { ok: true } },
-  ],
-  [
-    'a write outside of the folder',
-    recorded('opencode', 'denied-write'),
-    [OPEN_SESSION, `denied write edit /elsewhere/made.txt ${RULE}`],
-    { messages: ['I could not write it.'], verdict: { ok: true } },
-  ],
-  [
-    'what a rule of the user forbids',
-    recorded('opencode', 'forbidden-command'),
-    [OPEN_SESSION, `denied bash execute echo forbidden thing ${RULE}`],
-    { messages: ['It is forbidden.'], verdict: { ok: true } },
-  ],
   [
     'what the system denies to a tool',
     altered('opencode', 'denied-write', (line) => {
@@ -732,18 +435,6 @@ cases('opencode', [
     [OPEN_SESSION, 'tool_call write edit /elsewhere/made.txt failed'],
     { verdict: { ok: true } },
   ],
-  [
-    'an error',
-    recorded('opencode', 'fault-400'),
-    [OPEN_SESSION],
-    { verdict: failed('scripted 400') },
-  ],
-  [
-    'nothing',
-    recorded('opencode', 'fault-empty'),
-    [OPEN_SESSION],
-    { verdict: { ok: false, reason: 'ended without an answer' } },
-  ],
 ])
 
 const copilotError = (error: object) => (line: Line) => {
@@ -752,58 +443,6 @@ const copilotError = (error: object) => (line: Line) => {
 }
 
 cases('copilot', [
-  [
-    'a plan',
-    recorded('copilot', 'plan-tools'),
-    [
-      'tool_call view read /project/app.js in_progress',
-      'tool_call view read /project/app.js completed',
-      `session ${UUID}`,
-    ],
-    { messages: [PLAN], verdict: { ok: true } },
-  ],
-  [
-    'work',
-    recorded('copilot', 'work'),
-    [
-      'tool_call view read /project/app.js in_progress',
-      'tool_call view read /project/app.js completed',
-      'tool_call edit edit /project/app.js in_progress',
-      'tool_call edit edit /project/app.js completed',
-      'tool_call bash execute cat app.js in_progress',
-      'tool_call bash execute cat app.js completed',
-      `session ${UUID}`,
-    ],
-    { messages: ['The limit is ten now.'], verdict: { ok: true } },
-  ],
-  [
-    'what another agent says, it says to this one',
-    recorded('copilot', 'delegated'),
-    [/^tool_call task .* in_progress$/, /^tool_call task .* completed$/, `session ${UUID}`],
-    { messages: ['It has looked.'], verdict: { ok: true } },
-  ],
-  [
-    'success with a denied tool',
-    recorded('copilot', 'denied-write'),
-    [
-      'tool_call create edit /elsewhere/made.txt in_progress',
-      /^denied create edit \/elsewhere\/made\.txt Permission denied because no interactive user /,
-      `session ${UUID}`,
-    ],
-    { verdict: { ok: true } },
-  ],
-  [
-    'tools that it does not have',
-    recorded('copilot', 'plan-writes'),
-    [
-      'tool_call create edit /project/made.txt in_progress',
-      'tool_call create edit /project/made.txt failed',
-      'tool_call bash execute echo x > by-command.txt in_progress',
-      'tool_call bash execute echo x > by-command.txt failed',
-      `session ${UUID}`,
-    ],
-    { verdict: { ok: true } },
-  ],
   ...(
     [
       ['a denial by its code', 'permission_denied', 'Permission denied', 'denied'],
@@ -834,12 +473,6 @@ cases('copilot', [
     ['denied  - - Permission denied'],
     { verdict: NOT_SAID },
   ],
-  [
-    'a failure',
-    recorded('copilot', 'fault-400'),
-    [`session ${UUID}`],
-    { verdict: failed('400 scripted 400') },
-  ],
   ['no last event', [], [], { verdict: NOT_SAID }],
 ])
 
@@ -854,70 +487,6 @@ cases('plain', [
 ])
 
 t.test('what a person is shown', async (t) => {
-  const seen = (format: Format, scene: string) => reported(format, recorded(format, scene)).text
-  const plan = `I looked.\n\n<!-- casefile:plan -->\n## Hypothesis\n\nThe limit is too low.\n\n## Plan\n\n1. Raise the limit.\n<!-- /casefile:plan -->\n`
-  const warning =
-    'warning: Model metadata for `scripted` not found. Defaulting to fallback metadata; this can degrade performance and cause issues\n'
-  const retried = (of: string) =>
-    [1, 2].map((attempt) => `the model answered 500, attempt ${attempt}${of}\n`).join('')
-  const texts: [Format, scene: string, text: string][] = [
-    [
-      'claude',
-      'work',
-      `→ Read app.js\n  ok: 2 lines\n→ Edit app.js\n  ok: The file app.js has been updated successfully. (file state is current in your context — no need to Read it back)\n→ Bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
-    ],
-    [
-      'codex',
-      'work',
-      `${warning}→ shell cat 'app.js'\n  ok: limit = 1\n→ patch app.js\n  ok\n→ shell cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
-    ],
-    [
-      'gemini',
-      'work',
-      `→ read_file app.js\n  ok\n→ replace app.js\n  ok\n→ run_shell_command cat app.js\n  ok: limit = 10\n\nThe limit is ten now.`,
-    ],
-    [
-      'opencode',
-      'work',
-      `→ read app.js\n  ok: 6 lines\n→ edit app.js\n  ok: Edit applied successfully.\n→ bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
-    ],
-    [
-      'copilot',
-      'work',
-      `→ view app.js\n  ok: limit = 1\n→ edit app.js\n  ok: File app.js updated with changes.\n→ bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
-    ],
-    [
-      'claude',
-      'failing-command',
-      `→ Bash echo broken; exit 3\n  failed: Exit code 3 broken\n\nThe command failed.\n`,
-    ],
-    [
-      'codex',
-      'failing-command',
-      `${warning}→ shell echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
-    ],
-    [
-      'opencode',
-      'failing-command',
-      `→ bash echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
-    ],
-    [
-      'copilot',
-      'failing-command',
-      `→ bash echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
-    ],
-    ['claude', 'fault-500-then-plan', `${retried(' of 10')}\n${plan}`],
-    ['copilot', 'fault-500-then-plan', `${retried('')}\n${plan}`],
-    ['gemini', 'fault-500-then-plan', `${retried('')}\n${plan.trimEnd()}`],
-    [
-      'opencode',
-      'todos',
-      `to do: [>] Raise the limit, [ ] Run the tests\nto do: [x] Raise the limit, [x] Run the tests\n\nBoth are done.\n`,
-    ],
-  ]
-  for (const [format, scene, text] of texts)
-    t.equal(seen(format, scene), text, `${format} ${scene}`)
-
   const command = (output: string, status = 'completed') => [
     codexItem('started', codexCommand('in_progress', null)),
     codexItem('completed', codexCommand(status, status === 'failed' ? 1 : 0, output)),
