@@ -40,11 +40,11 @@ export const PARTS = {
       'test/histories.ts',
       'test/http/fuzz.ts',
       'test/markdown/merging/random-merges.ts',
+      'test/markdown/reading-again.ts',
       'test/markdown/review.ts',
       'test/markdown/sections.ts',
       'test/workspace/byte-edits.ts',
     ],
-    long: ['test/markdown/reading-again.ts'],
   },
   files: {
     both: [
@@ -96,7 +96,6 @@ export const PARTS = {
       'test/http/lists.ts',
       'test/http/proof.ts',
       'test/http/triage.ts',
-      'test/markdown/odd-files.ts',
       'test/markdown/work-limit.ts',
       'test/search/database.ts',
       'test/webhooks/secrets.ts',

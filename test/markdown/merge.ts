@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import t from 'tap'
 import { mergeLines } from '../../src/markdown/merge.ts'
 import { mergeRecord, mergeSession } from '../../src/markdown/merge-record.ts'
-import { cpuTime } from '../fixtures/cpu-time.ts'
 
 const lines: [name: string, base: string, ours: string, theirs: string, merged: string | null][] = [
   ['only they changed', 'a\nb\n', 'a\nb\n', 'a\nB\n', 'a\nB\n'],
@@ -67,7 +66,7 @@ t.test('no line that either wrote is lost in a merge', async () => {
         }
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: 400 },
   )
 })
 
@@ -92,8 +91,7 @@ t.test('changes with two lines between them are always merged', async () => {
 t.test('a merge that would take too long is none', async (t) => {
   const many = 'x\n'.repeat(50_000)
   const versions = { base: many, ours: `ours\n${many}b\n`, theirs: `a\n${many}theirs\n` }
-  const ms = await cpuTime(() => mergeLines(versions), { enough: 1000 })
-  t.ok(ms < 1000, `${ms} ms`)
+  t.equal(mergeLines(versions), null)
 })
 
 const KEYS = ['title', 'state', 'type', 'outcome', 'tags', 'mine']

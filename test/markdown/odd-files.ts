@@ -1,23 +1,13 @@
-import { remark } from 'remark'
 import t from 'tap'
 import { CASE_LAYOUT, editedCase, readCase, roughCase } from '../../src/markdown/case-file.ts'
-import { readChecklist, shortItems, withItem } from '../../src/markdown/checklist.ts'
-import { conflictLine } from '../../src/markdown/conflict-markers.ts'
+import { readChecklist, withItem } from '../../src/markdown/checklist.ts'
 import { outline, shortOutline } from '../../src/markdown/outline.ts'
 import { parsedMarkdown, useParser } from '../../src/markdown/parser-pool.ts'
 import { readProof } from '../../src/markdown/proof-file.ts'
 import { LEAD, readSections, sectionText, withSection } from '../../src/markdown/sections.ts'
 import { readSession } from '../../src/markdown/session-file.ts'
-import {
-  editedSession,
-  newSessionText,
-  readSessionTexts,
-  SESSION_LAYOUT,
-} from '../../src/markdown/session-texts.ts'
-import { readTrail, readTrailLine } from '../../src/markdown/trail.ts'
+import { newSessionText, SESSION_LAYOUT } from '../../src/markdown/session-texts.ts'
 import type { Case } from '../../src/model/case.ts'
-import { cpuTime } from '../fixtures/cpu-time.ts'
-import { inLongLane } from '../fixtures/full.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
 
 const leave = useParser()
@@ -377,112 +367,6 @@ t.test('what can be written is written', async (t) => {
   }
 })
 
-t.test('reading is fast where no parser is needed', async (t) => {
-  const output = '  not ok 3 - sign in # time=12ms\n<b>## x</b> and `code`\n'
-    .repeat(1300)
-    .slice(0, 64 * 1024)
-  const session = await editedSession(await newSessionText(SESSION), SESSION, { texts: { output } })
-  const origin = { case_id: CASE_ID, number: 2, case_title: 'x', created_at: NOW }
-  const readBoth = () => readSessionTexts(session, readSession(session, origin).value!)
-  t.equal((await readBoth()).value!.output, output)
-  const large = `---\ntitle: a\n---\n\n${'Some words, `code` and <b>more</b>.\n'.repeat(7300)}`
-  const cases: [name: string, text: string, read: () => unknown][] = [
-    ['a session with 64 KiB of output', session, readBoth],
-    [`a case of ${large.length} bytes`, large, () => readCase(large, ORIGIN)],
-  ]
-  for (const [name, text, read] of cases) {
-    const took = await cpuTime(read, { tries: 20 })
-    const parsing = await cpuTime(() => remark().parse(text), { tries: 1 })
-    t.ok(
-      took < parsing / 10,
-      `${name}: ${took.toFixed(2)} ms, ${parsing.toFixed(1)} ms to parse it`,
-    )
-  }
-})
-
-t.test('no run of one character takes long', inLongLane, async (t) => {
-  const size = 256 * 1024
-  const runs = [
-    ' ',
-    '\t',
-    '#',
-    '-',
-    '`',
-    '~',
-    '1',
-    '\n',
-    '\r',
-    '\r\n',
-    '(',
-    '[',
-    '>',
-    '<',
-    '*',
-    '"',
-    '=',
-    '\u2028',
-    '## ',
-    '# ',
-    '- ',
-    ' #',
-    '. ',
-    '``` ',
-    '- [ ] ',
-    '\n## ',
-    '\n#',
-    '\n1. ',
-    '## Audit trail\n',
-    '## Plan\n',
-    '<<<<<<< a\n',
-    '```verbatim\n',
-    '\n```\n',
-    '- `a`: ',
-    '\\',
-    '(a',
-    ' \n',
-    'a b ',
-  ]
-  const around: [string, string][] = [
-    ['', ''],
-    ['', 'x'],
-    ['## a', 'b'],
-    ['## Plan', 'b\n'],
-    ['# ', 'x #'],
-    ['- [ ] a', 'b'],
-    ['- `a`:', 'b'],
-    ['```', 'x`'],
-    [`1. ${NOW} x a=`, ' b'],
-    [`1. ${NOW} x a="`, ''],
-    ['a: ', 'b'],
-  ]
-  const slow: string[] = []
-  const readers: [string, (text: string) => unknown][] = [
-    ['outline', (text) => shortOutline(text, SESSION_LAYOUT.names)],
-    ['items', (text) => shortItems(text, 0)],
-    ['trail', readTrail],
-    ['trail line', readTrailLine],
-    ['conflict', (text) => conflictLine(`<<<<<<< x\n${text}`)],
-    ['rough case', (text) => roughCase(text, ORIGIN)],
-    [
-      'session',
-      (text) => readSession(text, { ...ORIGIN, case_id: CASE_ID, number: 1, case_title: 'x' }),
-    ],
-    ['proof', (text) => readProof(text, { id: 'a', case_id: CASE_ID, created_at: NOW })],
-  ]
-  for (const run of runs) {
-    for (const [before, after] of around) {
-      const text = before + run.repeat(size / run.length) + after
-      for (const [name, read] of readers) {
-        const took = await cpuTime(() => read(text), { enough: 200 })
-        if (took <= 200) continue
-        const what = [before, run, after].map((part) => JSON.stringify(part)).join(' ')
-        slow.push(`${name}: ${what} ${took.toFixed(0)} ms`)
-      }
-    }
-  }
-  t.strictSame(slow, [])
-})
-
 t.test('an outline without the parser equals the one by it where runs are long', async (t) => {
   for (const text of [
     `${'`'.repeat(70_000)}\n## Plan\n${'`'.repeat(70_000)}\n## Plan\n`,
@@ -492,30 +376,6 @@ t.test('an outline without the parser equals the one by it where runs are long',
     t.strictSame(shortOutline(text, ['Plan']), await outline(text, ['Plan']))
   }
 })
-
-t.test(
-  'a text that is too complex costs its 2 s once, and its neighbours nothing',
-  inLongLane,
-  async (t) => {
-    const hostile = (salt: string) => `${'- '.repeat(10_000)}${salt}`
-    t.ok(await parsedMarkdown('warm'))
-    const timed = async (text: string) => {
-      let parsed: unknown
-      const parse = async () => {
-        parsed = await parsedMarkdown(text)
-      }
-      return { took: await cpuTime(parse, { tries: 1 }), parsed }
-    }
-    t.equal((await timed(hostile('1'))).parsed, null)
-    const again = await timed(hostile('1'))
-    t.equal(again.parsed, null)
-    t.ok(again.took < 500, `${again.took} ms: its hash is known`)
-    const other = await timed(hostile('2'))
-    t.equal(other.parsed, null)
-    t.ok(other.took < 10_000, `${other.took} ms, loading the parser again included`)
-    t.ok(await parsedMarkdown('plain'))
-  },
-)
 
 t.test('closing the parser settles what is being parsed', async (t) => {
   await parsedMarkdown('warm')

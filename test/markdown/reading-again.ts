@@ -1,6 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { deepEqual } from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
@@ -12,9 +10,8 @@ import { readSession } from '../../src/markdown/session-file.ts'
 import { newSessionText, readSessionTexts } from '../../src/markdown/session-texts.ts'
 import { readSettings } from '../../src/markdown/settings-file.ts'
 import { readTrail } from '../../src/markdown/trail.ts'
-import { isFull } from '../fixtures/full.ts'
+import { inLongLane, isFull } from '../fixtures/full.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
-import { openTestService } from '../fixtures/workspace.ts'
 
 t.teardown(useParser())
 
@@ -85,38 +82,7 @@ const BROKEN: [name: string, text: string][] = [
   ['another language', '---js\n({})\n---\n'],
 ]
 
-t.test('a broken file is broken each of 100 times', async (t) => {
-  for (const [name, text] of BROKEN) {
-    await t.test(name, async () => {
-      const first = structuredClone(await readCase(text, origin))
-      ok(first.problems.length > 0)
-      for (let turn = 0; turn < 100; turn++) deepEqual(await readCase(text, origin), first)
-    })
-  }
-})
-
-t.test('100 requests for a broken case, and for writes of it', async (t) => {
-  const ids = BROKEN.map(() => randomUUID())
-  const files = ids.map((id, index) => [id, { 'case.md': BROKEN[index]![1] }])
-  const app = await openTestService(t, { files: { memory: { cases: Object.fromEntries(files) } } })
-  for (const [index, id] of ids.entries()) {
-    const [name, text] = BROKEN[index]!
-    await t.test(name, async (t) => {
-      const { problems } = (await app.request('GET', `/cases/${id}`)).json
-      t.equal(problems.length, 1)
-      for (let turn = 0; turn < 100; turn++) {
-        const again = (await app.request('GET', `/cases/${id}`)).json
-        deepEqual(again.problems, problems)
-        equal((await app.request('PUT', `/cases/${id}`, { title: 'x' })).status, 409)
-        // the stamp is another one, the bytes are not
-        if (turn % 10 === 0) writeFileSync(app.file(id, 'case.md'), text)
-      }
-      t.equal(readFileSync(app.file(id, 'case.md'), 'utf8'), text, 'and is left alone')
-    })
-  }
-})
-
-t.test(`${FILES} different files leave at most 50 MiB behind`, async (t) => {
+t.test(`${FILES} different files leave at most 50 MiB behind`, inLongLane, async (t) => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const heap = () => {

@@ -26,7 +26,6 @@ import type { FailedTest } from '../../src/model/failed-test.ts'
 import type { Session, SessionEdit } from '../../src/model/session.ts'
 import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/trail.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
-import { cpuTime } from '../fixtures/cpu-time.ts'
 import { TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
 import { hostileText, markdownText } from '../fixtures/markdown-text.ts'
 import { CASE, CASE_ID, FORGED, NOW, PROOF, SESSION, TRAIL } from '../fixtures/records.ts'
@@ -84,7 +83,7 @@ t.test(
           checklist: [{ ...item, checked: false }],
         })
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     )
   },
 )
@@ -153,9 +152,9 @@ t.test('a checklist without the parser is the checklist by the parser', async (t
       short++
       deepEqual(items, (await parsedChecklist((await readSections(text, CASE_LAYOUT))!))!.items)
     }),
-    { numRuns: 800 },
+    { numRuns: 150 },
   )
-  t.ok(short > 100, `${short} of 800 took the short way`)
+  t.ok(short > 15, `${short} of 150 took the short way`)
 })
 
 t.test(
@@ -171,9 +170,9 @@ t.test(
         short++
         deepEqual(read, await parsedChecklist(sections))
       }),
-      { numRuns: 2000 },
+      { numRuns: 250 },
     )
-    t.ok(short > 200, `${short} of 2000 took the short way`)
+    t.ok(short > 20, `${short} of 250 took the short way`)
   },
 )
 
@@ -204,7 +203,7 @@ t.test('an appended item changes nothing else', async () => {
       equal(sectionText((await readSections(edited, CASE_LAYOUT))!, LEAD), leadBefore)
       equal((await readChecklist(edited, CASE_LAYOUT))!.items.length, before.items.length + 1)
     }),
-    { numRuns: 300 },
+    { numRuns: 60 },
   )
 })
 
@@ -246,7 +245,7 @@ t.test('a trail line holds any value, on one line', async (t) => {
       ok(!/[\r\n\u2028\u2029\u0085\0]/.test(text))
       deepEqual(readTrailLine(text), JSON.parse(JSON.stringify(line)))
     }),
-    { numRuns: 3000 },
+    { numRuns: 500 },
   )
   t.equal(readTrailLine(`1. ${NOW} x __proto__={"new_state":"approved"}`), null)
   t.equal(readTrailLine(`1. ${NOW} x a=${'['.repeat(5000)}${']'.repeat(5000)}`), null)
@@ -289,7 +288,7 @@ t.test('the trail is found below any text, and put back after any damage', async
         if (value) equal(value.state, 'planning')
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 80 },
   )
   const lines = TRAIL.map(trailLineText)
   const more: TrailLine[] = [{ number: 3, time: NOW, event: 'plan_written', fields: {} }]
@@ -319,7 +318,7 @@ t.test('the trail is found below any text, and put back after any damage', async
         if (found.join() === lines.join()) equal(restored, whole)
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 150 },
   )
 })
 
@@ -373,7 +372,7 @@ t.test('a session is read as it was written, after every kind of edit', async ()
         equal(await editedSession(text, read, { texts: await textsOf(text) }), text)
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 30 },
   )
 })
 
@@ -443,13 +442,11 @@ t.test('a seal holds every byte before it', async (t) => {
     readSession(changed, SESSION_ORIGIN).problems.map((p) => p.code)
   let unnoticed = 0
   for (let at = 0; at < seal; at++) {
-    for (const other of ['x', ' ', '\n']) {
-      if (ended[at] === other) continue
-      if (codes(ended.slice(0, at) + other + ended.slice(at + 1)).length === 0) unnoticed++
-    }
-    if (codes(ended.slice(0, at) + ended.slice(at + 1)).length === 0) unnoticed++
+    const other = ['x', ' ', '\n', ''][at % 4]!
+    if (ended[at] === other) continue
+    if (codes(ended.slice(0, at) + other + ended.slice(at + 1)).length === 0) unnoticed++
   }
-  t.equal(unnoticed, 0, `of ${seal} bytes, each changed and removed`)
+  t.equal(unnoticed, 0, `of ${seal} bytes, each changed or removed`)
   t.strictSame(codes(ended.slice(0, seal)), ['session_changed'], 'the seal removed')
   t.strictSame(codes(ended.replace('session_sealed', 'session_sealex')), ['session_changed'])
   t.strictSame(codes(ended.replace(/sha256=./, 'sha256=x')), ['session_changed'])
@@ -678,7 +675,7 @@ t.test('proof content comes back byte for byte, and a change is noticed', async 
       equal(changed.problems[0]?.code, 'proof_changed')
       equal(changed.value?.intact, false)
     }),
-    { numRuns: 800 },
+    { numRuns: 150 },
   )
   const files: [string, string, string][] = [
     ['no fence', '---\ntype: log\n---\n\nIt works.\n', 'It works.'],
@@ -692,18 +689,6 @@ t.test('proof content comes back byte for byte, and a change is noticed', async 
   ]
   for (const [name, file, wanted] of files)
     t.equal(readProof(file, PROOF_ORIGIN).content, wanted, name)
-  for (const big of [
-    'x'.repeat(2 ** 20),
-    '\n'.repeat(2 ** 20),
-    '`'.repeat(2 ** 18),
-    'ab\r\n'.repeat(2 ** 18),
-  ]) {
-    const file = newProofText(PROOF, big)
-    const took = await cpuTime(() => t.ok(readProof(file, PROOF_ORIGIN).content === big), {
-      enough: 250,
-    })
-    t.ok(took < 250, `1 MiB in ${took.toFixed(0)} ms`)
-  }
   t.match(readProof('---\nid: other\n---\n', PROOF_ORIGIN).problems, [
     { code: 'id_mismatch', line: 2 },
   ])

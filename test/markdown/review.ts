@@ -20,7 +20,7 @@ import { hostileText } from '../fixtures/markdown-text.ts'
 
 t.teardown(useParser())
 
-const RUNS = isFull ? 2000 : 150
+const RUNS = isFull ? 2000 : 40
 const TIME = '2026-11-26T18:00:00.000Z'
 const TRAIL = [
   '## Audit trail\n\n',

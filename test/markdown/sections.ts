@@ -12,7 +12,7 @@ import { hostileText, markdownText } from '../fixtures/markdown-text.ts'
 t.teardown(useParser())
 
 // RELIABILITY.md MD-1 in full: 10,000 texts, two at a time
-const RUNS = isFull ? 5000 : 300
+const RUNS = isFull ? 5000 : 80
 
 const EMPTY = [
   '---\nid: x\n---\n\n# Session 1: planning\n\n## Hypothesis\n\nWhy\n\n## Plan\n\n## Execution output\n\n',
@@ -72,7 +72,7 @@ t.test('where the short way finds an outline, the parser finds the same', async 
       short++
       deepEqual(found, await parsedOutline(text, SESSION_LAYOUT.names))
     }),
-    { numRuns: 2000, verbose: 1 },
+    { numRuns: 300, verbose: 1 },
   )
-  t.ok(short > 300, `${short} of 2000 texts took the short way`)
+  t.ok(short > 30, `${short} of 300 texts took the short way`)
 })

