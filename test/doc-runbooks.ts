@@ -5,6 +5,7 @@ import t from 'tap'
 import { readPlan } from '../src/markdown/plan-steps.ts'
 import { readPage } from './fixtures/doc-code.ts'
 import { blocksOf } from './fixtures/doc-pages.ts'
+import { inLongLane } from './fixtures/full.ts'
 
 /** What each runbook of the page runs, in its order. */
 const STEPS = [
@@ -30,7 +31,7 @@ t.test('each runbook is a plan with the steps that it shows', async (t) => {
   )
 })
 
-t.test('those that need only Node and git run', async (t) => {
+t.test('those that need only Node and git run', inLongLane, async (t) => {
   const cwd = t.testdir({
     'package.json': '{ "type": "module", "scripts": { "test": "node --test" } }',
     'a.test.js': `import test from 'node:test'\ntest('it holds', () => {})\n`,

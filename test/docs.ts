@@ -179,11 +179,15 @@ function objection(read: () => unknown): string | null {
   }
 }
 
+function shellObjection(block: Block): string | null {
+  return said(['-n'], 'bash', scriptOf(block))
+}
+
 /** Of a console, what stands behind the prompts; where there is none, all of it. */
-function shellObjection({ code, language }: Block): string | null {
+function scriptOf({ code, language }: Block): string {
+  if (language !== 'console') return code
   const typed = code.match(/^\$ .*(?:\\\n.*)*$/gm)?.map((line) => line.slice(2))
-  const script = language === 'console' ? (typed?.join('\n') ?? code.replace(/[[\]<>]/g, '')) : code
-  return said(['-n'], 'bash', script)
+  return typed?.join('\n') ?? code.replace(/[[\]<>]/g, '')
 }
 
 function said(args: string[], program: string, input: string): string | null {
@@ -341,14 +345,21 @@ function serverIn(
 }
 
 t.test('every block says its language, and is written in it', async (t) => {
+  const scripts: { block: Block; where: string }[] = []
   for (const page of pages) {
     for (const block of blocksOf(readPage(page))) {
       const { language, words, line } = block
       const form = FORMS[language]
-      if (!form) t.fail(`${page}:${line}: ${language || 'no language'}: name one of the others`)
+      const where = `${page}:${line}`
+      if (!form) t.fail(`${where}: ${language || 'no language'}: name one of the others`)
       // cli.md has dozens of examples, which test/cli/docs.ts looks at; plans have steps of their own
-      else if (page !== 'docs/cli.md' && !/^run /.test(words))
-        t.equal(form(block), null, `${page}:${line}`)
+      else if (page === 'docs/cli.md' || /^run /.test(words)) continue
+      else if (form === shellObjection) scripts.push({ block, where })
+      else t.equal(form(block), null, where)
     }
   }
+  // one shell for all; each by itself only to name the one that is wrong
+  const all = scripts.map(({ block }) => `{ :\n${scriptOf(block)}\n}\n`).join('')
+  if (said(['-n'], 'bash', all) === null) return
+  for (const { block, where } of scripts) t.equal(shellObjection(block), null, where)
 })

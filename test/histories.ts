@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { type Test, t } from 'tap'
-import { isFull, isLong } from './fixtures/full.ts'
+import { inLongLane, isFull, isLong } from './fixtures/full.ts'
 import { byHand } from './fixtures/history/by-hand.ts'
 import { sameOnDisk, toldAsModel } from './fixtures/history/checks.ts'
 import { endings } from './fixtures/history/endings.ts'
@@ -17,7 +17,7 @@ import { must } from './fixtures/session-client.ts'
  * they fail too. CASEFILE_HISTORIES says how many there are.
  */
 const {
-  CASEFILE_HISTORIES = isFull ? '1000' : isLong ? '100' : '10',
+  CASEFILE_HISTORIES = isFull ? '1000' : isLong ? '100' : '4',
   CASEFILE_TEST_SEED,
   CASEFILE_TEST_PATH,
   CASEFILE_SHRINK,
@@ -53,7 +53,7 @@ function histories(numRuns: number, open: () => Promise<System>, seed: number): 
 
 t.test('random histories in this process', LIMIT, (t) => played(t, 0.8, 4, systemHere))
 
-t.test('random histories of the built program, which is killed', LIMIT, (t) =>
+t.test('random histories of the built program, which is killed', { ...LIMIT, ...inLongLane }, (t) =>
   played(t, 0.2, 2, (dir) => systemApart(t, dir)),
 )
 

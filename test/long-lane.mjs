@@ -128,7 +128,7 @@ export const PARTS = {
     ],
   },
   documents: {
-    both: ['test/docs.ts', 'test/readme.ts'],
+    both: ['test/doc-runbooks.ts', 'test/docs.ts', 'test/readme.ts', 'test/tutorials.ts'],
     long: [
       'test/case-fields.ts',
       'test/cli/terminal.ts',

@@ -7,9 +7,11 @@ import { readPage } from './fixtures/doc-code.ts'
 import { isShown, typedOf } from './fixtures/doc-console.ts'
 import { blocksOf } from './fixtures/doc-pages.ts'
 import { type } from './fixtures/doc-typing.ts'
+import { inLongLane } from './fixtures/full.ts'
 
 t.test(
   'the tutorial without an agent works in an empty folder, and prints what it shows',
+  inLongLane,
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'casefile-tutorial-'))
     t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))

@@ -9,7 +9,7 @@ import { limitWork } from '../../src/markdown/work-limit.ts'
 import { createWorkerPool, useWorkers } from '../../src/markdown/worker-pool.ts'
 import { readRecord } from '../../src/workspace/read-record.ts'
 import { built } from '../fixtures/built.ts'
-import { inLongLane } from '../fixtures/full.ts'
+import { isLong } from '../fixtures/full.ts'
 
 const LIMIT_MS = 20
 
@@ -53,7 +53,7 @@ const counts = existsSync('/proc/thread-self/schedstat')
 
 t.test(
   'other threads do not use up the time of a text',
-  { ...inLongLane, skip: !counts && 'needs /proc' },
+  { skip: isLong ? !counts && 'needs /proc' : 'in the long lane' },
   async (t) => {
     t.teardown(useWorkers())
     const pool = createWorkerPool<{ worked: string }>(BUSY)

@@ -61,7 +61,7 @@ t.test('RESOLVED needs the gate, and ticks what was proved', async (t) => {
   })
   const [edit] = setState(open, { state: 'RESOLVED', reason: null })
   t.match(edit, { edit: { fields: { state: 'RESOLVED' }, tick: [{ type: 'log' }] } })
-  t.equal((edit as { edit: { tick: unknown[] } }).edit.tick.length, 1)
+  t.equal((edit as unknown as { edit: { tick: unknown[] } }).edit.tick.length, 1)
   t.strictSame(setState(at('OPEN'), { state: 'BLOCKED', reason: 'Why', outcome: 'Duplicate' }), [
     { file: 'case', edit: { fields: { state: 'BLOCKED', outcome: 'Duplicate', reason: 'Why' } } },
   ])

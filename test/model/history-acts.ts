@@ -167,9 +167,9 @@ function ofLast(...lines: Lines): string[] {
 }
 
 t.test('the acts of a session', async (t) => {
-  const [back] = movesOf('plan_ready', 'planning') as [Lines[0]]
-  const [approved] = movesOf('plan_ready', 'approved') as [Lines[0]]
-  const [left] = movesOf('approved', 'plan_ready') as [Lines[0]]
+  const back: Lines[0] = movesOf('plan_ready', 'planning')[0]!
+  const approved: Lines[0] = movesOf('plan_ready', 'approved')[0]!
+  const left: Lines[0] = movesOf('approved', 'plan_ready')[0]!
   const plan: Lines[0] = ['plan_written', { sha256: HASH }]
   const reason = (line: Lines[0], text: string): Lines[0] => [line[0], { ...line[1], reason: text }]
   const rows: [Lines, string[]][] = [
@@ -216,12 +216,9 @@ t.test('the acts of a session', async (t) => {
     [[reason(back, 'No.')], ['session 2 plan sent back | No.']],
     [[['plan_approved'], approved, ['queued'], reason(left, 'R')], ['session 2 left the line | R']],
     [[['plan_approved'], approved, left], ['session 2 approval withdrawn']],
-    [
-      [reason(movesOf('executing', 'failed')[0] as Lines[0], 'It broke. ')],
-      ['session 2 failed | It broke'],
-    ],
-    [[movesOf('executing', 'abandoned')[0] as Lines[0]], ['session 2 abandoned']],
-    [[movesOf('planning', 'plan_ready')[0] as Lines[0]], []],
+    [[reason(movesOf('executing', 'failed')[0]!, 'It broke. ')], ['session 2 failed | It broke']],
+    [[movesOf('executing', 'abandoned')[0]!], ['session 2 abandoned']],
+    [[movesOf('planning', 'plan_ready')[0]!], []],
     [[['tool_call', {}]], []],
   ]
   for (const [lines, wanted] of rows) {
@@ -239,7 +236,7 @@ t.test('the acts of a session', async (t) => {
   ])
   const diff = { file: 'a.ts', additions: 3, deletions: 1, files: [{}, {}, {}] as never }
   const fields = { tests: { run: 1, passed: 1, failed: 0 }, diff }
-  const done = trailOf(movesOf('executing', 'complete')[0] as Lines[0])
+  const done = trailOf(movesOf('executing', 'complete')[0]!)
   t.match(sessionActs({ ...SESSION, trail: [] }, done, { fields }, null), [
     {
       what: 'session 2 complete',
