@@ -15,7 +15,7 @@ import { changeState, rowsOnDisk } from './fixtures/state-rows.ts'
 
 // What a service of many cases answers while it still reads them
 
-const MANY = 60
+const MANY = 120
 
 /** A workspace of many cases, and a service that has just begun to read them. */
 function workspace(t: Test) {

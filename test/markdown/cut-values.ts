@@ -1,5 +1,6 @@
 import t from 'tap'
 import { editedCase, readCase } from '../../src/markdown/case-file.ts'
+import { readProof } from '../../src/markdown/proof-file.ts'
 import { isBreaking } from '../../src/model/problem.ts'
 
 const ORIGIN = {
@@ -47,6 +48,11 @@ t.test('a text that YAML cuts is a problem that names what was cut', async (t) =
       t.notOk(problems.some(isBreaking), 'and the case can be edited')
     })
   }
+})
+
+t.test('so is one in the reason for accepting a proof', async (t) => {
+  const { problems } = readProof('---\naccepted: Known #12\n---\nx\n', { ...ORIGIN, case_id: 'c' })
+  t.match(problems, [{ code: 'cut_value', line: 2, message: '#12' }])
 })
 
 t.test('a comment is no problem', async (t) => {

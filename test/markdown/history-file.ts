@@ -101,6 +101,8 @@ t.test('lines are appended to whatever a person left there', async (t) => {
     ['nothing', '', `# History\n\n${line}\n`],
     ['a byte order mark', '\ufeff# History\n', `\ufeff# History\n${line}\n`],
     ['the line itself', `${line}\n`, `${line}\n`],
+    ['a line that begins like it', `${line} by hand\n`, `${line} by hand\n${line}\n`],
+    ['a line that ends like it', `x${line}\n`, `x${line}\n${line}\n`],
   ]
   for (const [name, before, after] of cases) t.equal(withHistory(before, [line]), after, name)
 })
@@ -153,4 +155,29 @@ t.test('a long run of blanks takes no longer than other text', (t) => {
     t.match(newestHistory(readHistory(`note${run}x\n`), 10_000), /^- note\s+…$/)
   }
   t.end()
+})
+
+t.test('each act has its source, once the service has written one', async (t) => {
+  const act = (minute: number, text: string) =>
+    historyLine({ what: 'OPEN → BLOCKED', text }, ADA, `2026-11-20T09:${minute}:00.000Z`)
+  const long = act(30, 'Wait for it. '.repeat(40))
+  const lines = [
+    act(10, 'early'),
+    act(20, 'by git'),
+    long,
+    act(40, 'by hand'),
+    act(50, 'of a commit'),
+  ]
+  const isGits = (line: string) => line === lines[1] || line === lines[4]
+  const sources = (isOwn: (line: string) => boolean) =>
+    readHistory(withHistory(null, lines), isOwn, isGits).map(({ source }) => source)
+  t.strictSame(
+    sources((line) => line === long),
+    ['unknown', 'git', 'service', 'file', 'git'],
+    'the text below a line is part of it',
+  )
+  t.strictSame(
+    sources(() => false),
+    ['unknown', 'git', 'unknown', 'unknown', 'git'],
+  )
 })

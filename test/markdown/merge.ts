@@ -1,7 +1,8 @@
 import { equal } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { mergeLines } from '../../src/markdown/merge.ts'
+import { conflictSides } from '../../src/markdown/conflict-sides.ts'
+import { hasChange, mergeLines } from '../../src/markdown/merge.ts'
 import { mergeRecord, mergeSession } from '../../src/markdown/merge-record.ts'
 
 const lines: [name: string, base: string, ours: string, theirs: string, merged: string | null][] = [
@@ -35,6 +36,20 @@ t.test('two changes of a text are merged where they do not touch', async (t) => 
     const swapped = mergeLines({ base, ours: theirs, theirs: ours })
     t.equal(swapped, merged, `${name}, from the other side`)
   }
+})
+
+t.test('whether a text has what another save changed', async (t) => {
+  const rows: [name: string, base: string, ours: string, theirs: string, has: boolean][] = [
+    ['a line more', 'a\n', 'x\na\nb\n', 'a\nb\n', true],
+    ['a line more, twice', 'a\n', 'a\nb\n', 'a\nb\nb\n', false],
+    ['a line less', 'a\nb\n', 'a\nc\n', 'a\n', true],
+    ['a line less, which is still there', 'a\nb\n', 'a\nb\nc\n', 'a\n', false],
+    ['another line', 'a\nb\n', 'a\nc\n', 'a\nc\n', true],
+    ['nothing', 'a\n', 'a\nb\n', 'a\n', false],
+    ['line ends alone', 'a\r\n', 'a\n', 'a\n', false],
+  ]
+  for (const [name, base, ours, theirs, has] of rows)
+    t.equal(hasChange({ base, ours, theirs }), has, name)
 })
 
 const few = fc.constantFrom('a', 'b', 'c', 'd', '')
@@ -230,4 +245,17 @@ t.test('the trail of a session stays the one of the service', async (t) => {
   for (const [name, base, ours, theirs, merged] of sessions) {
     t.equal(mergeSession({ base, ours, theirs }), merged, name)
   }
+})
+
+t.test('the two sides of a file with conflict markers', async (t) => {
+  const marks = 'a\n<<<<<<< HEAD\nour\n=======\ntheir\n>>>>>>> x\nb\n'
+  const sides = { ours: 'a\nour\nb\n', theirs: 'a\ntheir\nb\n' }
+  t.strictSame(conflictSides(marks), sides)
+  t.strictSame(conflictSides(marks.replace('=======', '||||||| base\nold\n=======')), sides)
+  t.strictSame(conflictSides('a\n=======\nb\n'), {
+    ours: 'a\n=======\nb\n',
+    theirs: 'a\n=======\nb\n',
+  })
+  t.equal(conflictSides(marks.replace(/>>>>.*/, '')), null)
+  t.strictSame(conflictSides(marks.replaceAll('\n', '\r\n'))?.theirs, 'a\r\ntheir\r\nb\r\n')
 })

@@ -140,6 +140,21 @@ t.test('what is wrong in a case file is named with its line', async (t) => {
   }
 })
 
+t.test('a case with nothing but a wrong id is shown', async (t) => {
+  const read = (fields: string) => readCase(`---\nid: other\n${fields}---\n`, ORIGIN)
+  t.match(await read('title: a\n'), { value: null, shown: { title: 'a', id: CASE_ID } })
+  t.notOk('shown' in (await read('title: a\nstate: open\n')))
+  const copy = await readCase('---\nid: other\n---\n', { ...ORIGIN, isTaken: () => true })
+  t.match(copy, { value: null, shown: { id: CASE_ID }, problems: [{ code: 'duplicate_id' }] })
+})
+
+t.test('a description is emptied, and what is below it stays', async (t) => {
+  const text = '---\ntitle: a\n---\n\nold\n\n## Proof checklist\n\n- [ ] One (log)\n'
+  const edited = await editedCase(text, await caseOf(text), { fields: { description: '' } })
+  t.match(await caseOf(edited), { description: '', checklist: [{ description: 'One' }] })
+  t.notMatch(edited, 'old')
+})
+
 t.test('a field holds any YAML value: it is read, or a problem', async (t) => {
   const values = [
     '{ toString: 1, valueOf: 2, constructor: 3 }',
@@ -212,6 +227,7 @@ t.test('a case that cannot be read still says something', (t) => {
     ['a body with a break', '---\na: [\n---\n# Fix it\n\n---\n\nmore\n', { title: 'Fix it' }],
     ['unclosed', '---\ntitle: "Fix it"\r\nstate: nonsense', { title: 'Fix it', state: 'OPEN' }],
     ['only spaces', `---\ntitle: ${' '.repeat(9000)}x\n---\n`, { title: CASE_ID }],
+    ['a key twice', '---\ntitle: First\ntitle: Then\nx: [\n---\n', { title: 'First' }],
   ]
   for (const [name, text, wanted] of rough) t.match(roughCase(text, ORIGIN), wanted, name)
   t.end()

@@ -268,6 +268,7 @@ t.test('a file gets the frontmatter that it lacks, and its body stays', (t) => {
     ['an empty file', '', '---\na: b\n---\n'],
     ['a body', '# x\n', '---\na: b\n---\n\n# x\n'],
     ['a blank first line', '\n# x', '---\na: b\n---\n\n# x'],
+    ['a blank first line, CRLF', '\r\n# x\r\n', '---\r\na: b\r\n---\r\n\r\n# x\r\n'],
     ['a BOM', '\ufeff# x\r\n', '\ufeff---\r\na: b\r\n---\r\n\r\n# x\r\n'],
     ['frontmatter that ends the file', '---\nc: d\n---', '---\nc: d\na: b\n---'],
     ['empty frontmatter', '---\n---\nx', '---\na: b\n---\nx'],

@@ -50,6 +50,17 @@ t.test('a session planned, waited and ran', async (t) => {
   const waiting = { planned_ms: 150, waited_ms: null, ran_ms: null }
   t.strictSame(sessionDurations(trail.slice(0, 3)), waiting, 'what goes on is not counted')
   t.equal(durationsText(sessionDurations([])), '')
+  const at = (ms: number, event: string, new_state?: string) =>
+    ({ number: ms, time: new Date(ms).toISOString(), event, fields: { new_state } }) as TrailLine
+  const queued = [
+    at(0, 'session_created'),
+    at(1, 'session_state_changed', 'plan_ready'),
+    at(3, 'session_state_changed', 'approved'),
+    at(3, 'queued'),
+    at(10, 'session_state_changed', 'executing'),
+    at(30, 'session_state_changed', 'complete'),
+  ]
+  t.strictSame(sessionDurations(queued), { planned_ms: 1, waited_ms: 9, ran_ms: 20 }, 'in line')
 })
 
 t.test('a run is the time of its steps, and what comes before and after', async (t) => {

@@ -237,6 +237,7 @@ t.test('rows of lists, and their order', async (t) => {
     sections.toSorted((a, b) => a - b),
   )
   t.ok(listSection(row) < sections[0]!)
+  t.ok(listKey({ ...running, since: minute(1) }) < listKey(running))
   t.ok(listKey({ ...row, since: minute(1) }) < listKey(row), 'who waits longest comes first')
   t.ok(listKey({ ...none, updated_at: minute(2) }) < listKey({ ...none, updated_at: minute(1) }))
 })

@@ -150,7 +150,7 @@ t.test('why a proof does not support its claim', async (t) => {
   const failing = { run: 3, passed: 1, failed: 2 }
   const violation = trailOf([
     'plan_violation',
-    { working_folder: ['a.js'], copy: ['a.js', 'b.js'] },
+    { working_folder: ['a.js'], copy: ['a.js'], replaced: ['b.js'] },
   ])
   const of = (parts: Partial<Session>) => [session({ id: 's1', ...parts })]
   const rows: [
@@ -171,6 +171,13 @@ t.test('why a proof does not support its claim', async (t) => {
       [],
       'tests_failed',
       '7 of 3 tests failed: a, b, c, d, e and 2 more',
+    ],
+    [
+      'failed, with all names but one',
+      { tests: failing, failed_tests: [named('a')] },
+      [],
+      'tests_failed',
+      '2 of 3 tests failed: a and 1 more',
     ],
     [
       'one of one',

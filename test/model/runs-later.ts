@@ -1,6 +1,12 @@
 import t from 'tap'
 import { findTrigger, HOME_PLACES } from '../../src/model/later-table.ts'
-import { describeTrigger, runsLater, stampPackage } from '../../src/model/runs-later.ts'
+import {
+  describeRunsLater,
+  describeTrigger,
+  runsLater,
+  stampPackage,
+  UNCHECKED,
+} from '../../src/model/runs-later.ts'
 
 const STARTS: Record<string, RegExp> = {
   'sub/.gitattributes .gitmodules': /^git/,
@@ -83,3 +89,16 @@ t.test(
     t.match(runsLater(at({}), broken), [{ change: 'changed', scripts: null }])
   },
 )
+
+t.test('what was not checked is not compared, and all are counted', async (t) => {
+  const place = (stamp: string) => ({ a: { stamp, starts: 'x' } })
+  t.strictSame(runsLater(place(UNCHECKED), place('- a')), [])
+  t.strictSame(runsLater(place('- a'), place(UNCHECKED)), [])
+  const each = (file: string) => ({ file, change: 'new', starts: 'direnv', scripts: null })
+  const fields = { places: [each('a'), each('b'), { file: 'c' }], more: 2, unseen: 1 }
+  t.equal(
+    describeRunsLater(fields, 1),
+    'a: direnv (new); and 3 more; 1 place not checked (too many folders, or a read error)',
+  )
+  t.equal(describeRunsLater(undefined), '')
+})

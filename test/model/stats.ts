@@ -87,6 +87,8 @@ t.test('counts and medians by agent and week', async (t) => {
     [],
     weeksUntil(NOW),
   )
+  const first = statsOf([run('claude', '2026-10-05T00:00:00.000Z', true, 1)], [], weeksUntil(NOW))
+  t.equal(first.runs, 1, 'the first week counts from its beginning')
   t.match(stats, {
     runs: 3,
     passed: 2,

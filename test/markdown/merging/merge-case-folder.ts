@@ -1,5 +1,6 @@
 import t from 'tap'
 import { newCaseText } from '../../../src/markdown/case-file.ts'
+import { modeOf } from '../../../src/markdown/merging/folder.ts'
 import { useParser } from '../../../src/markdown/parser-pool.ts'
 import { newProofText } from '../../../src/markdown/proof-file.ts'
 import { COPY, type Files, merged } from '../../fixtures/merge-folder.ts'
@@ -216,6 +217,10 @@ t.test('a proof merges by keys only if both have the same content', async (t) =>
   const both = await file(name, text, verified(late), verified(early))
   t.equal(both.text, verified(early))
   t.strictSame(both.copies, [])
+  const same = newProofText({ ...proof, sha256: 'y', verified: true }, 'passed\n')
+  const hashes = await file(name, text, verified(late), same)
+  t.equal(hashes.text, verified(late), 'nor of another hash')
+  t.equal(hashes.copies.length, 1)
   const other = newProofText({ ...proof, sha256: 'y' }, 'failed\n')
   const changed = await file(name, text, verified(late), other)
   t.equal(changed.text, verified(late), 'a verification is not said of other content')
@@ -246,6 +251,34 @@ t.test('a case that one side deleted and the other changed stays whole', async (
   t.strictSame((await merged({ base: files, ours: {}, theirs: changed })).texts, changed)
   t.strictSame((await merged({ base: files, ours: changed, theirs: {} })).texts, changed)
   t.strictSame((await merged({ base: files, ours: files, theirs: {} })).texts, {})
+})
+
+t.test('what kind of file a new one is decides how two are merged', async (t) => {
+  const both = async (name: string, ours: string, theirs: string) => {
+    const { text, texts } = await file(name, null, ours, theirs)
+    return [text, ...Object.keys(texts).filter((path) => path !== name)]
+  }
+  t.strictSame(await both('runbook.md', 'a\n', 'b\n'), ['a\n', `runbook.${COPY}.md`])
+  t.strictSame(await both('notes.md', 'a\n', 'b\n'), ['b\na\n'])
+  t.strictSame(await both('notes.md', '---\na: 1\n---\n', 'b\n'), [
+    '---\na: 1\n---\n',
+    `notes.${COPY}.md`,
+  ])
+  for (const name of ['.gitignore', '.gitattributes'])
+    t.strictSame((await both(name, 'a\n', 'b\n')).length, 1, name)
+  t.strictSame(await both('x/a.txt', 'a\n', 'b\n'), ['a\n', `a.${COPY}.txt`])
+  const derived = await both('index.md', 'a\n', 'b\n')
+  t.strictSame(derived, ['a\n'], 'what is made again needs no copy')
+})
+
+t.test('a change of the mode stays, on whichever side', async (t) => {
+  const at = (mode: string) => ({ mode: `100${mode}`, id: '', read: async () => Buffer.from('') })
+  const mode = (base: string, ours: string, theirs: string) =>
+    modeOf({ base: at(base), ours: at(ours), theirs: at(theirs) })
+  t.equal(mode('644', '644', '755'), '100755')
+  t.equal(mode('644', '755', '644'), '100755')
+  t.equal(mode('755', '644', '755'), '100644')
+  t.equal(modeOf({ theirs: at('755') }), '100755')
 })
 
 t.test('names that differ in case, or are a folder too', async (t) => {
