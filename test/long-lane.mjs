@@ -92,7 +92,6 @@ export const PARTS = {
     both: [
       'test/events/hand-edits.ts',
       'test/http/events.ts',
-      'test/http/hostile.ts',
       'test/http/lists.ts',
       'test/http/proof.ts',
       'test/http/triage.ts',

@@ -15,10 +15,10 @@ const textOf = (id: string) => readFile(app.file(id, 'case.md'), 'utf8')
 
 /** One 400 that names the field, what came and what was expected. */
 function namesField(t: Test, reply: Reply, path: string, ...parts: RegExp[]): void {
-  t.equal(reply.status, 400, reply.text)
+  t.equal(reply.status, 400, path)
   t.equal(reply.headers['content-type'], 'application/problem+json')
   const error = reply.json.errors.find((each: { path: string }) => each.path === path)
-  t.ok(error, `names ${path}: ${reply.text}`)
+  t.ok(error, `names ${path}`)
   for (const part of parts) t.match(error?.message, part)
 }
 // Creating
@@ -113,53 +113,40 @@ t.test('a title has 500 characters, whatever each takes', async () => {
 
 // Refusing
 
-type Wrong = [name: string, field: string, value: unknown, ...says: RegExp[]]
+type Wrong = [field: string, value: unknown, ...says: RegExp[]]
 
 const wrongFields: Wrong[] = [
-  ['no title', 'title', undefined, /expected a string/, /it is missing/],
-  ['the title null', 'title', null, /expected a string/, /got null/],
-  ['a number as title', 'title', 7, /expected a string/, /got the number 7/],
-  ['a blank title', 'title', ' \u2003', /not only white space/, /got the string/],
-  ['a title of two lines', 'title', 'a\nb', /one line/, /a\\nb/],
-  ['a title with NUL', 'title', 'a\0', /control characters/],
-  ['a title with a line separator', 'title', 'a\u2028b', /one line/],
-  ['a title of 501 characters', 'title', 'x'.repeat(501), /at most 500 characters/, /xxx…/],
-  ['501 that take two units each', 'title', '👍'.repeat(501), /at most 500 characters/],
-  ['a type with capitals', 'type', 'Bug', /lower-case/, /"Bug"/],
-  ['an array as type', 'type', ['bug'], /expected a string/, /got the array \["bug"\]/],
-  ['a number as description', 'description', 1, /expected a string/, /the number 1/],
-  ['an outcome in lower case', 'outcome', 'fixed', /PascalCase/, /"fixed"/],
-  ['an outcome of two words', 'outcome', 'Code Bug', /PascalCase/],
-  ['a text as tags', 'tags', 'a,b', /expected an array/, /"a,b"/],
-  ['a tag with a blank', 'tags[1]', ['a', 'b c'], /a word/, /"b c"/],
-  ['101 tags', 'tags', Array(101).fill('a'), /at most 100 items/],
-  ['a parent that is no UUID', 'parent', 'epic', /UUID/, /"epic"/],
-  ['a parent in capitals', 'parent', NOBODY.replaceAll('0', 'A'), /lower case/],
-  ['a folder with NUL', 'workdir', 'a\0b', /control characters/],
-  ['a blank folder', 'workdir', '', /not only white space/],
-  ['a provider with a slash', 'provider', '../x', /a word/, /"\.\.\/x"/],
+  ['title', undefined, /expected a string/, /it is missing/],
+  ['title', null, /expected a string/, /got null/],
+  ['title', ' \u2003', /not only white space/, /got the string/],
+  ['title', 'a\nb', /one line/, /a\\nb/],
+  ['title', 'a\0', /control characters/],
+  ['title', 'a\u2028b', /one line/],
+  ['title', '👍'.repeat(501), /at most 500 characters/],
+  ['type', 'Bug', /lower-case/, /"Bug"/],
+  ['description', 1, /expected a string/, /the number 1/],
+  ['outcome', 'fixed', /PascalCase/, /"fixed"/],
+  ['outcome', 'Code Bug', /PascalCase/],
+  ['tags', 'a,b', /expected an array/, /"a,b"/],
+  ['tags[1]', ['a', 'b c'], /a word/, /"b c"/],
+  ['tags', Array(101).fill('a'), /at most 100 items/],
+  ['parent', 'epic', /UUID/, /"epic"/],
+  ['parent', NOBODY.replaceAll('0', 'A'), /lower case/],
+  ['workdir', 'a\0b', /control characters/],
+  ['workdir', '', /not only white space/],
+  ['provider', '../x', /a word/, /"\.\.\/x"/],
 ]
 
-t.test('POST /cases refuses each wrong field by its name', async (t) => {
-  const before = (await request('GET', '/cases')).json.length
-  for (const [name, path, value, ...says] of wrongFields) {
-    const field = path.replace(/\[.*/, '')
-    await t.test(name, async (t) => {
-      namesField(t, await request('POST', '/cases', { title: 'x', [field]: value }), path, ...says)
-    })
-  }
-  t.equal((await request('GET', '/cases')).json.length, before, 'and makes nothing')
-})
-
-t.test('PUT /cases/:id refuses the same, and leaves the file as it is', async (t) => {
+t.test('each wrong field is refused by its name, and nothing is made or changed', async (t) => {
   const { id } = await newCase()
-  const before = await textOf(id)
-  for (const [name, path, value, ...says] of wrongFields.filter(([, , value]) => value != null)) {
-    const field = path.replace(/\[.*/, '')
-    await t.test(name, async (t) => {
-      namesField(t, await request('PUT', `/cases/${id}`, { [field]: value }), path, ...says)
-    })
+  const [before, cases] = [await textOf(id), (await request('GET', '/cases')).json.length]
+  for (const [path, value, ...says] of wrongFields) {
+    const body = { [path.replace(/\[.*/, '')]: value }
+    namesField(t, await request('POST', '/cases', { title: 'x', ...body }), path, ...says)
+    if (value == null) continue
+    namesField(t, await request('PUT', `/cases/${id}`, body), path, ...says)
   }
+  t.equal((await request('GET', '/cases')).json.length, cases)
   t.equal(await textOf(id), before)
 })
 
@@ -184,88 +171,16 @@ t.test('a request without a body is 400, and names what is missing', async (t) =
     ['PUT', `/cases/${id}`, []],
   ]
   for (const [method, path, fields] of missing) {
-    for (const type of [null, 'application/json', 'text/plain']) {
-      const headers: Record<string, string> = type === null ? {} : { 'content-type': type }
-      const reply = await request(method, path, '', headers)
-      t.equal(reply.status, 400, `${method} ${path} as ${type}`)
-      t.strictSame(
-        reply.json.errors.map((each: { path: string }) => each.path),
-        fields,
-      )
-    }
-  }
-})
-
-const JSON_TYPE = { 'content-type': 'application/json' }
-const bodies: [string, string | Uint8Array, RegExp][] = [
-  ['a blank body', ' ', /not JSON/],
-  ['half a body', '{"title": "x"', /not JSON.*line 1, column 14/s],
-  ['a trailing comma', '{"title": "x",}', /not JSON.*column 15/s],
-  ['an array', '[]', /is an array/],
-  ['null', 'null', /is null/],
-  ['a text', '"title"', /is a string/],
-  ['a lone surrogate', '{"title": "\\ud800"}', /surrogate/],
-  [
-    'bytes that are not UTF-8',
-    Buffer.from('{"title": "\xff"}', 'latin1'),
-    /not UTF-8: byte 11 is invalid/,
-  ],
-  ['too deep a nest', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`, /nested deeper than 64/],
-  ['200,000 brackets', '['.repeat(200_000), /not JSON|nested deeper/],
-]
-
-t.test('a body that is no JSON object is 400, and says where', async (t) => {
-  for (const [name, body, detail] of bodies) {
-    await t.test(name, async (t) => {
-      const reply = await request('POST', '/cases', body, JSON_TYPE)
-      t.equal(reply.status, 400)
-      t.match(reply.json, { status: 400, detail, errors: Array })
-    })
+    const reply = await request(method, path, '', { 'content-type': 'text/plain' })
+    t.equal(reply.status, 400, `${method} ${path}`)
+    t.strictSame(
+      reply.json.errors.map((each: { path: string }) => each.path),
+      fields,
+    )
   }
 })
 
 const CASE = `/cases/${NOBODY}`
-const jsonRoutes: [string, string][] = [
-  ['POST', '/cases'],
-  ['PUT', CASE],
-  ['PUT', `${CASE}/state`],
-  ['POST', `${CASE}/sessions`],
-  ['POST', `${CASE}/proof`],
-  ['POST', `${CASE}/proof/checklist`],
-  ['PUT', `${CASE}/sessions/${NOBODY}/plan`],
-  ['POST', `${CASE}/sessions/${NOBODY}/revise`],
-  ['POST', `${CASE}/sessions/${NOBODY}/approve`],
-  ['POST', `${CASE}/sessions/${NOBODY}/abandon`],
-]
-
-t.test('a JSON body must say that it is one', async (t) => {
-  const types = ['', 'text/plain', 'application/x-www-form-urlencoded', 'application/json5']
-  for (const [method, path] of jsonRoutes) {
-    for (const type of [...types, 'application/json; charset=latin1']) {
-      await t.test(`${method} ${path} with "${type}" is 415`, async (t) => {
-        const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
-        const reply = await request(method, path, '{"title":"x"}', headers)
-        t.equal(reply.status, 415)
-        t.match(reply.json, { code: 'unsupported_media_type', detail: /application\/json/ })
-      })
-    }
-  }
-  for (const type of ['application/json', 'Application/JSON ; charset="UTF-8"']) {
-    const reply = await request('POST', '/cases', '{"title":"x"}', { 'content-type': type })
-    t.equal(reply.status, 201, type)
-  }
-})
-
-t.test('a JSON body over 1 MiB is 413, by its length or as it comes', async (t) => {
-  const body = JSON.stringify({ title: 'x', unknown: 'y'.repeat(1024 * 1024) })
-  for (const [method, path] of jsonRoutes.filter(([, path]) => !path.endsWith('/proof'))) {
-    const reply = await request(method, path, body, JSON_TYPE)
-    t.equal(reply.status, 413, `${method} ${path}`)
-    t.match(reply.json, { code: 'too_large', detail: /the limit is 1048576/ })
-  }
-  const chunked = { ...JSON_TYPE, 'transfer-encoding': 'chunked' }
-  t.equal((await request('POST', '/cases', body, chunked)).status, 413)
-})
 
 t.test('a description that no case.md could hold is 413', async (t) => {
   const { id } = await newCase()
@@ -290,116 +205,49 @@ t.test('a description near the limit is taken, and stays readable', async (t) =>
 
 // What is not there
 
-const noCases: [string, string][] = [
-  ['an id nobody has', NOBODY],
-  ['a word', 'x'],
-  ['an id in capitals', 'ABCDEFAB-0000-4000-8000-000000000000'],
-  ['an id without hyphens', NOBODY.replaceAll('-', '')],
-  ['an id with a blank at its end', `${NOBODY}%20`],
-  ['an encoded slash', '..%2f..'],
-  ['two dots', '..'],
-  ['two dots, encoded', '%2e%2e'],
-  ['NUL', '%00'],
-  ['a broken escape', '%zz'],
-  ['overlong UTF-8', '%c0%ae%c0%ae'],
-  ['__proto__', '__proto__'],
-  ['2,000 characters', 'a'.repeat(2000)],
+const noCases = [
+  ...['x', 'ABCDEFAB-0000-4000-8000-000000000000', NOBODY.replaceAll('-', ''), `${NOBODY}%20`],
+  ...['..%2f..', '%2e%2e', '%00', '%zz', '%c0%ae%c0%ae', '__proto__', 'a'.repeat(2000)],
 ]
 
-const below: [string, string, object?][] = [
-  ['GET', ''],
-  ['PUT', '', { title: 'x' }],
-  ['DELETE', ''],
-  ['PUT', '/state', { state: 'BLOCKED' }],
-  ['GET', '/gate'],
-  ['GET', '/sessions'],
-  ['POST', '/sessions', { type: 'planning' }],
-  ['GET', `/sessions/${NOBODY}`],
-  ['GET', `/sessions/${NOBODY}/stream`],
-  ['GET', `/sessions/${NOBODY}/plans`],
-  ['GET', `/sessions/${NOBODY}/artifacts`],
-  ['GET', `/sessions/${NOBODY}/artifacts/1-x.log`],
-  ['POST', `/sessions/${NOBODY}/approve`],
-  ['POST', `/sessions/${NOBODY}/abandon`],
-  ['POST', `/sessions/${NOBODY}/revise`, { note: 'x' }],
-  ['PUT', `/sessions/${NOBODY}/plan`, { plan: 'x' }],
-  ['GET', '/proof'],
-  ['POST', '/proof', { type: 'log', content: 'x' }],
-  ['GET', '/proof/checklist'],
-  ['POST', '/proof/checklist', { description: 'x', type: 'log' }],
-  ['GET', `/proof/${NOBODY}`],
-  ['PUT', `/proof/${NOBODY}/verify`],
-  ['GET', '/memory'],
-  ['GET', '/memory/notes.md'],
-  ['GET', '/memory/case.md'],
-]
-
-t.test('what names no case is 404 on every path', async (t) => {
-  for (const [name, id] of noCases) {
-    await t.test(name, async (t) => {
-      const isDots = new URL(`http://x/cases/${id}`).pathname === '/' // where a page is
-      for (const [method, path, body] of below.filter(([, path]) => !isDots || path !== '')) {
-        const reply = await request(method, `/cases/${id}${path}`, body)
-        t.equal(reply.status, 404, `${method} …${path}: ${reply.text}`)
-        t.match(reply.json, { type: /^urn:/, title: 'Not found', status: 404, detail: /\w/ })
-      }
-    })
-  }
-})
-
-t.test('what names no session and no proof of a case is 404', async (t) => {
+// that each path answers 404 for an id nobody has is in openapi.ts
+t.test('what names no case, no session and no proof is 404', async (t) => {
   const { id } = await newCase()
-  for (const [method, path, body] of below.filter(([, path]) => path.includes(NOBODY))) {
-    for (const [name, other] of noCases) {
-      const reply = await request(method, `/cases/${id}${path.replace(NOBODY, other)}`, body)
-      t.equal(reply.status, 404, `${method} ${path}: ${name}`)
+  for (const name of noCases) {
+    const paths = [`${name}/gate`, `${id}/sessions/${name}`, `${id}/proof/${name}`]
+    for (const path of paths) {
+      const reply = await request('GET', `/cases/${path}`)
+      t.equal(reply.status, 404, `${path}: ${reply.text}`)
+      t.match(reply.json, { type: /^urn:/, title: 'Not found', status: 404, detail: /\w/ })
     }
+    t.equal((await request('POST', `/cases/${name}/answer`, { text: 'x' })).status, 404, name)
   }
-})
-
-t.test('a path that is none is 404', async (t) => {
-  const paths = ['/Cases', '/cases/', '//cases', '/cases/x/y/z', '/case', '/cases/x/nothing']
-  for (const path of paths) t.equal((await request('GET', path)).status, 404, path)
+  for (const path of ['/Cases', '/cases/', '//cases', '/cases/x/y/z', '/case', '/cases/x/nothing'])
+    t.equal((await request('GET', path)).status, 404, path)
 })
 
 const methods: [path: string, allow: string][] = [
   ['/health', 'GET, HEAD'],
-  ['/version', 'GET, HEAD'],
   ['/cases', 'GET, HEAD, POST'],
   [CASE, 'DELETE, GET, HEAD, PUT'],
-  [`${CASE}/state`, 'PUT'],
-  [`${CASE}/gate`, 'GET, HEAD'],
-  [`${CASE}/sessions`, 'GET, HEAD, POST'],
-  [`${CASE}/sessions/${NOBODY}`, 'GET, HEAD'],
-  [`${CASE}/sessions/${NOBODY}/plan`, 'PUT'],
-  [`${CASE}/sessions/${NOBODY}/plans`, 'GET, HEAD'],
   [`${CASE}/sessions/${NOBODY}/approve`, 'POST'],
-  [`${CASE}/sessions/${NOBODY}/revise`, 'POST'],
-  [`${CASE}/sessions/${NOBODY}/abandon`, 'POST'],
-  [`${CASE}/sessions/${NOBODY}/stream`, 'GET, HEAD'],
-  [`${CASE}/proof`, 'GET, HEAD, POST'],
   [`${CASE}/proof/checklist`, 'GET, HEAD, POST'],
   [`${CASE}/proof/${NOBODY}`, 'GET, HEAD'],
-  [`${CASE}/proof/${NOBODY}/verify`, 'PUT'],
-  [`${CASE}/memory`, 'GET, HEAD'],
   [`${CASE}/memory/notes.md`, 'GET, HEAD, PUT'],
+  [`${CASE}/webhooks/${NOBODY}`, 'DELETE, GET, HEAD, PATCH'],
 ]
 
 t.test('an empty or unknown query parameter is 400, and is named', async (t) => {
   const { id } = (await request('POST', '/cases', { title: 'asked for' })).json
   const wrong: [path: string, name: string, message: RegExp][] = [
-    ...['/cases', '/triage', '/search'].flatMap((path): [string, string, RegExp][] => [
-      [`${path}?state=`, 'state', /it is empty/],
+    ...['/cases', '/search'].flatMap((path): [string, string, RegExp][] => [
       [`${path}?state=,`, 'state', /it is empty/],
       [`${path}?tag=`, 'tag', /it is empty/],
-      [`${path}?type=&state=OPEN`, 'type', /it is empty/],
-      [`${path}?outcome=`, 'outcome', /it is empty/],
       [`${path}?q=%20`, 'q', /it is empty/],
       [`${path}?stat=OPEN`, 'stat', /Did you mean state\? This path takes .*outcome/],
-      [`${path}?State=OPEN`, 'State', /Did you mean state/],
-      [`${path}?limits=1`, 'limits', /Did you mean limit/],
       [`${path}?colour=red`, 'colour', /unknown query parameter\. This path/],
     ]),
+    ['/cases?type=&state=OPEN', 'type', /it is empty/],
     ['/triage?need=any', 'need', /Did you mean needs/],
     ['/triage?needs=', 'needs', /it is empty/],
     ['/events?cases=x', 'cases', /Did you mean case/],
@@ -420,19 +268,10 @@ t.test('an empty or unknown query parameter is 400, and is named', async (t) => 
 t.test('every JSON answer ends its line, and a HEAD says its length', async (t) => {
   const { id } = (await request('POST', '/cases', { title: 'Größe' })).json
   const [none, one] = ['/cases?type=none', `/cases/${id}`]
-  const read = [
-    '/cases',
-    none,
-    one,
-    `${one}/gate`,
-    `${one}/proof`,
-    '/triage',
-    '/health',
-    '/version',
-  ]
-  for (const path of [...read, '/cases?limit=1', '/openapi.json', '/webhooks', '/cases?limit=x']) {
+  const read = ['/cases', none, one, `${one}/memory/case.md`, '/triage', '/version']
+  for (const path of [...read, '/cases?limit=1', '/openapi.json', '/cases?limit=x']) {
     const get = await request('GET', path)
-    t.match(get.text, /^[{[].*[}\]]\n$/s, path)
+    if (!path.endsWith('.md')) t.match(get.text, /^[{[].*[}\]]\n$/s, path)
     const length = String(Buffer.byteLength(get.text))
     t.equal(get.headers['content-length'], length, path)
     const head = await request('HEAD', path)
@@ -448,30 +287,9 @@ t.test('every JSON answer ends its line, and a HEAD says its length', async (t) 
 
 t.test('a method that a path does not know is 405 with Allow', async (t) => {
   for (const [path, allow] of methods) {
-    await t.test(path, async (t) => {
-      const known = allow.split(', ')
-      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-        if (known.includes(method)) continue
-        const reply = await request(method, path, undefined, {})
-        t.equal(reply.status, 405, method)
-        t.equal(reply.headers.allow, allow)
-        t.match(reply.json, {
-          status: 405,
-          code: 'method_not_allowed',
-          detail: /This path supports/,
-        })
-      }
-    })
-  }
-})
-
-t.test('HEAD answers as GET does, without a body', async (t) => {
-  const { id } = await newCase()
-  for (const path of ['/health', '/cases', `/cases/${id}`, `/cases/${id}/memory/case.md`]) {
-    const [head, get] = [await request('HEAD', path), await request('GET', path)]
-    t.equal(head.status, 200)
-    t.equal(head.text, '')
-    t.equal(head.headers.etag, get.headers.etag)
+    const reply = await request('PROPFIND', path)
+    t.match([reply.status, reply.headers.allow], [405, allow], path)
+    t.match(reply.json, { code: 'method_not_allowed', detail: `This path supports ${allow}.` })
   }
 })
 
@@ -491,20 +309,22 @@ t.test('a GET of one case has a strong ETag, and is 304 for who has it', async (
   for (const held of ['"x"', etag.slice(1, -1), '']) t.equal((await ask(held)).status, 200, held)
 })
 
-const writes: [string, (id: string) => [method: string, path: string, body: object | undefined]][] =
-  [
-    ['PUT /cases/:id', (id) => ['PUT', `/cases/${id}`, { title: `T${Math.random()}` }]],
-    ['PUT …/state', (id) => ['PUT', `/cases/${id}/state`, { state: 'BLOCKED' }]],
-    ['DELETE', (id) => ['DELETE', `/cases/${id}`, undefined]],
-  ]
+const writes: [method: string, path: string, body?: object][] = [
+  ['PUT', '', { title: 'Changed' }],
+  ['PUT', '/state', { state: 'BLOCKED' }],
+  ['POST', '/answer', { text: 'So.' }],
+  ['DELETE', ''],
+]
 
 t.test('If-Match guards every write of a case', async (t) => {
-  for (const [name, write] of writes) {
-    await t.test(name, async (t) => {
+  for (const [method, path, body] of writes) {
+    await t.test(`${method} …${path}`, async (t) => {
       const { id } = await newCase()
+      await request('PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason: 'Why?' })
       const { etag = '' } = (await request('GET', `/cases/${id}`)).headers
       const before = await textOf(id)
-      const attempt = (condition: Record<string, string>) => request(...write(id), condition)
+      const attempt = (condition: Record<string, string>) =>
+        request(method, `/cases/${id}${path}`, body, condition)
       for (const stale of ['"x"', `W/${etag}`, '', 'x']) {
         const reply = await attempt({ 'if-match': stale })
         t.equal(reply.status, 412, stale)
@@ -526,15 +346,15 @@ t.test('the ETag of a PUT is that of the next GET', async (t) => {
   t.strictSame(put.json, get.json)
 })
 
-t.test('of 50 PUTs with the same If-Match exactly one wins', async (t) => {
+t.test('of 10 PUTs with the same If-Match exactly one wins', async (t) => {
   const { id } = await newCase()
   const { etag = '' } = (await request('GET', `/cases/${id}`)).headers
-  const replies = await atOnce(app, id, 50, (n) =>
+  const replies = await atOnce(app, id, 10, (n) =>
     request('PUT', `/cases/${id}`, { title: `Title ${n}` }, { 'if-match': etag }),
   )
   const won = replies.filter(({ status }) => status === 200)
   t.equal(won.length, 1)
-  t.equal(replies.filter(({ status }) => status === 412).length, 49)
+  t.equal(replies.filter(({ status }) => status === 412).length, 9)
   t.equal((await request('GET', `/cases/${id}`)).json.title, won[0]?.json.title)
 })
 
@@ -606,14 +426,11 @@ t.test('updated_at is the time of the file', async (t) => {
 t.test('PUT …/state sets any state from any other', async (t) => {
   const { id } = await newCase()
   const states = CASE_STATES.filter((state) => state !== 'RESOLVED')
-  for (const from of states) {
-    for (const state of states) {
-      await request('PUT', `/cases/${id}/state`, { state: from })
-      const reply = await request('PUT', `/cases/${id}/state`, { state })
-      if (reply.status !== 200 || reply.json.state !== state) t.fail(`${from} to ${state}`)
-    }
+  for (const state of [...states, ...states.toReversed()]) {
+    const reply = await request('PUT', `/cases/${id}/state`, { state })
+    if (reply.status !== 200 || reply.json.state !== state) t.fail(state)
   }
-  t.match(await textOf(id), /^state: COMPRESSED$/m)
+  t.match(await textOf(id), RegExp(`^state: ${states[0]}$`, 'm'))
 })
 
 t.test('PUT …/state may carry outcome and reason, and null clears them', async (t) => {
@@ -627,24 +444,20 @@ t.test('PUT …/state may carry outcome and reason, and null clears them', async
 })
 
 const wrongStates: Wrong[] = [
-  ['none', 'state', undefined, /expected one of OPEN, /, /it is missing/],
-  ['null', 'state', null, /got null/],
-  ['a word that is none', 'state', 'CLOSED', /got "CLOSED"/, /expected one of OPEN, .*COMPRESSED/],
-  ['lower case', 'state', 'open', /got "open"/],
-  ['a blank at its end', 'state', 'OPEN ', /got "OPEN "/],
-  ['a name of every object', 'state', 'constructor', /got "constructor"/],
-  ['a blank reason', 'reason', ' ', /not only white space/],
-  ['a reason of two lines', 'reason', 'a\nb', /one line/],
-  ['an outcome that is no word', 'outcome', 'a b', /PascalCase/],
+  ['state', undefined, /expected one of OPEN, /, /it is missing/],
+  ['state', 'CLOSED', /got "CLOSED"/, /expected one of OPEN, .*COMPRESSED/],
+  ['state', 'open', /got "open"/],
+  ['state', 'constructor', /got "constructor"/],
+  ['reason', ' ', /not only white space/],
+  ['reason', 'a\nb', /one line/],
+  ['outcome', 'a b', /PascalCase/],
 ]
 
 t.test('PUT …/state refuses what is no state', async (t) => {
   const { id } = await newCase()
-  for (const [name, field, value, ...says] of wrongStates) {
-    await t.test(name, async (t) => {
-      const body = { state: 'OPEN', [field]: value }
-      namesField(t, await request('PUT', `/cases/${id}/state`, body), field, ...says)
-    })
+  for (const [field, value, ...says] of wrongStates) {
+    const body = { state: 'OPEN', [field]: value }
+    namesField(t, await request('PUT', `/cases/${id}/state`, body), field, ...says)
   }
 })
 
@@ -780,9 +593,4 @@ t.test('GET /health and GET /version', async (t) => {
     started_at: TIME,
   })
   t.ok('commit' in (await request('GET', '/version')).json)
-})
-
-t.test('providers are answered in development only', async (t) => {
-  t.equal((await request('GET', '/providers')).status, 404)
-  t.equal((await request('POST', '/providers/x/run', { prompt: 'x' })).status, 404)
 })

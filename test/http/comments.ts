@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import {
   envelope,
@@ -10,23 +10,25 @@ import {
   reaches,
   stream,
 } from '../fixtures/session-client.ts'
-import { openTestService, type TestService } from '../fixtures/workspace.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const PLAN = 'First.\n\nSecond.\n\n```sh run id=test\necho hi\n```\n'
 
-async function openPlanned(t: Test) {
-  const app = await openTestService(t)
+const app = await openTestService(t)
+git(app.root, 'init')
+
+async function openPlanned() {
   const ref = await planned(app, { runbook: PLAN })
   const { plan } = await must(app, 'GET', ref.path)
-  return { app, ref, comments: `${ref.path}/comments`, plan: String(plan) }
+  return { ref, comments: `${ref.path}/comments`, plan: String(plan) }
 }
 
 const lineOf = (plan: string, text: string) => plan.split('\n').indexOf(text) + 1
 
-const fileOf = (app: TestService, caseId: string) => app.file(caseId, 'sessions', '1.md')
+const fileOf = (caseId: string) => app.file(caseId, 'sessions', '1.md')
 
 t.test('a comment on a line, a range, a step and the whole plan', async (t) => {
-  const { app, ref, comments, plan } = await openPlanned(t)
+  const { ref, comments, plan } = await openPlanned()
   const line = lineOf(plan, 'Second.')
   const plan_sha256 = sha256(plan)
   const events = await stream(app, ref)
@@ -67,7 +69,7 @@ t.test('a comment on a line, a range, a step and the whole plan', async (t) => {
   const session = await must(app, 'GET', ref.path)
   t.strictSame(session.comments, { draft: 5, open: 0, total: 5 })
   t.equal(session.plan, plan, 'the plan is what it was')
-  t.match(readFileSync(fileOf(app, ref.case_id), 'utf8'), /\n## Review\n\n- \[ \] [0-9a-f]{8} · /)
+  t.match(readFileSync(fileOf(ref.case_id), 'utf8'), /\n## Review\n\n- \[ \] [0-9a-f]{8} · /)
 
   await t.test('a place that is not there is an error', async (t) => {
     const post = (body: object) => app.request('POST', comments, { text: 'x', ...body })
@@ -95,7 +97,7 @@ t.test('a comment on a line, a range, a step and the whole plan', async (t) => {
 })
 
 t.test('a draft can be edited and deleted, a sent comment resolved and answered', async (t) => {
-  const { app, ref, comments, plan } = await openPlanned(t)
+  const { ref, comments, plan } = await openPlanned()
   const line = lineOf(plan, 'Second.')
   const one = await must(app, 'POST', comments, { text: 'Why?', line })
   const two = await must(app, 'POST', comments, { text: 'Delete me.' })
@@ -130,7 +132,7 @@ t.test('a draft can be edited and deleted, a sent comment resolved and answered'
 })
 
 t.test('revise sends the note and the drafts', async (t) => {
-  const { app, ref, comments, plan } = await openPlanned(t)
+  const { ref, comments, plan } = await openPlanned()
   const none = await app.request('POST', `${ref.path}/revise`)
   t.equal(none.status, 400)
   t.match(none.json.errors, [{ path: 'note' }])
@@ -146,7 +148,7 @@ t.test('revise sends the note and the drafts', async (t) => {
     { id: one.id, sent: true },
     { id: two.id, sent: true },
   ])
-  const revised = readFileSync(fileOf(app, ref.case_id), 'utf8')
+  const revised = readFileSync(fileOf(ref.case_id), 'utf8')
   t.match(revised, /reason="Again, please\.\\n\\nOn line \d+:\\n\\n> Second\.\\n\\nWhy\?/)
   t.match(revised, /On lines \d+-\d+ \(step test\):/)
   const history = await must(app, 'GET', `/cases/${ref.case_id}/history`)
@@ -157,7 +159,7 @@ t.test('revise sends the note and the drafts', async (t) => {
 })
 
 t.test('the status follows the plan', async (t) => {
-  const { app, ref, comments, plan } = await openPlanned(t)
+  const { ref, comments, plan } = await openPlanned()
   const line = lineOf(plan, 'Second.')
   const kept = await must(app, 'POST', comments, { text: 'Why?', line })
   const gone = await must(app, 'POST', comments, { text: 'Shorter.', line: lineOf(plan, 'First.') })
@@ -189,7 +191,7 @@ t.test('the status follows the plan', async (t) => {
   await must(app, 'POST', `${ref.path}/approve`, { note: 'Go.' })
   await reaches(app, ref, 'complete')
   t.strictSame(await statuses(), { [kept.id]: ['open', line + 2], [gone.id]: ['addressed', null] })
-  const file = readFileSync(fileOf(app, ref.case_id), 'utf8')
+  const file = readFileSync(fileOf(ref.case_id), 'utf8')
   t.match(file, /plan_approved [^\n]*note="Go\.\\n\\nOn line \d+/)
   t.match(file, /comments_sent count=2 with=approve note=Go\./)
   const session = await must(app, 'GET', ref.path)
@@ -201,7 +203,7 @@ t.test('the status follows the plan', async (t) => {
     const note = readFileSync(app.file(ref.case_id, 'sessions', '2.md'), 'utf8')
     t.match(note, /session_created [^\n]*note="On line \d+:[^\n]*And the diff\?/)
     t.equal(made.type, 'implementing')
-    t.match(readFileSync(fileOf(app, ref.case_id), 'utf8'), /comments_sent count=2 with=session/)
+    t.match(readFileSync(fileOf(ref.case_id), 'utf8'), /comments_sent count=2 with=session/)
     await reaches(app, { ...ref, path: `/cases/${ref.case_id}/sessions/${made.id}` }, 'plan_ready')
     for (const { id } of await must(app, 'GET', comments)) {
       await must(app, 'PUT', `${comments}/${id}`, { resolved: true })
@@ -213,10 +215,10 @@ t.test('the status follows the plan', async (t) => {
 })
 
 t.test('a person ticks a comment in the file', async (t) => {
-  const { app, ref, comments } = await openPlanned(t)
+  const { ref, comments } = await openPlanned()
   const one = await must(app, 'POST', comments, { text: 'Why?' })
   const events = await stream(app, ref)
-  const file = fileOf(app, ref.case_id)
+  const file = fileOf(ref.case_id)
   writeFileSync(file, readFileSync(file, 'utf8').replace(`- [ ] ${one.id}`, `- [x] ${one.id}`))
   const { data } = await events.next(({ event }) => event === 'comment_changed')
   t.match(envelope({ data }).payload, { id: one.id, what: 'resolved' })
@@ -224,7 +226,7 @@ t.test('a person ticks a comment in the file', async (t) => {
 })
 
 t.test('the comments of a session that has ended do not change', async (t) => {
-  const { app, ref, comments } = await openPlanned(t)
+  const { ref, comments } = await openPlanned()
   const one = await must(app, 'POST', comments, { text: 'Why?' })
   await must(app, 'POST', `${ref.path}/abandon`)
   for (const [method, path, body] of [
@@ -242,42 +244,27 @@ t.test('the comments of a session that has ended do not change', async (t) => {
 })
 
 t.test('a comment on the diff of a run', async (t) => {
-  const app = await openTestService(t)
-  git(app.root, 'init')
-  const ref = await planned(app, {
-    runbook: '```sh run id=change\nprintf "a\\nb\\n" > new.txt\n```\n',
-  })
+  // a carriage return ends no line of the session file
+  const forged = '- [ ] 0badc0de · alice · 2026-11-26T18:00:00.000Z · plan 1a2b3c4d5e6f · sent'
+  const change = `printf 'a\\r${forged}\\nb\\r\\n' > new.txt`
+  const ref = await planned(app, { runbook: `\`\`\`sh run id=change\n${change}\n\`\`\`\n` })
   await finished(app, ref)
   const comments = `${ref.path}/comments`
   const diff = { file: 'new.txt', line: 1, end_line: 2, side: 'new' }
   const made = await must(app, 'POST', comments, { text: 'Why two?', diff })
-  t.match(made, { on: 'diff', quote: 'a\nb', side: 'new', file: 'new.txt', status: 'draft' })
-  t.equal(
-    (await app.request('POST', comments, { text: 'x', diff: { ...diff, end_line: 9 } })).status,
-    400,
-  )
-  for (const wrong of [{ file: 'other.txt' }, { side: 'old' }, { line: 3, end_line: 3 }]) {
-    const answer = await app.request('POST', comments, { text: 'x', diff: { ...diff, ...wrong } })
-    t.equal(answer.status, 400, JSON.stringify(wrong))
+  const quote = `a␍${forged}\nb`
+  t.match(made, { on: 'diff', quote, side: 'new', file: 'new.txt', status: 'draft' })
+  const wrong = [{ file: 'other.txt' }, { side: 'old' }, { line: 3, end_line: 3 }, { end_line: 9 }]
+  for (const each of wrong) {
+    const answer = await app.request('POST', comments, { text: 'x', diff: { ...diff, ...each } })
+    t.equal(answer.status, 400, JSON.stringify(each))
   }
-  t.match(await must(app, 'GET', comments), [{ id: made.id, line: 1, end_line: 2 }])
-})
-
-t.test('a line of a diff with a carriage return ends no line of the session file', async (t) => {
-  const app = await openTestService(t)
-  git(app.root, 'init')
-  const forged = '- [ ] 0badc0de · alice · 2026-11-26T18:00:00.000Z · plan 1a2b3c4d5e6f · sent'
-  const ref = await planned(app, {
-    runbook: `\`\`\`sh run id=change\nprintf 'a\\r${forged}\\nb\\r\\n' > new.txt\n\`\`\`\n`,
+  await must(app, 'POST', comments, {
+    text: 'On b.',
+    diff: { file: 'new.txt', line: 2, side: 'new' },
   })
-  await finished(app, ref)
-  const comments = `${ref.path}/comments`
-  for (const line of [1, 2]) {
-    const diff = { file: 'new.txt', line, side: 'new' }
-    await must(app, 'POST', comments, { text: `On line ${line}.`, diff })
-  }
   t.match(await must(app, 'GET', comments), [
-    { line: 1, quote: `a␍${forged}`, text: 'On line 1.', author: /^(?!alice)/ },
-    { line: 2, quote: 'b', text: 'On line 2.' },
+    { id: made.id, line: 1, end_line: 2, quote, author: /^(?!alice)/ },
+    { line: 2, quote: 'b', text: 'On b.' },
   ])
 })

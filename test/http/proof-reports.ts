@@ -1,8 +1,9 @@
-import { cpSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { listen } from '../fixtures/published-events.ts'
-import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
+import { finished, planned, step } from '../fixtures/session-client.ts'
+import { openTestService, type Reply } from '../fixtures/workspace.ts'
 
 /** A report of 23 tests, of which these fail. */
 function tap(...failing: [number, string][]): string {
@@ -20,9 +21,7 @@ const HAND = '00000000-0000-4000-8000-000000000001'
 
 const app = await openTestService(t)
 
-const resolveIn = (at: TestService, id: string): Promise<Reply> =>
-  at.request('PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
-const resolve = (id: string) => resolveIn(app, id)
+const resolve = (id: string) => app.request('PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
 const gate = async (id: string, at = app) => (await at.request('GET', `/cases/${id}/gate`)).json
 const verify = (id: string, proof: string, body?: object) =>
   app.request('PUT', `/cases/${id}/proof/${proof}/verify`, body)
@@ -89,6 +88,16 @@ t.test('a report with failures opens no gate until it is accepted with a reason'
 
   await writeFile(path, text.replace('signs in\n', 'signs in again\n'))
   t.match(await gate(id), { open: false, objections: [{ code: 'changed' }] })
+
+  await t.test('a clone without a state folder answers the same', async (t) => {
+    const clone = await openTestService(t)
+    cpSync(app.memory, clone.memory, { recursive: true })
+    await clone.restart()
+    t.match(await gate(id, clone), { open: false, objections: [{ code: 'changed' }] })
+    writeFileSync(clone.file(id, 'proof', `${proof.id}.md`), text)
+    t.match(await gate(id, clone), { open: true })
+    t.equal((await clone.request('GET', `/cases/${id}`)).json.state, 'RESOLVED')
+  })
   const again = (await verify(id, proof.id)).json
   t.match(
     again,
@@ -97,97 +106,45 @@ t.test('a report with failures opens no gate until it is accepted with a reason'
   )
 })
 
-t.test('a clone without a state folder answers the same', async (t) => {
-  const { id } = await app.newCase({ title: 'Cloned' })
-  const { id: other } = await app.newCase({ title: 'Cloned, and shut' })
-  const proof = await attach(id, FAILING)
-  await verify(id, proof.id, { accept: 'Known.' })
-  t.equal((await resolve(id)).status, 200)
-  const verified = await attach(other, FAILING)
-  await verify(other, verified.id)
-  const clone = await openTestService(t)
-  cpSync(app.memory, clone.memory, { recursive: true })
-  await clone.restart()
-  t.equal((await clone.request('GET', `/cases/${id}`)).json.state, 'RESOLVED')
-  t.match(await gate(id, clone), { open: true })
-  t.equal((await resolveIn(clone, other)).status, 422)
-})
-
-const worthless: [string, string, code: string, why: RegExp][] = [
-  ['no test ran', 'TAP version 13\n1..0\n', 'nothing_ran', /no test ran/],
-  ['all were skipped', '1..1\nok 1 - x # SKIP later\n', 'nothing_ran', /no test ran/],
-  ['it breaks off', 'TAP version 13\n1..3\nok 1\nok 2\n', 'incomplete', /incomplete/],
+const BROKEN: [content: string, code: string, why: RegExp][] = [
+  ['TAP version 13\n1..0\n', 'nothing_ran', /no test ran/],
+  ['TAP version 13\n1..3\nok 1\nok 2\n', 'incomplete', /incomplete/],
   [
-    'JUnit with an error',
     '<testsuite name="s"><testcase name="a"/><testcase name="b"><error/></testcase></testsuite>',
     'tests_failed',
     /^1 of 2 tests failed/,
   ],
 ]
 
-t.test('a report that shows nothing supports nothing', async (t) => {
-  for (const [name, content, code, why] of worthless) {
-    await t.test(name, async (t) => {
-      const { id } = await app.newCase()
-      const proof = await attach(id, content)
-      await verify(id, proof.id)
-      t.match((await gate(id)).objections, [{ code, reason: why }])
-      t.equal((await resolve(id)).status, 422)
-      await verify(id, proof.id, { accept: 'I have seen it work.' })
-      t.equal((await resolve(id)).status, 200)
-    })
-  }
-})
-
-t.test('failures in other shapes are failures too', async (t) => {
-  const shapes: [content: string, code: string][] = [
-    ['<testsuite tests="1" errors="1"><testcase name="a"/></testsuite>', 'incomplete'],
-    [
-      '<testsuites failures="1"><testsuite><testcase name="a"/></testsuite></testsuites>',
-      'incomplete',
-    ],
-    [
-      '<j:testsuite xmlns:j="x"><j:testcase><j:failure/></j:testcase></j:testsuite>',
-      'tests_failed',
-    ],
-    ['<testsuite><testcase name="a" status="failed"/></testsuite>', 'tests_failed'],
-    ['ok a\nnot ok b\n', 'tests_failed'],
-    [
-      '{"Action": "fail", "Package": "p", "Test": "T"}\n{"Action": "fail", "Package": "p"}\n',
-      'tests_failed',
-    ],
-  ]
-  for (const [content, code] of shapes) {
-    const { id } = await app.newCase()
-    await verify(id, (await attach(id, content)).id)
-    t.match(await gate(id), { open: false, objections: [{ code }] }, content)
-  }
+t.test('a report that shows nothing, or failures, supports nothing', async (t) => {
+  const { id } = await app.newCase()
+  for (const [content] of BROKEN) await verify(id, (await attach(id, content)).id)
+  const { objections } = await gate(id)
+  const found = objections.map(({ code, reason }: Reply['json']) => [code, reason]).sort()
+  t.match(found, BROKEN.map(([, code, why]) => [code, why]).sort())
+  t.equal((await resolve(id)).status, 422)
+  await verify(id, objections[0].id, { accept: 'I have seen it work.' })
+  t.equal((await resolve(id)).status, 200)
 })
 
 const PATCH =
   'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n ok 1 - it works\n-ok\n+fine\n'
 
 t.test('what is no report counts as what it is, and as tests only with a reason', async (t) => {
+  const { id } = await app.newCase()
   for (const [content, is] of [
     ['I saw it work.', 'log'],
-    ['all good, trust me', 'log'],
     ['ok', 'log'],
     [PATCH, 'diff'],
   ] as const) {
-    const { id } = await app.newCase()
     const claimed = await attach(id, content)
     t.match(claimed, { type: 'test-log', tests: null, supports: false }, content)
     t.match(claimed.why_not, is === 'diff' ? /it is a diff/ : /neither a test report/)
-    await verify(id, claimed.id)
-    t.equal((await resolve(id)).status, 422, content)
-    await verify(id, claimed.id, { accept: 'I ran them here.' })
-    t.equal((await resolve(id)).status, 200, content)
-
-    const other = await app.newCase()
-    const proof = await attach(other.id, content, { type: null })
+    t.match((await verify(id, claimed.id)).json, { verified: true, supports: false })
+    const accept = 'I ran them here.'
+    t.match((await verify(id, claimed.id, { accept })).json, { supports: true }, content)
+    const proof = await attach(id, content, { type: null })
     t.match(proof, { type: is, tests: null, supports: true }, content)
-    await verify(other.id, proof.id)
-    t.equal((await resolve(other.id)).status, 200, content)
   }
 })
 
@@ -209,83 +166,66 @@ t.test('a picture, a diff and tests are claimed by nothing else', async (t) => {
   }
 })
 
-t.test(
-  'the log of a test step counts if its exit code was 0, and no other text does',
-  async (t) => {
-    const run = (proof: string, end = '') =>
-      `\`\`\`sh run id=unit continue=true proof=${proof}\necho "Ran 3 tests in 0.1 s"\n${end}\n\`\`\`\n`
-    const rows: [name: string, description: string, type: string, why: RegExp | null][] = [
-      ['passed', run('test'), 'test-log', null],
-      ['failed', run('test', 'exit 1'), 'test-log', /exit code 1/],
-      ['of no test', run('log'), 'log', null],
-    ]
-    for (const [name, description, type, why] of rows) {
-      const { id } = await app.newCase({ description })
-      const session = await ended(app, id)
-      const [candidate] = session.candidates
-      t.match(candidate, { artifact: '1-unit.log', type, why_not: why }, name)
-      const { json } = await app.request('POST', `/cases/${id}/proof`, { artifact: '1-unit.log' })
-      t.match(json, { type, supports: why === null, why_not: why }, name)
-    }
-  },
-)
-
-t.test('proof of a failed step, or of a failed session, says so', async (t) => {
-  const step = 'continue=true proof=tap\nprintf "1..1\\nok 1 - it works\\n"\nexit 3'
-  const description = `Prove it.\n\n\`\`\`sh run id=test ${step}\n\`\`\`\n`
-  const { id } = await app.newCase({ description })
-  const session = await ended(app, id)
+t.test('what each step of a run leaves as proof, and what it is worth', async (t) => {
+  const tests = (count: number) => `echo "Ran ${count} tests in 0.1 s"`
+  const runbook = [
+    step(tests(3), 'sh run id=unit proof=test'),
+    step(`${tests(4)}\nexit 1`, 'sh run id=broken continue=true proof=test'),
+    step(tests(5), 'sh run id=log proof=log'),
+    step('printf "1..1\\nok 1 - it works\\n"\nexit 3', 'sh run id=tap continue=true proof=tap'),
+    step('echo hi', 'sh run id=none proof=tap'),
+    step('test 1 = 1', 'sh run id=silent proof=test'),
+    step('test 1 = 2', 'sh run id=fails continue=true proof=test'),
+    step('true', 'sh run id=empty proof=tap'),
+  ]
+  const ref = await planned(app, { runbook: runbook.join('') })
+  const { session } = await finished(app, ref)
+  const { case_id: id } = ref
   t.equal(session.state, 'complete')
-  const { artifact } = session.candidates[0]
-  const reply = await app.request('POST', `/cases/${id}/proof`, { type: 'test-log', artifact })
-  t.match(reply.json, { exit_code: 3, supports: false, why_not: /exit code 3/ })
-  t.match(await readFile(app.file(id, 'proof', `${reply.json.id}.md`), 'utf8'), /^exit_code: 3$/m)
-  await verify(id, reply.json.id)
-  t.match((await resolve(id)).json.detail, /the step ended with exit code 3/)
-
-  const failing = { description: 'x\n\n```sh run id=test\nexit 1\n```\n' }
-  const { id: other } = await app.newCase(failing)
-  const failed = await ended(app, other)
-  t.equal(failed.state, 'failed')
-  const proof = await attach(other, 'I saw it work.', { type: 'log', session_id: failed.id })
-  t.match(proof, { supports: false, why_not: 'it comes from session 1, which failed' })
-  await verify(other, proof.id)
-  t.match((await gate(other)).objections, [{ code: 'session_failed' }])
-  t.match((await resolve(other)).json.detail, /session 1, which failed/)
-  await verify(other, proof.id, { accept: 'The session failed only while it cleaned up.' })
-  t.equal((await resolve(other)).status, 200)
+  const rows: [artifact: string, type: string, why: RegExp | null, fields?: object][] = [
+    ['1-unit.log', 'test-log', null],
+    ['1-broken.log', 'test-log', /exit code 1/],
+    ['1-log.log', 'log', null],
+    ['1-tap.tap', 'test-log', /exit code 3/, { exit_code: 3 }],
+    ['1-none.tap', 'test-log', /^no test ran$/, { tests: { run: 0 } }],
+    ['1-silent.log', 'test-log', null],
+  ]
+  t.strictSame(
+    session.candidates.map((each: Reply['json']) => [each.artifact, each.type, each.why_not === null]),
+    rows.map(([artifact, type, why]) => [artifact, type, why === null]),
+    'the other steps leave no proof',
+  )
+  for (const [artifact, type, why, fields] of rows) {
+    const { json } = await app.request('POST', `/cases/${id}/proof`, { artifact })
+    t.match(json, { type, supports: why === null, why_not: why, ...fields }, artifact)
+    const file = await readFile(app.file(id, 'proof', `${json.id}.md`), 'utf8')
+    if (fields && 'exit_code' in fields) t.match(file, /^exit_code: 3$/m)
+    t.match((await verify(id, json.id)).json, { verified: true, supports: why === null }, artifact)
+  }
 })
 
-/** Plans, approves and waits for the end. */
-async function ended(at: TestService, id: string): Promise<Reply['json']> {
-  const made = await at.request('POST', `/cases/${id}/sessions`, { type: 'implementing' })
-  const path = made.headers.location!
-  const is = async (...states: string[]) => {
-    for (;;) {
-      const { json } = await at.request('GET', path)
-      if (states.includes(json.state)) return json
-      await new Promise<void>((wake) => {
-        const stop = at.service.changes.subscribe(() => {
-          stop()
-          wake()
-        })
-      })
-    }
-  }
-  await is('plan_ready')
-  await at.request('POST', `${path}/approve`)
-  return is('complete', 'failed')
-}
+t.test('proof of a failed session says so', async (t) => {
+  const ref = await planned(app, { runbook: step('exit 1', 'sh run id=test') })
+  const { case_id: id } = ref
+  t.match((await finished(app, ref)).session, { state: 'failed' })
+  const proof = await attach(id, 'I saw it work.', { type: 'log', session_id: ref.id })
+  t.match(proof, { supports: false, why_not: 'it comes from session 1, which failed' })
+  await verify(id, proof.id)
+  t.match((await gate(id)).objections, [{ code: 'session_failed' }])
+  t.match((await resolve(id)).json.detail, /session 1, which failed/)
+  await verify(id, proof.id, { accept: 'The session failed only while it cleaned up.' })
+  t.equal((await resolve(id)).status, 200)
+})
 
 t.test(
   'a report that a person wrote into a file counts once the service has counted it',
   async (t) => {
     const published = listen(t, app)
-    for (const [name, report, supports] of [
-      ['passing', tap(), true],
-      ['failing', FAILING, false],
+    for (const [report, supports] of [
+      [tap(), true],
+      [FAILING, false],
     ] as const) {
-      await t.test(name, async (t) => {
+      await t.test(supports ? 'passing' : 'failing', async (t) => {
         const { id } = await app.newCase()
         await mkdir(app.file(id, 'proof'), { recursive: true })
         const path = app.file(id, 'proof', `${HAND}.md`)
@@ -302,38 +242,6 @@ t.test(
         t.equal((await resolve(id)).status, supports ? 200 : 422)
         t.strictSame((await app.request('GET', `/cases/${id}`)).json.problems, [])
       })
-    }
-  },
-)
-
-t.test('a step that was to leave a report and left none ran nothing', async (t) => {
-  const { id } = await app.newCase({
-    description: 'x\n\n```sh run id=test proof=tap\necho hi\n```\n',
-  })
-  const { candidates } = await ended(app, id)
-  const { artifact } = candidates[0]
-  const reply = await app.request('POST', `/cases/${id}/proof`, { type: 'test-log', artifact })
-  t.match(reply.json, { tests: { run: 0 }, supports: false, why_not: 'no test ran' })
-  t.match((await verify(id, reply.json.id)).json, { supports: false, why_not: 'no test ran' })
-  t.equal((await resolve(id)).status, 422)
-})
-
-t.test(
-  'tests that print nothing are proved by the log of their step, if it ended well',
-  async (t) => {
-    const described = (script: string) => {
-      return { description: `x\n\n\`\`\`sh run id=test ${script}\n\`\`\`\n` }
-    }
-    const { id } = await app.newCase(described('proof=test\ntest 1 = 1'))
-    const { candidates } = await ended(app, id)
-    t.match(candidates, [{ artifact: '1-test.log', type: 'test-log', why_not: null }])
-    const artifact = '1-test.log'
-    const { json } = await app.request('POST', `/cases/${id}/proof`, { artifact })
-    t.match(json, { type: 'test-log', supports: true })
-
-    for (const script of ['proof=test continue=true\ntest 1 = 2', 'proof=tap\ntrue']) {
-      const other = await app.newCase(described(script))
-      t.strictSame((await ended(app, other.id)).candidates, [], script)
     }
   },
 )

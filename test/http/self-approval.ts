@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Hono } from 'hono'
 
@@ -29,12 +29,19 @@ import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'a sender is told on Linux only' }
 
-/** `node ask.mjs <url> <method> <path> [body]` prints the status of the answer. */
+/** `node ask.mjs <url> <method> <path>`, or `<url> <file>` for requests in JSON: prints the status of each answer. */
 const ASK = `
-const [url, method, path, body] = process.argv.slice(2)
-const headers = body ? { 'content-type': path.includes('/memory/') ? 'text/plain' : 'application/json' } : {}
-const answer = await fetch(url + path, { method, headers, body: body || null })
-console.log(method, answer.status, (await answer.text()).slice(0, 2000))`
+import { readFileSync } from 'node:fs'
+const [url, ...rest] = process.argv.slice(2)
+const requests = rest.length === 1 ? JSON.parse(readFileSync(rest[0], 'utf8')) : [rest]
+for (const [method, path, body = null] of requests) {
+  const isText = body === null || typeof body === 'string'
+  const headers = isText ? {} : { 'content-type': 'application/json' }
+  const answer = await fetch(url + path, { method, headers, body: isText ? body : JSON.stringify(body) })
+  console.log(method, answer.status, (await answer.text()).slice(0, 2000))
+}`
+
+type Request = [method: string, path: string, body?: object | string | null]
 
 /** Writes all requests at once on one connection, and prints every status; with \`leave\`, waits for none. */
 const RAW = `
@@ -132,91 +139,119 @@ t.test(
   },
 )
 
-t.test('a sender who cannot be told is refused', { ...linuxOnly }, async (t) => {
-  const run = { case_id: '', session_id: '', runId: 'x', processes: [], folderId: '' }
+/** Of a connection that is closed, as `check` is asked for a session's own run. */
+async function answered(check: typeof requireOperator, kind = 'work') {
+  const run = { case_id: '', session_id: '', runId: 'x', processes: [], folderId: '', kind }
   const denied: DeniedRequest[] = []
   const sessions = {
     runs: () => [run],
     noteDenied: async (_id: string, request: DeniedRequest) => void denied.push(request),
   }
-  const needs = { sessions, providers: { runs: () => [] }, log: () => {} }
+  const needs = { sessions, providers: { runs: () => [] }, log: () => {} } as unknown as HttpDeps
   const app = new Hono<ServiceEnv>()
     .onError(errorHandler((line) => t.fail(line)))
-    .post('/', requireOperator(needs as unknown as HttpDeps, 'approve'), (c) =>
-      c.text('carried out'),
-    )
-  // as of a connection that is closed
-  const answer = await app.request('/', { method: 'POST' }, { incoming: { socket: {} } })
+    .post('/', check(needs, 'approve'), (c) => c.text('carried out'))
+  return { answer: await app.request('/', { method: 'POST' }, { incoming: { socket: {} } }), denied }
+}
+
+t.test('a sender who cannot be told is refused, or while one plans only', linuxOnly, async (t) => {
+  const { answer, denied } = await answered(requireOperator)
   t.equal(answer.status, 403)
   t.match(await answer.json(), { code: 'own_session', detail: /closed its connection/ })
   t.match(denied, [{ tool: 'approve', reason: /gone/ }])
+  t.equal((await answered(notWhilePlanning, 'plan')).answer.status, 403)
+  t.equal((await answered(notWhilePlanning, 'work')).answer.status, 200)
 })
 
-t.test('a session that plans may only read', { ...linuxOnly }, async (t) => {
-  const run = { case_id: '', session_id: '', runId: 'x', processes: [], folderId: '' }
-  for (const [kind, status] of [
-    ['plan', 403],
-    ['work', 200],
-  ] as const) {
-    const sessions = { runs: () => [{ ...run, kind }], noteDenied: async () => {} }
-    const needs = { sessions, providers: { runs: () => [] }, log: () => {} }
-    const app = new Hono<ServiceEnv>()
-      .onError(errorHandler((line) => t.fail(line)))
-      .post('/', notWhilePlanning(needs as unknown as HttpDeps, 'attach proof'), (c) =>
-        c.text('ok'),
-      )
-    const answer = await app.request('/', { method: 'POST' }, { incoming: { socket: {} } })
-    t.equal(answer.status, status, kind)
-  }
-})
+/** RELIABILITY.md AX-3 in full. */
+const TIMES = isFull ? 100 : 30
 
-t.test('what is refused to a session, and what is not', { ...linuxOnly }, async (t) => {
+t.test('what is refused to a session, and what is not', linuxOnly, async (t) => {
   const service = await opened(t)
   const { path, case_id } = await target(service)
   const of = `/cases/${case_id}`
   const log = { type: 'log', content: 'it works' }
   const { id: proof } = await must(service, 'POST', `${of}/proof`, log)
+  const comment = await must(service, 'POST', `${path}/comments`, { text: 'Why?' })
   const item = { description: 'It works', type: 'log', required: true }
-  const requests: [method: string, path: string, body: object | string | null, status: number][] = [
-    ['POST', `${path}/approve`, null, 403],
-    ['PUT', `${path}/plan`, { plan: 'another' }, 403],
-    ['POST', `${path}/revise`, { note: 'another' }, 403],
-    ['POST', `${path}/abandon`, null, 403],
-    ['DELETE', `${path}/queue`, null, 403],
-    ['POST', `${of}/sessions`, { type: 'verifying' }, 403],
-    ['PUT', `${of}/proof/${proof}/verify`, null, 403],
-    ['PUT', `${of}/state`, { state: 'WONT_FIX' }, 403],
-    ['PUT', `${of}/memory/case.md`, 'title: x', 403],
-    ['PUT', `${of}/memory/1.md`, 'x', 403],
-    ['PUT', `${of}/memory/latest.md`, 'x', 403],
-    ['DELETE', of, null, 403],
-    ['PUT', `${of}/memory/notes.md`, 'what I found', 201],
-    ['POST', `${of}/proof/checklist`, item, 201],
-    ['POST', `${of}/proof`, log, 201],
-    ['GET', path, null, 200],
+  const history = readFileSync(service.file(case_id, 'history.md'), 'utf8')
+  const agent = { agent: 'other', cwd: '.', pid: 4_194_303, plan: 'x' }
+  const refused: Request[] = [
+    ['POST', `${path}/approve`],
+    ['PUT', `${path}/plan`, { plan: 'another' }],
+    ['POST', `${path}/revise`, { note: 'another' }],
+    ['POST', `${path}/abandon`],
+    ['DELETE', `${path}/queue`],
+    ['POST', `${path}/apply`],
+    ['POST', `${path}/discard`],
+    ['POST', `${path}/comments`, { text: 'x' }],
+    ['PUT', `${path}/comments/${comment.id}`, { text: 'x' }],
+    ['DELETE', `${path}/comments/${comment.id}`],
+    ['POST', `${of}/sessions`, { type: 'verifying' }],
+    ['POST', `${of}/proposed-plans`, agent],
+    ['PUT', `${of}/proof/${proof}/verify`],
+    ['PUT', `${of}/state`, { state: 'WONT_FIX' }],
+    ['POST', `${of}/answer`, { text: 'x' }],
+    ...['case.md', '1.md', 'latest.md', 'history.md'].map(
+      (name): Request => ['PUT', `${of}/memory/${name}`, `${history}Mine.\n`],
+    ),
+    ['DELETE', of],
+    ['PUT', '/setup', { provider: 'runbook' }],
+    ['PUT', '/current-case', { folder: '.', case_id: null }],
+    ['POST', '/sync'],
   ]
-  const script = requests.map(([method, path, body]) => {
-    const text = typeof body === 'string' ? body : body === null ? '' : JSON.stringify(body)
-    return `node ask.mjs ${service.url} ${method} ${path} '${text}'`
-  })
+  const allowed: Request[] = [
+    ['PUT', `${of}/memory/notes.md`, 'what I found'],
+    ['PUT', of, { title: 'Clearer' }],
+    ['POST', `${of}/proof/checklist`, item],
+    ['POST', `${of}/proof`, log],
+    ['POST', `${path}/comments/${comment.id}/replies`, { text: 'So.' }],
+    ['GET', path],
+  ]
+  writeFileSync(join(service.root, 'requests.json'), JSON.stringify([...refused, ...allowed]))
   const before = await must(service, 'GET', path)
-  const { output, denied } = await tried(service, script.join('\n'))
-  const statuses = [...output.matchAll(/^[A-Z]+ (\d{3}) /gm)].map(([, status]) => Number(status))
-  t.strictSame(
-    statuses,
-    requests.map(([, , , status]) => status),
-  )
-  const refused = requests.filter(([, , , status]) => status === 403)
+  const { output, denied } = await tried(service, `node ask.mjs ${service.url} requests.json`)
+  const lines = output.split('\n').filter((line) => /^[A-Z]+ \d{3} /.test(line))
+  const answers = [...refused, ...allowed].map(([method, path], at) => [lines[at], method, path])
+  for (const [at, [line, ...request]] of answers.entries()) {
+    const isRefused = at < refused.length
+    t.match(line, isRefused ? / 403 .*urn:casefile:own_session/ : / 20[01] /, request.join(' '))
+  }
   t.strictSame(
     denied.map(({ title }) => title),
-    refused.map(([method, path]) => `${method} ${path}`),
+    refused.slice(0, 20).map(([method, path]) => `${method} ${path}`),
+    'and the trail names the first 20',
   )
-  t.match(output, 'urn:casefile:own_session')
   t.match(await must(service, 'GET', path), { state: before.state, plan: before.plan })
+  t.match((await must(service, 'GET', `${path}/comments`))[0].replies, [{ author: 'runbook' }])
+  t.match(readFileSync(service.file(case_id, 'history.md'), 'utf8'), history)
+  t.notMatch(readFileSync(service.file(case_id, 'history.md'), 'utf8'), 'Mine.')
+
+  await t.test('asking in a loop does not fill its trail', async (t) => {
+    const ask = `node raw.mjs ${service.url} pipelined${` 'POST ${path}/approve'`.repeat(TIMES)}`
+    const { output, denied } = await tried(service, ask)
+    t.equal(output.match(/ 403/g)?.length, TIMES)
+    t.equal(denied.length, 20)
+  })
+
+  await t.test('the operator goes on while a session runs', async (t) => {
+    const running = await planned(service, { runbook: step('echo begun; sleep 1000') })
+    const events = await stream(service, running)
+    await must(service, 'POST', `${running.path}/approve`)
+    await says(events, 'begun')
+    const { id } = await service.newCase()
+    const { id: proof } = await must(service, 'POST', `/cases/${id}/proof`, log)
+    await must(service, 'PUT', `/cases/${id}/proof/${proof}/verify`)
+    await must(service, 'PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
+    await must(service, 'DELETE', `/cases/${id}`)
+    await must(service, 'POST', `${running.path}/abandon`)
+    t.match(await must(service, 'GET', path), { state: 'plan_ready' })
+  })
 })
 
 t.test('what a session may not do by request while it plans', { ...linuxOnly }, async (t) => {
-  const files = agentFiles({ mine: { plan: `sh requests.sh >&2\n${prints(LIST_PLAN)}` } })
+  const ask = 'node ask.mjs "$(cat address)" requests.json >&2'
+  const files = agentFiles({ mine: { plan: `${ask}\n${prints(LIST_PLAN)}` } })
   const service = await openTestService(t, { files, trust: true })
   committed(service.root)
   const { id } = await service.newCase()
@@ -224,7 +259,7 @@ t.test('what a session may not do by request while it plans', { ...linuxOnly }, 
   const hook = { url: 'http://127.0.0.1:65000/', events: ['*'] }
   const { id: webhook } = await must(service, 'POST', '/webhooks', hook)
   const item = { description: 'It works', type: 'log', required: true }
-  const requests: [method: string, path: string, body?: object | string][] = [
+  const requests: Request[] = [
     ['POST', '/cases', { title: 'Made while planning' }],
     ['PUT', of, { title: 'Changed while planning' }],
     ['PUT', `${of}/memory/notes.md`, 'x'],
@@ -237,12 +272,9 @@ t.test('what a session may not do by request while it plans', { ...linuxOnly }, 
     ['POST', `/webhooks/${webhook}/deliveries/1/redeliver`],
     ['DELETE', `/webhooks/${webhook}`],
   ]
-  const lines = requests.map(([method, path, body]) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body ?? '')
-    return `node ask.mjs ${service.url} ${method} ${path} '${body ? text : ''}'`
-  })
   writeFileSync(join(service.root, 'ask.mjs'), ASK)
-  writeFileSync(join(service.root, 'requests.sh'), `${lines.join('\n')}\n`)
+  writeFileSync(join(service.root, 'address'), service.url)
+  writeFileSync(join(service.root, 'requests.json'), JSON.stringify(requests))
   const { ref } = await plannedOn(service, id, 'mine')
   const session = await must(service, 'GET', ref.path)
   t.match(session.refused, { plan: requests.length }, session.output)
@@ -254,31 +286,4 @@ t.test('what a session may not do by request while it plans', { ...linuxOnly }, 
   t.match(cases, [{ id, title: (await must(service, 'GET', of)).title }])
   t.equal(cases.length, 1)
   t.match(await must(service, 'GET', '/webhooks'), [{ id: webhook, active: true }])
-})
-
-t.test('the operator goes on while a session runs', async (t) => {
-  const service = await opened(t)
-  const running = await planned(service, { runbook: step('echo begun; sleep 1000') })
-  const events = await stream(service, running)
-  await must(service, 'POST', `${running.path}/approve`)
-  await says(events, 'begun')
-  const { id } = await service.newCase()
-  const proof = await must(service, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
-  await must(service, 'PUT', `/cases/${id}/proof/${proof.id}/verify`)
-  await must(service, 'PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
-  await must(service, 'DELETE', `/cases/${id}`)
-  await must(service, 'POST', `${running.path}/abandon`)
-})
-
-/** RELIABILITY.md AX-3 in full. */
-const TIMES = isFull ? 100 : 30
-
-t.test('a session that asks in a loop does not fill its trail', { ...linuxOnly }, async (t) => {
-  const service = await opened(t)
-  const { path } = await target(service)
-  const ask = `node raw.mjs ${service.url} pipelined${` 'POST ${path}/approve'`.repeat(TIMES)}`
-  const { output, denied } = await tried(service, ask)
-  t.equal(output.match(/ 403/g)?.length, TIMES)
-  t.match(await must(service, 'GET', path), { state: 'plan_ready' })
-  t.equal(denied.length, 20)
 })
