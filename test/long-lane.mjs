@@ -94,7 +94,6 @@ export const PARTS = {
       'test/http/events.ts',
       'test/http/lists.ts',
       'test/http/proof.ts',
-      'test/http/triage.ts',
       'test/markdown/work-limit.ts',
       'test/search/database.ts',
       'test/webhooks/secrets.ts',

@@ -556,7 +556,8 @@ t.test('the list', async (t) => {
       path = /^<(\/cases\?[^>]*)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1]
     }
     t.strictSame(pages, ['ED', 'GB', 'A'])
-    t.equal((await request('GET', '/cases?limit=5')).headers.link, undefined)
+    for (const query of ['limit=5', 'limit=2&type=feature'])
+      t.equal((await request('GET', `/cases?${query}`)).headers.link, undefined, 'the last one')
   })
 
   const wrong: [query: string, field: string, ...says: RegExp[]][] = [

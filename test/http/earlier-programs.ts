@@ -29,3 +29,23 @@ t.test('the first page clears what an earlier program left, and no later one', a
   t.match(await cleared('/', other), [data, cookie], 'of another port')
   t.strictSame(await cleared('/cases', { accept: 'application/json' }), [undefined, 'undefined'])
 })
+
+t.test(
+  'a person who opens a resource gets its page, and a script or a frame its JSON',
+  async (t) => {
+    const { newCase, request } = await openTestService(t)
+    const path = `/cases/${(await newCase()).id}`
+    const opened = (headers: object) =>
+      request('GET', path, undefined, { accept: 'text/html, */*;q=0.8', ...headers })
+    for (const headers of [{}, { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }]) {
+      const { status, headers: sent } = await opened(headers)
+      t.match([status, sent.location], [302, path.replace('cases', 'case')])
+    }
+    for (const headers of [
+      { 'sec-fetch-mode': 'cors' },
+      { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+      { accept: 'application/json, text/html;q=0.5' },
+    ])
+      t.match((await opened(headers)).headers, { 'content-type': 'application/json' })
+  },
+)

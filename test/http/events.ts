@@ -5,6 +5,7 @@ import { connect, type EventSourceClient, numberOf } from '../fixtures/event-sou
 import { inLongLane } from '../fixtures/full.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
 import { envelope, finished, must, planned, step } from '../fixtures/session-client.ts'
+import { rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
@@ -121,6 +122,8 @@ t.test('the event of a request is there before its answer', async (t) => {
     const found: number[] = []
     for await (const event of app.service.eventLog.read(last)) found.push(event.id)
     t.strictSame([app.service.eventLog.last, found], [last + 1, [last + 1]], 'and can be read')
+    const onDisk = rowsOnDisk<{ id: number }>(app.stateDir, 'SELECT max(id) AS id FROM events')
+    t.equal(onDisk[0]?.id, last + 1, 'and on the disk')
   }
 })
 

@@ -6,9 +6,8 @@ import t from 'tap'
 import { z } from 'zod'
 import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
 import { ERRORS } from '../../src/http/errors.ts'
-import { etagOf, jsonWithETag, requireMatch } from '../../src/http/etag.ts'
+import { requireMatch } from '../../src/http/etag.ts'
 import { errorHandler } from '../../src/http/middleware/error-format.ts'
-import { unknownRoute } from '../../src/http/middleware/unknown-route.ts'
 import { newestFirst, paginate } from '../../src/http/pagination.ts'
 import { problemResponse } from '../../src/http/problem-json.ts'
 import { readBytes, readJson } from '../../src/http/request-body.ts'
@@ -86,25 +85,11 @@ const types: [string, number][] = [
 
 t.test('a JSON body must say what it is', async (t) => {
   for (const [type, expected] of types) {
-    await t.test(type, async (t) => {
-      const response = await post('{"title":"a"}', type)
-      t.equal(response.status, expected)
-      if (expected === 415) t.match(await response.text(), /application\/json/)
-    })
+    const response = await post('{"title":"a"}', type)
+    t.equal(response.status, expected, type)
+    if (expected === 415) t.match(await response.text(), /application\/json/)
   }
 })
-
-t.test(
-  'an empty body is an object without fields, of whatever type, and what is missing is named',
-  async (t) => {
-    for (const type of ['', 'application/json', 'text/plain']) {
-      const response = await post('', type)
-      t.equal(response.status, 400, type)
-      const { errors } = await problemOf(response)
-      t.strictSame(errors, [{ path: 'title', message: 'expected a string; it is missing' }], type)
-    }
-  },
-)
 
 t.test(
   'what came with the wrong type is told what to send, in the body and in the headers',
@@ -148,18 +133,13 @@ const notJson: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
 
 t.test('what is no JSON object is refused with the place', async (t) => {
   for (const [name, body, detail] of notJson) {
-    await t.test(name, async (t) => {
-      const response = await post(body)
-      t.equal(response.status, 400)
-      t.match(await response.json(), { code: 'invalid_json', detail })
-    })
+    const response = await post(body)
+    t.equal(response.status, 400, name)
+    t.match(await response.json(), { code: 'invalid_json', detail }, name)
   }
 })
 
 const wrongFields: [string, string, string, RegExp][] = [
-  ['missing', '{}', 'title', /^expected a string; it is missing$/],
-  ['of another type', '{"title":5}', 'title', /^expected a string; got the number 5$/],
-  ['null', '{"title":null}', 'title', /^expected a string; got null$/],
   ['in a list', '{"title":"a","tags":["x",{"a":1}]}', 'tags[1]', /got the object \{"a":1\}$/],
   ['deeper', '{"title":"a","steps":[{"timeout":1}]}', 'steps[0].timeout', /expected a string/],
   [
@@ -214,33 +194,19 @@ t.test('if a body is rejected, its unknown fields are named, with what was meant
 t.test('a misspelt field is named whatever the body lacks', async (t) => {
   const { newCase, request } = await openTestService(t)
   const path = `/cases/${(await newCase()).id}`
-  const meant = (name: string) => ({ message: `not a known field; did you mean ${name}?` })
-  const rejected: [string, string, object, string, object][] = [
-    ['PUT', path, { titel: 'x' }, 'bad_request', { path: 'titel', ...meant('title') }],
-    ['PUT', `${path}/state`, { sate: 'OPEN' }, 'bad_request', { path: 'sate', ...meant('state') }],
-    [
-      'PUT',
-      `${path}/state`,
-      { state: 'DONE', raeson: 'x' },
-      'unknown_state',
-      { path: 'raeson', ...meant('reason') },
-    ],
-    [
-      'POST',
-      `${path}/proof`,
-      { type: 'log', contents: 'x' },
-      'bad_request',
-      { path: 'contents', ...meant('content') },
-    ],
-    ['POST', '/webhooks', { URI: 'x' }, 'bad_request', { path: 'URI', ...meant('url') }],
+  const rejected: [method: string, path: string, body: object, code: string, name: string][] = [
+    ['PUT', `${path}/state`, { sate: 'OPEN' }, 'bad_request', 'state'],
+    ['PUT', `${path}/state`, { state: 'DONE', raeson: 'x' }, 'unknown_state', 'reason'],
+    ['POST', `${path}/proof`, { type: 'log', contents: 'x' }, 'bad_request', 'content'],
+    ['POST', '/webhooks', { URI: 'x' }, 'bad_request', 'url'],
   ]
-  for (const [method, path, body, code, last] of rejected) {
+  for (const [method, path, body, code, name] of rejected) {
     const { status, json } = await request(method, path, body)
-    t.match(
-      { status, code: json.code, last: json.errors.at(-1) },
-      { status: 400, code, last },
-      path,
-    )
+    const last = {
+      path: Object.keys(body).at(-1),
+      message: `not a known field; did you mean ${name}?`,
+    }
+    t.match([status, json.code, json.errors.at(-1)], [400, code, last], path)
   }
   const { json } = await request('PUT', path, { titel: 'x' })
   t.match(json.detail, /^Nothing to update: name at least one of title, type, .*\. titel: not a/)
@@ -249,21 +215,19 @@ t.test('a misspelt field is named whatever the body lacks', async (t) => {
 
 t.test('a wrong field is named, with what came and what was expected', async (t) => {
   for (const [name, body, path, message] of wrongFields) {
-    await t.test(name, async (t) => {
-      const response = await post(body)
-      t.equal(response.status, 400)
-      const problem = await problemOf(response)
-      t.match(problem, { code: 'bad_request', errors: [{ path, message }] })
-      t.ok(problem.errors[0]!.message.length < 200)
-    })
+    const response = await post(body)
+    t.equal(response.status, 400, name)
+    const problem = await problemOf(response)
+    t.match(problem, { code: 'bad_request', errors: [{ path, message }] }, name)
+    t.ok(problem.errors[0]!.message.length < 200)
   }
 })
 
 t.test('of very many wrong fields only the first are told', async (t) => {
-  const response = await post(JSON.stringify({ title: 'a', tags: Array(100_000).fill(0) }))
+  const response = await post(JSON.stringify({ title: 'a', tags: Array(1000).fill(0) }))
   const problem = await problemOf(response)
   t.equal(problem.errors.length, 20)
-  t.match(problem.detail, /99999 more/)
+  t.match(problem.detail, /999 more/)
 })
 
 t.test('with a real server', async (t) => {
@@ -275,7 +239,6 @@ t.test('with a real server', async (t) => {
     .post('/little', async (c) =>
       c.json((await readBytes(c, 10, { bytes: MIB, ms: 60_000 })).byteLength),
     )
-    .post('/big', async (c) => c.json((await readBytes(c, 10 * MIB)).byteLength))
   const gone = new Promise((resolve) => {
     app.post('/gone', async (c) => {
       await readBytes(c, MIB).catch(resolve)
@@ -301,11 +264,7 @@ t.test('with a real server', async (t) => {
     })
 
   await t.test('takes a body of exactly the limit', async (t) => {
-    t.same(await send('/small', [Buffer.alloc(10)]), { status: 200, text: '10' })
-    t.same(await send('/big', Array(10).fill(Buffer.alloc(MIB))), {
-      status: 200,
-      text: `${10 * MIB}`,
-    })
+    t.same(await send('/small', [Buffer.alloc(4), Buffer.alloc(6)]), { status: 200, text: '10' })
   })
 
   await t.test('refuses one byte more, by its length, and says so', async (t) => {
@@ -315,13 +274,12 @@ t.test('with a real server', async (t) => {
   })
 
   await t.test('refuses one byte more in chunks, after reading it all', async (t) => {
-    const { status, text } = await send('/small', Array(20).fill(Buffer.alloc(MIB)))
+    const { status, text } = await send('/small', Array(2).fill(Buffer.alloc(MIB)))
     t.equal(status, 413)
-    t.match(text, new RegExp(`has ${20 * MIB} bytes; the limit is 10`))
+    t.match(text, new RegExp(`has ${2 * MIB} bytes; the limit is 10`))
   })
 
   await t.test('does not read a refused body for ever', async (t) => {
-    const started = Date.now()
     const answer = await new Promise<string>((resolve) => {
       const socket = dial(server.port, '127.0.0.1')
       socket.write(
@@ -333,7 +291,6 @@ t.test('with a real server', async (t) => {
       })
     })
     t.match(answer, /^HTTP\/1\.1 413/)
-    t.ok(Date.now() - started >= 90)
   })
 
   await t.test('nor more than a limit of it', async (t) => {
@@ -382,26 +339,14 @@ t.test('an unknown error is logged, and not told', async (t) => {
   t.equal(response.status, 500)
   t.notMatch(await response.text(), /secret|plumbing\.ts/)
   t.match(lines.join(), /GET \/x: Error: ENOENT: \/home\/me\/secret.*deeper/s)
+  const failing = newApp((line) => lines.push(line)).get('/y', () => {
+    throw new AppError('storage_failed', 'It was not saved (EIO).')
+  })
+  t.equal((await failing.request('/y')).status, 500)
+  t.equal(lines.at(-1), 'GET /y: It was not saved (EIO).')
 })
 
 // ETag
-
-t.test('a GET is answered with its ETag, or with 304 to one who has it', async (t) => {
-  const app = newApp().get('/x', (c) => jsonWithETag(c, { a: 1 }))
-  const etag = etagOf(Buffer.from('{"a":1}\n'))
-  t.match(etag, /^"[0-9a-f]{32}"$/)
-  const first = await app.request('/x')
-  t.equal(first.headers.get('etag'), etag)
-  t.equal(first.headers.get('content-type'), 'application/json')
-  t.equal(await first.text(), '{"a":1}\n')
-  for (const held of [etag, `W/${etag}`, `"x, y", ${etag}`, '*']) {
-    const again = await app.request('/x', { headers: { 'if-none-match': held } })
-    t.equal(again.status, 304, held)
-    t.equal(again.headers.get('etag'), etag)
-  }
-  const other = await app.request('/x', { headers: { 'if-none-match': '"x"' } })
-  t.equal(other.status, 200)
-})
 
 const preconditions: [string, string, string | null, number][] = [
   ['if-match', '"a"', '"a"', 200],
@@ -430,37 +375,6 @@ t.test('a PUT is held to its preconditions', async (t) => {
   }
 })
 
-// Unknown routes
-
-t.test('an unknown method is 405 with those there are, an unknown path 404', async (t) => {
-  const app = newApp()
-  app.use('*', (_c, next) => next())
-  app.notFound(unknownRoute(app))
-  const inner = new Hono<ServiceEnv>()
-    .get('/:id', (c) => c.notFound())
-    .put('/:id', (c) => c.text(''))
-  app.route('/cases', inner).post('/cases', (c) => c.text(''))
-  const expected: [string, string, number, string | null][] = [
-    ['PATCH', '/cases/1', 405, 'GET, HEAD, PUT'],
-    ['OPTIONS', '/cases/1', 405, 'GET, HEAD, PUT'],
-    ['HEAD', '/cases', 405, 'POST'],
-    ['DELETE', '/cases', 405, 'POST'],
-    ['GET', '/nothing', 404, null],
-    ['GET', '/cases/1', 404, null],
-    ['HEAD', '/cases/1', 404, null],
-    ['GET', '/cases/1/2', 404, null],
-  ]
-  for (const [method, path, status, allow] of expected) {
-    const response = await app.request(path, { method })
-    t.equal(response.status, status, `${method} ${path}`)
-    t.equal(response.headers.get('allow'), allow)
-  }
-  t.match(await (await app.request('/cases', { method: 'PUT' })).json(), {
-    code: 'method_not_allowed',
-    detail: 'There is no PUT /cases. This path supports POST.',
-  })
-})
-
 // Pages
 
 const queryOf = (c: ServiceContext) =>
@@ -480,18 +394,6 @@ t.test('a list', async (t) => {
     const response = await app.request('/list')
     t.equal(await ids(response), 'cdeab')
     t.equal(response.headers.get('link'), null)
-  })
-
-  await t.test('comes in pages whose links keep the other parameters', async (t) => {
-    const first = await app.request('/list?state=A%2CB&limit=2')
-    t.equal(await ids(first), 'cd')
-    t.equal(first.headers.get('x-total-count'), '5')
-    t.match(next(first), /^\/list\?state=A%2CB&limit=2&cursor=[\w-]+$/)
-    const second = await app.request(next(first)!)
-    t.equal(await ids(second), 'ea')
-    const third = await app.request(next(second)!)
-    t.equal(await ids(third), 'b')
-    t.equal(next(third), undefined)
   })
 
   await t.test('goes on after the last item, though items came and went', async (t) => {
@@ -527,11 +429,9 @@ t.test('a list', async (t) => {
 
   const wrong = ['limit=0', 'limit=1001', 'limit=-1', 'limit=1.5', 'limit=x', 'limit=', 'limit=1e2']
   for (const query of [...wrong, 'limit=1&cursor=x', 'limit=1&cursor=', 'cursor=WyJhIiwiYiJd']) {
-    await t.test(`refuses ?${query}`, async (t) => {
-      const response = await app.request(`/list?${query}`)
-      t.equal(response.status, 400)
-      const path = query.includes('cursor') ? 'cursor' : 'limit'
-      t.match(await response.json(), { code: 'bad_request', errors: [{ path }] })
-    })
+    const response = await app.request(`/list?${query}`)
+    t.equal(response.status, 400, query)
+    const path = query.includes('cursor') ? 'cursor' : 'limit'
+    t.match(await response.json(), { code: 'bad_request', errors: [{ path }] })
   }
 })

@@ -191,7 +191,11 @@ t.test('what each step of a run leaves as proof, and what it is worth', async (t
     ['1-silent.log', 'test-log', null],
   ]
   t.strictSame(
-    session.candidates.map((each: Reply['json']) => [each.artifact, each.type, each.why_not === null]),
+    session.candidates.map((each: Reply['json']) => [
+      each.artifact,
+      each.type,
+      each.why_not === null,
+    ]),
     rows.map(([artifact, type, why]) => [artifact, type, why === null]),
     'the other steps leave no proof',
   )

@@ -638,7 +638,10 @@ t.test("a session's artifact is proof, and seals the session", async (t) => {
   t.match(reply.json, { session_id: first.id, type: 'test-log' }, 'that of the artifact')
   t.equal(reply.json.content, await readFile(app.file(id, 'artifacts', '1-test.tap'), 'utf8'))
   t.match(reply.json.content, tap)
-  t.match((await request('GET', first.path)).json, { proof_attached: true, problems: { length: 0 } })
+  t.match((await request('GET', first.path)).json, {
+    proof_attached: true,
+    problems: { length: 0 },
+  })
   t.match(await readFile(app.file(id, 'sessions', '1.md'), 'utf8'), /session_sealed/)
 
   t.equal((await attached({})).json.session_id, null, 'no session waits for proof any more')

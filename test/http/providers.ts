@@ -220,14 +220,17 @@ t.test('at most two run, each as long as its client stays', async (t) => {
   t.strictSame(runsIn(service.stateDir), [])
 })
 
-t.test('what a provider runs may not approve', linuxOnly, async (t) => {
+t.test('what a provider runs may neither approve nor write', linuxOnly, async (t) => {
   const service = await opened(t)
   await trusted(service)
   const { path } = await planned(service, { runbook: step('true') })
   const prompt = `
-    const answer = await fetch('${service.url}${path}/approve', { method: 'POST' })
-    console.log('status ' + answer.status)`
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ title: 'x' })
+    const approved = await fetch('${service.url}${path}/approve', { method: 'POST' })
+    const made = await fetch('${service.url}/cases', { method: 'POST', headers, body })
+    console.log('status ' + approved.status + ' ' + made.status)`
   const { json } = await service.request('POST', '/providers/asks/run', { prompt })
-  t.equal(json.plan, 'status 403')
+  t.equal(json.plan, 'status 403 403')
   t.match(await must(service, 'GET', path), { state: 'plan_ready' })
 })

@@ -151,7 +151,10 @@ async function answered(check: typeof requireOperator, kind = 'work') {
   const app = new Hono<ServiceEnv>()
     .onError(errorHandler((line) => t.fail(line)))
     .post('/', check(needs, 'approve'), (c) => c.text('carried out'))
-  return { answer: await app.request('/', { method: 'POST' }, { incoming: { socket: {} } }), denied }
+  return {
+    answer: await app.request('/', { method: 'POST' }, { incoming: { socket: {} } }),
+    denied,
+  }
 }
 
 t.test('a sender who cannot be told is refused, or while one plans only', linuxOnly, async (t) => {

