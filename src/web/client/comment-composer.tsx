@@ -68,7 +68,8 @@ export function startComposers(): void {
   })
   document.addEventListener('keydown', (event) => {
     const form = (event.target as Element).closest?.<HTMLFormElement>('.comment-composer')
-    if (event.key === 'Escape' && form && !form.hasAttribute('data-dirty')) close(form)
+    // keys.ts has taken the focus from the field already
+    if (event.key === 'Escape' && form && !form.hasAttribute('data-dirty')) close(form, true)
   })
   document.addEventListener('sent', (event) => {
     const { target, detail } = event as CustomEvent<Sent> & { target: HTMLFormElement }
@@ -80,11 +81,10 @@ export function startComposers(): void {
 }
 
 /** In a table the form has a row for itself. */
-function close(form: HTMLFormElement): void {
+function close(form: HTMLFormElement, hadFocus = form.contains(document.activeElement)): void {
   const row = form.closest('tr.comments')
   const before = (row ?? form).previousElementSibling
   const back = row ? before?.querySelector<HTMLElement>('.line-number a') : before
-  const hadFocus = form.contains(document.activeElement)
   ;(row ?? form).remove()
   if (hadFocus && back instanceof HTMLElement) back.focus()
 }
