@@ -9,11 +9,7 @@ import { fileURLToPath } from 'node:url'
  */
 export const PARTS = {
   browser: {
-    both: [
-      'test/browser/approve-held.ts',
-      'test/browser/every-page.ts',
-      'test/browser/whole-flow.ts',
-    ],
+    both: ['test/browser/every-page.ts', 'test/browser/whole-flow.ts'],
     long: ['test/browser/'],
   },
   faults: {

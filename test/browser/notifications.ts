@@ -92,39 +92,3 @@ inBrowser('eight tabs share one stream, and one of them notifies', async (t, vis
     (list) => list.length === 1,
   )
 })
-
-inBrowser(
-  'a notification leads to the page, and says nothing that the page shows',
-  async (t, visitor) => {
-    const service = await serveSample(t)
-    const page = await visitor.open(`${service.url}/docs`)
-    await page.context().addInitScript(recordNotifications)
-    await page.reload()
-    await page.locator('#notify').click()
-    const ref = await planned(service, { runbook: step('sleep 2; true') })
-    await eventually(
-      () => shownIn(page),
-      (list) => list.length === 1,
-    )
-    const [opened] = await Promise.all([
-      page.context().waitForEvent('page'),
-      page.evaluate(() =>
-        (window as unknown as { last: Notification }).last.onclick?.(new Event('click')),
-      ),
-    ])
-    await opened.waitForURL(`${service.url}/case/${ref.case_id}/session/1`)
-    await isLive(opened)
-    await page.close()
-    await opened.bringToFront()
-    await opened.getByRole('button', { name: /^Approve and run/ }).click()
-    await eventually(
-      () => opened.title(),
-      (title) => title.startsWith('▶ 1/1 · '),
-    )
-    await eventually(
-      () => opened.title(),
-      (title) => title.startsWith('● to verify · '),
-    )
-    t.strictSame(await shownIn(opened), [], 'the page itself shows it')
-  },
-)

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { formTag, textOf } from '../fixtures/page-text.ts'
-import { planned, ran, step } from '../fixtures/session-client.ts'
+import { planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
@@ -176,16 +176,6 @@ t.test('the history is the main column', async (t) => {
     t.notMatch(html, 'id="history-4"', 'the change of the state is part of it')
     t.notMatch(html, 'answer-form')
   })
-  await t.test('and what became of a session, by whom and where', async (t) => {
-    const { ref, session } = await ran(app, step('true'))
-    const html = await pageOf(`/case/${ref.case_id}`)
-    const history = textOf(html, 'history')
-    t.match(history, /started session 1 Open → Planning/)
-    t.match(history, `wrote a plan for session 1 ${session.plan_sha256.slice(0, 12)}`)
-    t.match(history, /approved the plan of session 1 by the API [0-9a-f]{12} Planning → Impl/)
-    t.match(history, /ended session 1 Complete Implementing → Verifying/)
-    t.match(textOf(html, 'session-1'), /1\. implementing Complete runbook 1 step/)
-  })
 })
 
 t.test('a long history is folded in the middle, and can be narrowed', async (t) => {
@@ -205,51 +195,12 @@ t.test('a long history is folded in the middle, and can be narrowed', async (t) 
   t.notMatch(textOf(await pageOf(`/case/${id}?history=proof`), 'history'), 'Note 100.')
 })
 
-t.test('a session that the history does not mention is in it', async (t) => {
-  const { ref } = await ran(app, step('true'))
-  const file = app.file(ref.case_id, 'history.md')
-  writeFileSync(file, '# History\n\n- 2020-01-01T00:00:00.000Z · Ada · created\n')
-  const html = await pageOf(`/case/${ref.case_id}`)
-  t.match(textOf(html, 'session-1'), /1\. implementing Complete/)
-})
-
 t.test('a plan that waits comes first', async (t) => {
   const { case_id: id } = await planned(app, { runbook: step('true') })
   const html = await pageOf(`/case/${id}`)
   t.match(textOf(html, 'plan-waits-1'), 'The plan of session 1 needs your approval.')
   t.ok(html.indexOf('id="plan-waits-1"') < html.indexOf('id="state"'))
   t.match(textOf(html, 'session-1'), /1\. implementing Plan ready runbook/)
-})
-
-t.test('a session that failed comes next, with what to do', async (t) => {
-  const { ref, session } = await ran(app, step('exit 3', 'sh run id=sums'))
-  const html = await pageOf(`/case/${ref.case_id}`)
-  t.match(
-    textOf(html, 'failed-session'),
-    /Session 1 failed: step sums exited with 3, expected 0\. .* Plan again starts a new session with this failure in its prompt\. .* Plan again Show the output/,
-  )
-  t.match(html, `href="/case/${ref.case_id}/session/1#output"`)
-  t.match(html, `<input type="hidden" name="again" value="${session.id}"/>`)
-  t.match(textOf(html, 'session-1'), /Failed step sums exited with 3.*planned .*, waited .*, ran /)
-  t.match(await pageOf('/'), /Failed<\/span>[\s\S]*session\/1">session 1: step sums/)
-  await app.request('PUT', `/cases/${ref.case_id}/state`, { state: 'OPEN' })
-  t.notMatch(await pageOf(`/case/${ref.case_id}`), 'failed-session')
-})
-
-t.test('what a session offers is attached with one click', async (t) => {
-  const tap = step("printf 'TAP version 13\\nok 1 - sums\\n1..1\\n'", 'sh run id=test proof=tap')
-  const { ref, session } = await ran(app, tap)
-  const html = await pageOf(`/case/${ref.case_id}`)
-  t.match(textOf(html, 'session-1'), /implementing Complete runbook 1 step 1 test passed/)
-  const artifact = session.candidates[0].artifact as string
-  t.match(textOf(html, 'candidates'), `${artifact} 1 of 1 test passed`)
-  t.match(textOf(html, 'candidates'), `Attach as test-log (${artifact})`)
-  t.match(formTag(html, `attach-${artifact}`), `action="/cases/${ref.case_id}/proof"`)
-  t.match(html, `name="session_id" value="${ref.id}"`)
-  const fields = { artifact, session_id: ref.id, type: 'test-log' }
-  t.equal((await app.request('POST', `/cases/${ref.case_id}/proof`, fields)).status, 201)
-  const after = await pageOf(`/case/${ref.case_id}`)
-  t.match(textOf(after, 'proof'), /test-log not verified Verify test-log session 1 .*ok 1 - sums/)
 })
 
 t.test('problems have a place, a message and what to do', async (t) => {

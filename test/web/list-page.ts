@@ -1,5 +1,4 @@
 import t from 'tap'
-import { ran, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 /** What a page says, row by row: `Waiting for you 2`, `Blocked | A title | Planning`. */
@@ -102,7 +101,8 @@ t.test('a few cases', async (t) => {
     const service = await openTestService(t)
     const { id } = await service.newCase({ title: 'Blocked' })
     await service.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
-    await ran(service, step('true'))
+    const { id: other } = await service.newCase({ title: 'Nearly done' })
+    await service.request('PUT', `/cases/${other}/state`, { state: 'VERIFYING' })
     const html = await get(service, '/')
     t.match(html, /<title>\(2\) Cases/)
     t.match(html, /<strong>2 cases need you<\/strong>/)
@@ -128,6 +128,11 @@ t.test('a few cases', async (t) => {
     { query: 'type=chore', titles: ['Move to Node 22'] },
     { query: 'tag=export&type=bug', titles: ['No key to sign with', 'Exports are slow'] },
     { query: 'outcome=IntendedBehavior', titles: ['Names were cut'] },
+    { query: 'outcome=IntendedBehavior&type=chore', titles: [] },
+    { query: 'needs=blocked&tag=export', titles: ['No key to sign with'] },
+    { query: 'needs=question,blocked', titles: ['No key to sign with'] },
+    { query: 'group=open&tag=export', titles: ['Exports are slow'] },
+    { query: 'state=OPEN&q=slow', titles: ['Exports are slow'] },
     { query: 'q=VAULT', titles: ['No key to sign with'] },
     { query: 'q=vault++key', titles: ['No key to sign with'] },
     { query: 'q=vault+slow', titles: [] },
@@ -252,6 +257,18 @@ t.test('a long list comes in pages', async (t) => {
     t.ok(chipsOf(html).includes('Open 250 → /?group=open&type=bug'))
   })
 
+  t.test('a whole number of pages has no empty one at its end', async (t) => {
+    const one = await get(app, '/?tag=hundred')
+    t.equal(titlesOf(one).length, 100)
+    t.notMatch(one, 'list-pages')
+    const second = await get(app, '/?tag=two-hundred&page=2')
+    t.match(second, '101–200 of 200 · page 2 of 2')
+    t.equal(titlesOf(second).length, 100)
+    t.strictSame(linksOf(second), ['Previous /?tag=two-hundred'])
+    t.match(await get(app, '/?tag=two-hundred&page=3'), 'page 2 of 2')
+    t.equal((await get(app, '/?q=Case+1&tag=rest')).match(/list-pages/g), null)
+  })
+
   t.test('a page behind the last one is the last one', async (t) => {
     t.match(await get(app, '/?page=99'), 'page 3 of 3')
     t.match(await get(app, '/?page=nonsense'), 'page 1 of 3')
@@ -283,7 +300,7 @@ function manyCases(count: number) {
       'state: OPEN',
       'type: bug',
       'outcome:',
-      'tags: []',
+      `tags: [${index < 100 ? 'hundred, ' : ''}${index < 200 ? 'two-hundred' : 'rest'}]`,
       '---',
       '',
     ]

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ran, step } from '../fixtures/session-client.ts'
+import { planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
@@ -34,7 +34,7 @@ t.test('cases by title and id, the last changed first', async (t) => {
 })
 
 t.test('the sessions, proof and files of a case', async (t) => {
-  const { ref } = await ran(app, step('true'))
+  const { ref } = { ref: await planned(app, { runbook: step('true') }) }
   const proof = { type: 'log', content: 'Seen' }
   const { id } = (await app.request('POST', `/cases/${ref.case_id}/proof`, proof)).json
   const found = await links(`/palette/${ref.case_id}`)

@@ -1,6 +1,6 @@
-import { truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { finished, must, planned, step } from '../fixtures/session-client.ts'
+import { must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const ATTACK = '<script>pwned=1</script>'
@@ -19,7 +19,9 @@ const OPENED = {
 t.test('what a browser may do with each kind of page and file', async (t) => {
   const app = await openTestService(t)
   const ref = await planned(app, { runbook: step(`echo '${ATTACK}'`, 'sh run id=say') })
-  await finished(app, ref)
+  await must(app, 'POST', `${ref.path}/abandon`, {})
+  mkdirSync(app.file(ref.case_id, 'artifacts'), { recursive: true })
+  writeFileSync(app.file(ref.case_id, 'artifacts', '1-say.log'), ATTACK)
   const [of, api] = [`/case/${ref.case_id}`, `/cases/${ref.case_id}`]
   await must(app, 'PUT', `${api}/memory/notes.md`, ATTACK)
   const proof = await must(app, 'POST', `${api}/proof`, { type: 'log', content: ATTACK })

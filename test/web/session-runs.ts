@@ -1,0 +1,289 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { formTag, textOf } from '../fixtures/page-text.ts'
+import {
+  finished,
+  must,
+  newSession,
+  planned,
+  type Ref,
+  ran,
+  reaches,
+  says,
+  step,
+  stream,
+} from '../fixtures/session-client.ts'
+import { pageAt, words } from '../fixtures/web-page.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const service = await openTestService(t)
+const page = (path: string) => pageAt(service, path)
+const ofCase = ({ case_id }: Pick<Ref, 'case_id'>) => `/case/${case_id}`
+const ofSession = (ref: Pick<Ref, 'case_id'>, number: number | string = 1) =>
+  `${ofCase(ref)}/session/${number}`
+const ofLog = (ref: Pick<Ref, 'case_id'>, artifact: string, number = 1) =>
+  `${ofSession(ref, number)}/log/${artifact}`
+
+function require(ref: Ref, description: string, type: string) {
+  const item = { description, type, required: true }
+  return must(service, 'POST', `/cases/${ref.case_id}/proof/checklist`, item)
+}
+
+/** The list of what the case needs, and the number of rows that are folded. */
+function offered(html: string) {
+  const list = /<ul class="candidates suggested">(.*?)<\/ul>/s.exec(html)?.[1] ?? ''
+  return {
+    suggested: [...list.matchAll(/<li.*?<\/li>/gs)].map(([item]) => words(item)),
+    folded: Number(/>(?:Other output|Output to attach) ?\((\d+)\)/.exec(html)?.[1] ?? 0),
+    shown: words(html.replace(/<details class="show-more" id="other-output">.*?<\/details>/s, '')),
+  }
+}
+
+t.test('a session that has run, whose tests failed', async (t) => {
+  const tap = "printf 'TAP version 13\\nok 1 - a\\nnot ok 2 - b\\n1..2\\n'"
+  const { ref } = await ran(
+    service,
+    step(
+      `head -c 700000 /dev/zero | tr '\\0' x; printf ' the end\\n'; echo short`,
+      'sh run id=line',
+    ) +
+      step(`for i in $(seq 4000); do printf '\\r%s of 4000' $i; done`, 'sh run id=bar') +
+      step("printf '\\033[31mred\\033[0m <b>\\n'; echo no >&2", 'sh run id=say') +
+      step('echo x; exit 3', 'sh run id=odd continue=true') +
+      step(tap, 'sh run id=test proof=tap'),
+  )
+  const session = ofSession(ref)
+  await require(ref, 'All tests pass', 'test-log')
+  const html = await page(session)
+
+  t.test('says so, with its steps, output and files', async (t) => {
+    t.match(words(html), /Completed, but 1 of 2 tests failed and 1 step failed\./)
+    t.notMatch(html, /Attach and verify/, 'what is attached is read first')
+    t.match(words(html), /4 of 5 done, 1 failed .*say ok .*exit 0 · sh .*odd failed \(continued\)/)
+    t.match(words(html), /1 of 2 failed, 1 passed\./)
+    t.match(html, 'id="L3-say-1" data-line="1"><span class="fg-1">red</span> &lt;b&gt;')
+    t.match(html, /<span class="line error" id="L3-say-2" data-line="2">no\n/, 'standard error')
+    t.match(html, `href="${ofLog(ref, '1-say.log')}"`)
+    t.notMatch(html, /approve-form|stop-form/)
+    t.match(html, '<span class="line" id="L1-line-1" data-line="1">…xxxx', 'what is cut is marked')
+    t.match(html, /x the end\n<\/span><span class="line" id="L1-line-2" data-line="2">short\n/)
+    t.match(html, /<span class="line" id="L2-bar-1" data-line="1">4000 of 4000/)
+    t.match(html, '&quot;isMidLine&quot;:true')
+    const without = await page(`${session}?output=none`)
+    t.notMatch(without, /class="line[" ]/, 'a page that has it asks for no output')
+    t.match(without, /&quot;1-say\.log&quot;,&quot;from&quot;:20,&quot;to&quot;:20,/)
+    const { trail } = service.service.catalog.folder(ref.case_id)!.sessions[0]!
+    t.equal(html.match(/<tr id="trail-\d+"/g)?.length, trail.length, 'all of the trail')
+  })
+
+  t.test('nothing is offered for what it does not meet', async (t) => {
+    for (const shown of [html, await page(ofCase(ref))]) {
+      t.strictSame(offered(shown).suggested, [])
+      t.match(
+        words(shown),
+        /No candidate would meet "All tests pass" \(1-test\.tap: 1 of 2 tests failed\)\. Run the tests/,
+      )
+      t.notMatch(shown, 'id="attach-1-')
+    }
+    t.match(
+      words(await page(ofLog(ref, '1-test.tap'))),
+      /Attach as test-log .* It won't count: 1 of 2 tests failed/,
+    )
+    t.match(words(await page(ofLog(ref, '1-say.log'))), /Attach as log .* meets nothing that is/)
+  })
+
+  t.test('a log longer than a page, line by line', async (t) => {
+    const log = ofLog(ref, '1-line.log')
+    const first = await page(log)
+    t.ok(first.length < 400_000, `${first.length}`)
+    const last = await page(`${log}?page=3`)
+    t.match(last, 'This page begins within line 1.')
+    t.match(last, 'id="L2" data-line="2">short')
+    t.match(await page(`${log}?line=2`), 'id="L2"')
+    for (const name of ['2-say.log', '1-none.log', '..%2f..%2fcase.md', 'x', '%00'])
+      await pageAt(service, ofLog(ref, name), 404)
+  })
+
+  t.test('on another machine it has what the file keeps, and a long trail in pages', async (t) => {
+    const other = await openTestService(t)
+    const text = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8').trimEnd()
+    const [, last, time] = /\n(\d+)\. (\S+) [^\n]*$/.exec(text)!
+    const more = Array.from({ length: 1200 - Number(last) }, (_, at) => {
+      return `${Number(last) + 1 + at}. ${time} step_output bytes=${at}`
+    })
+    mkdirSync(join(other.memory, 'cases', ref.case_id, 'sessions'), { recursive: true })
+    const head = readFileSync(service.file(ref.case_id, 'case.md'))
+    writeFileSync(other.file(ref.case_id, 'case.md'), head)
+    const file = other.file(ref.case_id, 'sessions', '1.md')
+    writeFileSync(file, `${[text, ...more].join('\n')}\n`)
+    await other.restart()
+    const shown = async (query: string) => {
+      const html = await pageAt(other, `${session}${query}`)
+      const rows = [...html.matchAll(/<tr id="trail-(\d+)"/g)].map(([, number]) => Number(number))
+      const links = [...html.matchAll(/\?trail=(\d+)#trail">(\w+)/g)]
+      return [rows[0], rows.at(-1), ...links.map(([, to, name]) => `${name} ${to}`)]
+    }
+    t.strictSame(await shown(''), [1001, 1200, 'Oldest 1'])
+    t.strictSame(await shown('?trail=1'), [1, 500, 'Next 2'])
+    t.strictSame(await shown('?trail=2'), [501, 1000, 'Previous 1', 'Next 3'])
+    t.strictSame(await shown('?trail=99'), [1001, 1200, 'Previous 2'])
+    const html = await pageAt(other, session)
+    t.match(words(html), /full logs are not on this machine .*\$ step /)
+    t.match(words(html), /1-test\.tap .* not on this machine/)
+  })
+
+  t.test('an attached candidate is shown as that', async (t) => {
+    const body = { type: 'test-log', artifact: '1-test.tap', session_id: ref.id }
+    const proof = await must(service, 'POST', `/cases/${ref.case_id}/proof`, body)
+    const attached = await page(session)
+    t.match(words(attached), /1 step failed\. Proof is attached\. This session is sealed/)
+    t.match(words(attached), /1-test\.tap .* ✓ attached as test-log/)
+    t.match(attached, `${ofCase(ref)}/proof/${proof.id}`)
+    t.notMatch(words(attached), /Abandon/)
+    t.match(
+      await page(ofLog(ref, '1-test.tap')),
+      `✓ attached as <a href="${ofCase(ref)}/proof/${proof.id}">test-log</a>`,
+    )
+  })
+})
+
+t.test('one that failed, on the pages of session, case and list', async (t) => {
+  const runbook =
+    step("echo x; printf '<b>\"&\\033]0;x\\007\\342\\200\\256gnp\\n'", 'sh run id=say') +
+    step('echo y; exit 3', 'sh run id=sums proof=log') +
+    step('true', 'sh run id=two')
+  const { ref, session } = await ran(service, runbook)
+  const html = await page(ofSession(ref))
+  t.match(
+    words(html),
+    /Failed: step sums exited with 3, expected 0\. The plan came from runbook\.md: fix that, then plan again/,
+  )
+  t.match(words(html), /sums failed .* exit 3 .* two not run/)
+  t.match(words(html), /Output .* Changed files/, 'first what says why')
+  t.match(words(html), /Planned .*, waited .*, ran /)
+  const log = await page(ofLog(ref, '1-say.log'))
+  t.match(log, '&lt;b&gt;&quot;&amp;[U+202E]gnp', 'what is hostile stays text')
+  const filter = `?filter=${encodeURIComponent('"><b>')}`
+  t.match(await page(`${ofLog(ref, '1-say.log')}${filter}`), 'value="&quot;&gt;&lt;b&gt;"')
+
+  const shown = await page(ofCase(ref))
+  t.match(
+    textOf(shown, 'failed-session'),
+    /Session 1 failed: step sums exited with 3, expected 0\. .* Plan again starts a new session with this failure in its prompt\. .* Plan again Show the output/,
+  )
+  t.match(shown, `href="${ofSession(ref)}#output"`)
+  t.match(shown, `<input type="hidden" name="again" value="${session.id}"/>`)
+  t.match(textOf(shown, 'session-1'), /Failed step sums exited with 3.*planned .*, waited .*, ran /)
+  t.strictSame(offered(shown).suggested, [], 'the log of a failed step is not suggested')
+  t.match(await page('/'), /Failed<\/span>[\s\S]*session\/1">session 1: step sums/)
+
+  const again = async () => /class="plan-again/.test(await page(ofSession(ref)))
+  const state = (state: string) => must(service, 'PUT', `/cases/${ref.case_id}/state`, { state })
+  t.ok(await again())
+  await state('WONT_FIX')
+  t.notOk(await again(), 'in a closed case')
+  await state('OPEN')
+  t.notMatch(await page(ofCase(ref)), 'failed-session')
+  t.ok(await again())
+  await must(service, 'POST', `/cases/${ref.case_id}/sessions`, { again: ref.id })
+  t.notOk(await again(), 'with a newer session')
+})
+
+t.test('one that runs, and is then stopped', async (t) => {
+  const wait =
+    "trap 'exit 7' TERM; echo begun; echo oh >&2; until test -e go; do sleep 0.02; done; echo three"
+  const ref = await planned(service, {
+    runbook:
+      step('true', 'sh run id=first') +
+      step(wait, 'sh run id=wait') +
+      step('true', 'sh run id=last'),
+  })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await says(events, 'oh')
+  const html = await page(ofSession(ref))
+  t.match(words(html), /Running step 2 of 3: wait/)
+  t.match(words(html), /first ok .* wait running .* last will run/)
+  t.match(html, /<time class="clock" datetime="20/)
+  t.match(
+    html,
+    /1-wait\.log&quot;,&quot;from&quot;:0,&quot;to&quot;:9,&quot;stderr&quot;:&quot;6-9&quot;/,
+  )
+  t.match(html, /id="stop-form"[^>]*data-confirm="Stop session 1\?/)
+  t.notMatch(words(html), 'Abandon this session')
+  const log = await page(ofLog(ref, '1-wait.log'))
+  t.match(log, 'Follow it live')
+  t.match(log, /class="line error" id="L2"/)
+  t.match(textOf(await page(ofCase(ref)), 'record-head'), /Running/)
+
+  await must(service, 'POST', `${ref.path}/abandon`, {})
+  t.match(words(await page(ofSession(ref))), /1 of 3 done .*first ok .*wait stopped .*last not run/)
+  t.notMatch(await page(ofLog(ref, '1-wait.log')), 'Follow it live')
+})
+
+t.test('what a case needs comes first, from the best session', async (t) => {
+  const logs = Array.from({ length: 9 }, (_, n) => step(`echo ${n}`, `sh run id=log-${n}`)).join('')
+  const test = step(
+    `printf 'TAP version 13\\nok 1 - a\\nok 2 - b\\n1..2\\n'`,
+    'sh run id=test proof=tap',
+  )
+  const unit = step('echo "Ran 3 tests"', 'sh run id=unit proof=test')
+  const { ref, session } = await ran(service, logs + test + unit)
+  for (const path of [ofSession(ref), ofCase(ref)]) {
+    const { suggested, folded, shown } = offered(await page(path))
+    t.match(suggested, [/At least one verified proof ← , shown by 1-test\.tap/])
+    t.equal(suggested.length, 1)
+    t.equal(folded, 10)
+    t.equal(shown.match(/Attach as/g)?.length, 1)
+  }
+  await require(ref, 'All tests pass', 'test-log')
+  await require(ref, 'Nothing else fails', 'test-log')
+  await require(ref, 'It is fast', 'benchmark')
+  const html = await page(ofCase(ref))
+  t.match(offered(html).suggested, [
+    /All tests pass, Nothing else fails ← , shown by 1-test\.tap 2 of 2 tests passed Look at it/,
+  ])
+  t.match(html, `href="${ofLog(ref, '1-test.tap')}"`)
+  t.match(html, `name="session_id" value="${ref.id}"`)
+  t.match(formTag(html, 'attach-1-test.tap'), `action="/cases/${ref.case_id}/proof"`)
+  const log = await page(ofLog(ref, '1-test.tap'))
+  t.match(words(log), /Attach as test-log \(1-test\.tap\) for All tests pass, Nothing else fails/)
+  t.match(log, `data-then="${ofCase(ref)}/proof/{id}"`)
+  t.match(words(await page(ofLog(ref, '1-unit.log'))), /Attach as test-log/, 'a step of tests')
+
+  const history = textOf(html, 'history')
+  t.match(history, /started session 1 Open → Planning/)
+  t.match(history, `wrote a plan for session 1 ${session.plan_sha256.slice(0, 12)}`)
+  t.match(history, /approved the plan of session 1 by the API [0-9a-f]{12} Planning → Impl/)
+  t.match(history, /ended session 1 Complete Implementing → Verifying/)
+  t.match(textOf(html, 'session-1'), /1\. implementing Complete runbook 11 steps 2 tests passed/)
+  t.match(
+    await page('/'),
+    /id="waiting-count" data-count="\d+" title="\d+ cases need you: a plan, /,
+  )
+
+  const runbook = `/cases/${ref.case_id}/memory/runbook.md`
+  await must(service, 'PUT', runbook, test + step('exit 3', 'sh run id=check'))
+  const second = await newSession(service, ref.case_id)
+  await reaches(service, second, 'plan_ready')
+  await finished(service, second)
+  t.match(offered(await page(ofCase(ref))).suggested, [/2 of 2 tests passed · session 1/])
+  t.match(words(await page(ofLog(ref, '2-test.tap', 2))), "It won't count: session 2 failed")
+
+  const files = (await must(service, 'GET', `/palette/${ref.case_id}`)) as { title: string }[]
+  t.match(
+    files.map(({ title }) => title),
+    ['Session 2: implementing', 'Session 1: implementing', 'case.md', 'history.md'],
+  )
+  const body = { type: 'test-log', artifact: '1-test.tap', session_id: ref.id }
+  await must(service, 'POST', `/cases/${ref.case_id}/proof`, body)
+  const after = await page(ofCase(ref))
+  t.notMatch(offered(after).suggested.join(), '1-test.tap', 'it waits to be verified')
+  t.match(textOf(after, 'proof'), /test-log not verified Verify test-log session 1 .*ok 1 - a/)
+  writeFileSync(
+    service.file(ref.case_id, 'history.md'),
+    '# History\n\n- 2020-01-01T00:00:00.000Z · Ada · created\n',
+  )
+  t.match(textOf(await page(ofCase(ref)), 'session-1'), /1\. implementing Complete/)
+})
