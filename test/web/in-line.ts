@@ -21,7 +21,19 @@ t.test('a session in line is not shown as running', async (t) => {
   const second = await planned(service, { runbook, fields: { title: 'Second' } })
   await must(service, 'POST', `${first.path}/approve`)
   await reaches(service, first, 'executing')
+  const busy = await pageOf(`/case/${second.case_id}/session/1`)
+  t.match(textOf(busy, 'folder-busy'), 'Your approval can wait in line.')
+  t.match(textOf(busy, 'approve'), 'Approve, and wait in line')
+  t.match(busy, /<input type="hidden" name="queue" value="true" data-list="json"/)
+  t.match(busy, /data-live="\/events\?after=now&amp;output=no"/, 'events of all cases')
   await must(service, 'POST', `${second.path}/approve`, { queue: true })
+  const waits = await pageOf(`/case/${second.case_id}/session/1`)
+  t.match(
+    textOf(waits, 'status'),
+    /Waits in line \(next\), after session 1 of “First”\. It starts by itself if nothing has changed .* Take it out of the line/,
+  )
+  t.match(waits, /data-send="DELETE"[^>]*action="[^"]*\/queue"/)
+  t.notMatch(waits, /stop-form/)
   const html = await pageOf(`/case/${second.case_id}`)
   t.match(textOf(html, 'record-head'), /In line/)
   t.notMatch(textOf(html, 'record-head'), /Running/)
@@ -37,8 +49,13 @@ t.test('a session in line is not shown as running', async (t) => {
   const left = await pageOf(`/case/${second.case_id}`)
   t.match(textOf(left, 'history'), /took session 1 out of the line/)
   t.notMatch(left, 'id="in-line"')
+  const again = await pageOf(`/case/${second.case_id}/session/1`)
   t.match(
-    textOf(await pageOf(`/case/${second.case_id}/session/1`), 'folder-busy'),
+    textOf(again, 'status'),
+    /This plan needs your approval again\. Nothing has run\. Taken out of the line\./,
+  )
+  t.match(
+    textOf(again, 'folder-busy'),
     /^Session 1 of First works in this working folder\. .*only if no file and no commit has changed in the folder\. Changes by that session count, too: then it needs your approval again\./,
   )
   writeFileSync(join(service.root, 'go'), '')

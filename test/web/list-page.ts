@@ -102,7 +102,7 @@ t.test('a few cases', async (t) => {
     const { id } = await service.newCase({ title: 'Blocked' })
     await service.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
     const { id: other } = await service.newCase({ title: 'Nearly done' })
-    await service.request('PUT', `/cases/${other}/state`, { state: 'VERIFYING' })
+    await service.request('POST', `/cases/${other}/proof`, { type: 'log', content: 'seen' })
     const html = await get(service, '/')
     t.match(html, /<title>\(2\) Cases/)
     t.match(html, /<strong>2 cases need you<\/strong>/)
@@ -130,7 +130,7 @@ t.test('a few cases', async (t) => {
     { query: 'outcome=IntendedBehavior', titles: ['Names were cut'] },
     { query: 'outcome=IntendedBehavior&type=chore', titles: [] },
     { query: 'needs=blocked&tag=export', titles: ['No key to sign with'] },
-    { query: 'needs=question,blocked', titles: ['No key to sign with'] },
+    { query: 'needs=failed,blocked', titles: ['No key to sign with'] },
     { query: 'group=open&tag=export', titles: ['Exports are slow'] },
     { query: 'state=OPEN&q=slow', titles: ['Exports are slow'] },
     { query: 'q=VAULT', titles: ['No key to sign with'] },

@@ -105,53 +105,36 @@ t.test('a workspace without cases', async (t) => {
 })
 
 t.test('the setup of a workspace that has one', async (t) => {
-  t.test('keeps a checklist that no choice describes', async (t) => {
-    const app = await open(t)
-    await app.request('PUT', '/setup', { provider: 'claude', checklist: ['A picture (image)'] })
+  const app = await open(t)
+  const page = async (setup: object) => {
+    const reply = await app.request('PUT', '/setup', setup)
+    t.equal(reply.status, 200, reply.text)
     await app.request('GET', '/agents/found')
-    const page = await html(app, '/configure')
-    t.match(page, /name="proof" value="own" checked="" data-present=""/)
-    t.match(page, 'A picture (image)')
+    return html(app, '/configure')
+  }
+
+  t.test('keeps a checklist that no choice describes', async (t) => {
+    const shown = await page({ provider: 'claude', checklist: ['A picture (image)'] })
+    t.match(shown, /name="proof" value="own" checked="" data-present=""/)
+    t.match(shown, 'A picture (image)')
   })
 
   for (const provider of ['gemini', 'claude-agent-acp']) {
     t.test(`offers ${provider}, which would not be offered otherwise`, async (t) => {
-      const app = await open(t)
-      await app.request('PUT', '/setup', { provider })
-      await app.request('GET', '/agents/found')
-      const page = await html(app, '/configure')
-      t.match(page, new RegExp(`value="${provider}" checked=""[^>]*data-present=""`))
-      t.notMatch(page, new RegExp(`value="${provider}"[^>]*disabled`))
+      const shown = await page({ provider })
+      t.match(shown, new RegExp(`value="${provider}" checked=""[^>]*data-present=""`))
+      t.notMatch(shown, new RegExp(`value="${provider}"[^>]*disabled`))
     })
   }
 
   t.test('offers to take installed hooks out', async (t) => {
-    const app = await open(t)
-    const reply = await app.request('PUT', '/setup', { provider: 'claude', in_terminal: true })
-    t.equal(reply.status, 200, reply.text)
-    await app.request('GET', '/agents/found')
-    const page = await html(app, '/configure')
-    t.match(page, /type="checkbox" name="remove-hooks" value="claude"/)
-    t.match(page, 'Remove the hooks of Claude Code')
-    t.notMatch(page, 'for everyone')
-    t.equal(page.match(/name="remove-hooks"/g)?.length, 1)
-    t.match(page, /name="where" value="terminal" checked=""/)
+    const shown = await page({ provider: 'claude', in_terminal: true })
+    t.match(shown, /type="checkbox" name="remove-hooks" value="claude"/)
+    t.match(shown, 'Remove the hooks of Claude Code')
+    t.notMatch(shown, 'for everyone')
+    t.equal(shown.match(/name="remove-hooks"/g)?.length, 1)
+    t.match(shown, /name="where" value="terminal" checked=""/)
   })
-})
-
-t.test('no agent is proposed if several are ready', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'casefile-agents-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const environment = foundAgents(folder)
-  writeFileSync(
-    join(folder, 'bin/codex'),
-    '#!/bin/sh\ncase "$*" in *--version*) echo "codex-cli 0.169.0" ;; *) echo "Logged in using ChatGPT" ;; esac\n',
-  )
-  const app = await openTestService(t, { environment })
-  await app.request('GET', '/agents/found')
-  const page = await html(app, '/configure')
-  t.match(page, /value="codex"/)
-  t.notMatch(page, /name="provider"[^>]*checked/)
 })
 
 t.test('a case that has no session', async (t) => {
