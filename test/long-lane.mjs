@@ -111,10 +111,8 @@ export const PARTS = {
     long: ['test/cli/large-proofs.ts'],
   },
   sharing: {
-    both: ['test/sync/simulation.ts'],
     long: [
-      'test/sync/own-repo.ts',
-      'test/sync/random-clones.ts',
+      'test/sync/simulation.ts',
       'test/verify/action.ts',
       'test/verify/formats.ts',
       'test/verify/named-in-commits.ts',

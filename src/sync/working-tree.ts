@@ -129,7 +129,12 @@ export async function recover(git: RecordGit, blobs: Blobs): Promise<boolean> {
 }
 
 function inOrder(changes: readonly TreeChange[]): TreeChange[] {
-  const rank = ({ before, after }: TreeChange) => (before === null ? 0 : after === null ? 2 : 1)
+  const rank = ({ path, before, after }: TreeChange) => {
+    if (after === null) return 3
+    // a new file may need a filter that comes with it
+    if (path.endsWith('.gitattributes')) return 0
+    return before === null ? 1 : 2
+  }
   return [...changes].sort((a, b) => rank(a) - rank(b))
 }
 

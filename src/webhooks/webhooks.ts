@@ -78,6 +78,8 @@ export interface WebhooksDeps {
   clock?: Clock | undefined
   random?: (() => number) | undefined
   sender?: Sender | undefined
+  /** How long running requests may take once the service stops. */
+  graceMs?: number
 }
 
 /** The webhooks while the service runs. */
@@ -105,7 +107,7 @@ const isNotify = ({ notify }: Webhook) => notify !== undefined
 
 /** Must be opened before the first event is appended, as that may trim the log. */
 export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
-  const { eventLog, now, newId, log, clock = systemClock } = deps
+  const { eventLog, now, newId, log, clock = systemClock, graceMs = GRACE_MS } = deps
   const store = createWebhookStore(deps.database)
   const receivers = new Map<string, Receiver>()
   const limits = createRetryLimits(
@@ -333,7 +335,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
       unsubscribe()
       stopTests()
       const registered = registrations.close()
-      await Promise.all([...receivers.values()].map((receiver) => receiver.close(GRACE_MS)))
+      await Promise.all([...receivers.values()].map((receiver) => receiver.close(graceMs)))
       await registered
       await store.flushed().catch(() => {}) // the database logs why
       sender.close()

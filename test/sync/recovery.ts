@@ -1,92 +1,193 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import fs, {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { must } from '../fixtures/session-client.ts'
-import { makeOrigin, openSyncedClone, type SyncedClone } from '../fixtures/synced-clones.ts'
+import { openRecordGit } from '../../src/sync/record-git.ts'
+import { createBlobs } from '../../src/sync/trees.ts'
+import { isInterrupted, recover } from '../../src/sync/working-tree.ts'
+import { git, must } from '../fixtures/session-client.ts'
+import { copiesIn, makeOrigin, openSyncedClone } from '../fixtures/synced-clones.ts'
 
-/** Two clones, of which `b` lacks a commit of `a`: it changes case.md, adds a case, and removes a memory file. */
+/** Two clones, of which `b` lacks a commit of `a`: it changes two files, adds a case, and removes a memory file. */
 async function behind(t: Test) {
   const dir = makeOrigin(t)
   const a = await openSyncedClone(t, { dir, name: 'a' })
   const { id } = await must(a, 'POST', '/cases', { title: 'Title' })
-  await must(a, 'PUT', `/cases/${id}/memory/old.md`, 'old\n')
+  for (const name of ['old', 'kept']) {
+    await must(a, 'PUT', `/cases/${id}/memory/${name}.md`, `${name}\n`)
+  }
   await a.sync()
   const b = await openSyncedClone(t, { dir, name: 'b' })
   await must(a, 'PUT', `/cases/${id}`, { title: 'New' })
+  await must(a, 'PUT', `/cases/${id}/memory/kept.md`, 'changed\n')
   await must(a, 'POST', '/cases', { title: 'Other' })
   a.git('rm', '-q', `cases/${id}/old.md`)
   await a.sync()
-  b.git('fetch', '-q')
-  const to = b.git('rev-parse', 'origin/main').trim()
-  const paths = b.git('diff', '--name-only', 'HEAD', to).trim().split('\n')
-  return { dir, a, b, id, to, paths }
+  return { dir, b, id }
 }
 
-/** What a killed sync leaves while it moves the files. */
-function interrupt({ memory }: SyncedClone, to: string): void {
-  writeFileSync(join(memory, '.git/casefile-sync-target'), `${to}\n`)
-  writeFileSync(join(memory, '.git/index.lock'), 'casefile sync\n')
-  writeFileSync(join(memory, '.git/casefile-sync-1-abc'), '')
-}
+const TARGET = '.git/casefile-sync-target'
+const AWAY = '.casefile-sync-removed.tmp'
+const AWAY_PATH = '.casefile-sync-path.tmp'
 
-function writeFrom(clone: SyncedClone, to: string, path: string): void {
-  mkdirSync(dirname(clone.path(path)), { recursive: true })
-  clone.write(clone.git('show', `${to}:${path}`), path)
-}
+const STEPS = [
+  [fs, 'renameSync'],
+  [fs, 'linkSync'],
+  [fs.promises, 'rename'],
+  [fs.promises, 'rm'],
+] as const
 
-async function isWhole(t: Test, a: SyncedClone, b: SyncedClone) {
-  t.match(await b.sync(), { state: 'in_sync', copies: [] })
-  await a.sync()
-  t.equal(a.tree(), b.tree())
-  const left = readdirSync(join(b.memory, '.git')).filter((name) => /casefile|lock/.test(name))
-  t.strictSame(left, [])
-  t.notOk(existsSync(b.path('.casefile-sync-removed.tmp')))
-}
-
-t.test('killed while it wrote the files', async (t) => {
-  const { a, b, id, to, paths } = await behind(t)
-  interrupt(b, to)
-  for (const path of paths.filter((each) => !each.endsWith('old.md'))) writeFrom(b, to, path)
-  await isWhole(t, a, b)
-  t.equal((await must(b, 'GET', `/cases/${id}`)).title, 'New')
-})
-
-t.test('killed while it wrote the files, and a person saved one since', async (t) => {
-  const { a, b, id, to } = await behind(t)
-  interrupt(b, to)
-  const text = b.read('cases', id, 'case.md')
-  b.write(text.replace('type: bug', 'type: epic'), 'cases', id, 'case.md')
-  await isWhole(t, a, b)
-  t.match(await must(b, 'GET', `/cases/${id}`), { title: 'New', type: 'epic' })
-})
-
-t.test('killed while it removed a file', async (t) => {
-  const { a, b, id, to } = await behind(t)
-  interrupt(b, to)
-  b.write(b.path('cases', id, 'old.md'), '.casefile-sync-path.tmp')
-  renameSync(b.path('cases', id, 'old.md'), b.path('.casefile-sync-removed.tmp'))
-  await isWhole(t, a, b)
-  t.notOk(existsSync(b.path('cases', id, 'old.md')))
-})
-
-t.test('killed after it moved the branch', async (t) => {
-  const { a, b, to, paths } = await behind(t)
-  for (const path of paths) {
-    if (path.endsWith('old.md')) renameSync(b.path(path), join(b.root, 'old.md'))
-    else writeFrom(b, to, path)
+/** Calls `look` before and after each step that gives a file a name or takes it away, until the result is called. */
+function watchSteps(look: () => void): () => void {
+  const undo = STEPS.map(([owner, name]) => {
+    const functions = owner as unknown as Record<string, (...args: unknown[]) => unknown>
+    const original = functions[name]!
+    functions[name] = (...args) => {
+      look()
+      const result = original(...args)
+      if (!(result instanceof Promise)) look()
+      return result instanceof Promise ? result.finally(look) : result
+    }
+    return () => {
+      functions[name] = original
+    }
+  })
+  syncBuiltinESMExports()
+  return () => {
+    for (const each of undo) each()
+    syncBuiltinESMExports()
   }
-  b.git('update-ref', 'HEAD', to)
-  interrupt(b, to)
-  await isWhole(t, a, b)
+}
+
+const HEAD = '.git/refs/heads/main'
+const isObject = (name: string) => /^\.git\/(objects|logs)\b/.test(name)
+
+/** What a kill now would leave: the files by their names, and the commit of the branch. */
+function stateOf(memory: string): string {
+  const names = readdirSync(memory, { recursive: true, encoding: 'utf8' })
+  const files = names.filter((name) => !isObject(name) && existsSync(join(memory, name)))
+  const inodes = files.map((name) => `${name} ${statSync(join(memory, name)).ino}`)
+  return [readFileSync(join(memory, HEAD)), ...inodes].join('\n')
+}
+
+const leftIn = (memory: string) =>
+  readdirSync(join(memory, '.git')).filter((name) => /casefile-sync|lock/.test(name))
+
+async function recovered({ memory }: { memory: string }): Promise<boolean> {
+  const git = await openRecordGit(join(memory, '..'), memory, {})
+  return recover(git, createBlobs(git))
+}
+
+t.test('a sync that is killed at any step is undone, or complete, at the next start', async (t) => {
+  const { dir, b, id } = await behind(t)
+  const before = b.git('rev-parse', 'HEAD').trim()
+  rmSync(join(b.memory, '.git/hooks'), { recursive: true })
+  const kills: { name: string; memory: string; isMoving: boolean; isAway: boolean }[] = []
+  let known = stateOf(b.memory)
+  const stop = watchSteps(() => {
+    const state = stateOf(b.memory)
+    if (state === known) return
+    known = state
+    const name = `killed-${kills.length}`
+    const memory = join(dir, name, 'memory')
+    cpSync(b.memory, memory, { recursive: true, verbatimSymlinks: true })
+    const note = join(memory, AWAY_PATH)
+    if (existsSync(note))
+      writeFileSync(note, readFileSync(note, 'utf8').replace(b.memory, () => memory))
+    const isAway = existsSync(join(memory, AWAY))
+    const isMoving = state.startsWith(before) && existsSync(join(memory, TARGET))
+    kills.push({ name, memory, isMoving, isAway })
+  })
+  t.match(await b.sync(), { state: 'in_sync' })
+  stop()
+  const moving = kills.filter(({ isMoving }) => isMoving)
+  const texts = (name: string) =>
+    moving.map(({ memory }) => {
+      const path = join(memory, 'cases', id, name)
+      return existsSync(path) ? readFileSync(path, 'utf8').trim() : 'gone'
+    })
+  t.strictSame([...new Set(texts('kept.md'))], ['kept', 'changed'], 'between the files too')
+  t.strictSame([...new Set(texts('old.md'))], ['old', 'gone'])
+
+  const first = moving.find(({ memory }) => git(memory, 'status', '--porcelain') !== '')!
+  const away = moving.find(({ isAway }) => isAway)!
+  const last = moving.at(-1)!
+  for (const kill of kills.filter((each) => ![first, away, last].includes(each))) {
+    const { memory } = kill
+    const isSeen = isInterrupted(join(memory, '.git'))
+    t.equal(await recovered(kill), isSeen, 'a start knows that there is something to undo')
+    const isBefore = git(memory, 'rev-parse', 'HEAD').trim() === before
+    if (kills.indexOf(kill) < kills.indexOf(last)) t.ok(isBefore)
+    t.equal(git(memory, 'status', '--porcelain'), '', memory)
+    t.strictSame(leftIn(memory), [])
+    t.notOk(existsSync(join(memory, AWAY)))
+    t.equal(await recovered(kill), false, 'and nothing is left to undo')
+  }
+
+  await t.test('a service puts the files back before it reads them', async (t) => {
+    const log: string[] = []
+    const again = await openSyncedClone(t, { dir, name: first.name, log: (line) => log.push(line) })
+    t.match(log, [/^undid what a sync that was killed had begun$/])
+    t.equal((await must(again, 'GET', `/cases/${id}`)).title, 'Title')
+    t.equal((await must(again, 'GET', '/cases')).length, 1)
+    t.equal(again.git('status', '--porcelain'), '')
+    await again.close()
+  })
+
+  await t.test('what a person saved since stays', async (t) => {
+    const note = join(last.memory, 'cases', id, 'kept.md')
+    t.equal(readFileSync(note, 'utf8'), 'changed\n')
+    writeFileSync(note, 'saved\n')
+    const file = join(last.memory, 'cases', id, 'case.md')
+    writeFileSync(join(last.memory, 'cases', id, 'old.md'), 'written again\n')
+    const again = await openSyncedClone(t, { dir, name: last.name })
+    t.equal(readFileSync(note, 'utf8'), 'saved\n')
+    t.match(readFileSync(file, 'utf8'), /^title: Title$/m)
+    t.match(await again.sync(), { copies: [{ file: `cases/${id}/kept.md` }] })
+    t.match(readFileSync(file, 'utf8'), /^title: New$/m)
+    t.equal(again.read('cases', id, 'old.md'), 'written again\n')
+    await again.close()
+  })
+
+  await t.test(
+    'a file that was being removed, and was made again, is a conflict copy',
+    async (t) => {
+      writeFileSync(join(away.memory, 'cases', id, 'old.md'), 'made again\n')
+      t.ok(await recovered(away))
+      t.equal(readFileSync(join(away.memory, 'cases', id, 'old.md'), 'utf8'), 'made again\n')
+      const [copy] = copiesIn(away)
+      t.equal(readFileSync(join(away.memory, copy!), 'utf8'), 'old\n')
+      t.notOk(existsSync(join(away.memory, AWAY)))
+    },
+  )
 })
 
-t.test('a service that starts after a kill puts the files back before it reads them', async (t) => {
-  const { dir, b, id, to, paths } = await behind(t)
-  await b.close()
-  interrupt(b, to)
-  for (const path of paths.filter((each) => !each.endsWith('old.md'))) writeFrom(b, to, path)
-  const again = await openSyncedClone(t, { dir, name: 'b' })
-  t.equal((await must(again, 'GET', `/cases/${id}`)).title, 'Title')
-  t.equal((await must(again, 'GET', '/cases')).length, 1)
-  t.equal(again.git('status', '--porcelain'), '')
+t.test('a file that is saved while a sync moves or removes it is not lost', async (t) => {
+  const { b, id } = await behind(t)
+  const moments: [name: string, isNow: () => boolean][] = [
+    ['kept.md', () => existsSync(join(b.memory, TARGET))],
+    ['old.md', () => existsSync(b.path(AWAY_PATH)) && !existsSync(b.path(AWAY))],
+  ]
+  const stop = watchSteps(() => {
+    const [name, isNow] = moments[0] ?? []
+    if (name === undefined || !isNow!()) return
+    moments.shift()
+    b.write('saved meanwhile\n', 'cases', id, name)
+  })
+  const result = await b.sync()
+  stop()
+  t.strictSame(moments, [])
+  t.match(result, { state: 'conflicts', copies: [{ file: `cases/${id}/kept.md` }] })
+  for (const name of ['kept.md', 'old.md'])
+    t.equal(b.read('cases', id, name), 'saved meanwhile\n', name)
+  t.equal((await must(b, 'GET', `/cases/${id}`)).title, 'New')
+  t.equal(b.git('status', '--porcelain'), '')
 })

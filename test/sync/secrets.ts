@@ -111,72 +111,87 @@ t.test('keys and tokens are known by their form', async (t) => {
 t.test('a secret stops a sync, until it is gone or said to be none', async (t) => {
   const dir = makeOrigin(t)
   const log: string[] = []
+  process.env.SYNC_TEST_TOKEN = 'aB3-very-secret-value'
+  t.teardown(() => {
+    delete process.env.SYNC_TEST_TOKEN
+  })
   const a = await openSyncedClone(t, { dir, name: 'a', log: (line) => log.push(line) })
   const { id } = await must(a, 'POST', '/cases', { title: 'Leaks' })
   await a.sync()
   const before = a.git('rev-parse', 'HEAD')
-  a.write(`# Notes\n\n${GITHUB}\nkey ${AWS}\n${KEY}\n`, 'cases', id, 'notes.md')
-  a.write(`run with ${GITHUB}\n`, 'cases', id, 'more.md')
-  const cli = commandsOn(t, { root: a.root, env: { CASEFILE_STATE_DIR: a.stateDir } })
-  for (const args of [['sync'], ['sync', '--dry-run'], ['sync', '--json']]) {
-    const { code, stdout, stderr } = await cli.run(...args)
-    t.equal(code, 2, args.join(' '))
-    const said = stdout.replace(/\s+/g, ' ')
+  const found = { state: 'stopped', code: 'secret_found', committed: null }
+
+  await t.test('each place is named, and nothing of the secret', async (t) => {
+    a.write(`# Notes\n\n${GITHUB}\nkey ${AWS}\n${KEY}\n`, 'cases', id, 'notes.md')
+    a.write(`run with ${GITHUB}\ntoken: aB3-very-secret-value\n`, 'cases', id, 'more.md')
+    const result = await a.sync()
+    t.match(result, found)
     for (const where of [
       'more.md:1 contains what looks like a token of GitHub',
+      'more.md:2 contains the value of SYNC_TEST_TOKEN',
       'notes.md:3 contains what looks like a token of GitHub',
       'notes.md:4 contains what looks like an access key of AWS',
       'notes.md:5 contains what looks like a private key',
     ]) {
-      t.match(said, `cases/${id}/${where}`)
+      t.match(result.reason, `cases/${id}/${where}`)
     }
-    for (const secret of [GITHUB, AWS, some(20)]) t.notMatch(stdout + stderr + log, secret)
-  }
-  t.equal(a.git('rev-parse', 'HEAD'), before, 'nothing is committed')
-  t.equal(a.git('status', '--porcelain', '--untracked-files=no'), '')
+    t.match(result.reason, /\)\. Nothing was committed\. Remove it from the file/)
+    t.match(await a.sync({ dry_run: true }), { code: 'secret_found', reason: result.reason })
+    const cli = commandsOn(t, { root: a.root, env: { CASEFILE_STATE_DIR: a.stateDir } })
+    const { code, stdout, stderr } = await cli.run('sync')
+    t.equal(code, 2)
+    t.match(stdout.replace(/\s+/g, ' '), 'notes.md:5 contains what looks like a private key')
+    for (const secret of [GITHUB, AWS, some(20), 'aB3-very'])
+      t.notMatch(stdout + stderr + result.reason + log, secret)
+    t.equal(a.git('rev-parse', 'HEAD'), before, 'nothing is committed')
+    t.equal(a.git('status', '--porcelain', '--untracked-files=no'), '')
+    a.write('# Notes\n', 'cases', id, 'notes.md')
+    a.write(`run with ${GITHUB}\n`, 'cases', id, 'more.md')
+  })
 
-  a.write('# Notes\n', 'cases', id, 'notes.md')
-  const { reason } = await a.sync()
-  const [, code] = /more\.md:1 [^(]*\(([0-9a-f]{12})\)\..* line of \.not-secrets\.$/.exec(reason!)!
-  a.write(`${code} a key of the tests\n`, '.not-secrets')
-  t.match(await a.sync(), { state: 'in_sync' })
-  const b = await openSyncedClone(t, { dir, name: 'b' })
-  b.write(`again ${GITHUB}\n`, 'cases', id, 'other.md')
-  t.match(await b.sync(), { state: 'in_sync' }, 'for everybody')
-})
+  await t.test('what is said to be none may leave, for everybody', async (t) => {
+    const { reason } = await a.sync()
+    const [, code] = /more\.md:1 [^(]*\(([0-9a-f]{12})\)\..* line of \.not-secrets\.$/.exec(
+      reason!,
+    )!
+    a.write(`other ${AWS}\n`, 'cases', id, 'more.md')
+    a.write(`# codes\n${code} a key of the tests\n`, '.not-secrets')
+    t.match((await a.sync()).reason, /more\.md:1 contains what looks like an access key of AWS/)
+    a.write(`run with ${GITHUB}\n`, 'cases', id, 'more.md')
+    t.match(await a.sync(), { state: 'in_sync' })
+    const b = await openSyncedClone(t, { dir, name: 'b' })
+    b.write(`again ${GITHUB}\n`, 'cases', id, 'other.md')
+    t.match(await b.sync(), { state: 'in_sync' })
+    t.match(await a.sync(), { state: 'in_sync' })
+  })
 
-t.test(
-  'a secret is found in a name and in any encoding, and each place is named once',
-  async (t) => {
-    const a = await openSyncedClone(t, { dir: makeOrigin(t), name: 'a' })
-    const { id } = await must(a, 'POST', '/cases', { title: 'Leaks' })
-    await a.sync()
-    const utf16 = Buffer.from(`\uFEFFgrüße\nkey ${GITHUB}\n`, 'utf16le')
-    const contents: [name: string, content: string | Buffer, said: RegExp][] = [
-      [
-        `x-${GITHUB}.md`,
-        'x\n',
-        /the name of \S+\/x-….md contains what looks like a token of GitHub/,
-      ],
-      ['le.md', utf16, /\/le\.md:2 contains/],
-      ['be.md', Buffer.from(utf16).swap16(), /\/be\.md:2 contains/],
-      ['latin.md', Buffer.from(`grüße\n\n${GITHUB}\n`, 'latin1'), /\/latin\.md:3 contains/],
+  await t.test('in a name and in any encoding', async (t) => {
+    const token = of('ghp', `_${some(33)}xyz`)
+    const utf16 = Buffer.from(`\uFEFFgrüße\nkey ${token}\n`, 'utf16le')
+    const contents: [name: string, content: string | Buffer, said: string][] = [
+      [`x-${token}.md`, 'x\n', '/x-….md contains what looks like a token of GitHub'],
+      ['aB3-very-secret-value.md', 'x\n', '].md contains the value of SYNC_TEST_TOKEN'],
+      ['le.md', utf16, '/le.md:2 contains'],
+      ['be.md', Buffer.from(utf16).swap16(), '/be.md:2 contains'],
+      ['latin.md', Buffer.from(`grüße\n\n${token}\n`, 'latin1'), '/latin.md:3 contains'],
     ]
-    for (const [name, content, said] of contents) {
-      const file = a.path('cases', id, name)
-      writeFileSync(file, content)
-      const { code, reason } = await a.sync()
-      t.match({ code, reason }, { code: 'secret_found', reason: said }, name)
-      t.notMatch(reason, GITHUB)
-      rmSync(file)
-    }
+    for (const [name, content] of contents) writeFileSync(a.path('cases', id, name), content)
+    const { reason, ...stopped } = await a.sync()
+    t.match(stopped, found)
+    for (const [name, , said] of contents) t.match(reason, said, name)
+    for (const secret of [token, 'aB3-very']) t.notMatch(reason, secret)
+    for (const [name] of contents) rmSync(a.path('cases', id, name))
     const tokens = Array.from({ length: 27 }, (_, at) =>
       of('ghp', `_${String(at).padStart(2, '0')}${some(34)}`),
     )
     a.write(tokens.join('\n'), 'cases', id, 'many.md')
     t.match((await a.sync()).reason, /many\.md:5 [^;]*\(\w{12}\), and there are 22 more\. /)
-  },
-)
+    for (let at = 0; at < 400; at++) a.write(`${at}\n`, 'cases', id, `many-${at}.md`)
+    a.write(token, 'cases', id, 'many.md')
+    a.write(token, 'cases', id, 'z-last.md')
+    t.match((await a.sync()).reason, /many\.md:1 .*z-last\.md:1 /s, 'among very many files')
+  })
+})
 
 t.test('what others pushed is no finding, what an older commit has is', async (t) => {
   const dir = makeOrigin(t)
