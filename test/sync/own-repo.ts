@@ -153,7 +153,10 @@ t.test('two clones share a record', async (t) => {
   t.equal(a.tree(), b.tree())
   a.write('again\n', 'cases', id, 'a.md')
   const both = await Promise.all([a.sync(), a.sync()])
-  t.match(both, [{ state: 'in_sync', sent: { commits: 1 } }, { state: 'in_sync', committed: null }])
+  t.match(both, [
+    { state: 'in_sync', sent: { commits: 1 } },
+    { state: 'in_sync', committed: null },
+  ])
   const left = readdirSync(join(a.memory, '.git')).filter((name) => /casefile|lock/.test(name))
   t.strictSame(left, [])
 })

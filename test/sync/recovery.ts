@@ -101,7 +101,10 @@ t.test('a sync that is killed at any step is undone, or complete, at the next st
     cpSync(b.memory, memory, { recursive: true, verbatimSymlinks: true })
     const note = join(memory, AWAY_PATH)
     if (existsSync(note))
-      writeFileSync(note, readFileSync(note, 'utf8').replace(b.memory, () => memory))
+      writeFileSync(
+        note,
+        readFileSync(note, 'utf8').replace(b.memory, () => memory),
+      )
     const isAway = existsSync(join(memory, AWAY))
     const isMoving = state.startsWith(before) && existsSync(join(memory, TARGET))
     kills.push({ name, memory, isMoving, isAway })
@@ -173,8 +176,8 @@ t.test('a sync that is killed at any step is undone, or complete, at the next st
 t.test('a file that is saved while a sync moves or removes it is not lost', async (t) => {
   const { b, id } = await behind(t)
   const moments: [name: string, isNow: () => boolean][] = [
-    ['kept.md', () => existsSync(join(b.memory, TARGET))],
     ['old.md', () => existsSync(b.path(AWAY_PATH)) && !existsSync(b.path(AWAY))],
+    ['kept.md', () => existsSync(join(b.memory, TARGET))],
   ]
   const stop = watchSteps(() => {
     const [name, isNow] = moments[0] ?? []

@@ -67,7 +67,10 @@ t.test('the record travels, and code never does', async (t) => {
     a.git('add', 'memory')
     a.git('stash', '-q', '--', 'src', 'staged.js')
     a.git('commit', '-qm', 'by hand')
-    t.match(await a.sync(), { code: 'code_to_push', reason: /A commit with memory\/.*run\.sh would/ })
+    t.match(await a.sync(), {
+      code: 'code_to_push',
+      reason: /A commit with memory\/.*run\.sh would/,
+    })
     push(a)
     t.match(await a.sync(), { state: 'in_sync' })
     writeFileSync(join(a.root, 'src/index.js'), 'two\n')
@@ -128,7 +131,12 @@ t.test('what a person has begun in git is resolved as far as it is the record', 
     t.match(result.reason, `begun to resolve memory/cases/${other}/case.md: finish it`)
     t.match(result.reason, /Still in conflict: src\/index\.js\. Then run: git commit, and sync/)
     const text = b.read('cases', id, 'case.md')
-    for (const line of ['- [ ] By a (log)', '- [ ] By b (log)', 'outcome: WontFix', 'type: feature'])
+    for (const line of [
+      '- [ ] By a (log)',
+      '- [ ] By b (log)',
+      'outcome: WontFix',
+      'type: feature',
+    ])
       t.match(text, `\n${line}\n`)
     t.equal(copiesIn(b).length, 1)
     t.equal(b.read('cases', other, 'case.md'), mine, 'what a person began to resolve stays')
@@ -157,7 +165,12 @@ t.test('what a person has begun in git is resolved as far as it is the record', 
     t.throws(() => b.git('pull', '-q', '--rebase', 'origin', 'main'))
     t.match((await b.sync()).reason, /1 file of the record is resolved.*git rebase --continue/s)
     t.match(b.read('cases', id, 'case.md'), 'outcome: WontFixAgain')
-    t.match(copiesIn(b).map((copy) => b.read(copy)).join(), 'outcome: DuplicateAgain')
+    t.match(
+      copiesIn(b)
+        .map((copy) => b.read(copy))
+        .join(),
+      'outcome: DuplicateAgain',
+    )
     writeFileSync(join(b.root, 'src/index.js'), 'both\n')
     b.git('add', '.')
     t.match((await b.sync()).reason, /is not finished in \S+\. Run: git rebase --continue, and/)

@@ -5,7 +5,16 @@ import t from 'tap'
 import { afterAttempt, RETRY_WAITS_MS } from '../../src/model/delivery.ts'
 import { DEFAULT_EVENTS } from '../../src/model/event-lookup.ts'
 import { isLong } from '../fixtures/full.ts'
-import { eventOf, gate, gates, never, sleep, tick, untilTried, webhookBench } from '../fixtures/webhooks.ts'
+import {
+  eventOf,
+  gate,
+  gates,
+  never,
+  sleep,
+  tick,
+  untilTried,
+  webhookBench,
+} from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000
 const MANY = isLong ? 500 : 40

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { render, shownUrl } from '../../src/webhooks/notification.ts'
+import { expandUrl, notificationOf, render, shownUrl } from '../../src/webhooks/notification.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
-import { git, must, planned, ran, reaches, step } from '../fixtures/session-client.ts'
+import { git, must, planned, reaches, step } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -95,30 +95,76 @@ t.test('what waits is sent once, with title, branch and link, and only if truste
 
 t.test('what no longer waits is not sent, and a missing variable is named', async (t) => {
   const receiver = await openReceiver(t)
-  const app = await openTestService(t, {
-    files: { 'casefile.md': settings(`webhook: $\{NOT_SET_HERE}`, `ntfy: ${receiver.url}/t`) },
-  })
+  const lines = [`webhook: $\{NOT_SET_HERE}`, `ntfy: ${receiver.url}/t`]
+  const app = await openTestService(t, { files: { 'casefile.md': settings(...lines) } })
   await trusted(app)
   receiver.script(500)
-  const { ref } = await ran(app, step('true'))
+  const ref = await planned(app, { runbook: step('true') })
+  await receiver.next()
   await app.service.webhooks.idle()
   const webhooks = await must(app, 'GET', '/webhooks')
-  const failing = webhooks.find(({ notify }: { notify: string }) => notify === 'webhook')
+  const [failing, retried] = ['webhook', 'ntfy'].map((kind) =>
+    webhooks.find(({ notify }: { notify: string }) => notify === kind),
+  )
   const [newest] = await must(app, 'GET', `/webhooks/${failing.id}/deliveries`)
   t.match(newest.attempts, [{ error: 'the variable NOT_SET_HERE is not set' }])
-  t.match(ref, { case_id: String })
+  t.equal(newest.state, 'retrying', 'it may be set later')
+  await must(app, 'POST', `${ref.path}/abandon`)
+  const path = `/webhooks/${retried.id}/deliveries`
+  const [first] = await must(app, 'GET', path)
+  await must(app, 'POST', `${path}/${first.id}/redeliver`)
+  await app.service.webhooks.idle()
+  const [late] = await must(app, 'GET', path)
+  t.match(late, { state: 'dead', attempts: [{ status: 500 }, { error: /no longer waits/ }] })
+  t.equal(receiver.received.length, 1)
 })
 
-t.test('of a URL only the host is shown', async (t) => {
-  t.equal(shownUrl('https://hooks.slack.com/services/T/B/x'), 'https://hooks.slack.com/…')
-  t.equal(shownUrl(`https://ntfy.sh/$\{TOPIC}`), `https://ntfy.sh/$\{TOPIC}`)
-  t.equal(shownUrl(`$\{SLACK}`), `$\{SLACK}`)
+t.test('what each kind of receiver reads', async (t) => {
   const shown = {
-    title: 'A',
-    text: 'b',
-    kind: 'test' as const,
-    branch: null,
+    title: 'A <!here> & b',
+    text: 'c > d',
+    kind: 'failed' as const,
+    branch: 'main',
     link: 'http://127.0.0.1:1/',
   }
   t.strictSame(JSON.parse(render('webhook', shown).body), shown)
+  t.strictSame(render('ntfy', shown), {
+    headers: {
+      title: 'A <!here> & b',
+      priority: 'default',
+      tags: 'x',
+      click: 'http://127.0.0.1:1/',
+      'content-type': 'text/plain; charset=utf-8',
+    },
+    body: 'c > d (branch main)',
+  })
+  const slack = JSON.parse(render('slack', shown).body)
+  const title = 'A &lt;!here&gt; &amp; b'
+  t.equal(slack.text, `${title}: c &gt; d (branch main) http://127.0.0.1:1/`)
+  t.equal(slack.blocks[0].text.text, `*<http://127.0.0.1:1/|${title}>*\nc &gt; d (branch main)`)
+  const kinds = ['plan', 'question', 'failed', 'proof', 'test'] as const
+  const priorities = kinds.map((kind) => render('ntfy', { ...shown, kind }).headers.priority)
+  t.strictSame(priorities, ['high', 'high', 'default', 'default', 'default'])
+  const payload = { case_id: 'a', kind: 'question' as const, session: null }
+  const long = { ...payload, title: `two\n lines \u202e${'x'.repeat(300)}`, text: 'b\tc' }
+  const made = notificationOf(long as never, null, 'http://127.0.0.1:1')
+  t.match(made, { text: 'b c', branch: null, link: 'http://127.0.0.1:1/case/a' })
+  t.match(made.title, /^two lines [^\u202e]+x…$/)
+  t.equal(made.title.length, 200)
+})
+
+t.test('of a URL only the host is shown, and a variable is put in', async (t) => {
+  const shown: [url: string, shown: string][] = [
+    ['https://hooks.slack.com/services/T/B/x', 'https://hooks.slack.com/…'],
+    [`https://ntfy.sh/$\{TOPIC}`, `https://ntfy.sh/$\{TOPIC}`],
+    [`$\{SLACK}`, `$\{SLACK}`],
+    ['https://example.com/', 'https://example.com/'],
+    ['https://ada:pw@example.com/', 'https://…@example.com/…'],
+    ['https://example.com?token=x', 'https://example.com/…'],
+  ]
+  for (const [url, expected] of shown) t.equal(shownUrl(url), expected)
+  const two = `$\{A_HOST}/$\{A_TOPIC}`
+  const environment = { A_HOST: ' http://a ', A_TOPIC: 't' }
+  t.strictSame(expandUrl(two, environment), { ok: true, url: 'http://a/t' })
+  t.strictSame(expandUrl(two, { A_HOST: 'http://a' }), { ok: false, missing: 'A_TOPIC' })
 })

@@ -1,22 +1,14 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { createHmac } from 'node:crypto'
+import { execFileSync } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
 import { EventEmitter, getEventListeners, once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import fc from 'fast-check'
-import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { AppError } from '../../src/model/app-error.ts'
 import { newSecret, signedHeaders } from '../../src/webhooks/message.ts'
 import { createSender, type Post, type SenderOptions } from '../../src/webhooks/sender.ts'
-import { checkTarget, denialReason, type Lookup, parseTarget } from '../../src/webhooks/targets.ts'
-import { anyCharacter } from '../fixtures/any-character.ts'
-import { stolenTime } from '../fixtures/cpu-time.ts'
-import { inLongLane } from '../fixtures/full.ts'
+import { checkTarget, type Lookup, parseTarget } from '../../src/webhooks/targets.ts'
 import { type Behaviour, drip, openReceiver, raw } from '../fixtures/receiver.ts'
 
-const AT = Date.parse('2026-11-20T09:54:00.789Z')
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '0.0.0.0 leads home on Linux' }
 
 /** What nobody has handled, and what node warns of, anywhere below. */
@@ -59,328 +51,6 @@ function resolver(...answers: string[][]): Lookup & { asked: number } {
   lookup.asked = 0
   return lookup
 }
-
-function errorFrom(error: unknown): string {
-  if (!(error instanceof AppError)) throw error
-  return error.errors.map(({ path, message }) => `${error.code} ${path}: ${message}`).join()
-}
-
-/** Begun first, as it takes its 15 s; what comes of it is looked at last. */
-const hanging = await openReceiver(t, { otherwise: () => {} })
-const patient = createSender({ ownPort: () => null, version: '1.2.3' }).send(post(hanging.url))
-
-t.test('signatures', async (t) => {
-  const signed = (secrets: string[], body = Buffer.from('{}')) =>
-    signedHeaders({ id: 'evt_1', type: 'case_updated', body, secrets, at: AT })
-
-  t.test("GitHub's published vector", async (t) => {
-    const headers = signed(["It's a Secret to Everybody"], Buffer.from('Hello, World!'))
-    t.equal(
-      headers['X-Service-Signature'],
-      'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
-    )
-  })
-
-  t.test('of the bytes as they are, whatever else would say the same', async (t) => {
-    for (const body of [
-      '{ "b": 1.0, "a": 1 }',
-      '{"a":1,"a":2}',
-      '{"a":"\\u00e4"}\n',
-      ' {"a":"ä"}',
-    ]) {
-      const bytes = Buffer.from(body)
-      const headers = signed(['a secret'], bytes)
-      const mac = createHmac('sha256', 'a secret').update(bytes).digest('hex')
-      t.equal(headers['X-Service-Signature'], `sha256=${mac}`, body)
-      const key = new Webhook(Buffer.from('a secret'), { format: 'raw' })
-      t.equal(headers['webhook-signature'], key.sign('evt_1', new Date(AT), body))
-    }
-  })
-
-  t.test("Standard Webhooks' published vector", async (t) => {
-    const headers = signedHeaders({
-      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      type: 'ping',
-      at: 1_614_265_330_000,
-
-      body: Buffer.from('{"test": 2432232314}'),
-      secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
-    })
-    t.same(headers, {
-      'X-Service-Event': 'ping',
-      'X-Service-Signature': headers['X-Service-Signature'],
-      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      'webhook-timestamp': '1614265330',
-      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-    })
-  })
-
-  t.test("a receiver with the library's verify takes it", async (t) => {
-    const secrets = [newSecret(), 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa'] // the second without padding
-    for (const secret of secrets) {
-      const signing = { id: 'evt_1', type: 'ping', body: Buffer.from('{"a":"ä"}') }
-      const headers = signedHeaders({ ...signing, secrets: [secret], at: Date.now() })
-      t.same(new Webhook(secret).verify('{"a":"ä"}', headers), { a: 'ä' })
-      t.throws(() => new Webhook(secret).verify('{"a":"ö"}', headers), 'another body')
-      t.throws(() => new Webhook(newSecret()).verify('{"a":"ä"}', headers), 'another secret')
-    }
-  })
-
-  t.test('a new secret has 24 random bytes', async (t) => {
-    const secrets = Array.from({ length: 100 }, newSecret)
-    for (const secret of secrets) t.match(secret, /^whsec_[A-Za-z0-9+/]{32}$/)
-    t.equal(new Set(secrets).size, 100)
-  })
-
-  t.test('after a change of secret both sign, the new one first', async (t) => {
-    const [old, young] = [newSecret(), newSecret()]
-    const signature = (...secrets: string[]) => signed(secrets)['webhook-signature'] ?? ''
-    t.equal(signature(young, old), `${signature(young)} ${signature(old)}`)
-    t.equal(signed([young, old])['X-Service-Signature'], signed([young])['X-Service-Signature'])
-    const at = Date.now()
-    const headers = signedHeaders({
-      id: 'e',
-      type: 'p',
-      body: Buffer.from('1'),
-      secrets: [young, old],
-      at,
-    })
-    for (const secret of [old, young]) t.equal(new Webhook(secret).verify('1', headers), 1)
-    t.throws(() => signed([]), TypeError, 'nothing is sent unsigned')
-  })
-
-  t.test('python3 verifies both for 1,000 random bodies and secrets', async (t) => {
-    const text = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 80 })
-    const key = fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => Buffer.from(bytes))
-    const secret = fc.oneof(
-      text,
-      key.map((bytes) => `whsec_${bytes.toString('base64')}`),
-      text.map((rest) => `whsec_${rest}`),
-      fc.constantFrom('whsec_', 'whsec_=', 'whsec_ab_-', 'ключ', '\u{1f511}', 'whsec_a'),
-    )
-    const given = fc.record({ secret, body: text, at: fc.nat({ max: 2 ** 41 }) })
-    const lines = fc.sample(given, 1000).map(({ secret, body, at }) => {
-      const bytes = Buffer.from(body)
-      const headers = signedHeaders({
-        id: 'evt_1_ab',
-        type: 'x',
-        body: bytes,
-        secrets: [secret],
-        at,
-      })
-      return JSON.stringify({ secret, body: bytes.toString('base64'), headers, at })
-    })
-    const { stdout, stderr } = spawnSync('python3', ['-c', PYTHON], { input: lines.join('\n') })
-    t.equal(stderr.toString(), '')
-    t.same(JSON.parse(stdout.toString()), { verified: 1000, wrong: [] })
-  })
-
-  t.test('openssl gives the same', async (t) => {
-    const [secret, body] = ['ein Schlüssel \u{1f511}', Buffer.from('{"title":"…\u2028"}')]
-    const hmac = (key: Buffer, input: Buffer) => {
-      const args = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key.toString('hex')}`]
-      return execFileSync('openssl', args, { input, encoding: 'utf8' }).trim().split(' ').pop()
-    }
-    t.equal(
-      signed([secret], body)['X-Service-Signature'],
-      `sha256=${hmac(Buffer.from(secret), body)}`,
-    )
-    const content = Buffer.concat([Buffer.from('evt_1.1795168440.'), body])
-    for (const key of [Buffer.from('0123456789abcdefghijklmn'), Buffer.from([0, 255, 128])]) {
-      const headers = signed([`whsec_${key.toString('base64')}`], body)
-      t.equal(headers['webhook-timestamp'], '1795168440')
-      const given = Buffer.from(headers['webhook-signature']?.slice(3) ?? '', 'base64')
-      t.equal(given.toString('hex'), hmac(key, content))
-    }
-  })
-})
-
-const PYTHON = `
-import base64, binascii, hashlib, hmac, json, sys
-
-def key_of(secret):
-    if secret.startswith('whsec_'):
-        text = secret[6:]
-        try:
-            key = base64.b64decode(text + '=' * (-len(text) % 4), validate=True)
-            if key: return key
-        except (binascii.Error, ValueError):
-            pass
-    return secret.encode()
-
-verified, wrong = 0, []
-for line in sys.stdin.buffer:
-    case = json.loads(line)
-    body, secret, headers = base64.b64decode(case['body']), case['secret'], case['headers']
-    plain = 'sha256=' + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-    stamp = str(case['at'] // 1000)
-    content = b'evt_1_ab.' + stamp.encode() + b'.' + body
-    standard = 'v1,' + base64.b64encode(hmac.new(key_of(secret), content, hashlib.sha256).digest()).decode()
-    if (plain, standard, stamp) == (headers['X-Service-Signature'], headers['webhook-signature'], headers['webhook-timestamp']):
-        verified += 1
-    else:
-        wrong.append(case)
-print(json.dumps({'verified': verified, 'wrong': wrong}))
-`
-
-t.test('targets', async (t) => {
-  t.test('a URL that could never be reached is refused', async (t) => {
-    const cases: [string, RegExp][] = [
-      ['', /absolute http or https URL/],
-      ['/hook', /absolute http or https URL/],
-      ['example.com/hook', /absolute http or https URL/],
-      ['http:example.com', /absolute http or https URL/],
-      ['http:///example.com', /absolute http or https URL/],
-      ['http://exa mple.com/', /absolute http or https URL/],
-      [' http://example.com/', /absolute http or https URL/],
-      ['http://example.com/\n', /absolute http or https URL/],
-      ['http:\\\\example.com\\hook', /absolute http or https URL/],
-      ['http://example.com:65536/', /absolute http or https URL/],
-      ['http://[fe80::1%25eth0]/', /absolute http or https URL/],
-      ['data:text/plain,hi', /absolute http or https URL/],
-      ['file:///etc/passwd', /absolute http or https URL/],
-      ['ftp://example.com/', /absolute http or https URL/],
-      ['javascript:alert(1)', /absolute http or https URL/],
-      ['http://user:hunter2@example.com/', /without a user name or password/],
-      ['http://user@example.com/', /without a user name or password/],
-      ['http://@example.com/', /without a user name or password/],
-      ['https://example.com/#part', /without a fragment/],
-      ['https://example.com/#', /without a fragment/],
-      [`https://example.com/${'a'.repeat(1981)}`, /at most 2000 characters; got 2001/],
-      [`https://example.com/${'ä'.repeat(400)}`, /at most 2000 characters; got 2420/],
-      ...[0, 1, 9, 22, 25, 6000, 6667, 10080].map((port): [string, RegExp] => [
-        `http://127.0.0.1:${port}/`,
-        new RegExp(`block port ${port}`),
-      ]),
-    ]
-    for (const [text, message] of cases) {
-      const shown = JSON.stringify(text.slice(0, 50))
-      try {
-        parseTarget(text)
-        t.fail(shown)
-      } catch (error) {
-        t.match(errorFrom(error), /^bad_request url: expected /, shown)
-        t.match(errorFrom(error), message, shown)
-        t.notMatch((error as AppError).message, /hunter2/, 'and says no password')
-      }
-    }
-  })
-
-  t.test("node's own fetch refuses each port that we refuse", async (t) => {
-    const urls = Array.from({ length: 65_535 }, (_, at) => `http://127.0.0.1:${at + 1}/`)
-    const refused = urls.filter((url) => {
-      try {
-        return parseTarget(url) === null
-      } catch (error) {
-        return errorFrom(error) !== ''
-      }
-    })
-    t.equal(refused.length, 82)
-    for (const url of refused) {
-      const error = await fetch(url).catch((error) => error)
-      t.equal(error.cause?.message, 'bad port', url)
-    }
-  })
-
-  t.test('others are taken as they are', async (t) => {
-    const texts = [
-      'http://127.0.0.1:7000/hook',
-      'HTTP://localhost:3000',
-      'https://example.com',
-      'http://[::1]:8080/',
-      'https://hooks.example.com/services/a@b/c?token=x@y%20z',
-      'http://receiver/',
-      'http://2130706433:7000/',
-    ]
-    for (const text of texts) t.equal(parseTarget(text).href, new URL(text).href, text)
-  })
-
-  t.test('addresses', async (t) => {
-    const denied: [string, RegExp][] = [
-      ['0.0.0.0', /unspecified/],
-      ['0.1.2.3', /unspecified/],
-      ['::', /unspecified/],
-      ['169.254.169.254', /link-local/],
-      ['fe80::1', /link-local/],
-      ['fe80::1%eth0', /link-local/],
-      ['febf::1', /link-local/],
-      ['224.0.0.1', /multicast/],
-      ['239.255.255.250', /multicast/],
-      ['ff02::1', /multicast/],
-      ['255.255.255.255', /broadcast/],
-      ['240.0.0.1', /reserved/],
-      ['::ffff:169.254.169.254', /link-local/],
-      ['::ffff:a9fe:a9fe', /link-local/],
-      ['::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
-      ['64:ff9b::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
-      ['64:ff9b:1::a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
-      ['::ffff:0:a9fe:a9fe', /contains 169.254.169.254, which is a link-local/],
-      ['2002:a9fe:a9fe::1', /contains 169.254.169.254, which is a link-local/],
-      ['2002::1', /contains 0.0.0.0, which is an unspecified/],
-    ]
-    for (const [address, why] of denied)
-      t.match(denialReason(address, 80, 7878) ?? '', why, address)
-    const home = ['127.0.0.1', '127.255.0.1', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1']
-    for (const address of home) {
-      t.match(denialReason(address, 7878, 7878) ?? '', /this service itself/, address)
-      t.equal(denialReason(address, 7000, 7878), null, address)
-      t.equal(denialReason(address, 7878, null), null, address)
-    }
-    const allowed = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', '198.18.0.1', '8.8.8.8']
-    for (const address of [...allowed, 'fd00::1', '2606:4700::1', '::ffff:10.0.0.1']) {
-      t.equal(denialReason(address, 7878, 7878), null, address)
-    }
-  })
-
-  t.test('a target that leads where nothing may be sent is refused', async (t) => {
-    const receiver = await openReceiver(t)
-    const { port } = receiver
-    const cases: [string, RegExp, Lookup?][] = [
-      [`http://127.0.0.1:${port}/`, /127\.0\.0\.1, which is this service itself/],
-      [`http://2130706433:${port}/`, /this service itself/],
-      [`http://0x7f.1:${port}/`, /this service itself/],
-      [`http://[::ffff:127.0.0.1]:${port}/`, /this service itself/],
-      [`http://localhost:${port}/`, /this service itself/],
-      [`http://localhost.:${port}/`, /this service itself/, resolver(['::1', '127.0.0.1'])],
-      ['http://169.254.169.254/latest/', /169\.254\.169\.254, which is a link-local/],
-      ['http://2852039166/', /link-local/],
-      ['http://0xa9fea9fe/', /link-local/],
-      ['http://0251.0376.0251.0376/', /link-local/],
-      ['http://169.254.43518/', /link-local/],
-      ['http://[::ffff:169.254.169.254]/', /link-local/],
-      ['http://[64:ff9b::169.254.169.254]/', /link-local/],
-      [`http://0.0.0.0:${port}/`, /unspecified/],
-      [`http://0:${port}/`, /unspecified/],
-      [`http://[::]:${port}/`, /unspecified/],
-      ['http://metadata.example/', /link-local/, resolver(['169.254.169.254'])],
-      ['http://two.example/', /link-local/, resolver(['10.0.0.1', 'fe80::1'])],
-      [`http://zero.example:${port}/`, /unspecified/, resolver(['0.0.0.0'])],
-    ]
-    for (const [text, message, lookup] of cases) {
-      const options = { ownPort: port, ...(lookup ? { lookup } : {}) }
-      const refusal = await checkTarget(parseTarget(text), options).then(
-        () => 'accepted',
-        (error) => errorFrom(error),
-      )
-      t.match(refusal, /^bad_request url: expected another host/, text)
-      t.match(refusal, message, text)
-    }
-    t.equal(receiver.connections, 0, 'and nothing was sent')
-  })
-
-  t.test('a target that leads elsewhere is accepted, and one that leads nowhere yet', async (t) => {
-    const lookup = resolver(['10.0.0.1', 'fd00::1'], [])
-    await checkTarget(parseTarget('http://known.example/'), { ownPort: 80, lookup })
-    await checkTarget(parseTarget('http://unknown.example/'), { ownPort: 80, lookup })
-    await checkTarget(parseTarget('http://127.0.0.1:7000/'), { ownPort: 7878, lookup })
-    t.equal(lookup.asked, 2, 'an address is not looked up')
-    const broken: Lookup = () => Promise.reject(new TypeError('a mistake of ours'))
-    await t.rejects(
-      checkTarget(parseTarget('http://a/'), { ownPort: 80, lookup: broken }),
-      TypeError,
-    )
-  })
-})
 
 t.test('one request', async (t) => {
   t.test('brings the bytes and the headers', async (t) => {
@@ -497,71 +167,66 @@ t.test('a receiver that takes its time', async (t) => {
     ]
     for (const [what, behaviour] of slow) {
       receiver.script(behaviour)
-      const { ms, ...attempt } = await sender.send(post(receiver.url))
-      t.match(
-        attempt,
-        { status: null, error: 'no answer within 0.3 s', retry_after_ms: null },
-        what,
-      )
-      t.ok(ms >= 295 && ms < 3000, `${what}: ${ms} ms`)
+      const error = 'no answer within 0.3 s'
+      const attempt = await sender.send(post(receiver.url))
+      t.match(attempt, { status: null, error, retry_after_ms: null, ms: Number }, what)
       await receiver.quiet()
     }
+    const lookup = () => new Promise<never>(() => {})
+    const unknown = openSender(t, { timeoutMs: 50, lookup }).send(post('http://slow.example/'))
+    t.match(await unknown, { status: null, error: 'no answer within 0.05 s' }, 'a name too')
   })
 
-  t.test('a name that is never found out', async (t) => {
-    const sender = openSender(t, { timeoutMs: 100, lookup: () => new Promise(() => {}) })
-    const attempt = await sender.send(post('http://slow.example/'))
-    t.match(attempt, { status: null, error: 'no answer within 0.1 s' })
+  t.test('without another limit it ends after 15 s', async (t) => {
+    const receiver = await openReceiver(t, { otherwise: () => {} })
+    const { setTimeout: real } = globalThis
+    const waits: unknown[] = []
+    globalThis.setTimeout = ((call: () => void, ms: number) => {
+      waits.push(ms)
+      return real(call, ms / 100)
+    }) as typeof real
+    t.teardown(() => {
+      globalThis.setTimeout = real
+    })
+    const sender = createSender({ ownPort: () => null, version: '1.2.3' })
+    const attempt = await sender.send(post(receiver.url))
+    t.match(attempt, { status: null, error: 'no answer within 15 s' })
+    t.ok(waits.includes(15_000))
+    await receiver.quiet()
   })
 
   t.test('a body by drips: the headers decide, and the connection ends soon', async (t) => {
-    const [receiver, sender] = [await openReceiver(t), openSender(t)]
-    for (const [status, error] of [[200, null] as const, [500, /^answered 500/] as const]) {
+    const [receiver, sender] = [await openReceiver(t), openSender(t, { timeoutMs: 60_000 })]
+    const cases = [[200, null] as const, [500, /^answered 500/] as const]
+    for (const [status] of cases)
       receiver.script(drip(`HTTP/1.1 ${status} X\r\ncontent-length: 99999\r\n\r\n`, 20))
-      const began = performance.now()
-      t.match(await sender.send(post(receiver.url)), { status, error })
-      const ms = performance.now() - began
-      t.ok(ms >= 900 && ms < 5000, `${ms} ms`)
-      await receiver.quiet()
-    }
-  })
-
-  t.test('a body by drips does not outlast the time for all of it', async (t) => {
-    const [receiver, sender] = [await openReceiver(t), openSender(t, { timeoutMs: 500 })]
-    receiver.script(drip('HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n', 20))
-    const stolen = stolenTime(t)
-    const began = performance.now()
-    t.match(await sender.send(post(receiver.url)), { status: 200, error: null })
-    const ms = performance.now() - began
-    t.ok(ms < 1000 + stolen(), `${ms} ms`)
+    const sends = [sender.send(post(receiver.url)), sender.send(post(receiver.url))]
+    const came = (await Promise.all(sends)).sort((a, b) => a.status! - b.status!)
+    for (const [at, [status, error]] of cases.entries()) t.match(came[at], { status, error })
     await receiver.quiet()
   })
 
   t.test('a body of 100 MB is not read', async (t) => {
     const [receiver, sender] = [await openReceiver(t), openSender(t)]
     const chunk = Buffer.alloc(256 * 1024, 'a')
-    for (const status of [200, 500]) {
-      let left = 0
-      receiver.script((response) => {
-        response.writeHead(status, { 'content-length': 400 * chunk.length })
-        const more = () => {
-          while (!response.destroyed && left < 400) {
-            left += 1
-            if (!response.write(chunk)) return void response.once('drain', more)
-          }
+    let left = 0
+    receiver.script((response) => {
+      response.writeHead(500, { 'content-length': 400 * chunk.length })
+      const more = () => {
+        while (!response.destroyed && left < 400) {
+          left += 1
+          if (!response.write(chunk)) return void response.once('drain', more)
         }
-        more()
-      })
-      const before = process.memoryUsage().arrayBuffers
-      SOCKETS.length = 0
-      t.match(await sender.send(post(receiver.url)), { status })
-      t.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024, 'memory is flat')
-      await receiver.quiet()
-      t.ok(left < 200, `${left} of 400 parts left the receiver`)
-      const read = SOCKETS.map(({ bytesRead }) => bytesRead)
-      t.equal(read.length, 1)
-      t.ok(read[0]! <= 2 * 64 * 1024 + 1024, `read ${read}: 64 KiB, and what one call brings`)
-    }
+      }
+      more()
+    })
+    SOCKETS.length = 0
+    t.match(await sender.send(post(receiver.url)), { status: 500 })
+    await receiver.quiet()
+    t.ok(left < 200, `${left} of 400 parts left the receiver`)
+    const read = SOCKETS.map(({ bytesRead }) => bytesRead)
+    t.equal(read.length, 1)
+    t.ok(read[0]! <= 2 * 64 * 1024 + 1024, `read ${read}: 64 KiB, and what one call brings`)
   })
 })
 
@@ -663,12 +328,9 @@ t.test('an answer before the request was read to its end', async (t) => {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  const body = Buffer.alloc(30_000_000)
-  const began = performance.now()
+  const body = Buffer.alloc(10_000_000)
   const attempt = await openSender(t).send(post(`http://127.0.0.1:${port}/`, { body }))
   t.match(attempt, { status: 413, error: 'answered 413' })
-  const ms = performance.now() - began
-  t.ok(ms < 10_000, `${ms} ms: nobody waits for the rest`)
 })
 
 t.test('failures before anything is sent', async (t) => {
@@ -732,22 +394,22 @@ t.test('a name that leads elsewhere after the check', linuxOnly, async (t) => {
   const receiver = await openReceiver(t)
   const url = `http://changing.example:${receiver.port}/`
 
-  t.test('20 of 20 connections go to the address that was checked', async (t) => {
-    for (let count = 1; count <= 20; count++) {
+  t.test('connections go to the address that was checked', async (t) => {
+    for (let count = 1; count <= 2; count++) {
       const lookup = resolver(['127.0.0.1'], ['0.0.0.0'])
       const sender = openSender(t, { lookup })
       t.match(await sender.send(post(url)), { status: 200, error: null })
       t.equal(lookup.asked, 1, 'the name is looked up once')
       sender.close()
     }
-    t.equal(receiver.connections, 20)
+    t.equal(receiver.connections, 2)
   })
 
   t.test('each new connection is checked', async (t) => {
     const lookup = resolver(['127.0.0.1'], ['0.0.0.0'])
     await checkTarget(parseTarget(url), { ownPort: 7878, lookup })
     t.match(await openSender(t, { lookup }).send(post(url)), { status: null, error: /unspecified/ })
-    t.equal(receiver.connections, 20)
+    t.equal(receiver.connections, 2)
   })
 })
 
@@ -755,7 +417,7 @@ t.test('connections are kept', async (t) => {
   t.test('for successive requests, after any answer', async (t) => {
     const [receiver, sender] = [await openReceiver(t), openSender(t)]
     receiver.script(200, 500, (response) => response.end('a'.repeat(20_000)), 302)
-    for (let count = 1; count <= 20; count++) await sender.send(post(receiver.url))
+    for (let count = 1; count <= 6; count++) await sender.send(post(receiver.url))
     t.equal(new Set(receiver.received.map(({ remotePort }) => remotePort)).size, 1)
     sender.close()
     await receiver.quiet()
@@ -802,18 +464,6 @@ t.test('connections are kept', async (t) => {
       error: /closed before an answer/,
     })
     t.equal(receiver.received.length, 5)
-  })
-
-  t.test('the second try has no time of its own', async (t) => {
-    const [receiver, sender] = [await openReceiver(t), openSender(t, { timeoutMs: 1000 })]
-    const late: Behaviour = ({ socket }) => void setTimeout(() => socket?.destroy(), 900)
-    receiver.script(200, late, () => {})
-    await sender.send(post(receiver.url))
-    const stolen = stolenTime(t)
-    const { ms, error } = await sender.send(post(receiver.url))
-    t.equal(error, 'no answer within 1 s')
-    t.ok(ms < 1800 + stolen(), `${ms} ms`)
-    await receiver.quiet()
   })
 
   t.test('what comes unasked is no answer to the next request', async (t) => {
@@ -942,13 +592,6 @@ t.test('over TLS', async (t) => {
     t.equal(second?.remotePort, stale?.remotePort)
     t.not(stale?.remotePort, fresh?.remotePort)
   })
-})
-
-t.test('without another limit an attempt ends after 15 s', inLongLane, async (t) => {
-  const { ms, ...attempt } = await patient
-  t.match(attempt, { status: null, error: 'no answer within 15 s' })
-  t.ok(ms >= 14_995 && ms <= 15_500, `${ms} ms`)
-  await hanging.quiet()
 })
 
 t.test('node had nothing to warn of', async (t) => {
