@@ -160,6 +160,7 @@ async function open(
     rowFromLastRun: stored.rowFromLastRun,
     now,
     log,
+    lateSaveMs: limits.lateSave,
     lastGood: stored,
     gitTimeoutMs: options.gitTimeoutMs,
     history,

@@ -48,9 +48,8 @@ export const PARTS = {
       'test/events/editors.ts',
       'test/events/old-buffers.ts',
       'test/workspace/files.ts',
-      'test/workspace/plan-folders.ts',
     ],
-    long: ['test/check/two-clones.ts'],
+    long: ['test/check/two-clones.ts', 'test/workspace/permissions.ts'],
   },
   // measures time, and so runs with no other beside it
   timed: { jobs: 1, long: ['test/timed/'] },
@@ -96,8 +95,6 @@ export const PARTS = {
       'test/webhooks/delivery.ts',
       'test/webhooks/signatures.ts',
       'test/webhooks/troubles.ts',
-      'test/workspace/case-rows.ts',
-      'test/workspace/store.ts',
     ],
   },
   commands: {

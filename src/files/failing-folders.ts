@@ -33,16 +33,17 @@ export async function confirmChange(folder: string, sync: () => Promise<void>): 
 /** Tries those below `root` again, and returns where writing still fails, with the error code. */
 export async function failingFolders(root: string): Promise<[folder: string, code: string][]> {
   for (const folder of [...failing.keys()].filter((each) => isWithin(root, each))) {
-    failing.delete(folder)
-    await tryWrite(folder)
+    const found = await tryWrite(folder)
+    failing.delete(folder) // not before, as another check may run meanwhile
+    if (found) noteFailing(...found)
   }
   return [...failing].filter(([folder]) => isWithin(root, folder))
 }
 
 const PROBE_BYTES = 4096
 
-/** Writes and syncs a file, also for the changes that were not confirmed. */
-async function tryWrite(folder: string): Promise<void> {
+/** Writes and syncs a file, also for the changes that were not confirmed. Returns where that fails; else null. */
+async function tryWrite(folder: string): Promise<[folder: string, error: unknown] | null> {
   try {
     const pinned = pinFolder(folder)
     try {
@@ -53,12 +54,13 @@ async function tryWrite(folder: string): Promise<void> {
     } finally {
       pinned.close()
     }
+    return null
   } catch (error) {
     if (codeOf(error) === '') throw error
     // it was removed, or could not be made
     if (hasCode(error, 'ENOENT', 'ENOTDIR') && folder !== dirname(folder)) {
       return tryWrite(dirname(folder))
     }
-    noteFailing(folder, error)
+    return [folder, error]
   }
 }

@@ -18,6 +18,8 @@ export interface TimeLimits {
   similarCases: number
   /** Between a person's save of a file and a write of the service to its case: they may save again. */
   handEdit: number
+  /** For an editor to begin a save into a file that a write has just replaced. */
+  lateSave: number
   /** For the decision on a plan, where the agent's terminal takes no key while its hook waits. */
   planHold: number
   /** For the person to resume a conversation with an agent in a terminal, before its session ends. */
@@ -46,6 +48,7 @@ export const TIME_LIMITS: TimeLimits = {
   recordEnd: 25_000,
   similarCases: 20_000,
   handEdit: 2_000,
+  lateSave: 250,
   planHold: 60_000,
   resume: 120_000,
   initialize: 30_000,

@@ -40,6 +40,8 @@ export interface WorkspaceDeps
   state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
+  /** How long an editor may take to begin a save into a file that was replaced. */
+  lateSaveMs: number
   now(): string
   log(line: string): void
 }
@@ -99,6 +101,7 @@ export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
       if (!(await git.waitUntilIdle(10_000))) throw new Error('git is changing the files')
     },
     onMerged: (id) => queue.add(id, 0),
+    recheckMs: deps.lateSaveMs,
   })
   const store = createStore({
     ...shared,

@@ -52,26 +52,63 @@ function fingerprint(folder: string): string[] {
 }
 
 t.test('the diff is what changed in the folder', async (t) => {
-  const cases: [string, (repo: string) => void, string[]][] = [
-    ['nothing', () => {}, []],
-    ['an untracked file', (repo) => write(repo, { new: 'a\nb\n' }), ['added new +2 -0']],
-    ['a modified file', (repo) => write(repo, { a: '1\nx\n3\n' }), ['modified a +1 -1']],
-    ['a deleted file', (repo) => fs.rmSync(join(repo, 'a')), ['deleted a +0 -3']],
+  /** What is done to the folder, and how it is told. */
+  type Deed = [deed: (repo: string) => void, told: string[]]
+  const inFiles: Deed[] = [
+    [(repo) => write(repo, { new: 'a\nb\n' }), ['added new +2 -0']],
+    [(repo) => write(repo, { a: '1\nx\n3\n' }), ['modified a +1 -1']],
+    [(repo) => fs.rmSync(join(repo, 'gone')), ['deleted gone +0 -3']],
     [
-      'a renamed file',
-      (repo) => fs.renameSync(join(repo, 'long'), join(repo, 'other')),
-      ['renamed long → other +0 -0'],
+      (repo) => fs.renameSync(join(repo, 'long'), join(repo, 'ä\n\t"')),
+      ['renamed long → ä\n\t" +0 -0'],
     ],
     [
-      'a file that moved and changed',
       (repo) => {
-        git(repo, 'mv', 'long', 'd/moved')
+        git(repo, 'mv', 'longer', 'd/moved')
         fs.appendFileSync(join(repo, 'd/moved'), 'more\n')
       },
-      ['renamed long → d/moved +1 -0'],
+      ['renamed longer → d/moved +1 -0'],
+    ],
+    [(repo) => write(repo, { bin: Buffer.from([0, 1, 2]) }), ['added bin binary']],
+    [(repo) => write(repo, { 'x.log': 'x\n', 'out/x': 'x\n' }), []],
+    [(repo) => write(repo, { 'kept.log': 'changed\n' }), ['modified kept.log +1 -1']],
+    [
+      (repo) => write(repo, { 'a b': '1\n', 'ü 漢': '1\n', '-x': '', '*': '', 'b\\s': '' }),
+      [
+        'added a b +1 -0',
+        'added ü 漢 +1 -0',
+        'added -x +0 -0',
+        'added * +0 -0',
+        'added b\\s +0 -0',
+      ],
     ],
     [
-      'a staged file',
+      (repo) => {
+        fs.renameSync(join(repo, 'f'), join(repo, '../elsewhere'))
+        fs.symlinkSync('../elsewhere', join(repo, 'f'))
+      },
+      ['added f +1 -0', 'deleted f/b +0 -1'],
+    ],
+    [(repo) => fs.chmodSync(join(repo, 'mode'), 0o755), ['modified mode +0 -0']],
+    [
+      (repo) => {
+        const { atime, mtime } = fs.statSync(join(repo, 'forged'))
+        write(repo, { forged: '1\n2\n4\n' })
+        fs.utimesSync(join(repo, 'forged'), atime, mtime)
+      },
+      ['modified forged +1 -1'],
+    ],
+    [
+      (repo) => {
+        git(repo, 'update-index', '--assume-unchanged', 'flagged')
+        git(repo, 'update-index', '--skip-worktree', 'd/b')
+        write(repo, { flagged: 'x\n', 'd/b': 'x\ny\n' })
+      },
+      ['modified flagged +1 -3', 'modified d/b +2 -1'],
+    ],
+  ]
+  const inGit: Deed[] = [
+    [
       (repo) => {
         write(repo, { staged: 'x\n' })
         git(repo, 'add', 'staged')
@@ -79,83 +116,16 @@ t.test('the diff is what changed in the folder', async (t) => {
       ['added staged +1 -0'],
     ],
     [
-      'a committed file',
       (repo) => {
-        write(repo, { committed: 'x\n' })
-        commit(repo)
-      },
-      ['added committed +1 -0'],
-    ],
-    ['a binary file', (repo) => write(repo, { bin: Buffer.from([0, 1, 2]) }), ['added bin binary']],
-    ['an ignored file', (repo) => write(repo, { 'x.log': 'x\n', 'out/x': 'x\n' }), []],
-    [
-      'an ignored file that is committed nevertheless',
-      (repo) => {
-        write(repo, { 'forced.log': 'x\n' })
-        git(repo, 'add', '-f', 'forced.log')
+        write(repo, { committed: 'x\n', 'forced.log': 'x\n' })
+        git(repo, 'add', '-f', 'committed', 'forced.log')
         git(repo, 'commit', '-q', '-m', 'forced')
       },
-      ['added forced.log +1 -0'],
+      ['added committed +1 -0', 'added forced.log +1 -0'],
     ],
+  ]
+  const historyLost: Deed[] = [
     [
-      'a tracked file that is ignored',
-      (repo) => write(repo, { 'kept.log': 'changed\n' }),
-      ['modified kept.log +1 -1'],
-    ],
-    [
-      'odd names',
-      (repo) =>
-        write(repo, {
-          'a b': '1\n',
-          'ü 漢': '1\n',
-          'new\nline\t"q"': '1\n',
-          '-x': '',
-          '*': '',
-          'b\\s': '',
-        }),
-      [
-        'added a b +1 -0',
-        'added new\nline\t"q" +1 -0',
-        'added ü 漢 +1 -0',
-        'added * +0 -0',
-        'added -x +0 -0',
-        'added b\\s +0 -0',
-      ],
-    ],
-    [
-      'an odd name that is renamed',
-      (repo) => fs.renameSync(join(repo, 'long'), join(repo, 'ä\n\t"')),
-      ['renamed long → ä\n\t" +0 -0'],
-    ],
-    [
-      'a folder that becomes a link',
-      (repo) => {
-        fs.renameSync(join(repo, 'd'), join(repo, '../elsewhere'))
-        fs.symlinkSync('../elsewhere', join(repo, 'd'))
-      },
-      ['added d +1 -0', 'deleted d/b +0 -1'],
-    ],
-    ['a mode', (repo) => fs.chmodSync(join(repo, 'a'), 0o755), ['modified a +0 -0']],
-    [
-      'a change that keeps size and modification time',
-      (repo) => {
-        const { atime, mtime } = fs.statSync(join(repo, 'a'))
-        write(repo, { a: '1\n2\n4\n' })
-        fs.utimesSync(join(repo, 'a'), atime, mtime)
-      },
-      ['modified a +1 -1'],
-    ],
-    [
-      'a change the user told git not to look at',
-      (repo) => {
-        git(repo, 'update-index', '--assume-unchanged', 'a')
-        git(repo, 'update-index', '--skip-worktree', 'd/b')
-        write(repo, { a: 'x\n', 'd/b': 'x\ny\n' })
-      },
-      ['modified a +1 -3', 'modified d/b +2 -1'],
-    ],
-    [
-      'a history that is thrown away',
       (repo) => {
         fs.rmSync(join(repo, '.git/index'))
         fs.rmSync(join(repo, '.git/refs'), { recursive: true })
@@ -164,18 +134,29 @@ t.test('the diff is what changed in the folder', async (t) => {
       [],
     ],
   ]
-  for (const [name, change, expected] of cases) {
-    t.test(name, async (t) => {
+  for (const [name, deeds] of Object.entries({ inFiles, inGit, historyLost })) {
+    await t.test(name, async (t) => {
+      const lines = 'a line of text\nanother line\n'
       const repo = repository(t, {
         a: '1\n2\n3\n',
-        long: 'a line of text\nanother line\n'.repeat(20),
+        gone: '1\n2\n3\n',
+        long: lines.repeat(20),
+        longer: lines.repeat(30),
         'd/b': 'b\n',
+        'f/b': 'f\n',
+        mode: 'm\n',
+        forged: '1\n2\n3\n',
+        flagged: '1\n2\n3\n',
         '.gitignore': '*.log\n/out\n',
       })
       write(repo, { 'kept.log': 'kept\n' })
       git(repo, 'add', '-f', 'kept.log')
       git(repo, 'commit', '-q', '-m', 'kept')
-      t.strictSame(await changes(t, repo, () => change(repo)), expected)
+      const change = () => {
+        for (const [deed] of deeds) deed(repo)
+      }
+      const found = await changes(t, repo, change)
+      t.strictSame(found.sort(), deeds.flatMap(([, told]) => told).sort())
     })
   }
 })
@@ -189,7 +170,7 @@ t.test('what was changed before is not part of it', async (t) => {
 })
 
 t.test('a change that hides: same second, same length, time put back', async (t) => {
-  for (const round of [1, 2, 3]) {
+  for (const round of [1, 2]) {
     const repo = repository(t, { 'a.txt': 'one\n', 'b.txt': 'b\n' })
     const old = new Date('2020-01-01T00:00:00Z')
     fs.utimesSync(join(repo, 'a.txt'), old, old)
@@ -377,7 +358,7 @@ t.test('the repository stays as it is, and starts nothing', async (t) => {
     'c.lock': '2\n',
     'x.lfs': 'y\n',
     'n.txt': '$Id$\n',
-    large: randomBytes(30_000_000),
+    large: randomBytes(3_000_000),
   })
   const second = await snapshots.take()
   const diff = await snapshots.diff(first, second)
@@ -413,38 +394,17 @@ t.test('a patch is cut after a line', async (t) => {
   const repo = repository(t, { 'sub/a': '1\n' })
   const snapshots = await open(t, join(repo, 'sub'))
   const before = await snapshots.take()
-  write(repo, { 'sub/ü': 'äöü\n'.repeat(100_000) })
+  write(repo, { 'sub/ü': 'äöü\n'.repeat(20_000) })
   const after = await snapshots.take()
   const whole = await snapshots.patch(before, after, 10_000_000)
   t.equal(whole.truncated, false)
   t.match(whole.text, /^diff --git a\/ü b\/ü\n/, 'relative to the folder')
-  for (const limit of [0, 1, 1000, 1001, 1002, 500_000]) {
+  for (const limit of [0, 1, 1000, 1001, 1002, 50_000]) {
     const { text, truncated } = await snapshots.patch(before, after, limit)
     t.equal(truncated, true)
     t.ok(Buffer.byteLength(text) <= limit && whole.text.startsWith(text))
     t.match(text, /(^|\n)$/)
   }
-})
-
-t.test('two at once on one repository', async (t) => {
-  const repo = repository(t, { a: '1\n' })
-  const both = await Promise.all([open(t, repo), open(t, repo)])
-  const before = await Promise.all(both.map((snapshots) => snapshots.take()))
-  write(repo, { a: '2\n' })
-  const after = await Promise.all(both.map((snapshots) => snapshots.take()))
-  t.equal(before[0], before[1])
-  t.equal(after[0], after[1])
-  t.not(before[0], after[0])
-})
-
-t.test('close leaves nothing behind', async (t) => {
-  const repo = repository(t, { a: '1\n' })
-  const scratch = newFolder(t)
-  const snapshots = await open(t, repo, { scratch })
-  await snapshots.take()
-  t.equal(fs.readdirSync(scratch).length, 1)
-  await snapshots.close()
-  t.strictSame(fs.readdirSync(scratch), [])
 })
 
 t.test('a folder without a usable repository says why', async (t) => {
@@ -490,7 +450,7 @@ t.test('a folder without a usable repository says why', async (t) => {
 
 t.test('limits', async (t) => {
   const repo = repository(t, { a: '1\n' })
-  write(repo, { large: randomBytes(50_000_000) })
+  write(repo, { large: randomBytes(5_000_000) })
   const slow = await open(t, repo)
   await slow.take()
 

@@ -39,10 +39,10 @@ export interface LateSavesDeps extends Omit<LateSaveMergeDeps, 'trackerFor'> {
   mayWrite(): Promise<void>
   /** Called when files of a case were changed. */
   onMerged(caseId: string): void
+  /** An editor that has opened a file begins to write within this time. */
+  recheckMs: number
 }
 
-/** An editor that has opened a file begins to write within this time. */
-const RECHECK_MS = 250
 /** Files due within this time are checked together. */
 const BATCH_MS = 25
 /** Delay before retrying a failed merge, for example when the disk is full. */
@@ -82,7 +82,7 @@ export function createLateSaves(deps: LateSavesDeps): LateSaves {
         const place = { id, file, base, stamped, at, changedAt: null, recheckUntil: 0 }
         const each = { ...place, due: 0, hasFailed: false }
         tracked.add(each)
-        wait(each, RECHECK_MS)
+        wait(each, deps.recheckMs)
         for (const oldest of waiting) {
           if (waiting.size <= MAX_WAITING && waitingBytes <= MAX_WAITING_BYTES) break
           oldest.recheckUntil = 0

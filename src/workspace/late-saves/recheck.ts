@@ -25,11 +25,11 @@ interface RecheckDeps {
   mergeLateSave: MergeLateSave
   mayWrite(): Promise<void>
   onMerged(caseId: string): void
+  /** The time between two checks of one file. */
+  recheckMs: number
   log(line: string): void
 }
 
-/** The time between two checks of one file. */
-const RECHECK_MS = 250
 /** An editor may save in several pieces. After this time without a write it is done. */
 const QUIET_MS = 2000
 /** A file that is written continuously is merged this often. */
@@ -41,7 +41,7 @@ const MAX_UNSTABLE_MS = 3000
  * check, when the service stops, waits for a half-written save, but leaves an emptied file to the next start.
  */
 export function createRecheck(deps: RecheckDeps) {
-  const { folder, mergeLateSave, log } = deps
+  const { folder, mergeLateSave, log, recheckMs } = deps
   const stability = createStabilityDetector()
 
   return async function recheck(tracked: TrackedFile, isLast: boolean): Promise<number> {
@@ -58,18 +58,18 @@ export function createRecheck(deps: RecheckDeps) {
         isEmpty ? 'unreadable' : 'truncated',
       )
       if (unstableMs > 0 && isRecent) {
-        if (!isLast) return Math.min(unstableMs, RECHECK_MS)
+        if (!isLast) return Math.min(unstableMs, recheckMs)
         await delay(unstableMs)
         return recheck(tracked, isLast)
       }
       if (isEmpty) tracked.recheckUntil = tracked.changedAt + QUIET_MS
       else {
         const result = await mergeFrom(tracked, found.bytes, isRecent && !isLast)
-        if (result === 'busy') return RECHECK_MS
+        if (result === 'busy') return recheckMs
         if (result === 'case_deleted') return 0
       }
     }
-    if (!isLast && performance.now() < tracked.recheckUntil) return RECHECK_MS
+    if (!isLast && performance.now() < tracked.recheckUntil) return recheckMs
     stability.forget(String(tracked.at))
     await releaseReplacedFile(tracked.at)
     return 0
