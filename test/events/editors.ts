@@ -16,15 +16,16 @@ import {
   type SaveStyle,
   truncateThenWrite,
 } from '../fixtures/editors.ts'
-import { inLongLane, isFull } from '../fixtures/full.ts'
+import { isFull, isLong } from '../fixtures/full.ts'
 import { listen, type PublishedEvents } from '../fixtures/published-events.ts'
 import { clientOf, ran, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
-const REPEATS = 20
+const REPEATS = isLong ? 20 : 2
 // RELIABILITY.md WA-7 in full: 1,000 writes, 400 saves
-const TURNS = isFull ? 20 : 6
-const SAVES = isFull ? 50 : 10
+const TURNS = isFull ? 20 : isLong ? 6 : 2
+const WRITTEN = isLong ? 10 : 4
+const SAVES = isFull ? 50 : isLong ? 10 : 2
 
 const caseText = (title: string) =>
   `---\nid:\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\ntype: bug\noutcome:\ntags: []\n---\n\nWhat happens.\n\nAnd what should happen.\n`
@@ -71,7 +72,7 @@ interface Playing extends SaveStyle {
   id: string
 }
 
-t.test('every way to save is one event, and the right state', inLongLane, async (t) => {
+t.test('every way to save is one event, and the right state', async (t) => {
   const styles = SAVE_STYLES.map((style) => ({ ...style, id: randomUUID() }))
   const marker = randomUUID()
   const cases = Object.fromEntries(
@@ -106,7 +107,7 @@ t.test('every way to save is one event, and the right state', inLongLane, async 
       const event = published.history.filter(({ payload }) => payload.case_id === id).at(-1)!
       const late = Date.parse(event.timestamp) - end
       lateness.push(late)
-      if (late > 1000 + stolen() - before)
+      if (isLong && late > 1000 + stolen() - before)
         wrong.push(`turn ${turn}: told ${late} ms after the save`)
       count = toldOf(published, id).length
       const got = (await app.request('GET', `/cases/${id}`)).json
@@ -195,7 +196,7 @@ t.test('a file that is written to all the time is told, and holds no list up', a
     await delay(40)
   }
   await first
-  t.ok(longest < 1000, `a list took ${longest.toFixed()} ms at most`)
+  if (isLong) t.ok(longest < 1000, `a list took ${longest.toFixed()} ms at most`)
   await settled(app, published, marker)
   t.match(toldOf(published, id), ['memory_updated notes.md'])
 })
@@ -231,7 +232,7 @@ t.test('what the service writes itself is told by the request alone', async (t) 
   const published = listen(t, app)
   const wanted: Record<string, string[]> = {}
   await Promise.all(
-    Array.from({ length: 10 }, async () => {
+    Array.from({ length: WRITTEN }, async () => {
       const { id } = await app.newCase()
       wanted[id] = ['case_created']
       const ask = async (method: string, path: string, body: object | string, says: string[]) => {
@@ -251,7 +252,7 @@ t.test('what the service writes itself is told by the request alone', async (t) 
   )
   await settled(app, published, marker)
   for (const [id, says] of Object.entries(wanted)) t.strictSame(toldOf(published, id), says)
-  t.equal(published.history.length, 10 * (1 + TURNS * 5) + 1, 'the marker is the only other')
+  t.equal(published.history.length, WRITTEN * (1 + TURNS * 5) + 1, 'the marker is the only other')
 })
 
 t.test('a session with all its writes makes no event but its own', async (t) => {
@@ -356,7 +357,7 @@ t.test('what is no plain file is told as a problem and holds nothing up', async 
     Array.from({ length: 12 }, (_, n) => app.request('GET', paths[n % 4]!)),
   )
   const ms = performance.now() - began
-  t.ok(ms < 500 + stolen(), `requests are not held up: ${ms.toFixed()} ms`)
+  if (isLong) t.ok(ms < 500 + stolen(), `requests are not held up: ${ms.toFixed()} ms`)
   t.strictSame([...new Set(answers.map(({ status }) => status))], [200])
   await settled(app, published, marker)
   const { problems } = (await app.request('GET', `/cases/${id}`)).json

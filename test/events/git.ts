@@ -449,6 +449,72 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
   })
 }
 
+t.test('what a checkout, a stash and a merge change is told once', async (t) => {
+  const repository = await openRepository(t, 'in the repository of the code', 5)
+  const { app, published, ids, git, run, commit, settled } = repository
+  const [first, second, third, fourth, gone] = ids as [string, string, string, string, string]
+  const main = git('branch', '--show-current').trim()
+  const steps: [string, () => unknown, () => Promise<unknown>][] = [
+    [
+      'a checkout',
+      () => {
+        git('checkout', '--quiet', '-b', 'other')
+        save(app.file(first, 'case.md'), caseText('B', 'BLOCKED'))
+        save(app.file(second, 'notes.md'), 'B\n')
+        save(app.file(third, 'proof', `${randomUUID()}.md`), proofText('x', true))
+        rmSync(app.file(gone), { recursive: true })
+        save(app.file(randomUUID(), 'case.md'), caseText('C'))
+        commit('B')
+      },
+      () => run('checkout', '--quiet', main),
+    ],
+    ['and back', () => {}, () => run('checkout', '--quiet', 'other')],
+    [
+      'a stash',
+      () => {
+        change(app.file(first, 'case.md'), 'BLOCKED', 'WATCHLIST')
+        change(app.file(fourth, 'notes.md'), 'A', 'Mine')
+      },
+      () => run('stash', '--quiet'),
+    ],
+    ['and back', () => {}, () => run('stash', 'pop', '--quiet')],
+    ['a reset', () => {}, () => run('reset', '--quiet', '--hard', 'HEAD~1')],
+  ]
+  for (const [name, prepare, work] of steps) {
+    await t.test(name, async (t) => {
+      prepare()
+      await settled()
+      const before = onDisk(app)
+      const from = published.history.length
+      await work()
+      await settled()
+      t.strictSame(toldBy(published, from), eventsOf(before, onDisk(app)))
+      t.equal((await app.request('GET', '/cases')).json.length, onDisk(app).size + 1)
+    })
+  }
+
+  await t.test('a merge with a conflict', async (t) => {
+    git('checkout', '--quiet', '-b', 'left')
+    change(app.file(first, 'case.md'), /^title: .*$/m, 'title: Left')
+    change(app.file(second, 'case.md'), /^title: .*$/m, 'title: Clean')
+    git('commit', '--quiet', '--all', '--message', 'left')
+    git('checkout', '--quiet', '-b', 'right', 'HEAD~1')
+    change(app.file(first, 'case.md'), /^title: .*$/m, 'title: Right')
+    git('commit', '--quiet', '--all', '--message', 'right')
+    await settled()
+    const from = published.history.length
+    await t.rejects(run('merge', '--quiet', 'left'), 'git tells a conflict')
+    await published.next(({ event_type }) => event_type === 'problem_found')
+    await settled()
+    const told = { [first]: ['problem_found merge_conflict'], [second]: ['case_updated'] }
+    t.strictSame(toldBy(published, from), told)
+    const shown = (await app.request('GET', `/cases/${first}`)).json
+    t.match(shown, { title: 'Right', problems: [{ code: 'merge_conflict', line: 3 }] })
+    t.equal((await app.request('PUT', `/cases/${first}`, { title: 'x' })).status, 409)
+    t.equal((await app.request('PUT', `/cases/${third}`, { title: 'Other' })).status, 200)
+  })
+})
+
 const places = [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]
 for (const place of isLong ? places : places.slice(0, 1)) {
   t.test(`while git holds its lock on cases ${place}`, async (t) => {

@@ -2,21 +2,17 @@ import { createHash, randomUUID } from 'node:crypto'
 import {
   appendFileSync,
   cpSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { inLongLane } from '../fixtures/full.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { must, newSession, planned, ran, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -172,77 +168,6 @@ t.test('cases are made, copied, moved and deleted as folders', async (t) => {
   t.equal((await app.request('GET', `/cases/${id}`)).status, 404)
 })
 
-t.test(
-  'what is broken is a problem, told once, and the last good value is served',
-  inLongLane,
-  async (t) => {
-    const app = await openTestService(t)
-    const published = listen(t, app)
-    const front = (more: string) => `---\ntitle: Good\nstate: OPEN\n${more}---\nText\n`
-    const breaks: [string, (path: string) => void, string, number | null][] = [
-      ['YAML', (path) => save(path, front('tags: [a\n')), 'bad_frontmatter', 4],
-      [
-        'conflict markers',
-        (path) => save(path, '---\n<<<<<<< HEAD\ntitle: A\n=======\ntitle: B\n>>>>>>> b\n---\n'),
-        'merge_conflict',
-        2,
-      ],
-      ['a key twice', (path) => save(path, front('title: Other\n')), 'duplicate_key', 4],
-      ['a wrong type', (path) => save(path, front('tags: word\n')), 'wrong_type', 4],
-      [
-        'an unknown state',
-        (path) => save(path, front('').replace('OPEN', 'DONE')),
-        'unknown_state',
-        3,
-      ],
-      ['another id', (path) => save(path, front(`id: ${randomUUID()}\n`)), 'id_mismatch', 4],
-      [
-        'a symbolic link',
-        (path) => {
-          renameSync(path, `${path}~`)
-          symlinkSync(`${path}~`, path)
-        },
-        'symbolic_link',
-        null,
-      ],
-      ['too large', (path) => save(path, front('') + 'x'.repeat(256 * 1024)), 'too_large', null],
-      [
-        'not UTF-8',
-        (path) => save(path, Buffer.from([0x61, 0x0a, 0xff]).toString('latin1')),
-        '',
-        null,
-      ],
-      ['emptied', (path) => save(path, ''), 'unreadable', null],
-      ['gone', (path) => rmSync(path), 'missing', null],
-    ]
-    for (const [name, breakIt, code, line] of breaks) {
-      await t.test(name, async (t) => {
-        const { id } = await app.newCase({ title: 'Good' })
-        const path = app.file(id, 'case.md')
-        await must(app, 'PUT', `/cases/${id}/memory/notes.md`, 'mine\n')
-        const good = readFileSync(path)
-        await published.newEvents()
-        if (code === '') writeFileSync(path, Buffer.from([0x61, 0x0a, 0xff]))
-        else breakIt(path)
-        const expected = code || 'bad_encoding'
-        t.strictSame(await published.newWords(), [`problem_found ${expected} case.md`])
-        const shown = await must(app, 'GET', `/cases/${id}`)
-        t.match(shown, { title: 'Good', problems: [{ code: expected, file: 'case.md' }] })
-        if (line !== null) t.equal(shown.problems[0].line, line)
-        const before = existsSync(path) ? readFileSync(path) : null
-        t.match(await app.request('PUT', `/cases/${id}`, { title: 'Mine' }), {
-          status: 409,
-          json: { code: 'unreadable_file' },
-        })
-        if (before) t.ok(readFileSync(path).equals(before), 'not written over')
-        rmSync(path, { force: true })
-        writeFileSync(path, good)
-        t.strictSame(await published.newWords(), [`problem_cleared ${expected} case.md`])
-      })
-    }
-  },
-)
-
 const lastLines = (app: TestService, caseId: string, number: number, count: number) =>
   readFileSync(app.file(caseId, 'sessions', `${number}.md`), 'utf8')
     .trimEnd()
@@ -350,42 +275,6 @@ t.test('a plain file in place of latest.md is kept as a conflict copy', async (t
   const copy = readdirSync(sessions).find((name) => name.startsWith('latest.conflict-'))
   t.equal(readFileSync(`${sessions}/${copy}`, 'utf8'), 'What an editor wrote.\n')
   t.match(readFileSync(`${sessions}/latest.md`, 'utf8'), /^---\nid: /)
-})
-
-t.test('an edit made while the service was down is told once at the next start', async (t) => {
-  const app = await openTestService(t)
-  const { id } = await app.newCase({ title: 'A' })
-  const gone = await app.newCase()
-  await app.close()
-  change(app.file(id, 'case.md'), 'title: A', 'title: B')
-  save(app.file(id, 'notes.md'), 'x\n')
-  rmSync(app.file(gone.id), { recursive: true })
-  const { last } = app.service.eventLog
-  await app.restart()
-  const after = async () => {
-    const types: string[] = []
-    for await (const { type } of app.service.eventLog.read(last)) types.push(type)
-    return types.sort()
-  }
-  t.strictSame(await after(), ['case_deleted', 'case_updated', 'memory_updated'])
-  await app.restart()
-  t.equal((await after()).length, 3)
-})
-
-t.test('at a start it counts what a memory file says, not its size and time', async (t) => {
-  const app = await openTestService(t)
-  const { id } = await app.newCase()
-  await app.request('PUT', `/cases/${id}/memory/notes.md`, 'one\n')
-  await app.close()
-  const path = app.file(id, 'notes.md')
-  const { atime, mtime } = statSync(path)
-  writeFileSync(path, 'two\n')
-  utimesSync(path, atime, mtime)
-  const { last } = app.service.eventLog
-  await app.restart()
-  const after: string[] = []
-  for await (const { type } of app.service.eventLog.read(last)) after.push(type)
-  t.strictSame(after, ['memory_updated'])
 })
 
 t.test(

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { renameOver, truncateThenWrite } from '../fixtures/editors.ts'
-import { isFull } from '../fixtures/full.ts'
+import { isFull, isLong } from '../fixtures/full.ts'
 import { listen } from '../fixtures/published-events.ts'
 import { type Envelope, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
-const TIMES = 20
-const SESSIONS = isFull ? TIMES : 5
+const TIMES = isLong ? 20 : 2
+const SESSIONS = isFull ? TIMES : isLong ? 5 : 1
 const AT_MOST_MS = 2000
 const STYLES: [name: string, save: (path: string, text: string) => Promise<void>][] = [
   ['by a rename', renameOver],
@@ -45,10 +45,12 @@ for (const [name, save] of STYLES) {
       t.match(shown, { state: 'OPEN', description: new RegExp(`Mine ${turn}\\.$`) })
       t.equal(readFileSync(path, 'utf8'), `${buffer}\nMine ${turn}.\n`, 'and is not written over')
     }
-    t.ok(Math.max(...late) <= AT_MOST_MS, `told within ${Math.max(...late).toFixed()} ms`)
+    if (isLong)
+      t.ok(Math.max(...late) <= AT_MOST_MS, `told within ${Math.max(...late).toFixed()} ms`)
   })
 
-  t.test(`of a session, ${name}`, async (t) => {
+  const isLeftOut = !isLong && save === renameOver && 'in the long lane'
+  t.test(`of a session, ${name}`, { skip: isLeftOut }, async (t) => {
     const app = await openTestService(t)
     await app.service.watched()
     const published = listen(t, app)
@@ -76,6 +78,7 @@ for (const [name, save] of STYLES) {
       for (const line of lines.slice(-3))
         t.ok(text.includes(line), 'with the next write it is back')
     }
-    t.ok(Math.max(...late) <= AT_MOST_MS, `told within ${Math.max(...late).toFixed()} ms`)
+    if (isLong)
+      t.ok(Math.max(...late) <= AT_MOST_MS, `told within ${Math.max(...late).toFixed()} ms`)
   })
 }

@@ -8,7 +8,12 @@ const NOBODY_UID = 65_534
 
 const hidden: [string, folder: string, mode: number, problem: { code: string; file: string }][] = [
   ['sessions/ may not be listed', 'sessions', 0o300, { code: 'unreadable', file: 'sessions' }],
-  ['sessions/ may not be entered', 'sessions', 0o600, { code: 'unreadable', file: 'sessions/1.md' }],
+  [
+    'sessions/ may not be entered',
+    'sessions',
+    0o600,
+    { code: 'unreadable', file: 'sessions/1.md' },
+  ],
   ['the case may not be listed', '', 0o300, { code: 'unreadable', file: '.' }],
   ['the case may not be entered', '', 0o600, { code: 'unreadable', file: 'case.md' }],
   ['the case is closed', '', 0, { code: 'unreadable', file: '.' }],

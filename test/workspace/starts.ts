@@ -4,6 +4,7 @@ import {
   chmodSync,
   cpSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,10 +13,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { before } from '../fixtures/disk-calls.ts'
 import { filesBelow } from '../fixtures/paths-below.ts'
 import { type Envelope, envelope, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -239,7 +242,7 @@ t.test(
     await rest(app)
     await rest(app)
     const { last } = app.service.eventLog
-    const before = await answers(app)
+    const atFirst = await answers(app)
     await app.close()
     // no two files have the same time
     let time = Date.now() / 1000 - HOUR_S
@@ -267,7 +270,7 @@ t.test(
       if (times[n] !== null) t.equal(known[0]?.timestamp, times[n], `${name}: its time`)
     }
     const after = await answers(app)
-    t.not(JSON.stringify(after), JSON.stringify(before))
+    t.not(JSON.stringify(after), JSON.stringify(atFirst))
     const end = app.service.eventLog.last
     for (let n = 0; n < 2; n++) {
       await app.restart()
@@ -298,24 +301,76 @@ t.test('last good values of broken files survive starts', async (t) => {
   }
 })
 
-/** A service on what a kill of this one now would leave. */
-async function killed(t: Test, app: TestService): Promise<TestService> {
+/** What a kill of this service now would leave. */
+function copyOf(app: TestService, to: string): string {
+  for (const [from, name] of [
+    [app.root, 'root'],
+    [app.stateDir, 'state'],
+  ] as const)
+    cpSync(from, join(to, name), KEEPING)
+  // as of another day: their process still runs
+  for (const name of ['owner.lock', 'owner.json'])
+    rmSync(join(to, 'state', name), { recursive: true, force: true })
+  return to
+}
+
+const KEEPING = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true }
+
+/** A service on what a kill left. */
+async function startOn(t: Test, left: string): Promise<TestService> {
   const next = await openTestService(t)
   await next.close()
   for (const [from, to] of [
-    [app.root, next.root],
-    [app.stateDir, next.stateDir],
+    ['root', next.root],
+    ['state', next.stateDir],
   ] as const) {
     rmSync(to, { recursive: true })
-    cpSync(from, to, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true })
+    cpSync(join(left, from), to, KEEPING)
   }
-  // as of another day: their process still runs
-  for (const name of ['owner.lock', 'owner.json'])
-    rmSync(join(next.stateDir, name), { recursive: true, force: true })
   await next.restart()
   await next.service.start.begun
   return next
 }
+
+function newFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'casefile-killed-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+const killed = (t: Test, app: TestService) => startOn(t, copyOf(app, newFolder(t)))
+
+t.test('a kill between a change and its line in the history loses neither', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase({ title: 'Old' })
+  const left = newFolder(t)
+  const { last } = app.service.eventLog
+  // each replaced file gets another name just before
+  before(t, 'linkSync', (_, link) => {
+    const file = /\+(case|history)\.md\+/.exec(link)?.[1]
+    if (file !== undefined && !readdirSync(left).includes(file)) copyOf(app, join(left, file))
+  })
+  await must(app, 'PUT', `/cases/${id}`, { title: 'New' })
+  t.strictSame(readdirSync(left).sort(), ['case', 'history'])
+  for (const [name, title, told] of [
+    ['case', 'Old', []],
+    ['history', 'New', ['case_updated']],
+  ] as const) {
+    await t.test(`before the ${name} is written`, async (t) => {
+      const next = await startOn(t, join(left, name))
+      const lines = () => readFileSync(next.file(id, 'history.md'), 'utf8').match(/^- .*/gm) ?? []
+      const events = async () => (await eventsAfter(next, last)).map(({ event_type }) => event_type)
+      t.equal((await must(next, 'GET', `/cases/${id}`)).title, title)
+      t.strictSame(await events(), told)
+      await next.restart()
+      await next.service.start.begun
+      await must(next, 'PUT', `/cases/${id}`, { tags: ['next'] })
+      t.equal(lines().length, 2 + told.length, lines().join())
+      t.equal(lines().filter((line) => line.includes('title: New')).length, told.length)
+      t.strictSame(await events(), [...told, 'case_updated'])
+    })
+  }
+})
 
 t.test(
   'a killed service has stored and told whatever it answered, and nothing twice',
