@@ -1,11 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { FoundCaseJson } from '../../src/http/schemas/search.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { inLongLane } from '../fixtures/full.ts'
-import { must } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
@@ -13,57 +12,6 @@ const file = join(app.stateDir, 'casefile.db')
 const find = async (q: string): Promise<FoundCaseJson[]> =>
   (await app.request('GET', `/search?q=${encodeURIComponent(q)}`)).json
 const titles = async (q: string) => (await find(q)).map(({ title }) => title)
-
-/** Which of these texts are anywhere in the files of the database. */
-function inDatabase(texts: string[]): string[] {
-  const files = readdirSync(app.stateDir).filter((name) => name.startsWith('casefile.db'))
-  const bytes = files.map((name) => readFileSync(join(app.stateDir, name), 'latin1').toLowerCase())
-  return texts.filter((text) => bytes.some((each) => each.includes(text)))
-}
-
-t.test(
-  'a deleted case leaves no text in the database, and neither does what is replaced',
-  async (t) => {
-    const kept: string[] = []
-    for (let n = 0; n < 30; n++) {
-      const { id } = await app.newCase({
-        title: `Kept ${n}`,
-        description: `xylem zither quorum w${n}`,
-      })
-      kept.push(id)
-    }
-    const words = ['xylophone', 'zitherist', 'quokkas', 'jabberwock', 'mxyzptlk']
-    const parts = [...words, 'lophone', 'herist', 'bberwock', 'xyzptlk'] // the index leaves out what words have in common
-    const secret = await app.newCase({
-      title: 'Secret',
-      description: words.slice(0, 4).join(' and '),
-    })
-    await must(app, 'PUT', `/cases/${secret.id}/memory/notes.md`, 'mxyzptlk\n' as never)
-    const other = await app.newCase({ title: 'Other', description: 'It says brillig.' })
-    t.strictSame(await titles('xylophone mxyzptlk'), ['Secret'])
-    await app.restart()
-    t.strictSame(await titles('zitherist'), ['Secret'])
-    await app.close()
-    t.strictSame(inDatabase(words), words, 'they are there before')
-
-    await app.restart()
-    await must(app, 'DELETE', `/cases/${secret.id}`)
-    await must(app, 'PUT', `/cases/${other.id}`, { description: 'It says slithy.' })
-    t.strictSame(await titles('xylophone'), [])
-    t.strictSame(await titles('slithy'), ['Other'])
-    await app.close()
-    t.strictSame(inDatabase([...parts, 'brillig']), [])
-    t.strictSame(inDatabase(['slithy']), ['slithy'])
-
-    rmSync(app.file(other.id), { recursive: true })
-    await app.restart()
-    t.strictSame(await titles('xylem zither'), await titles('quorum'))
-    await app.close()
-    t.strictSame(inDatabase(['slithy']), [], 'deleted while no service ran')
-    await app.restart()
-    for (const id of kept) await must(app, 'DELETE', `/cases/${id}`)
-  },
-)
 
 t.test(
   'the index is made again when the database is lost, and follows what changed meanwhile',

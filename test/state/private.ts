@@ -1,12 +1,12 @@
 import { chmodSync, chownSync, statSync } from 'node:fs'
 import t from 'tap'
-import { cliOn } from '../fixtures/cli.ts'
+import { cliHere } from '../fixtures/cli-here.ts'
 import { filesBelow } from '../fixtures/paths-below.ts'
 import { git, must, ran, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 t.test('a state folder in which others can write is not used', async (t) => {
-  const cli = cliOn(t)
+  const cli = cliHere(t)
   const stateDir = cli.env.CASEFILE_STATE_DIR
   const NOBODY = 65534
   const folders: [said: RegExp, prepare: () => void][] = [

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
-import { isFull } from '../fixtures/full.ts'
+import { isFull, isLong } from '../fixtures/full.ts'
 import { hostileText } from '../fixtures/markdown-text.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
-const EDITS = isFull ? 1008 : 96
+const EDITS = isFull ? 1008 : isLong ? 96 : 48
 const MODES = [0o600, 0o644, 0o755]
 const BODY =
   'Text with  two blanks,\ta tab, and blanks behind it  \n\n\n* a list\n* of two\n\n<b>HTML</b>'
