@@ -217,6 +217,17 @@ t.test('on a terminal', async (t) => {
   })
 })
 
+t.test('a line is split where it is longer than 16,384 characters', async (t) => {
+  const lengths = (count: number) =>
+    ansiLines('x'.repeat(count)).map(({ runs, wrapped }) => `${runs[0]?.text.length} ${wrapped}`)
+  t.strictSame(lengths(16_384), ['16384 false'])
+  t.strictSame(lengths(16_385), ['16384 true', '1 false'])
+  const reader = createAnsiReader()
+  reader.write('🙂'.slice(0, 1))
+  reader.write('e', 'stderr')
+  t.equal(reader.write(`${'🙂'.slice(1)}\n`)[0]?.runs[0]?.text, 'e🙂', 'half a character waits')
+})
+
 t.test('what one stream leaves open takes nothing of the other', async (t) => {
   const reader = createAnsiReader()
   const lines = [

@@ -395,6 +395,24 @@ t.test('on the page', async (t) => {
     t.equal(only?.file.hunks[0]?.lines.length, 1800)
     t.equal(await showFile({ files: [large], notes: [] }, 'other'), null)
   })
+  t.test('exactly so many lines fit', async (t) => {
+    const states = async (counts: number[], maxLines?: number) => {
+      const files = counts.map((count, index) => file(`${index}`, count - 1)) // and the header
+      const options = {
+        layout: 'unified' as const,
+        ...(maxLines === undefined ? {} : { maxLines }),
+      }
+      return (await showDiff({ files, notes: [] }, options)).files.map(({ lines }) => lines)
+    }
+    t.strictSame(await states([400, 401]), ['here', 'asked'])
+    t.strictSame(await states([30, 10, 1], 40), ['here', 'here', 'auto'])
+    t.strictSame(await states([30, 11, 10], 40), ['here', 'auto', 'here'])
+  })
+  t.test('a renamed file is outside by either of its names', async (t) => {
+    const renamed = { ...file('new', 1), from: 'old' }
+    const options = { layout: 'unified' as const, outside: new Set(['old']) }
+    t.equal((await showDiff({ files: [renamed], notes: [] }, options)).outside.length, 1)
+  })
   t.test('files outside the scope come first, and then in the order of the tree', async (t) => {
     const files = [file('z/b', 1), file('z/a/x', 1), file('c', 1), file('y/q/r/s', 1)]
     const diff = await showDiff(

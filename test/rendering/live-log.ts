@@ -7,6 +7,7 @@ import {
   withRange,
 } from '../../src/rendering/live-log/byte-ranges.ts'
 import { beginningOf } from '../../src/rendering/live-log/cut-line.ts'
+import { numberLines } from '../../src/rendering/live-log/line-numbers.ts'
 import { createOutputLog, type LogText } from '../../src/rendering/live-log/output-log.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
@@ -134,4 +135,13 @@ t.test('where to begin in what was cut out of a log', async (t) => {
   for (const [bytes, start, isMidLine] of cases) {
     t.strictSame(beginningOf(bytes), { start, isMidLine }, JSON.stringify([start, isMidLine]))
   }
+})
+
+t.test('a line that was split has one number', async (t) => {
+  const numbers = numberLines(7)
+  const next = (wrapped: boolean) => numbers.next({ runs: [], wrapped })
+  t.strictSame([next(true), numbers.peek(), next(false), next(false)], [7, null, null, 8])
+  numbers.restart(20)
+  t.strictSame([next(false), numbers.peek()], [20, 21])
+  t.equal(numberLines(null).next({ runs: [], wrapped: false }), null)
 })

@@ -1,8 +1,10 @@
 import t from 'tap'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
+import { directionOf, inOrder } from '../../src/rendering/direction.ts'
 import { hiddenWords } from '../../src/rendering/markdown/hidden-words.ts'
 import { renderEverything, renderMarkdown } from '../../src/rendering/markdown/markdown.ts'
+import { stepFacts } from '../../src/rendering/markdown/step-figure.ts'
 
 t.teardown(useParser())
 
@@ -247,6 +249,40 @@ t.test('the check for hidden words would see them', async (t) => {
   t.strictSame(hiddenWords('caf&eacute;s rm&nbsp;all', shown('cafés')), ['rm', 'all'])
   t.strictSame(hiddenWords('```sh run id=x\nls\n```', shown('ls'), new Set([1])), [])
   t.strictSame(hiddenWords('3. a\n- [x] b\n> 4) c', shown('a b c')), [])
+})
+
+t.test('the facts of a step are those that differ from the defaults', async (t) => {
+  const step = { id: 'a', language: 'sh' as const, cwd: '.', expect: [0], continue: false }
+  const plain = { ...step, timeoutMs: null, proof: null, baseline: false, line: 1 }
+  const rows: [parts: object, facts: string][] = [
+    [{}, 'sh'],
+    [{ timeoutMs: 500 }, 'sh · at most 500 ms'],
+    [{ timeoutMs: 90_000 }, 'sh · at most 90 s'],
+    [{ timeoutMs: 7_200_000 }, 'sh · at most 2 h'],
+    [{ expect: [0, 2] }, 'sh · expects exit 0 or 2'],
+    [{ expect: [1] }, 'sh · expects exit 1'],
+    [{ proof: 'test' }, 'sh · proves: its output'],
+    [{ proof: 'go', baseline: true }, 'sh · proves: test report (Go) · also runs before the work'],
+    [{ isForAgent: true }, 'sh · for the agent, not run by Casefile'],
+  ]
+  for (const [parts, facts] of rows) t.equal(stepFacts({ ...plain, ...parts }).join(' · '), facts)
+  const long = async (lines: number) => {
+    const text = `\`\`\`sh run id=a\n${'ls\n'.repeat(lines)}\`\`\`\n`
+    return html(text, { steps: [{ ...plain, script: 'ls\n'.repeat(lines) }] })
+  }
+  t.notMatch(await long(20), '20 lines')
+  t.match(await long(21), 'sh · 21 lines')
+})
+
+t.test('most letters decide the direction', async (t) => {
+  const rows: [text: string, direction: string | undefined][] = [
+    ['abc', undefined],
+    ['\u05d0b', 'ltr'],
+    ['\u05d0\u05d1b', 'rtl'],
+    ['\u05d0 12345', 'rtl'],
+  ]
+  for (const [text, direction] of rows) t.equal(directionOf(text), direction, text)
+  t.equal(inOrder('rm \u05d0\u05d1/1'), 'rm \u05d0\u05d1\u200e/1')
 })
 
 t.test('a link', async (t) => {
