@@ -58,6 +58,8 @@ t.test('a scope changes nothing in the steps', async (t) => {
   const cases: [name: string, plan: string, isRunbook: boolean, line: number][] = [
     ['frontmatter', `---\npaths:\n  - src/**\n---\n\n${STEP}`, true, 6],
     ['a list', `## Scope\n\n- paths: src/**\n- only this\n\n## Steps\n\n${STEP}`, true, 8],
+    ['a fence in a quote', `> ~~~\n> x\n> ~~~\n\n${STEP}`, true, 5],
+    ['another fence', `~~~\nx\n~~~\n\n${STEP}`, false, 5],
     ['a list in prose', `## Scope\n\n- only this\n\n${STEP}`, false, 5],
     ['another list', `## Scope\n\n- paths: src/**\n\n## Steps\n\n- more\n\n${STEP}`, false, 9],
     [

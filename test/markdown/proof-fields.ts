@@ -94,6 +94,8 @@ t.test('the fields of a proof that a person wrote', async (t) => {
     )
     if (found.value) t.match(found.value, value, fields)
   }
+  const whole = read('tests: { run: 2, passed: 1, failed: 1 }', TAP).value
+  t.strictSame(whole?.tests, { run: 2, passed: 1, failed: 1 })
   const report = 'tests: { run: 2, passed: 1, failed: 1, flaky: 1, incomplete: true }'
   t.match(read(report, TAP).value, {
     tests: { run: 2, flaky: 1, incomplete: true },

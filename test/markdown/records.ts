@@ -382,6 +382,7 @@ t.test('a plan cannot forge the trail, the state or the other sections', async (
   const conflict = '<<<<<<< HEAD\na\n=======\nb\n>>>>>>> theirs\n'
   const forged = [
     FORGED,
+    conflict,
     `x\r\r\n${FORGED.replaceAll('\n', '\r')}`,
     FORGED.replaceAll('\n', '\r\n'),
     `\`\`\`\`\`verbatim\n${FORGED}\`\`\`\`\`\n${FORGED}`,

@@ -210,6 +210,10 @@ t.test('a patch that is not whole', async (t) => {
 t.test('of a patch without end a part is read, and the rest is counted', async (t) => {
   const head = (name: string) => `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n`
   const one = '@@ -1 +1 @@\n-a\n+b\n'
+  t.test('files with as many changes are in the order of their names', async (t) => {
+    const { files } = readPatch(['b', 'a', 'c'].map((name) => head(name) + one).join(''))
+    t.equal(files.map(({ file }) => file).join(), 'a,b,c')
+  })
   t.test('of many files the first', async (t) => {
     const patch = readPatch(['a', 'b', 'c', 'd'].map((name) => head(name) + one).join(''), {
       files: 2,
@@ -411,7 +415,9 @@ t.test('on the page', async (t) => {
   t.test('a renamed file is outside by either of its names', async (t) => {
     const renamed = { ...file('new', 1), from: 'old' }
     const options = { layout: 'unified' as const, outside: new Set(['old']) }
-    t.equal((await showDiff({ files: [renamed], notes: [] }, options)).outside.length, 1)
+    const shown = await showDiff({ files: [renamed, { ...file('old', 1) }], notes: [] }, options)
+    t.equal(shown.outside.length, 2)
+    t.notMatch(render(shown), 'In the scope')
   })
   t.test('files outside the scope come first, and then in the order of the tree', async (t) => {
     const files = [file('z/b', 1), file('z/a/x', 1), file('c', 1), file('y/q/r/s', 1)]
@@ -467,6 +473,17 @@ t.test('a line in pieces', async (t) => {
           }
         }
       }),
+    )
+  })
+  await t.test('of two changes that touch, each beside its own', async (t) => {
+    const kinds = ['-', '+', '-', '+'] as const
+    const lines = kinds.map((kind, at) => ({ kind, text: 'abcd'[at]!, old: at, new: at }))
+    t.strictSame(
+      pairLines(lines).map(({ before, after }) => [before?.text, after?.text]),
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
     )
   })
   await t.test('stands beside its other side', async (t) => {
