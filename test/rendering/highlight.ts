@@ -151,6 +151,14 @@ t.test('a source of markdown has the colours of its fences', async (t) => {
   ])
 })
 
+t.test('a shorter fence within one closes nothing', async (t) => {
+  const lines = highlightSource('````diff\n+a\n```\n+b\n````\nend', 'markdown')!
+  t.strictSame(
+    [lines[1], lines[3], lines[5]].map((line) => brief(line!)),
+    ['[keyword let] a', '[keyword let] b', 'end'],
+  )
+})
+
 t.test('what is too large is plain', async (t) => {
   t.equal(await highlightLines(['a'.repeat(1001)], 'javascript'), null)
   t.equal(await highlightLines(Array(5001).fill('a'), 'javascript'), null)

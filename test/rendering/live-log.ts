@@ -130,6 +130,7 @@ t.test('where to begin in what was cut out of a log', async (t) => {
     [bytesOf(`${long}\n`), 0, true],
     [bytesOf(`31mred\x1b[0m${long}`), 6, true],
     [bytesOf(`€${long}`).subarray(1), 2, true],
+    [bytesOf(`é${long}`), 0, true],
     [bytesOf(''), 0, true],
   ]
   for (const [bytes, start, isMidLine] of cases) {
