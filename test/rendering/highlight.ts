@@ -155,7 +155,7 @@ t.test('a shorter fence within one closes nothing', async (t) => {
   const lines = highlightSource('````diff\n+a\n```\n+b\n````\nend', 'markdown')!
   t.strictSame(
     [lines[1], lines[3], lines[5]].map((line) => brief(line!)),
-    ['[keyword let] a', '[keyword let] b', 'end'],
+    ['[added +a]', '[added +b]', 'end'],
   )
 })
 
