@@ -52,7 +52,9 @@ async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
     return path
   })
   const limit = isFull ? 10_800 : 300
-  const options = [`--jobs=${jobs}`, `--timeout=${limit}`, '--node-arg=--import=./test/setup.mjs']
+  // by its whole path: a thread that a test starts from another folder has it too
+  const setup = new URL('setup.mjs', import.meta.url).href
+  const options = [`--jobs=${jobs}`, `--timeout=${limit}`, `--node-arg=--import=${setup}`]
   runTap([...options, '--disable-coverage', ...entries], {
     CASEFILE_TEST_FULL: isFull ? '1' : '',
     CASEFILE_TEST_LONG: isLong ? '1' : '',

@@ -1,199 +1,422 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { CLI, cliOn } from '../fixtures/cli.ts'
+import { cliOn } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { inLongLane } from '../fixtures/full.ts'
-import { must, step } from '../fixtures/session-client.ts'
-import { needsTmux, openPane } from '../fixtures/tmux.ts'
+import { git } from '../fixtures/git-repository.ts'
+import { step } from '../fixtures/session-client.ts'
 
-t.test('a case is edited', async (t) => {
-  const cli = cliHere(t)
-  const { json: made } = await cli.run('new', 'Door', '--tag', 'old', '--json')
-  const { json: parent } = await cli.run('new', 'House', '--json')
-  t.test('by options', async (t) => {
-    const args = ['--title', 'Red door', '--type', 'feature', '--tag', 'a,b', '--parent', 'house']
-    t.match(await cli.run('edit', 'door', ...args), { code: 0, stdout: /OPEN {2}Red door\n$/ })
-    const { json } = await cli.run('show', made.id, '--json')
-    t.match(json, { title: 'Red door', type: 'feature', tags: ['a', 'b'], parent: parent.id })
-    t.match(await cli.run('edit', 'red', '--parent', '', '--tag', '', '--json'), {
-      json: { parent: null, tags: [] },
-    })
-  })
-  t.test('with a description from standard input', async (t) => {
-    const input = 'It sticks.\n'
-    t.match(await cli.runWith({ input }, 'edit', 'red', '-d', '-', '--json'), {
-      json: { description: input.trimEnd() },
-    })
-  })
-  t.test('in the editor', async (t) => {
-    const env = { EDITOR: 'change() { echo "It creaks." > "$1"; }; change', VISUAL: '' }
-    t.match(await cli.runWith({ env }, 'edit', 'red', '--json'), {
-      json: { description: 'It creaks.' },
-    })
-    t.match(await cli.runWith({ env: { ...env, EDITOR: 'true' } }, 'edit', 'red'), {
-      stderr: /the description was not changed/,
-    })
-  })
-  t.test('not with what is wrong', async (t) => {
-    t.match(await cli.run('edit', 'red', '--title', ''), { code: 1, stderr: /title/ })
-    t.match(await cli.run('edit', 'nothing', '--title', 'x'), { code: 3 })
-  })
-})
-
-t.test('a new case says what would prove it, and is planned', async (t) => {
-  const cli = cliHere(t)
-  const proved = ['--prove', 'All tests pass', '--prove', 'Looks right (screenshot, optional)']
-  const { json: made } = await cli.run('new', 'Door', ...proved, '--json')
-  t.match(await cli.run('gate', 'door', '--json'), {
-    json: {
-      open: false,
-      items: [
-        { description: 'All tests pass', type: 'test-log', required: true },
-        { description: 'Looks right', type: 'screenshot', required: false },
-      ],
-    },
-  })
-  t.match(await cli.run('show', made.id, '--json'), { json: { sessions: [] } })
-  t.test('--plan starts a session and waits for its plan', async (t) => {
-    const plan = ['-d', step('echo fine', 'sh run id=say'), '--plan']
-    const said = await cli.run('new', 'Red door', ...plan, '--prove', 'It opens (log)')
-    t.match(said, { code: 0, stdout: /^[0-9a-f-]{36} {2}Red door\n[\s\S]*echo fine/ })
-    t.match(await cli.run('show', 'red', '--json'), {
-      json: { state: 'PLANNING', sessions: [{ state: 'plan_ready', type: 'implementing' }] },
-    })
-  })
-  t.test('with --json, stdout is what start prints', async (t) => {
-    const plan = ['-d', step('echo fine', 'sh run id=say'), '--plan', '--json']
-    const said = await cli.run('new', 'Blue door', ...plan)
-    t.match(said, { code: 0, json: { state: 'plan_ready' }, stderr: /Blue door/ })
-  })
-  t.test('an empty requirement adds no item', async (t) => {
-    t.match(await cli.run('new', 'Open door', '--prove', ' '), { code: 0 })
-    t.strictSame((await cli.run('gate', 'open door', '--json')).json.items, [])
-  })
-})
-
-t.test('a case is deleted by who says so', async (t) => {
-  const cli = cliHere(t)
-  const { json: made } = await cli.run('new', 'Door', '--json')
-  t.match(await cli.run('delete', 'door'), { code: 2, stderr: /--yes/ })
-  t.match(await cli.run('delete', 'door', '--yes', '--json'), { code: 0, json: { deleted: true } })
-  t.match(await cli.run('show', made.id), { code: 3 })
-})
-
-t.test('webhooks are managed', async (t) => {
+t.test('with a running service', async (t) => {
   const cli = cliHere(t)
   await cli.serve()
-  let status = 204
-  const receiver = createServer((_, response) => response.writeHead(status).end())
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => receiver.close())
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
-  await cli.run('new', 'Door')
+  const made = async (title: string, ...args: string[]) =>
+    String((await cli.run('new', title, '--json', ...args)).json.id)
+  const file = (id: string, ...names: string[]) => join(cli.root, 'memory/cases', id, ...names)
 
-  const added = await cli.run('webhook', 'add', url, '--json')
-  t.match(added, { code: 0, json: { url, events: ['*'], active: true, secret: String } })
-  const name = added.json.id.slice(0, 8)
-  t.match(await cli.run('webhook', 'list'), { stdout: new RegExp(`^${name} {2}active {2}`) })
-  t.match(await cli.run('webhook', 'test', name), { code: 0, stdout: /^delivered: status 204/ })
-  status = 500
-  t.match(await cli.run('webhook', 'test', name), { code: 1, stdout: /^not delivered: status 500/ })
-  t.match(await cli.run('webhook', 'deliveries', name), { code: 0 })
-  t.match(await cli.run('webhook', 'edit', name, '--pause', '--event', 'case_created'), {
-    stdout: /events +case_created\nstatus +paused/,
+  await t.test('a case is made with what its options say, and edited', async (t) => {
+    const proved = ['--prove', 'All tests pass', '--prove', 'Looks right (screenshot, optional)']
+    const id = await made('Door', '--tag', 'old', ...proved)
+    t.match(
+      readFileSync(file(id, 'case.md'), 'utf8'),
+      /\n- \[ \] All tests pass \(test-log, required\)\n- \[ \] Looks right \(screenshot\)\n$/,
+    )
+    const parent = await made('House')
+    const args = ['--title', 'Red door', '--type', 'feature', '--tag', 'a,b', '--parent', 'house']
+    t.match(await cli.run('edit', 'door', ...args), { code: 0, stdout: /OPEN {2}Red door\n$/ })
+    const { json } = await cli.run('show', id, '--json')
+    t.match(json, { title: 'Red door', type: 'feature', tags: ['a', 'b'], parent, sessions: [] })
+    t.match((await cli.run('edit', 'red', '--parent', '', '--tag', '', '--json')).json, {
+      parent: null,
+      tags: [],
+    })
+    const input = 'It sticks.\n'
+    t.match((await cli.runWith({ input }, 'edit', 'red', '-d', '-', '--json')).json, {
+      description: 'It sticks.',
+    })
+    const edit = (EDITOR: string) => cli.runWith({ env: { EDITOR, VISUAL: '' } }, 'edit', 'red')
+    t.match(await edit('change() { echo "It creaks." > "$1"; }; change'), { code: 0 })
+    t.match(await edit('true'), { stderr: /the description was not changed/ })
+    const both = `both() { sed -i 's/It creaks/Theirs/' ${file(id, 'case.md')}; echo Mine > "$1"; }; both`
+    t.match(await edit(both), { code: 1, stderr: /your text was saved in/ })
+    t.match((await cli.run('show', id, '--json')).json, { description: 'Theirs.' })
+    t.match(await cli.runWith({ env: { EDITOR: '', VISUAL: '' } }, 'edit', 'red'), {
+      code: 2,
+      stderr: /Nothing to change/,
+    })
   })
-  t.notMatch(await cli.run('webhook', 'show', name, '--json'), { json: { secret: String } })
-  t.match(await cli.run('webhook', 'remove', name), { stdout: /^removed/ })
-  t.match(await cli.run('webhook', 'list'), { stdout: '', stderr: /casefile webhook add/ })
-  t.match(await cli.run('webhook', 'show', name), { code: 3, stderr: /There is none/ })
 
-  const input = 'a secret\n'
-  const ofCase = ['--case', 'door', '--secret', '-', '--json']
-  const own = await cli.runWith({ input }, 'webhook', 'add', url, ...ofCase)
-  t.notMatch(own.json, { secret: String }, 'a secret that was given is not shown')
-  t.match(await cli.run('webhook', 'list', '--case', 'door', '--json'), { json: [{ url }] })
-})
+  await t.test('a checklist item says what is missing', async (t) => {
+    const id = await made('Gate')
+    t.match(await cli.run('item', 'gate', 'It opens', '--required'), {
+      code: 0,
+      stdout: /✗ It opens \(test-log\)\nProof requirements are not met/,
+    })
+    const seen = ['item', 'gate', 'Seen', '--type', 'screenshot', '--json']
+    t.match((await cli.run(...seen)).json, { type: 'screenshot', required: false })
+    t.match((await cli.run('gate', 'gate')).stdout, /· Seen \(screenshot, optional\)\n/)
+    t.match(readFileSync(file(id, 'case.md'), 'utf8'), '- [ ] Seen (screenshot)\n')
+  })
 
-t.test('without a case', async (t) => {
-  const cli = cliHere(t)
-  const service = await cli.serve()
-  t.match(await cli.run('approve'), { code: 2, stderr: /No case has a plan to approve/ })
-  for (const title of ['Red door', 'Blue door']) {
-    await cli.run('new', title, '-d', step('echo fine', 'sh run id=say'))
-    await cli.run('start', title)
-  }
-  t.test('what waits is listed, and how to name it', async (t) => {
-    for (const args of [['approve'], ['plan']]) {
-      const said = await cli.run(...args)
-      t.match(said, { code: 2, stderr: new RegExp(`casefile ${args[0]} <case>`) })
-      t.match(said.stderr, /^ {2}[0-9a-f]{8} {2}\w+ {2}Red door$/m)
+  await t.test('a new case is planned at once', async (t) => {
+    const plan = ['-d', step('echo fine', 'sh run id=say'), '--plan']
+    t.match(await cli.run('new', 'Roof', ...plan, '--use'), {
+      code: 0,
+      stdout: /^[0-9a-f-]{36} {2}Roof\n[\s\S]*echo fine/,
+    })
+    t.match((await cli.run('show', 'roof', '--json')).json, {
+      state: 'PLANNING',
+      sessions: [{ state: 'plan_ready', type: 'implementing' }],
+    })
+    t.match((await cli.run('use')).stdout, /Roof/)
+    const said = await cli.run('new', 'Blue door', ...plan, '--json')
+    t.match(said, { code: 0, json: { state: 'plan_ready' }, stderr: /Blue door/ })
+    await made('Look', '--type', 'investigation', ...plan.slice(0, 2))
+    t.match((await cli.run('start', 'look', '--json')).json, { type: 'investigating' })
+    await made('Empty', '--prove', ' ')
+    t.strictSame((await cli.run('gate', 'empty', '--json')).json.items, [])
+  })
+
+  await t.test('a case is deleted by who says so', async (t) => {
+    const id = await made('Shed')
+    await cli.run('note', id, 'Old.')
+    for (const args of [
+      ['delete', 'shed'],
+      ['delete', 'shed', '--json'],
+    ]) {
+      t.match(await cli.run(...args), { code: 2, stderr: /needs a terminal.*--yes/ })
     }
-    t.match(await cli.run('tail'), { code: 2, stderr: /No case has a running session/ })
+    const answers = [
+      [/Shed\nDelete this case with its sessions, proof and notes\? \[y\/N\]/, 'n'],
+    ] as const
+    t.match(await cli.runWith({ answers }, 'delete', 'shed'), {
+      code: 6,
+      unasked: [],
+      stderr: /not deleted/,
+    })
+    t.ok(existsSync(file(id, 'notes.md')))
+    t.match(await cli.run('delete', 'shed', '--yes'), {
+      code: 0,
+      stdout: /^deleted {2}\w{8} {2}Shed/,
+    })
+    t.notOk(existsSync(file(id)))
+    t.match(await cli.run('delete', 'shed', '--yes'), { code: 3 })
+    t.match(await cli.run('show', id), { code: 3 })
   })
-  t.test('a person chooses in the terminal', needsTmux, async (t) => {
-    const env = { ...cli.env, TERM: 'xterm-256color' }
-    const command = `'${process.execPath}' '${CLI}' approve`
-    const pane = await openPane(t, command, { cwd: cli.root, env })
-    const screen = await pane.shows(/Which one\? \[1-2\]/)
-    const [, number = ''] = /(\d) {2}[0-9a-f]{8} .*Red door/.exec(screen) ?? []
-    pane.press(number, 'Enter')
-    await pane.shows(/Approve this plan of session 1\?/)
-    pane.press('y', 'Enter')
-    await pane.shows(/session 1 is complete/)
-    t.match(await must(service, 'GET', '/triage?named=red door'), [{ state: 'VERIFYING' }])
+
+  await t.test('a question of an agent is answered', async (t) => {
+    const id = await made('Colour')
+    await cli.run('state', 'colour', 'blocked', '--reason', 'Rain')
+    t.match(await cli.run('state', 'colour', 'needs_user_input', '--reason', 'Red or blue?'), {
+      code: 0,
+    })
+    t.match(await cli.run('answer', 'colour', ' '), { code: 2, stderr: /blank/ })
+    const env = { VISUAL: '', EDITOR: 'write() { echo "Red." > "$1"; }; write' }
+    t.match(await cli.runWith({ env: { ...env, EDITOR: 'true' } }, 'answer', 'colour'), {
+      code: 0,
+      stderr: /^Red or blue\?\n.*blank; nothing was sent/,
+    })
+    const said = await cli.runWith({ env }, 'answer', 'colour')
+    t.match(said, { code: 0, stdout: `${id.slice(0, 8)}  BLOCKED  answered\n` })
+    t.match((await cli.run('history', 'colour')).stdout, /Red or blue\?[\s\S]*Red\.\n/)
+    await cli.run('state', 'colour', 'needs_user_input', '--reason', 'Sure?')
+    const input = 'Quite.\n'
+    t.match((await cli.runWith({ input }, 'answer', 'colour', '-', '--json')).json, {
+      state: 'BLOCKED',
+    })
+  })
+
+  await t.test(
+    'proof with failures is verified by no option, and accepted with a reason',
+    async (t) => {
+      const report = join(cli.root, 'report.tap')
+      writeFileSync(report, 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in\n')
+      await made('Sign-in')
+      t.match(await cli.run('proof', 'show', 'sign'), { code: 0, stderr: /^no proof yet\nNext: / })
+      const added = await cli.run('proof', 'add', 'sign', report, '--verify')
+      t.match(added, {
+        code: 1,
+        stdout: /not verified, does not support its claim: 1 of 2 tests failed: in\n$/,
+        stderr:
+          /Next: casefile proof show [\s\S]*--accept "<reason>"[\s\S]*attached, but not verified/,
+      })
+      const id = added.stdout.slice(0, 8)
+      t.match(await cli.run('proof', 'show', 'sign', id), {
+        stdout: 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in\n',
+        stderr: / {2}failed: in/,
+      })
+      t.match(await cli.run('proof', 'verify', 'sign', '--all'), {
+        code: 1,
+        stdout: '',
+        stderr: /is not verified: 1 of 2 tests failed: in/,
+      })
+      const summary = /only if accepted|would meet nothing/
+      const no = [[/failed: in[\s\S]*will not count without --accept.*\[y\/N\]/, 'n']] as const
+      const asked = await cli.runWith({ answers: no }, 'proof', 'verify', 'sign')
+      t.match(asked, { code: 6, unasked: [], shown: summary, stderr: /not verified/ })
+      t.match((await cli.run('proof', 'list', 'sign', '--json')).json, [{ verified: false }])
+      t.match(await cli.run('proof', 'verify', 'sign', id), {
+        code: 0,
+        stdout: /verified, does not support/,
+      })
+      t.match(await cli.run('gate', 'sign'), { code: 4, stdout: /1 of 2 tests failed: in/ })
+      t.match(await cli.run('list'), { stdout: /doesn't count: 1 of 2 tests failed: in/ })
+      t.match(await cli.run('proof', 'verify', 'sign', '--all', '--accept', 'x'), { code: 2 })
+      t.match(await cli.run('proof', 'verify', 'sign', id, '--accept', ' '), { code: 1 })
+      const accepted = await cli.run('proof', 'verify', 'sign', id, '--accept', 'It is flaky.')
+      t.match(accepted, {
+        code: 0,
+        stdout: /verified, 1 of 2 tests passed, accepted: It is flaky\./,
+      })
+      t.match(await cli.run('resolve', 'sign'), { code: 0 })
+      t.match(await cli.run('export'), { stdout: /"content":"TAP.*"accepted":"It is flaky\."/ })
+    },
+  )
+
+  await t.test('after verifying stands what is missing, and of several one is named', async (t) => {
+    await made('Fence')
+    await cli.run('item', 'fence', 'Fast', '--type', 'benchmark', '--required')
+    const add = (type: string) => cli.run('proof', 'add', 'fence', '--text', type, '--type', type)
+    await add('log')
+    t.match(await cli.run('proof', 'verify', 'fence'), {
+      code: 0,
+      stderr:
+        /^Still missing before the case can be resolved:\n {2}a verified proof of type benchmark for "Fast"\nNo candidate would meet "Fast"\. Attach a proof of type benchmark, or accept a proof with a reason\.\nNext: casefile proof add [0-9a-f]{8} <file> --type benchmark\n$/,
+    })
+    await add('benchmark')
+    await add('trace')
+    t.match(await cli.run('proof', 'verify', 'fence'), {
+      code: 2,
+      stderr:
+        /several proofs that are not verified: [0-9a-f]{8} \(trace\), [0-9a-f]{8} \(benchmark\)/,
+    })
+    t.match(await cli.run('proof', 'show', 'fence'), { stdout: 'log\n\nbenchmark\n\ntrace\n' })
+    t.match((await cli.run('proof', 'show', 'fence', '--json')).json, [{ content: /^log/ }, {}, {}])
+    t.match(
+      (await cli.run('gate', 'fence')).stderr,
+      /Next:\n {2}casefile proof show .*\n {2}casefile proof verify/,
+    )
+    t.match(await cli.run('proof', 'verify', 'fence', '--all'), {
+      stdout: /^(?:\S+ {2}verified\n){2}$/,
+      stderr: /^Proof requirements are met\. Next: casefile resolve [0-9a-f]{8}\n$/,
+    })
+    const yes = [[/would meet: Fast[\s\S]*Verify it\? \[y\/N\]/, 'y']] as const
+    await made('Wall')
+    await cli.run('item', 'wall', 'Fast', '--type', 'benchmark', '--required')
+    await cli.run('proof', 'add', 'wall', '--text', 'quick', '--type', 'benchmark')
+    const asked = await cli.runWith({ answers: yes }, 'proof', 'verify', 'wall')
+    t.match(asked, { code: 0, unasked: [], shown: /│ quick\n/ })
+  })
+
+  await t.test('a resolved case is committed, and says what changes', async (t) => {
+    git(cli.root, 'init', '--quiet')
+    const id = await made('Hedge')
+    await cli.run('proof', 'add', 'hedge', '--text', 'ok', '--type', 'note', '--verify')
+    const resolve = (outcome: string) => cli.run('resolve', 'hedge', '--outcome', outcome)
+    t.match(await resolve('ConfirmedCodeBug'), {
+      code: 0,
+      stdout: /RESOLVED/,
+      stderr: `The record is not committed yet. Next: git add memory/cases/${id} && git commit -m "Resolve case ${id.slice(0, 8)}"\n`,
+    })
+    t.match((await resolve('ConfirmedCodeBug')).stderr, /^nothing changed\n/)
+    t.match((await resolve('Duplicate')).stderr, /^outcome: ConfirmedCodeBug → Duplicate\n/)
+    git(cli.root, 'init', '--quiet', 'memory')
+    t.match(
+      (await resolve('Duplicate')).stderr,
+      `git -C memory add cases/${id} && git -C memory commit`,
+    )
+    t.match(await cli.run('state', 'hedge', 'open', '--reason', 'x'), {
+      stdout: /OPEN/,
+      stderr: '',
+    })
+  })
+
+  await t.test('a note leaves every byte, and is refused where they are no text', async (t) => {
+    const notes = file(await made('Notes'), 'notes.md')
+    const present = '\ufeff# Notes  \n\n  \n'
+    writeFileSync(notes, present)
+    t.match(await cli.run('note', 'notes', 'New.'), { code: 0 })
+    const now = readFileSync(notes, 'utf8')
+    t.match(now.slice(present.length), /^## \d{4}-\d\d-\d\d\n\nNew\.\n$/)
+    t.equal(now.slice(0, present.length), present)
+    const latin1 = Buffer.from('Zur\u00fcck.\n', 'latin1')
+    writeFileSync(notes, latin1)
+    const said = await cli.run('note', 'notes', 'New.')
+    t.match(said, { code: 1, stderr: /notes\.md is not UTF-8 text \(line 1\)/ })
+    t.ok(readFileSync(notes).equals(latin1))
+  })
+
+  await t.test('webhooks are managed', async (t) => {
+    let status = 204
+    const receiver = createServer((_, response) => response.writeHead(status).end())
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => receiver.close())
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const webhook = (...args: string[]) => cli.run('webhook', ...args)
+    const added = await webhook('add', url, '--json')
+    t.match(added, { code: 0, json: { url, events: ['*'], active: true, secret: String } })
+    const name = added.json.id.slice(0, 8)
+    t.match(await webhook('list'), { stdout: new RegExp(`^${name} {2}active {2}`) })
+    t.match(await webhook('test', name), { code: 0, stdout: /^delivered: status 204/ })
+    status = 500
+    t.match(await webhook('test', name), { code: 1, stdout: /^not delivered: status 500/ })
+    t.match(await webhook('deliveries', name), { code: 0 })
+    t.match(await webhook('edit', name, '--pause', '--event', 'case_created'), {
+      stdout: /events +case_created\nstatus +paused/,
+    })
+    t.match(await webhook('edit', name, '--url', `${url}x`), {
+      stdout: /x\nevents +case_created\nstatus +paused/,
+    })
+    t.match(await webhook('edit', name, '--resume', '--event', '*'), {
+      stdout: /events +\*\nstatus +active/,
+    })
+    t.notMatch((await webhook('show', name, '--json')).json, { secret: String })
+    const paused = await webhook('add', url, '--pause', '--event', 'case_created,case_updated')
+    t.match(paused, {
+      stdout: /events +case_created, case_updated\nstatus +paused\nsecret +\S/,
+      stderr: /Keep the secret/,
+    })
+    t.match(await webhook('show', ''), { code: 3, stderr: /Several webhooks match/ })
+    const input = 'a secret\n'
+    const ofCase = ['--case', 'gate', '--secret', '-', '--json']
+    const own = await cli.runWith({ input }, 'webhook', 'add', url, ...ofCase)
+    t.notMatch(own.json, { secret: String }, 'a secret that was given is not shown')
+    t.match((await webhook('list', '--case', 'gate', '--json')).json, [{ url }])
+    t.equal((await webhook('list', '--json')).json.length, 2)
+    t.match(await webhook('remove', own.json.id), { code: 3 }, 'of a case only with --case')
+    t.match(await webhook('remove', own.json.id, '--case', 'gate'), { stdout: /^removed/ })
+    for (const { id } of (await webhook('list', '--json')).json) await webhook('remove', id)
+    t.match(await webhook('list'), { stdout: '', stderr: /casefile webhook add/ })
+    t.match(await webhook('show', name), { code: 3, stderr: /There is none/ })
+  })
+
+  await t.test('a report is written to a file, or shown', async (t) => {
+    await made('Bell', '-d', 'a\x1b]0;b\x07\u202e 10\u00a0000')
+    t.match((await cli.run('report', 'bell', '--md')).stdout, '10\u00a0000')
+    t.match((await cli.run('report', 'bell')).stdout, /^<!doctype html/i)
+    const shown = (await cli.runWith({ answers: [] }, 'report', 'bell', '--md')).stdout
+    t.match(shown, 'a␛]0;b␇[U+202E] 10\\u{a0}000')
+    for (const [name, text] of [
+      ['a.MD', /^# /m],
+      ['a.html', /^<!doctype html/i],
+    ] as const) {
+      const path = join(cli.root, name)
+      t.match(await cli.run('report', 'bell', '-o', path), { code: 0, stdout: '' })
+      t.match(readFileSync(path, 'utf8'), text)
+    }
+    t.match(await cli.run('report', 'bell', '--md', '--html'), { code: 2 })
+  })
+
+  await t.test(
+    'a name that fits several cases lists them, one that fits none says where to look',
+    async (t) => {
+      t.match(await cli.run('show', 'door'), {
+        code: 3,
+        stderr: /"door" matches 2 cases[\s\S]*\n {2}\w{8} {2}\w+ +(?:Red|Blue) door\n/,
+      })
+      const { code, json } = await cli.run('show', 'door', '--json')
+      t.match({ code, json }, { code: 3, json: { status: 404, candidates: [Object, Object] } })
+      t.match(await cli.run('gate', 'purple'), { code: 3, stderr: /casefile list --all/ })
+      t.match(await cli.run('gate', 'c12d54ae-1933-4631-a05f-aecf75428827'), { code: 3 })
+      for (let n = 1; n <= 11; n++) await made(`Tile ${n}`)
+      t.match((await cli.run('show', 'tile')).stderr, /matches 11 cases[\s\S]*\n {2}and 1 more\n$/)
+      t.match(await cli.run('proof', 'verify', 'hedge', 'zz'), {
+        code: 3,
+        stderr: /no proof "zz"\. It has: \w{8}\./,
+      })
+      t.match(await cli.run('proof', 'verify', 'house', 'zz'), { code: 3, stderr: /proof add/ })
+    },
+  )
+
+  await t.test('what is wrong is told, with a code for it', async (t) => {
+    const wrong: [args: string[], code: number, stderr: RegExp][] = [
+      [['list', '--wrong'], 2, /unknown option '--wrong'/],
+      [['start'], 2, /missing required argument 'case'/],
+      [['proof', 'verify', 'gate', 'a', '--all'], 2, /--all/],
+      [['proof', 'add', 'house'], 2, /--artifact/],
+      [['proof', 'add', 'house', 'a', '--text', 'b'], 2, /--artifact/],
+      [['proof', 'add', 'house', 'gone.txt'], 1, /gone\.txt cannot be attached: the file does not/],
+      [['note', 'house', ' '], 2, /blank/],
+      [['list', '--needs', 'love'], 1, /needs: expected any, or some of plan/],
+      [['list', '--limit', '0'], 2, /whole number from 1/],
+      [['state', 'house', 'shut'], 1, /state: got "SHUT", expected one of OPEN/],
+      [['new', ''], 1, /title: expected a text, not only white space/],
+      [['edit', 'house', '--title', ''], 1, /title/],
+      [['list', '--root', 'gone'], 1, /is not a folder/],
+      [['list', '--root', ''], 2, /Expected a folder/],
+      [['worktree', 'apply', 'roof', '--yes'], 1, /has no worktree/],
+    ]
+    for (const [args, code, stderr] of wrong) {
+      const { json, ...said } = await cli.run(...args, '--json')
+      const expected = { code, stderr, json: { status: Number, detail: String } }
+      t.match({ ...said, json }, expected, args.join(' '))
+    }
+    t.match(await cli.run('new', '--', '--json'), { code: 0, stdout: / {2}--json\n$/ })
   })
 })
 
 t.test('the list', async (t) => {
-  const cli = cliOn(t)
-  const titles = Array.from({ length: 33 }, (_, index) => `Door ${index}`)
-  const cases = join(cli.root, 'memory', 'cases')
-  t.match(await cli.run('import', '-', '--json').catch(() => ({})), {})
-  const issues = titles.map((title, index) => ({
+  const cli = cliHere(t)
+  const issues = Array.from({ length: 33 }, (_, index) => ({
     number: index + 1,
-    title,
+    title: `Door ${index}`,
     url: `https://github.com/ada/shop/issues/${index + 1}`,
   }))
   writeFileSync(join(cli.root, 'issues.json'), JSON.stringify(issues))
-  t.test('an import of many is summed up', async (t) => {
-    const said = await cli.run('import', 'issues.json')
-    t.match(said, {
-      code: 0,
-      stdout: '33  OPEN\n',
-      stderr: /33 cases were created\nNext: casefile list/,
-    })
-    t.equal(readdirSync(cases).length, 33)
+  t.match(await cli.run('import', 'issues.json'), {
+    code: 0,
+    stdout: '33  OPEN\n',
+    stderr: /33 cases were created\nNext: casefile list/,
   })
-  t.test('is whole when piped, with tabs', async (t) => {
-    const { stdout } = await cli.run('list')
-    const lines = stdout.trimEnd().split('\n')
-    t.equal(lines.length, 33)
-    for (const line of lines) t.equal(line.split('\t').length, 8)
-    t.equal((await cli.run('list', '--limit', '2')).stdout.split('\n').length, 3)
-    t.match(await cli.run('list', '--limit', 'x'), { code: 2, stderr: /whole number/ })
+  t.equal(readdirSync(join(cli.root, 'memory/cases')).length, 33)
+  const { stdout } = await cli.run('list')
+  const lines = stdout.trimEnd().split('\n')
+  t.equal(lines.length, 33, 'it is whole when piped, with tabs')
+  for (const line of lines) t.equal(line.split('\t').length, 8)
+  t.match(await cli.run('list', '--limit', '33'), { stderr: '' })
+  const two = await cli.run('list', '--limit', '2')
+  t.equal(two.stdout.split('\n').length, 3)
+  t.match(two.stderr, 'Showing 2 of 33.')
+  const onTerminal = await cli.runWith({ answers: [], columns: 120 }, 'list')
+  t.match(onTerminal.stdout, /^CASE +STATUS +TITLE .*\n[0-9a-f]{8} {2}Open +Door \d+/)
+  t.match(onTerminal.stderr, 'Showing 30 of 33. Show all with --all, or more with --limit.')
+  t.equal((await cli.runWith({ answers: [] }, 'list', '--all')).stdout.split('\n').length, 35)
+})
+
+t.test('a workspace is found', async (t) => {
+  const cli = cliHere(t, { src: { deep: {} }, elsewhere: { memory: { cases: {} } } })
+  const below = join(cli.root, 'src', 'deep')
+  t.match(await cli.runWith({ cwd: below }, 'list'), {
+    code: 0,
+    stderr: /no cases yet\nNext: casefile new/,
   })
-  t.test('is short in a terminal, with a header', needsTmux, async (t) => {
-    const env = { ...cli.env, TERM: 'xterm-256color' }
-    const pane = await openPane(t, `'${process.execPath}' '${CLI}' list --limit 3`, {
-      cwd: cli.root,
-      env,
-    })
-    const screen = await pane.shows(/Showing 3 of 33\./)
-    t.match(screen, /CASE +STATUS +TITLE/)
-    t.match(screen, /^[0-9a-f]{8} {2}Open +Door \d+/m)
-  })
+  const elsewhere = join(cli.root, 'elsewhere')
+  await cli.runWith({ cwd: elsewhere }, 'new', 'There')
+  t.match(await cli.run('list', '--root', elsewhere), { stdout: /There/ })
+  t.match(await cli.run('list'), { stdout: '' })
+  const cwd = join(cli.root, '..')
+  const before = readdirSync(cwd, { recursive: true })
+  for (const args of [['list'], ['new', 'x'], ['list', '--root', cwd]]) {
+    const said = await cli.runWith({ cwd }, ...args)
+    t.match(said, { code: 1, stdout: '', stderr: /casefile\.md.*casefile init/ })
+  }
+  t.strictSame(readdirSync(cwd, { recursive: true }), before, 'nothing is made')
 })
 
 t.test('what only reads writes nothing, and owns nothing', async (t) => {
   const cli = cliHere(t, {})
-  await cli.run('new', 'Door', '-d', step('echo fine', 'sh run id=say'))
+  const runbook = step('echo fine', 'sh run id=say')
+  await cli.run('new', 'Door', '-d', runbook)
   await cli.run('start', 'door')
+  t.match(await cli.run('start', 'door', '--detach'), { code: 2, stderr: /running service/ })
+  t.match(await cli.run('open', 'door', '--print'), { code: 1, stderr: /casefile serve/ })
   const url = 'http://127.0.0.1:9999/hook'
   const name = (await cli.run('webhook', 'add', url, '--json')).json.id.slice(0, 8)
-  const before = readdirSync(cli.env.CASEFILE_STATE_DIR, { recursive: true }).map(String).sort()
+  const state = () =>
+    readdirSync(cli.env.CASEFILE_STATE_DIR, { recursive: true }).map(String).sort()
+  const before = state()
   const fresh = join(cli.root, 'fresh')
   const env = { CASEFILE_STATE_DIR: fresh }
   for (const args of [
@@ -205,20 +428,16 @@ t.test('what only reads writes nothing, and owns nothing', async (t) => {
     ['export'],
     ['webhook', 'list'],
   ]) {
-    const said = await cli.runWith({ env }, ...args)
-    t.match(said, { code: 0 }, args.join(' '))
+    t.match(await cli.runWith({ env }, ...args), { code: 0 }, args.join(' '))
     t.notOk(existsSync(fresh), `${args.join(' ')} makes no state folder`)
-    t.match(await cli.run(...args), { code: 0 }, args.join(' '))
   }
   const shown = { code: 0, stdout: /^url +http:\/\/127\.0\.0\.1:9999\/hook$/m }
   t.match(await cli.run('webhook', 'show', name), shown)
   t.match(await cli.run('webhook', 'deliveries', name), { code: 0, stderr: /nothing was sent yet/ })
-  t.match(await cli.run('webhook', 'show', 'ffff'), { code: 3 })
   t.match(await cli.run('search', 'fine'), { stdout: /Door\n {2}memory\/cases\/.*fine/ })
-  t.strictSame(
-    readdirSync(cli.env.CASEFILE_STATE_DIR, { recursive: true }).map(String).sort(),
-    before,
-  )
+  t.match(await cli.run('search', 'fine', '--limit', '0'), { code: 1 })
+  t.match(await cli.run('search', 'nowhere'), { code: 0, stdout: '', stderr: /no matches/ })
+  t.strictSame(state(), before)
 })
 
 t.test('reading commands answer while a command owns the workspace', inLongLane, async (t) => {
@@ -230,7 +449,7 @@ t.test('reading commands answer while a command owns the workspace', inLongLane,
   for (const args of [['list'], ['search', 'door'], ['show', 'door', '1'], ['plan', 'door', '1']]) {
     t.match(await cli.run(...args), { code: 0, stdout: /[Dd]oor|sleep 200/ }, args.join(' '))
   }
-  t.match(await cli.run('list', '--needs', 'running', '--json'), { json: [{ running: true }] })
+  t.match((await cli.run('list', '--needs', 'running', '--json')).json, [{ running: true }])
   running.signal('SIGINT')
   t.match(await running.ended, { code: 130, stderr: /interrupted/ })
 })

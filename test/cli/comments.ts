@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { planView } from '../../src/cli/output/plan-view.ts'
@@ -15,13 +14,9 @@ t.after(useParser())
 
 async function openPlanned(t: Test) {
   const cli = cliHere(t)
-  const { json } = await cli.run(
-    'new',
-    'Red door',
-    '-d',
-    step('echo fine', 'sh run id=say'),
-    '--json',
-  )
+  await cli.serve()
+  const book = step('echo fine', 'sh run id=say')
+  const { json } = await cli.run('new', 'Red door', '-d', book, '--json')
   await cli.run('start', 'red')
   const record = () =>
     readFileSync(join(cli.root, 'memory/cases', json.id, 'sessions/1.md'), 'utf8')
@@ -30,26 +25,8 @@ async function openPlanned(t: Test) {
   return { cli, id: String(json.id), record, line: String(line), lineNumber: line }
 }
 
-t.test('an approval is signed with the key of the operator', async (t) => {
-  const { cli, record } = await openPlanned(t)
-  const home = join(cli.root, 'home')
-  mkdirSync(join(home, '.ssh'), { recursive: true })
-  const key = join(home, '.ssh/id_ed25519')
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key])
-  const approve = (...args: string[]) =>
-    cli.runWith({ env: { HOME: home } }, 'approve', 'red', '--yes', ...args)
-  const unknown = await approve('--sign')
-  t.match(unknown, { code: 1, stderr: /not in allowed_signers[\s\S]*add this line to allowed_sig/ })
-  t.notMatch(record(), /plan_approved/)
-  const line = /\S+ namespaces="casefile" ssh-ed25519 \S+/.exec(unknown.stderr)?.[0]
-  writeFileSync(join(cli.root, 'allowed_signers'), `${line}\n`)
-  t.match(await approve('--sign'), { code: 0, stderr: /complete/ })
-  t.match(await cli.run('plan', 'red', '--json'), { json: { signature: { state: 'valid' } } })
-  t.match((await cli.run('plan', 'red')).stdout, /✓ approval signed by \S+ SHA256:/)
-})
-
 t.test('comments from the terminal', async (t) => {
-  const { cli, record, line, lineNumber } = await openPlanned(t)
+  const { cli, id, record, line, lineNumber } = await openPlanned(t)
 
   await t.test('on a line, a range, a step and the plan', async (t) => {
     const one = await cli.run('comment', 'red', '--line', line, '-m', 'Say more.', '--json')
@@ -78,6 +55,17 @@ t.test('comments from the terminal', async (t) => {
     t.equal(json.length, 5, 'an empty text adds nothing')
   })
 
+  await t.test('completion knows the forms of the command', async (t) => {
+    const { json } = await cli.run('comment', 'list', 'red', '--json')
+    const offered = async (...words: string[]) =>
+      (await cli.run('__complete', ...words)).stdout.split('\n').map((line) => line.split('\t')[0]!)
+    t.match(await offered('comment', 're'), ['resolve', 'reopen', 'reply'])
+    t.match(await offered('comment', 'red'), ['red door'])
+    t.match(await offered('comment', 'red', '--li'), ['--line'])
+    const ids = json.map(({ id }: CommentJson) => id)
+    t.strictSame((await offered('comment', 'resolve', 'red', '')).slice(0, -1), ids)
+  })
+
   await t.test('what is wrong is an error that says what to do', async (t) => {
     const wrong: [args: string[], code: number, says: RegExp][] = [
       [['red', '--line', 'x', '-m', 'x'], 2, /Expected a line such as 12, or 12-14/],
@@ -89,7 +77,9 @@ t.test('comments from the terminal', async (t) => {
       [['red', '--step', 'none', '-m', 'x'], 1, /expected one of say/],
       [['red', '-m', ' '], 2, /The text is blank/],
       [['resolve', 'red', 'ffffffffff'], 3, /no comment "ffffffffff".*casefile comment list/],
+      [['resolve', 'red', ''], 3, /"" matches several comments: \w{8}, .*Give more of the id/],
       [['nothing', '-m', 'x'], 3, /No case matches/],
+      [['red', '--line', '0', '-m', 'x'], 2, /Expected a line/],
     ]
     for (const [args, code, says] of wrong) {
       t.match(await cli.run('comment', ...args), { code, stderr: says }, args.join(' '))
@@ -148,25 +138,20 @@ t.test('comments from the terminal', async (t) => {
     t.match(record(), /comments_sent[^\n]*approve|with: approve/)
     t.match((await cli.run('tail', 'red', '1')).stdout, /comment added to line \d+ of the plan/)
   })
-})
 
-t.test('check reports a line that is almost a comment', async (t) => {
-  const { cli, id, record } = await openPlanned(t)
-  const { json } = await cli.run('comment', 'red', '-m', 'Mine', '--json')
-  const path = join(cli.root, 'memory/cases', id, 'sessions/1.md')
-  writeFileSync(path, record().replace(`- [ ] ${json.id}`, `- [ ] ${json.id}0`))
-  t.match(await cli.run('check'), { code: 1, stdout: /1\.md:\d+: bad_comment: .*8 hex digits/ })
-})
+  await t.test('of a diff, and the next session gets them', async (t) => {
+    const said = await cli.run('comment', 'red', '1', '-m', 'One more.')
+    t.match(said.stderr, /Next: casefile start \w{8} --again 1 plans again with 1 comment/)
+    t.match((await cli.run('comment', 'list', 'red')).stdout, /^Session 1\n\n[\s\S]*One more\.\n$/)
+  })
 
-t.test('completion knows the forms of the command', async (t) => {
-  const { cli } = await openPlanned(t)
-  const { json } = await cli.run('comment', 'red', '-m', 'Mine', '--json')
-  const offered = async (...words: string[]) =>
-    (await cli.run('__complete', ...words)).stdout.split('\n').map((line) => line.split('\t')[0]!)
-  t.match(await offered('comment', 're'), ['resolve', 'reopen', 'reply'])
-  t.match(await offered('comment', 'red'), ['red door'])
-  t.match(await offered('comment', 'red', '--li'), ['--line'])
-  t.match(await offered('comment', 'resolve', 'red', ''), [json.id])
+  await t.test('check reports a line that is almost a comment', async (t) => {
+    const { json } = await cli.run('comment', 'list', 'red', '--json')
+    const path = join(cli.root, 'memory/cases', id, 'sessions/1.md')
+    const last = json.at(-1).id
+    writeFileSync(path, record().replace(`- [ ] ${last}`, `- [ ] ${last}0`))
+    t.match(await cli.run('check'), { code: 1, stdout: /1\.md:\d+: bad_comment: .*8 hex digits/ })
+  })
 })
 
 t.test('a comment shows hidden characters as escapes', async (t) => {

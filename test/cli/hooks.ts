@@ -14,11 +14,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { commandsOn } from '../fixtures/cli.ts'
+import { commandsHere } from '../fixtures/cli-here.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
-import { personWithAgents, trusting } from '../fixtures/person-with-agents.ts'
-import { needsTmux, openPane } from '../fixtures/tmux.ts'
+import { personHere, trusting } from '../fixtures/person-with-agents.ts'
 
 const LOCAL = '.claude/settings.local.json'
 
@@ -27,13 +27,15 @@ function commandOf(settings: string, event: string): string {
   return JSON.parse(settings).hooks[event].at(-1).hooks[0].command
 }
 
-function runHook(command: string, cwd: string, body: object = {}): string {
-  const input = JSON.stringify(body)
-  return spawnSync('/bin/sh', ['-c', command], { cwd, input, encoding: 'utf8' }).stdout
+async function runHook(command: string, cwd: string, body: object = {}): Promise<string> {
+  const child = spawn('/bin/sh', ['-c', command], { cwd, stdio: ['pipe', 'pipe', 'ignore'] })
+  child.stdin.on('error', () => {}) // one that denies at once reads nothing
+  child.stdin.end(JSON.stringify(body))
+  return text(child.stdout)
 }
 
 t.test('install shows what it writes, and writes nothing without a yes', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   const asked = await cli.run('hooks', 'install', 'claude')
   t.match(asked, { code: 1, stderr: /no terminal to ask on.*--yes/ })
   t.match(asked.stdout, /settings\.local\.json \(new\)/)
@@ -54,7 +56,7 @@ t.test('install shows what it writes, and writes nothing without a yes', async (
 })
 
 t.test('local settings that git would commit are told', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   spawnSync('git', ['init', '--quiet'], { cwd: cli.root })
   const hint = /keep it out of git: add \.claude\/settings\.local\.json to \.gitignore/
   t.match((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
@@ -63,38 +65,33 @@ t.test('local settings that git would commit are told', async (t) => {
   t.notMatch((await cli.run('hooks', 'install', 'claude', '--yes')).stderr, hint)
 })
 
-t.test('a person answers in their terminal', needsTmux, async (t) => {
-  const cli = personWithAgents(t)
-  const program = `${process.execPath} ${join(process.cwd(), 'dist/cli.js')} hooks install claude`
+t.test('a person answers in their terminal', async (t) => {
+  const cli = personHere(t)
   for (const [key, code] of [
     ['n', 6],
     ['y', 0],
   ] as const) {
-    const pane = openPane(t, program, { cwd: cli.root, env: cli.env })
-    await pane.shows(/Write this\? \[y\/N\]/)
-    pane.press(key, 'Enter')
-    await pane.shows(new RegExp(`exit=${code}`))
+    const answers = [[/Write this\? \[y\/N\]/, key]] as const
+    t.match(await cli.runWith({ answers }, 'hooks', 'install', 'claude'), { code, unasked: [] })
     t.equal(existsSync(cli.path(LOCAL)), key === 'y')
   }
 })
 
 t.test('the hooks reach the service wherever it listens, and deny without it', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
   const settings = cli.read(LOCAL)
   const gate = commandOf(settings, 'PreToolUse')
-  t.match(runHook(gate, cli.root), /"deny".*casefile serve/, 'before the first start')
+  t.match(await runHook(gate, cli.root), /"deny".*casefile serve/, 'before the first start')
   const address = join(cli.env.CASEFILE_STATE_DIR, 'hooks', 'url')
   for (let starts = 0; starts < 2; starts++) {
-    const service = cli.start('serve', '--port', '0')
-    const [, url] = await service.says(/listening on (\S+)/)
-    t.equal(readFileSync(address, 'utf8'), `${url}\n`)
+    const service = await cli.serve()
+    t.equal(readFileSync(address, 'utf8'), `${service.url}\n`)
     t.equal(statSync(address).mode & 0o777, 0o600)
     t.equal(statSync(dirname(address)).mode & 0o777, 0o700)
-    service.signal('SIGTERM')
-    await service.ended
+    await service.close()
     t.notOk(existsSync(address), 'another program may get the port')
-    t.match(runHook(gate, cli.root), /"deny"/)
+    t.match(await runHook(gate, cli.root), /"deny"/)
   }
   await cli.run('new', 'One', '--json')
   t.notOk(existsSync(address), 'a command that runs its own service gates nobody')
@@ -102,7 +99,7 @@ t.test('the hooks reach the service wherever it listens, and deny without it', a
 
 t.test('what others wrote stays, also what they wrote since', async (t) => {
   const theirs = '{\r\n\t"hooks": {} // none\r\n}'
-  const cli = personWithAgents(t, { '.claude': { 'settings.local.json': theirs } })
+  const cli = personHere(t, { '.claude': { 'settings.local.json': theirs } })
   await cli.run('hooks', 'install', 'claude', '--yes')
   t.match(await cli.run('hooks', 'remove', 'claude', '--yes'), { code: 0 })
   t.equal(cli.read(LOCAL), theirs, 'every byte')
@@ -117,7 +114,7 @@ t.test('what others wrote stays, also what they wrote since', async (t) => {
 })
 
 t.test('a link to the settings stays one', async (t) => {
-  const cli = personWithAgents(t, {
+  const cli = personHere(t, {
     dotfiles: { 'claude.json': '{ "model": "opus" }\n' },
     '.claude': {},
   })
@@ -139,7 +136,7 @@ t.test('a link to the settings stays one', async (t) => {
 })
 
 t.test('a file that is no JSON stays, and nothing is written for any agent', async (t) => {
-  const cli = personWithAgents(t, { '.claude': { 'settings.local.json': '{\n  "a": 1,,\n}\n' } })
+  const cli = personHere(t, { '.claude': { 'settings.local.json': '{\n  "a": 1,,\n}\n' } })
   t.match(await cli.run('hooks', 'install', '--yes'), {
     code: 1,
     stderr: /settings\.local\.json.*line 2.*Nothing was written/,
@@ -149,7 +146,7 @@ t.test('a file that is no JSON stays, and nothing is written for any agent', asy
 })
 
 t.test('status says what is installed, and what keeps it from working', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   t.match(await cli.run('hooks', 'status'), {
     code: 1,
     stdout:
@@ -186,17 +183,16 @@ t.test('status says what is installed, and what keeps it from working', async (t
 })
 
 t.test('status lists what a hook sent that cannot be read', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
   const gate = commandOf(cli.read(LOCAL), 'PreToolUse')
-  const service = cli.start('serve', '--port', '0')
-  await service.says(/listening on (\S+)/)
+  await cli.serve()
   const sent = { workspace_roots: [cli.root], hook_event_name: 'preToolUse', tool_name: 'Shell' }
-  t.equal(runHook(gate, cli.root, { ...sent, cursor_version: '3' }), '')
+  t.equal(await runHook(gate, cli.root, { ...sent, cursor_version: '3' }), '')
   await cli.run('new', 'Raise the limit', '--use')
-  const said = JSON.parse(runHook(gate, cli.root, { ...sent, cursor_version: '3' }))
+  const said = JSON.parse(await runHook(gate, cli.root, { ...sent, cursor_version: '3' }))
   t.match(said, { permission: 'deny', agent_message: /no conversation_id/ })
-  t.match(JSON.parse(runHook(gate, cli.root)), {
+  t.match(JSON.parse(await runHook(gate, cli.root)), {
     hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: /no input/ },
   })
   const { stdout } = await cli.run('hooks', 'status')
@@ -210,10 +206,9 @@ t.test('status lists what a hook sent that cannot be read', async (t) => {
 })
 
 t.test('status tells of conversations without a case', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
-  const service = cli.start('serve', '--port', '0')
-  const [, url = ''] = await service.says(/listening on (\S+)/)
+  const { url } = await cli.serve()
   const killed = spawn('sleep', ['600'])
   for (const [session, pid] of [
     ['goes-on', process.pid],
@@ -234,19 +229,17 @@ t.test('status tells of conversations without a case', async (t) => {
   t.strictSame(more, [], 'one that was killed is not told')
 })
 
-t.test('on a narrow terminal, status breaks lines between words', needsTmux, async (t) => {
-  const cli = personWithAgents(t)
+t.test('on a narrow terminal, status breaks lines between words', async (t) => {
+  const cli = personHere(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
-  const program = `${process.execPath} ${join(process.cwd(), 'dist/cli.js')} hooks status`
-  const pane = openPane(t, program, { cwd: cli.root, env: cli.env, columns: 60 })
-  await pane.shows(/exit=0/)
-  const text = pane.text()
-  t.match(text.replaceAll('\n', ''), `  ${cli.path(LOCAL)}`, 'the whole path')
-  t.match(text, /so installed hooks deny every tool\. Start\n {2}one with: casefile serve$/m)
+  const { code, stdout } = await cli.runWith({ answers: [], columns: 60 }, 'hooks', 'status')
+  t.equal(code, 0)
+  t.match(stdout, `  ${cli.path(LOCAL)}\n`, 'the whole path')
+  t.match(stdout, /so installed hooks deny every tool\. Start\n {2}one with: casefile serve$/m)
 })
 
 t.test('an older version of the hooks is told, and replaced', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
   const records = join(cli.env.CASEFILE_STATE_DIR, 'hooks', 'installed.json')
   writeFileSync(cli.path(LOCAL), cli.read(LOCAL).replaceAll('/bin/sh ', 'sh '))
@@ -266,14 +259,14 @@ t.test('an older version of the hooks is told, and replaced', async (t) => {
 })
 
 t.test('a file that needed trust keeps it, and only then', async (t) => {
-  const fresh = personWithAgents(t)
+  const fresh = personHere(t)
   await fresh.run('hooks', 'install', 'claude', '--yes')
   t.match(await fresh.run('trust', '--json'), { code: 0, json: { trusted: true } })
   await fresh.run('hooks', 'remove', '--yes')
   t.match(await fresh.run('trust', '--json'), { code: 0 })
 
   const theirs = { '.claude': { 'settings.local.json': '{"hooks":{}}' } }
-  const untrusted = personWithAgents(t, theirs)
+  const untrusted = personHere(t, theirs)
   await untrusted.run('hooks', 'install', 'claude', '--yes')
   t.match(await untrusted.run('trust', '--json'), { code: 1 })
   await untrusted.run('trust', '--yes')
@@ -282,12 +275,12 @@ t.test('a file that needed trust keeps it, and only then', async (t) => {
 })
 
 t.test("a user's settings serve every workspace, and removal leaves the others", async (t) => {
-  const one = personWithAgents(t)
+  const one = personHere(t)
   const elsewhere = mkdtempSync(join(tmpdir(), 'casefile-hooks-'))
   t.teardown(() => rmSync(elsewhere, { recursive: true, force: true }))
   mkdirSync(join(elsewhere, 'root', 'memory', 'cases'), { recursive: true })
   const env = { ...one.env, CASEFILE_STATE_DIR: join(elsewhere, 'state') }
-  const two = commandsOn(t, { root: join(elsewhere, 'root'), env })
+  const two = commandsHere(t, { root: join(elsewhere, 'root'), env })
   await one.run('hooks', 'install', 'claude', '--user', '--yes')
   await two.run('hooks', 'install', 'claude', '--user', '--yes')
   const file = join(one.home, '.claude', 'settings.json')
@@ -295,20 +288,23 @@ t.test("a user's settings serve every workspace, and removal leaves the others",
     JSON.parse(readFileSync(file, 'utf8')).hooks.PreToolUse.map(
       ({ hooks: [{ command }] }: { hooks: [{ command: string }] }) => command,
     )
-  const denied = (cwd: string) => gates().filter((gate: string) => runHook(gate, cwd) !== '').length
-  t.equal(denied(one.root), 1)
-  t.equal(denied(two.root), 1)
-  t.equal(denied(one.home), 0)
+  const denied = async (cwd: string) => {
+    const said = await Promise.all(gates().map((gate: string) => runHook(gate, cwd)))
+    return said.filter((each) => each !== '').length
+  }
+  t.equal(await denied(one.root), 1)
+  t.equal(await denied(two.root), 1)
+  t.equal(await denied(one.home), 0)
   await one.run('hooks', 'remove', '--yes')
   t.equal(gates().length, 1)
-  t.equal(denied(two.root), 1)
+  t.equal(await denied(two.root), 1)
   t.match(await two.run('hooks', 'status', '--json'), {
     json: { hooks: [{ installed: 'current' }] },
   })
 })
 
 t.test('hooks that would run twice, or not at all, are told', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   await cli.run('hooks', 'install', 'claude', '--yes')
   t.match(await cli.run('hooks', 'install', 'claude', '--user', '--yes'), {
     code: 0,
@@ -323,7 +319,7 @@ t.test('hooks that would run twice, or not at all, are told', async (t) => {
 })
 
 t.test('an agent without such settings is told which it has', async (t) => {
-  const cli = personWithAgents(t)
+  const cli = personHere(t)
   t.match(await cli.run('hooks', 'install', 'codex', '--local', '--yes'), {
     code: 2,
     stderr: /Codex has no --local settings\. Use --user or --project/,

@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { spawn } from 'node:child_process'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { cliOn, commandsOn } from '../fixtures/cli.ts'
-import { clientOf } from '../fixtures/session-client.ts'
+import { personHere } from '../fixtures/person-with-agents.ts'
 
 /** Says how it was started, and ends with 7. */
 const AGENT = `#!/bin/sh
@@ -14,35 +14,29 @@ exit 7
 
 /** A served workspace with a case, and a person who has agents on the PATH. */
 async function servedPerson(t: Test) {
-  const made = cliOn(t, { 'casefile.md': 'Be brief.\n' })
-  const home = join(dirname(made.root), 'home')
-  const bin = join(home, 'bin')
-  mkdirSync(bin, { recursive: true })
+  const cli = personHere(t)
   for (const name of ['claude', 'codex']) {
-    writeFileSync(join(bin, name), AGENT)
-    chmodSync(join(bin, name), 0o755)
+    const path = join(cli.home, 'bin', name)
+    writeFileSync(path, AGENT)
+    chmodSync(path, 0o755)
   }
-  const env = { ...made.env, HOME: home, PATH: `${bin}:${process.env.PATH}` }
-  const cli = commandsOn(t, { root: made.root, env })
+  const service = await cli.serve()
   const id: string = (await cli.run('new', 'Raise the limit', '--json')).json.id
-  const service = cli.start('serve', '--port', '0')
-  const [, url] = await service.says(/listening on (\S+)/)
-  const { request } = clientOf(() => url!)
-  const conversations = async () => (await request('GET', '/conversations')).json
+  const conversations = async () => (await service.request('GET', '/conversations')).json
   // the agent: not this process, whose commands would be the agent's
   const agent = spawn('sleep', ['600'])
   t.teardown(() => agent.kill())
   /** Runs the installed hook of an event. */
-  const hook = (event: string, body: object, more: Record<string, string> = {}) => {
-    const settings = JSON.parse(readFileSync(join(cli.root, '.claude/settings.local.json'), 'utf8'))
+  const hook = async (event: string, body: object) => {
+    const settings = JSON.parse(cli.read('.claude/settings.local.json'))
     const { command } = settings.hooks[event][0].hooks[0]
-    const input = JSON.stringify({ ...body, cwd: cli.root, hook_event_name: event })
-    const own = Object.entries({ ...process.env, ...env, CLAUDE_PID: String(agent.pid), ...more })
-    const clean = Object.fromEntries(own.filter(([name]) => name !== 'CASEFILE_RUN'))
-    const options = { cwd: cli.root, env: clean, input, encoding: 'utf8' } as const
-    return spawnSync('/bin/sh', ['-c', command], options).stdout
+    const own = { ...process.env, ...cli.env, CLAUDE_PID: String(agent.pid) }
+    const env = Object.fromEntries(Object.entries(own).filter(([name]) => name !== 'CASEFILE_RUN'))
+    const child = spawn('/bin/sh', ['-c', command], { cwd: cli.root, env, stdio: 'pipe' })
+    child.stdin.end(JSON.stringify({ ...body, cwd: cli.root, hook_event_name: event }))
+    return text(child.stdout)
   }
-  return { ...cli, home, id, service, conversations, hook }
+  return { ...cli, id, service, conversations, hook }
 }
 
 const WRITE = { tool_name: 'Write', tool_input: { file_path: 'a.js', content: '1' } }
@@ -59,9 +53,9 @@ t.test('a conversation belongs to the case that is current, and waits for its pl
   await cli.run('hooks', 'install', 'claude', '--yes')
 
   const session = { session_id: 'one' }
-  t.match(cli.hook('SessionStart', { ...session, source: 'startup' }), /Raise the limit/)
-  cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
-  t.match(cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny".*Raise the limit/)
+  t.match(await cli.hook('SessionStart', { ...session, source: 'startup' }), /Raise the limit/)
+  await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
+  t.match(await cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny".*Raise the limit/)
   t.match(await cli.conversations(), [{ agent: 'claude', case_id: cli.id, is_gated: true }])
   t.match(await cli.run('hooks', 'status'), {
     code: 0,
@@ -93,8 +87,8 @@ t.test('a conversation without a case is left alone until it is adopted', async 
   t.match(await cli.run('adopt', 'raise'), { code: 3, stderr: /Every conversation has a case/ })
   await cli.run('hooks', 'install', 'claude', '--yes')
   const session = { session_id: 'two' }
-  cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
-  t.equal(cli.hook('PreToolUse', { ...session, ...WRITE }), '')
+  await cli.hook('UserPromptSubmit', { ...session, prompt: 'Do it' })
+  t.equal(await cli.hook('PreToolUse', { ...session, ...WRITE }), '')
 
   const [{ id }] = await cli.conversations()
   t.match(await cli.run('adopt'), {
@@ -107,11 +101,25 @@ t.test('a conversation without a case is left alone until it is adopted', async 
     code: 0,
     json: { id, case_id: cli.id },
   })
-  t.match(cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny"/)
+  t.match(await cli.hook('PreToolUse', { ...session, ...WRITE }), /"deny"/)
 })
+
+/** `run` listens to signals as long as its process lives. */
+function keepListeners(t: Test): void {
+  const names = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const
+  const before = names.map((name) => process.listeners(name))
+  t.teardown(() => {
+    for (const [index, name] of names.entries()) {
+      for (const each of process.listeners(name)) {
+        if (!before[index]!.includes(each)) process.off(name, each)
+      }
+    }
+  })
+}
 
 t.test('run starts an agent with hooks that are installed nowhere', async (t) => {
   const cli = await servedPerson(t)
+  keepListeners(t)
   const words = () => readFileSync(join(cli.home, 'words'), 'utf8').trimEnd().split('\n')
   const ran = await cli.run(
     'run',
@@ -146,7 +154,6 @@ t.test('run starts an agent with hooks that are installed nowhere', async (t) =>
 
   t.match(await cli.run('run', 'gemini'), { code: 1, stderr: /casefile hooks install gemini/ })
   t.match(await cli.run('run', 'claude', '--case', 'unknown'), { code: 3 })
-  cli.service.signal('SIGTERM')
-  await cli.service.ended
+  await cli.service.close()
   t.match(await cli.run('run', 'claude'), { code: 1, stderr: /casefile serve/ })
 })

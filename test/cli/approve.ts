@@ -1,0 +1,283 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { CLI } from '../fixtures/cli.ts'
+import { type Answers, cliHere, interrupt } from '../fixtures/cli-here.ts'
+import { git, must, newSession, planned, reaches, step } from '../fixtures/session-client.ts'
+import { needsTmux, openPane } from '../fixtures/tmux.ts'
+
+const QUICK = step('echo quick', 'sh run id=say')
+const ASKED = /Approve this plan of session 1\? \[y\/N\]/
+/** Goes on beside the command; nothing is typed. */
+const meanwhile = (act: () => Promise<unknown>) => () => {
+  void act()
+  return null
+}
+/** A terminal that may notify. */
+const RICH = { NO_COLOR: '', TERM: 'xterm' }
+
+t.test('at the prompt', async (t) => {
+  const cli = cliHere(t)
+  const service = await cli.serve()
+  const plan = (title: string, runbook = QUICK) => planned(service, { runbook, fields: { title } })
+  const file = (id: string) => join(cli.root, 'memory/cases', id, 'sessions/1.md')
+  const approve = (answers: Answers, ...args: string[]) =>
+    cli.runWith({ answers }, 'approve', ...args)
+
+  await t.test('only yes approves, and the run is told', async (t) => {
+    t.match(await cli.run('approve'), { code: 2, stderr: /No case has a plan to approve/ })
+    const ref = await plan('Door')
+    for (const answer of ['n', '', 'yess', 'no']) {
+      t.match(await approve([[ASKED, answer]], 'door'), {
+        code: 6,
+        unasked: [],
+        stderr: /not approved; nothing was run/,
+      })
+    }
+    t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+    const done = await approve([[ASKED, 'Yes']], 'door')
+    t.match(done, { code: 0, unasked: [], stderr: /session 1 is complete: planned/ })
+    t.match(
+      done.shown,
+      /▶ echo quick[\s\S]*▶ say {2}sh, step 1 of 1[\s\S]*│ quick\n[\s\S]*✓ say {2}exit 0/,
+    )
+    t.match(done.stderr, /step 1 of 1 {2}say {2}0:\d\d/, 'the progress line')
+    t.match(await approve([], 'door'), {
+      code: 1,
+      stderr: /Session 1 is complete, so it has no plan to approve\.\s+Start a new one/,
+    })
+  })
+
+  await t.test('a plan that changed meanwhile is shown and asked for again', async (t) => {
+    const ref = await plan('Window')
+    const path = file(ref.case_id)
+    const done = await approve(
+      [
+        [
+          ASKED,
+          () => {
+            writeFileSync(path, readFileSync(path, 'utf8').replace('echo quick', 'echo other'))
+            return 'y'
+          },
+        ],
+        [
+          /-echo quick\n\+echo other[\s\S]*▶ echo other[\s\S]*this is the new one[\s\S]*\[y\/N\]/,
+          'y',
+        ],
+      ],
+      'window',
+    )
+    t.match(done, { code: 0, unasked: [], stdout: /│ other\n/ })
+    t.notMatch(done.stdout, /│ quick/)
+  })
+
+  await t.test('among several plans a person chooses, and a program is told how', async (t) => {
+    const red = await plan('Red roof')
+    await plan('Blue roof')
+    for (const args of [['approve'], ['plan'], ['approve', '--json']]) {
+      const said = await cli.run(...args)
+      t.match(said, { code: 2, stderr: new RegExp(`casefile ${args[0]} <case>`) })
+      t.match(said.stderr, /^ {2}[0-9a-f]{8} {2}\w+ {2}Red roof$/m)
+      t.match(said.stderr, /^ {2}[0-9a-f]{8} {2}\w+ {2}Blue roof$/m)
+    }
+    t.match(await cli.run('tail'), { code: 2, stderr: /No case has a running session/ })
+    for (const wrong of ['3', '0', 'x', '']) {
+      t.match(await approve([[/Which one\? \[1-2\]/, wrong]]), {
+        code: 2,
+        stderr: /No case was chosen/,
+      })
+    }
+    const chosen = await approve([
+      [/Which one\? \[1-2\]/, (shown) => /(\d) {2}[0-9a-f]{8} .*Red roof/.exec(shown)![1]!],
+      [/Red roof[\s\S]*Approve this plan/, 'n'],
+    ])
+    t.match(chosen, { code: 6, unasked: [] })
+    await must(service, 'POST', `${red.path}/abandon`)
+    // the only one is not asked for
+    t.match(await approve([[/Blue roof[\s\S]*Approve this plan/, 'n']]), { code: 6, unasked: [] })
+  })
+
+  await t.test('comments that are sent along are counted in the question', async (t) => {
+    await cli.run('comment', 'blue', '-m', 'Mind the step.')
+    const question = /Approve this plan of session 1 and send 1 comment\? \[y\/N\]/
+    t.match(await approve([[question, 'n']], 'blue'), { code: 6, unasked: [] })
+  })
+
+  await t.test('by a hash, only of the present text', async (t) => {
+    const ref = await plan('Cellar')
+    const { plan_sha256 } = await must(service, 'GET', ref.path)
+    t.match(await cli.run('approve', 'cellar'), { code: 2, stderr: /--yes.*--sha/ })
+    const other = await cli.run('approve', 'cellar', '--sha', 'a'.repeat(64), '--json')
+    t.match(other, { code: 1, json: { code: 'plan_changed' } })
+    t.match(readFileSync(file(ref.case_id), 'utf8'), /^state: plan_ready$/m)
+    const said = await cli.run('approve', 'cellar', '--sha', plan_sha256, '--detach')
+    t.match(said, {
+      code: 0,
+      stdout: /session 1 is running\. Follow it with: casefile tail \w{8}\n/,
+    })
+    await reaches(service, ref, 'complete')
+    await newSession(service, ref.case_id).then((next) => reaches(service, next, 'plan_ready'))
+    t.match(await cli.run('approve', 'cellar', '1', '--yes'), { code: 1 }, 'no other than this')
+    t.match((await cli.run('plan', 'cellar', '--json')).json, { number: 2, state: 'plan_ready' })
+    await cli.run('abandon', 'cellar')
+  })
+
+  await t.test('--next asks about plan after plan, and signals what comes', async (t) => {
+    await cli.run('abandon', 'blue')
+    await plan('Gate')
+    const said = await cli.runWith(
+      {
+        env: RICH,
+        answers: [
+          [/Gate[\s\S]*Approve this plan of session 1\? \[y\/N\]/, 'y'],
+          [/│ quick[\s\S]*Waiting for the next plan/, meanwhile(() => plan('Fence'))],
+          [/Fence[\s\S]*\[y\/N\]/, 'n'],
+          [
+            /not approved; nothing was run[\s\S]*Waiting for the next plan/,
+            meanwhile(() => plan('Hedge')),
+          ],
+          [/Hedge[\s\S]*\[y\/N\]/, 'n'],
+          [/Waiting for the next plan/, interrupt],
+        ],
+      },
+      'approve',
+      '--next',
+      '--bell',
+    )
+    t.match(said, { code: 130, unasked: [] })
+    t.equal(said.shown.match(/ {2}Fence\n/g)?.length, 1, 'a no is not asked again')
+    t.match(said.stdout, '\u001b]9;Casefile: Fence: The plan of session 1 is ready\u0007\u0007')
+    t.notMatch(said.stdout, /Gate: The plan/, 'what waited before is no news')
+  })
+
+  await t.test('--next takes no case, no answer, and needs a terminal', async (t) => {
+    for (const [words, message] of [
+      [['--next'], /--next asks about each plan, which needs a terminal/],
+      [['--next', '--json'], /which needs a terminal/],
+      [['--next', '--yes'], /cannot be used with --yes or --sha/],
+      [['--next', '-m', 'x'], /--note is for one plan/],
+      [['door', '--next'], /name no case/],
+      [['--bell'], /--bell needs --next/],
+    ] as const) {
+      t.match(await cli.run('approve', ...words), { code: 2, stderr: message })
+    }
+  })
+
+  await t.test('an approval is signed with the key of the operator', async (t) => {
+    const ref = await plan('Sealed')
+    const home = join(cli.root, 'home')
+    mkdirSync(join(home, '.ssh'), { recursive: true })
+    const key = join(home, '.ssh/id_ed25519')
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key])
+    const signed = (...args: string[]) =>
+      cli.runWith({ env: { HOME: home } }, 'approve', 'sealed', '--yes', ...args)
+    const unknown = await signed('--sign')
+    t.match(unknown, {
+      code: 1,
+      stderr: /not in allowed_signers[\s\S]*add this line to allowed_sig/,
+    })
+    t.notMatch(readFileSync(file(ref.case_id), 'utf8'), /plan_approved/)
+    const line = /\S+ namespaces="casefile" ssh-ed25519 \S+/.exec(unknown.stderr)?.[0]
+    writeFileSync(join(cli.root, 'allowed_signers'), `${line}\n`)
+    t.match(await signed('--key', key, '--json'), { code: 0, json: { state: 'complete' } })
+    t.match((await cli.run('plan', 'sealed', '--json')).json, { signature: { state: 'valid' } })
+    t.match((await cli.run('plan', 'sealed')).stdout, /✓ approval signed by \S+ SHA256:/)
+  })
+
+  await t.test('tail goes on over a restart of the service', async (t) => {
+    const ref = await plan('Tower')
+    const answers: Answers = [
+      [
+        /session 1 waits for your approval\. Next: casefile approve \w{8} 1/,
+        meanwhile(service.close),
+      ],
+      [/service unreachable, retrying…/, meanwhile(() => again())],
+      [/the service is back/, () => null],
+    ]
+    const again = async () => {
+      await service.close()
+      const next = await cli.serve()
+      await must(next, 'POST', `${ref.path}/approve`)
+    }
+    const said = await cli.runWith({ answers, env: RICH }, 'tail', 'tower')
+    t.match(said, { code: 0, unasked: [], shown: /│ quick\n[\s\S]*session 1 is complete/ })
+    t.equal(said.shown.match(/session created/g)?.length, 1, 'nothing is told twice')
+    t.match(said.stdout, /\u001b\]9;Casefile: Tower: Session 1 finished[^\u0007]*\u0007/)
+    t.match(await cli.run('tail', 'tower'), { code: 0, stderr: 'session 1 is complete\n' })
+  })
+
+  await t.test('a real terminal has the same prompt', needsTmux, async (t) => {
+    const env = { ...cli.env, NO_COLOR: '', TERM: 'xterm-256color' }
+    const pane = openPane(t, `'${process.execPath}' '${CLI}' approve fence`, { cwd: cli.root, env })
+    t.match(await pane.shows(ASKED), /▶ echo quick/)
+    pane.press('n', 'Enter')
+    await pane.shows(/not approved; nothing was run[\s\S]*exit=6/)
+  })
+})
+
+t.test('approve waits in line where the folder is not free', async (t) => {
+  const cli = cliHere(t, { '.gitignore': 'go\n', 'code.txt': 'one\n' })
+  const { root } = cli
+  git(root, 'init', '-q')
+  git(root, 'add', '.gitignore', 'code.txt')
+  git(root, 'commit', '-qm', 'begin')
+  mkdirSync(join(root, 'here'))
+  const service = await cli.serve()
+  const fields = { workdir: 'here', title: 'The first' }
+  const until = (go: string) => `while [ ! -e ${go} ]; do sleep 0.1; done`
+  const runbook = step(`${until('go')}; echo new > file.txt; ${until('../go')}`)
+  const first = await planned(service, { runbook, fields })
+  const rest = { runbook: step('true'), fields: { ...fields, title: 'The second' } }
+  const second = await planned(service, rest)
+  await must(service, 'POST', `${first.path}/approve`)
+  await reaches(service, first, 'executing')
+
+  t.match(await cli.run('queue'), { code: 0, stdout: '', stderr: 'No session waits in line.\n' })
+  t.match(await cli.run('approve', 'second', '--yes'), {
+    code: 1,
+    stderr: /Session 1 of “The first” works in this working folder\. [\s\S]*--queue/,
+  })
+  const line = /Session 1 of “The first” works in[\s\S]*Approve it to wait in line\?[\s\S]*\[y\/N\]/
+  const refused = [[ASKED, 'y'] as const, [line, 'n'] as const]
+  t.match(await cli.runWith({ answers: refused }, 'approve', 'second'), { code: 6, unasked: [] })
+  t.match(await must(service, 'GET', second.path), { state: 'plan_ready', queue: null })
+
+  t.match(await cli.run('approve', 'second', '--yes', '--queue', '--detach'), {
+    code: 0,
+    stdout:
+      /session 1 waits in line, after session 1 of “The first”\. Follow it with: casefile tail/,
+  })
+  t.match(await cli.run('queue'), {
+    code: 0,
+    stdout:
+      /^The second {2}\w{8} {2}session 1 {2}place 1 {2}here {2}after session 1 of “The first”\n$/,
+  })
+  t.match((await cli.run('queue', '--json')).json, [{ session_id: second.id, position: 1 }])
+  t.match(await cli.run('queue', 'cancel', 'second'), {
+    code: 0,
+    stdout: 'session 1 is out of the line; nothing was run\n',
+    stderr: /^Its plan waits: casefile approve \w{8} 1\n$/,
+  })
+  t.match(await cli.run('queue', 'cancel', 'second'), { code: 1, stderr: /not in line/ })
+
+  const answers: Answers = [
+    [ASKED, 'y'],
+    [line, 'y'],
+    [
+      /waits in line, after session 1 of “The first”/,
+      () => {
+        for (const go of ['here/go', 'go']) writeFileSync(join(root, go), '')
+        return null
+      },
+    ],
+  ]
+  const said = await cli.runWith({ answers }, 'approve', 'second')
+  t.match(said, { code: 6, unasked: [], stderr: /nothing was run: read the plan again/ })
+  t.match(
+    said.shown,
+    /the plan needs your approval: .*file\.txt changed while session 1 of “The first” worked\./,
+  )
+  t.ok(existsSync(join(root, 'here/file.txt')))
+  t.match(await cli.run('approve', 'second', '--yes', '--queue'), { code: 0 }, 'it is free now')
+})
