@@ -130,7 +130,7 @@ export const PARTS = {
   },
   platforms: {
     both: ['test/platform/closed-doors.ts'],
-    long: ['test/platform/'],
+    long: ['test/http/behind-nginx.ts', 'test/platform/'],
   },
   soak: {
     both: ['test/http/event-stream.ts', 'test/http/large-bodies.ts'],

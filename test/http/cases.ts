@@ -536,6 +536,15 @@ t.test('the list', async (t) => {
     for (const [query, found] of filters) {
       t.equal(initials(await request('GET', `/cases?${query}`)), found, query)
     }
+    for (const [query, found] of [
+      ['type=epic', ''],
+      ['type=epic,bug', 'AB'],
+      ['type=bug&state=BLOCKED', 'B'],
+    ] as const) {
+      const reply = await request('GET', `/search?q=type:bug&${query}`)
+      t.equal([...initials(reply)].sort().join(''), found, `as well as those in q: ${query}`)
+      t.equal(reply.headers['x-total-count'], String(found.length))
+    }
   })
 
   await t.test('is searched by the beginning of an id', async (t) => {

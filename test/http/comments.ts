@@ -249,6 +249,12 @@ t.test('a comment on the diff of a run', async (t) => {
   const change = `printf 'a\\r${forged}\\nb\\r\\n' > new.txt`
   const ref = await planned(app, { runbook: `\`\`\`sh run id=change\n${change}\n\`\`\`\n` })
   await finished(app, ref)
+  const uncommitted = `/cases/${ref.case_id}/uncommitted`
+  t.match((await must(app, 'GET', `${uncommitted}?session=${ref.id}`)).changes, [
+    { file: 'new.txt', left_by: { session_id: ref.id, number: 1, state: 'complete' } },
+  ])
+  const nobody = '00000000-0000-4000-8000-000000000000'
+  t.equal((await app.request('GET', `${uncommitted}?session=${nobody}`)).status, 404)
   const comments = `${ref.path}/comments`
   const diff = { file: 'new.txt', line: 1, end_line: 2, side: 'new' }
   const made = await must(app, 'POST', comments, { text: 'Why two?', diff })

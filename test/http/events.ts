@@ -1,6 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
+import { createApp } from '../../src/http/app.ts'
+import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
 import { connect, type EventSourceClient, numberOf } from '../fixtures/event-source.ts'
 import { inLongLane } from '../fixtures/full.ts'
 import { hookedAgent } from '../fixtures/hooks.ts'
@@ -293,4 +295,34 @@ t.test('the service says how it watches, and what is wrong with no case', async 
     watching: /ok|starting/,
     problems: [{ code: 'bad_name', file: 'cases/nobody' }],
   })
+})
+
+t.test('while files are read, each request waits for what it needs', async (t) => {
+  const begin = { indexed: () => {}, begun: () => {} }
+  const until = (what: 'indexed' | 'begun') =>
+    new Promise<void>((resolve) => {
+      begin[what] = resolve
+    })
+  const start = {
+    stage: () => 'indexing' as const,
+    indexed: until('indexed'),
+    begun: until('begun'),
+  }
+  const starting = createApp(
+    { ...app.service, start, log: () => {} },
+    { port: () => 0, streams: createStreamRegistry() },
+  )
+  const answered: string[] = []
+  const ask = (path: string, method = 'GET') =>
+    Promise.resolve(starting.request(path, { method })).then(() => void answered.push(path))
+  const later = [ask('/cases'), ask('/events'), ask('/webhooks', 'POST')]
+  await Promise.all([ask('/health'), ask('/version')])
+  t.strictSame(answered.splice(0).sort(), ['/health', '/version'])
+  begin.indexed()
+  await later[0]
+  await ask('/cases/x')
+  t.strictSame(answered.splice(0), ['/cases', '/cases/x'])
+  begin.begun()
+  await Promise.all(later)
+  t.strictSame(answered.sort(), ['/events', '/webhooks'])
 })

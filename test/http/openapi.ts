@@ -23,10 +23,13 @@ import { contractOf, type Json } from '../fixtures/fuzz/contract.ts'
 import { everyAnswer } from '../fixtures/fuzz/every-answer.ts'
 import { send } from '../fixtures/fuzz/send.ts'
 import { pngOf } from '../fixtures/pictures.ts'
-import { openTestService } from '../fixtures/workspace.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const BUILD = { version: '0.1.0', commit: null }
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace', import.meta.url))
+
+const dev = await openTestService(t, { dev: true, gitTimeoutMs: 50 })
+const documentOf = async ({ request }: TestService) => (await request('GET', '/openapi.json')).json
 
 /** The document as a client gets it. */
 function described(options: { dev: boolean }): Json {
@@ -37,33 +40,33 @@ function described(options: { dev: boolean }): Json {
 t.test(
   'GET /openapi.json is valid OpenAPI 3.1, has an ETag, and is behind the guard',
   async (t) => {
-    const app = await openTestService(t)
-    const { json, headers } = await app.request('GET', '/openapi.json')
+    const json = await documentOf(dev)
+    const { headers } = await dev.request('GET', '/openapi.json')
     const { valid, errors } = await new Validator().validate(structuredClone(json))
     t.ok(valid, JSON.stringify(errors))
     t.match(json, { openapi: /^3\.1\./, info: { version: /^\d/ }, servers: [{ url: '/' }] })
     t.match(
-      await app.request('GET', '/openapi.json', undefined, { 'if-none-match': headers.etag! }),
+      await dev.request('GET', '/openapi.json', undefined, { 'if-none-match': headers.etag! }),
       {
         status: 304,
         text: '',
       },
     )
     t.match(
-      await app.request('GET', '/openapi.json', undefined, { origin: 'http://evil.example' }),
+      await dev.request('GET', '/openapi.json', undefined, { origin: 'http://evil.example' }),
       {
         status: 403,
       },
     )
-    t.notOk('/providers' in json.paths, 'they are for --dev')
+    t.notOk('/providers' in described({ dev: false }).paths, 'they are for --dev')
   },
 )
 
 t.test('it has every route, and no other', async (t) => {
-  const { service, request } = await openTestService(t, { dev: true })
+  const { service } = dev
   const app = createApp(service, { port: () => 0, streams: createStreamRegistry() })
   const routes = app.routes.filter(({ method }) => method !== 'ALL')
-  const { paths } = (await request('GET', '/openapi.json')).json
+  const { paths } = await documentOf(dev)
   const documented = Object.entries<Json>(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
@@ -77,7 +80,7 @@ t.test('it has every route, and no other', async (t) => {
 })
 
 t.test('every path is matched by the fast one of the routers of hono', async (t) => {
-  const { service } = await openTestService(t, { dev: true })
+  const { service } = dev
   const options = { port: () => 0, streams: createStreamRegistry(), ...pages(service) }
   const app = createApp(service, options)
   t.equal((await app.request('/version')).status, 200)
@@ -90,8 +93,7 @@ function template(path: string): string {
 }
 
 t.test('it has every event that a webhook can get, and each has one name', async (t) => {
-  const { request } = await openTestService(t)
-  const { webhooks, paths, components } = (await request('GET', '/openapi.json')).json
+  const { webhooks, paths, components } = await documentOf(dev)
   t.strictSame(Object.keys(webhooks), [...DEFAULT_EVENTS, ...FURTHER_EVENTS, 'ping'])
   const operations = [paths, webhooks].flatMap((all) =>
     Object.values<Json>(all).flatMap(Object.values),
@@ -251,10 +253,9 @@ t.test('the curl line of an example can be pasted', async (t) => {
 })
 
 t.test('every response that it describes is given, and is as described', async (t) => {
-  const app = await openTestService(t, { dev: true, gitTimeoutMs: 50 })
-  const document = (await app.request('GET', '/openapi.json')).json
+  const document = (await dev.request('GET', '/openapi.json')).json
   const contract = contractOf(document)
-  const faults = await everyAnswer(t, app, contract)
+  const faults = await everyAnswer(t, dev, contract)
   t.strictSame(faults, [])
   const wanted = contract.operations.flatMap(({ name, responses }) =>
     Object.keys(responses).map((status) => `${name} ${status}`),

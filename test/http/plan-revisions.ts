@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import { planRevisions } from '../../src/model/plan-revisions.ts'
+import { MAX_PLAN_BYTES } from '../../src/model/session.ts'
 import type { TrailLine } from '../../src/model/trail.ts'
 import { atOnce } from '../fixtures/at-once.ts'
 import { envelope, finished, must, planned, reaches, stream } from '../fixtures/session-client.ts'
@@ -29,6 +30,15 @@ t.test('of ten edits of a plan with the same If-Match one wins', async (t) => {
   t.strictSame(others, [])
   t.equal(replies.filter(({ status }) => status === 412).length, 9)
   t.equal((await must(app, 'GET', path)).plan, won!.json.plan)
+  const { at } = (await plansOf(app, path)).at(-1)
+  t.match(won!.json, { updated_at: at, plan_sha256: sha256(won!.json.plan) })
+  t.not(won!.json.updated_at, won!.json.created_at)
+
+  const long = 'x'.repeat(MAX_PLAN_BYTES + 1)
+  for (const body of [{ plan: long }, { plan: 'Short.', hypothesis: long }])
+    t.match(await app.request('PUT', `${path}/plan`, body), { status: 413 })
+  const capitals = { plan_sha256: won!.json.plan_sha256.toUpperCase() }
+  t.equal((await app.request('POST', `${path}/approve`, capitals)).status, 200)
 })
 
 t.test('every plan that a session had, with its text, oldest first', async (t) => {

@@ -128,6 +128,15 @@ t.test('a Casefile on the port is named with its workspace', async (t) => {
   )
 })
 
+t.test('a service that ends soon answers one request on each connection', async (t) => {
+  const log = (line: string) => t.fail(line)
+  const answer = requestListener(new Hono().get('/', (c) => c.text('yes')).fetch, log)
+  const server = await listen(answer, { port: 0, log, oneRequestEach: true })
+  t.teardown(() => server.close())
+  const reply = await fetch(server.url)
+  t.match([reply.headers.get('connection'), await reply.text()], ['close', 'yes'])
+})
+
 // Slow clients
 
 t.test('the limits', async (t) => {

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
@@ -29,16 +37,22 @@ async function opened(
   return service
 }
 
+const app = await opened(
+  t,
+  { 'package.json': PACKAGE },
+  {
+    claude: LOGGED_IN,
+    codex: '#!/bin/sh\ncase "$1" in --version) echo codex-cli 0.169.0 ;; *) exit 1 ;; esac\n',
+    copilot: '#!/bin/sh\necho 1.0.102\n',
+  },
+)
+const settings = join(app.root, 'casefile.md')
+t.beforeEach(() => {
+  for (const name of ['casefile.md', '.claude', 'home/.gemini'])
+    rmSync(join(app.root, name), { recursive: true, force: true })
+})
+
 t.test('says what is set up and which agents can be used', async (t) => {
-  const app = await opened(
-    t,
-    { 'package.json': PACKAGE },
-    {
-      claude: LOGGED_IN,
-      codex: '#!/bin/sh\ncase "$1" in --version) echo codex-cli 0.169.0 ;; *) exit 1 ;; esac\n',
-      copilot: '#!/bin/sh\necho 1.0.102\n',
-    },
-  )
   const { status, json, text } = await app.request('GET', '/setup')
   t.equal(status, 200)
   t.match(json, { configured: false, provider: 'runbook', checklist: [], hooks: [] })
@@ -64,8 +78,6 @@ t.test('says what is set up and which agents can be used', async (t) => {
 })
 
 t.test('a session does not begin with an agent that is known to be logged out', async (t) => {
-  const codex = '#!/bin/sh\ncase "$1" in --version) echo codex-cli 0.169.0 ;; *) exit 1 ;; esac\n'
-  const app = await opened(t, {}, { claude: LOGGED_IN, codex, copilot: '#!/bin/sh\nexit 1\n' })
   const { id } = await app.newCase()
   const start = (provider: string) =>
     app.request('POST', `/cases/${id}/sessions`, { type: 'planning', provider })
@@ -86,8 +98,7 @@ t.test('a session does not begin with an agent that is known to be logged out', 
 
 t.test('changes settings and leaves the rest of the file', async (t) => {
   const before = '---\n# mine\nprovider: runbook   # who plans\n---\n\nMind the gap.\n'
-  const app = await opened(t, { 'casefile.md': before }, { claude: LOGGED_IN })
-  const file = join(app.root, 'casefile.md')
+  writeFileSync(settings, before)
   const checklist = ['All tests pass (test-log, required)']
   const body = { provider: 'claude', tests: 'make check', checklist }
   const { wrote, setup } = await must(app, 'PUT', '/setup', body)
@@ -95,7 +106,7 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
   t.match(setup, { configured: true, provider: 'claude', checklist })
   t.strictSame(setup.tests, { command: 'make check', source: 'casefile.md', report: null })
   t.equal(
-    readFileSync(file, 'utf8'),
+    readFileSync(settings, 'utf8'),
     '---\n# mine\nprovider: claude   # who plans\ntests: make check\nchecklist: ["All tests pass (test-log, required)"]\n---\n\nMind the gap.\n',
   )
   t.strictSame((await must(app, 'PUT', '/setup', body)).wrote, [], 'the same again writes nothing')
@@ -105,9 +116,9 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
   t.match(hooked.setup.hooks, [{ agent: 'claude', place: 'local', installed: 'current' }])
 
   await must(app, 'PUT', '/setup', { tests: null, checklist: [] })
-  t.match(await must(app, 'GET', '/setup'), { tests: null, checklist: [] })
+  t.match(await must(app, 'GET', '/setup'), { tests: { source: 'package.json' }, checklist: [] })
   t.equal(
-    readFileSync(file, 'utf8'),
+    readFileSync(settings, 'utf8'),
     '---\n# mine\nprovider: claude   # who plans\nchecklist: []\n---\n\nMind the gap.\n',
   )
 })
@@ -115,30 +126,27 @@ t.test('changes settings and leaves the rest of the file', async (t) => {
 t.test(
   'If-Match: a casefile.md that was made or changed meanwhile is not overwritten',
   async (t) => {
-    const app = await opened(t, {}, { claude: LOGGED_IN, codex: LOGGED_IN })
-    const file = join(app.root, 'casefile.md')
     const etag = async () => String((await app.request('GET', '/setup')).headers.etag)
     const put = (ifMatch: string) =>
       app.request('PUT', '/setup', { provider: 'claude' }, { 'if-match': ifMatch })
     const first = await etag()
     const mine = '---\nprovider: codex # mine\n---\n'
-    writeFileSync(file, mine)
+    writeFileSync(settings, mine)
     t.match(await put(first), {
       status: 412,
       json: { code: 'precondition_failed', detail: /casefile\.md is not what you read/ },
     })
-    t.equal(readFileSync(file, 'utf8'), mine)
+    t.equal(readFileSync(settings, 'utf8'), mine)
     const second = await etag()
     t.not(second, first)
     const saved = await put(second)
     t.equal(saved.status, 200, saved.text)
     t.equal(saved.headers.etag, await etag())
-    t.equal(readFileSync(file, 'utf8'), '---\nprovider: claude # mine\n---\n')
+    t.equal(readFileSync(settings, 'utf8'), '---\nprovider: claude # mine\n---\n')
   },
 )
 
 t.test('a dry run says what would be written, and what comes next', async (t) => {
-  const app = await opened(t, {}, { claude: LOGGED_IN })
   const dry = (body: object) => must(app, 'PUT', '/setup?dry_run=true', body)
   t.match(await dry({ provider: 'claude', in_terminal: true }), {
     wrote: ['.claude/settings.local.json', 'casefile.md'],
@@ -154,7 +162,6 @@ t.test('a dry run says what would be written, and what comes next', async (t) =>
 })
 
 t.test('takes hooks out, wherever they are', async (t) => {
-  const app = await opened(t, {}, { claude: LOGGED_IN })
   const path = (name: string) => join(app.root, '.claude', name)
   await must(app, 'PUT', '/setup?dry_run=true', { remove_hooks: ['claude'] })
   const nothing = await must(app, 'PUT', '/setup', { remove_hooks: ['claude', 'gemini'] })
@@ -182,14 +189,14 @@ t.test('takes hooks out, wherever they are', async (t) => {
   t.strictSame(dry.removed, ['home/.gemini/settings.json'])
   t.equal(readFileSync(path('settings.json'), 'utf8'), text, 'nothing is written')
 
-  const settings = readFileSync(join(app.root, 'casefile.md'), 'utf8')
+  const before = readFileSync(settings, 'utf8')
   const { wrote, removed, setup } = await must(app, 'PUT', '/setup', wanted)
   t.strictSame({ wrote, removed }, { wrote: dry.wrote, removed: dry.removed })
   t.strictSame(setup.hooks, [])
   t.equal(readFileSync(path('settings.local.json'), 'utf8'), mine, 'every byte is as before')
   t.notOk(existsSync(user))
   t.strictSame(JSON.parse(readFileSync(path('settings.json'), 'utf8')), {})
-  t.equal(readFileSync(join(app.root, 'casefile.md'), 'utf8'), settings)
+  t.equal(readFileSync(settings, 'utf8'), before)
 
   const both = { provider: 'codex', in_terminal: true, remove_hooks: ['codex'] }
   t.match(await app.request('PUT', '/setup', both), {
@@ -262,7 +269,6 @@ t.test('signed approvals', async (t) => {
 })
 
 t.test('errors of a change', async (t) => {
-  const app = await opened(t, {}, {})
   const put = async (body: object) => (await app.request('PUT', '/setup', body)).json
   t.match(await put({}), { status: 400 })
   t.match(await put({ provider: 'nobody' }), { status: 400, code: 'unknown_provider' })
@@ -277,7 +283,7 @@ t.test('errors of a change', async (t) => {
     errors: [{ path: 'in_terminal' }],
   })
   t.notOk(readdirSync(app.root).includes('casefile.md'), 'nothing is written')
-  writeFileSync(join(app.root, 'casefile.md'), '---\nprovider: [\n---\n')
+  writeFileSync(settings, '---\nprovider: [\n---\n')
   t.match(await put({ tests: 'make' }), {
     code: 'unreadable_file',
     detail: /^casefile\.md cannot be changed: line 2: /,
@@ -285,9 +291,8 @@ t.test('errors of a change', async (t) => {
 })
 
 t.test('a new case gets the checklist of casefile.md unless it has its own', async (t) => {
-  const settings =
-    '---\nchecklist: [Looks right (screenshot), "Faster (benchmark, optional)"]\n---\n'
-  const app = await opened(t, { 'casefile.md': settings })
+  const checklist = '[Looks right (screenshot), "Faster (benchmark, optional)"]'
+  writeFileSync(settings, `---\nchecklist: ${checklist}\n---\n`)
   const checklistOf = async (fields: object) => {
     const { id } = await app.newCase(fields)
     return must(app, 'GET', `/cases/${id}/proof/checklist`)
@@ -302,7 +307,6 @@ t.test('a new case gets the checklist of casefile.md unless it has its own', asy
 })
 
 t.test('what a session of a case would plan with', async (t) => {
-  const app = await opened(t, { 'package.json': PACKAGE })
   const { id } = await app.newCase()
   const setup = () => must(app, 'GET', `/cases/${id}/setup`)
   const nothing = await setup()
@@ -325,13 +329,12 @@ t.test('what a session of a case would plan with', async (t) => {
   t.match(await setup(), { provider: 'claude', plans_from: 'agent' })
   t.equal((await app.request('GET', `/cases/${app.root}/setup`)).status, 404)
 
-  writeFileSync(join(app.root, 'casefile.md'), "---\nsteps: ['true']\n---\n")
+  writeFileSync(settings, "---\nsteps: ['true']\n---\n")
   const other = await app.newCase()
   t.match(await must(app, 'GET', `/cases/${other.id}/setup`), { plans_from: 'steps' })
 })
 
 t.test('a session with nothing to plan with says so, and runs no tests', async (t) => {
-  const app = await opened(t, { 'package.json': PACKAGE })
   const ref = await planned(app, {})
   const { hypothesis, plan, state } = await must(app, 'GET', ref.path)
   t.equal(state, 'plan_ready')
