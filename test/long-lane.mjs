@@ -77,6 +77,7 @@ export const PARTS = {
       'test/runners/acp.ts',
       'test/runners/agent-version.ts',
       'test/runners/command.ts',
+      'test/runners/kill-run.ts',
       'test/sessions/agents.ts',
       'test/sessions/failures.ts',
       'test/sessions/secrets.ts',

@@ -1,15 +1,16 @@
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { doctor } from '../../src/doctor/command.ts'
 import { trust } from '../../src/trust/command.ts'
+import { createTrustFile } from '../../src/workspace/settings/trust-file.ts'
 
 /** Speaks as much of the Agent Client Protocol as opens a session; its arguments are its modes. */
 const ACP = `
 import { writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 const [, script, ...modes] = process.argv
-writeFileSync(script + '.started', '')
+writeFileSync(script + '.started', process.cwd())
 if (modes[0] === 'none') process.exit(5)
 const availableModes = modes.map((id) => ({ id, name: id }))
 const answers = {
@@ -32,9 +33,11 @@ interface Scene {
   isTrusted?: boolean
   /** Below the folder that has the workspace in it as `root`. */
   home?: string
+  /** What comes into the workspace after it was trusted. */
+  later?: (root: string, stateDir: string) => void | Promise<void>
 }
 
-async function runDoctor(t: Test, { settings = [], isTrusted = false, home = '' }: Scene) {
+async function runDoctor(t: Test, { settings = [], isTrusted = false, home = '', later }: Scene) {
   const dir = t.testdir({
     root: { 'casefile.md': ['---', ...settings, '---', ''].join('\n'), memory: {} },
     state: {},
@@ -49,13 +52,14 @@ async function runDoctor(t: Test, { settings = [], isTrusted = false, home = '' 
   const quiet = () => {}
   if (isTrusted)
     await trust({ root, stateDir, yes: true }, { print: quiet, warn: quiet, ask: null })
+  await later?.(root, stateDir)
   let text = ''
   const print = (more: string) => {
     text += more
   }
   const environment = { PATH: `${bin}:/usr/bin:/bin`, HOME: join(dir, home) }
   const code = await doctor({ root, stateDir }, { print, warn: quiet }, environment)
-  return { code, text, bin, stateDir }
+  return { code, text, bin, root, stateDir }
 }
 
 t.test('says what there is, and talks to what speaks ACP', async (t) => {
@@ -73,6 +77,55 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
     /^opencode-acp: handshake with version 9\.8\.7; it offers the modes build, plan, and would plan in build$/m,
   )
   t.strictSame(readdirSync(join(stateDir, 'scratch')), [])
+  const folder = readFileSync(join(bin, 'opencode.mjs.started'), 'utf8')
+  t.match(folder, /\/state\/scratch\/doctor-[^/]+$/, 'an agent is started in a folder of its own')
+  t.match(text, /^agent files +none that need trust$/m)
+  t.match(text, /^notify +nowhere; see notify in docs\/settings\.md$/m)
+  t.match(text, /^hooks +none; casefile hooks install gates/m)
+  t.match(text, /^sandbox-runtime +not installed\. With it, runs reach only/m)
+})
+
+t.test('what is not trusted is said, and not started', async (t) => {
+  const settings = ['notify: [{ slack: "${MY_HOOK}" }]', 'provider: mine', 'providers:']
+  const mine = `  mine: { kind: acp, command: [../bin/opencode, acp] }`
+  const plugin = (root: string) => {
+    mkdirSync(join(root, '.opencode/plugins'), { recursive: true })
+    writeFileSync(join(root, '.opencode/plugins/x.js'), '')
+  }
+  const open = await runDoctor(t, { settings: [...settings, mine] })
+  t.match(open.text, /^casefile\.md +not trusted; review it with: casefile trust$/m)
+  t.match(open.text, /^notify +slack \(not trusted\); try it/m)
+  t.match(open.text, /^mine \(default\) .*\(not trusted\)$/m)
+
+  const files = await runDoctor(t, {
+    settings: [...settings, mine],
+    isTrusted: true,
+    later: plugin,
+  })
+  t.match(files.text, /^agent files +not trusted: \.opencode\/plugins\/x\.js; review/m)
+  t.match(files.text, /^notify +slack \(MY_HOOK is not set here\); try it/m)
+  t.match(files.text, /^mine: no handshake: .* not trusted: \.opencode\/plugins/m)
+  t.match(files, { code: 1, text: /New sessions cannot use mine: casefile\.md, provider: .*trust/ })
+  t.equal(readFileSync(join(files.bin, 'opencode.words'), 'utf8'), 'acp\n', 'the known one alone')
+
+  const fewer = await runDoctor(t, {
+    settings: ['hide: [secrets]'],
+    isTrusted: true,
+    async later(root, stateDir) {
+      const file = createTrustFile(stateDir, root, () => {})
+      const restrictions = {
+        hide: ['secrets'],
+        cache: null,
+        sandbox: 'mounts',
+        checklist: [],
+        signApprovals: false,
+        isolation: 'none',
+      } as const
+      await file.restrict(restrictions)
+      writeFileSync(join(root, 'casefile.md'), '---\n---\n')
+    },
+  })
+  t.match(fewer.text, /^casefile\.md +changed since it was trusted; review it/m)
 })
 
 t.test('the sandbox is the one of a session', async (t) => {

@@ -72,6 +72,18 @@ t.test('what Casefile made goes with its hooks, and nothing else', async (t) => 
   t.strictSame(existsSync(home), true)
 })
 
+t.test('settings come back as they were, by what Casefile remembers of its change', async (t) => {
+  const { root, run } = person(t)
+  const path = join(root, '.claude/settings.local.json')
+  mkdirSync(dirname(path))
+  for (const text of ['{\n}\n', '{}', '{}\n', '{\n  "a": 1\n}\n', '{"a":{}}\n\n', '{\n\n}\n']) {
+    writeFileSync(path, text)
+    await run('install', 'claude', 'local')
+    await run('remove', 'claude', 'local')
+    t.equal(readFileSync(path, 'utf8'), text, JSON.stringify(text))
+  }
+})
+
 t.test('a save between the question and the answer is kept', async (t) => {
   const { root, plan, places, trust } = person(t)
   const path = join(root, '.claude/settings.local.json')

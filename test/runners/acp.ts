@@ -753,6 +753,9 @@ t.test('a call outside the scope of the plan is denied', async (t) => {
   t.match(await commands({ kind: 'execute' }), /does not name its command/)
 })
 
+/** Between bars, or on lines of their own. */
+const list = (text: string) => text.trim().split(/\n| ¦ /)
+
 t.test('the words of a command are looked at', async (t) => {
   const top = realpathSync(t.testdir({ work: { '.git': {}, sub: {} }, elsewhere: {}, temp: {} }))
   const workdir = `${top}/work`
@@ -763,90 +766,43 @@ t.test('the words of a command are looked at', async (t) => {
   const why = (rawInput: unknown, more: object = {}) =>
     outsideReason(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
   const inside: (string | string[])[] = [
-    'npm test',
-    'git commit -m "Do what /etc/hosts says"',
+    ...list(String.raw`
+npm test ¦ git commit -m "Do what /etc/hosts says" ¦ cat ./sub/../a ¦ /usr/bin/env FOO=1 /bin/sh -c "npm test"
+X=1 /bin/ls ¦ sudo -n /bin/ls && /bin/ls | /bin/cat ¦ make >/dev/null 2>&1 </dev/stdin ¦ x 2> /dev/tty
+cat /dev/fd/3 ¦ x < a > b ¦ curl http://localhost:3000/api/users ¦ grep -rn "/no-such/route" sub
+awk '/^from/,/to$/ { print $1 / 2 }' a ¦ git diff HEAD~1 a..b ¦ PATH=/usr/bin:$PATH make
+cd sub && cat ../a && cd .. ¦ cd -P sub && cat ../a ¦ (cd sub && cat ../a); cat a ¦ cd sub; cd -; cat a
+echo $(/bin/ls) "$(pwd)/a" $((4 / 2)) # not /etc/hosts ¦ node -e "1 / 2 // of it" ¦ echo don't ¦ " ¦ $( ¦ a 'b
+bash -c " ¦ $PWD/a
+`),
     `ls ${workdir}/sub`,
-    'cat ./sub/../a',
-    '/usr/bin/env FOO=1 /bin/sh -c "npm test"',
-    'X=1 /bin/ls',
-    'sudo -n /bin/ls && /bin/ls | /bin/cat',
-    'make >/dev/null 2>&1 </dev/stdin',
-    'x 2> /dev/tty',
-    'cat /dev/fd/3',
-    'x < a > b',
     `cp a ${top}/temp/b`,
-    'curl http://localhost:3000/api/users',
-    'grep -rn "/no-such/route" sub',
-    "awk '/^from/,/to$/ { print $1 / 2 }' a",
-    'git diff HEAD~1 a..b',
-    'PATH=/usr/bin:$PATH make',
-    'cd sub && cat ../a && cd ..',
-    'cd -P sub && cat ../a',
-    '(cd sub && cat ../a); cat a',
-    'cd sub; cd -; cat a',
-    'echo $(/bin/ls) "$(pwd)/a" $((4 / 2)) # not /etc/hosts',
     'cat > a.html <<\'EOF\'\n<a href="/etc">x</a> </etc>\nEOF\nls',
-    'node -e "1 / 2 // of it"',
-    "echo don't",
     '',
-    '"',
-    '$(',
-    "a 'b",
-    'bash -c "',
-    '$PWD/a',
     ['bash', '-lc', 'npm test > out.txt'],
     ['/usr/bin/node', 'a.js', '--out=sub/x y'],
   ]
   for (const command of inside) t.equal(await why({ command }), null, JSON.stringify(command))
   const outside: (string | string[])[] = [
-    'rm -rf /etc/x',
-    'rm -rf /',
-    'echo x >> ~/.bashrc',
-    'cat ~root/x',
-    'ls $HOME',
+    ...list(String.raw`
+rm -rf /etc/x ¦ rm -rf / ¦ echo x >> ~/.bashrc ¦ cat ~root/x ¦ ls $HOME ¦ echo x>/etc/x ¦ echo x 2>/etc/x
+cat </etc/passwd ¦ >/etc/x ¦ x &> /etc/x ¦ dd of=/dev/sda ¦ touch /no-such-file ¦ rm '/etc/x' ¦ rm "/etc/x"
+rm /et"c/x" ¦ rm $'/etc/x' ¦ a --out=/etc/x ¦ gcc -o/etc/x a.c ¦ curl -d @/etc/passwd x
+curl file:///etc/passwd ¦ A=/etc/x b ¦ cat ../elsewhere/a ¦ rm -rf .. ¦ cat sub/../../a ¦ cd sub && cat ../../a
+cd .. && ls ¦ cd && ls ¦ (cd sub); cat ../a ¦ (cd sub; ls); cat ../a ¦ cd sub && cd - && cat ../a
+bash -c "rm -rf /etc/x" ¦ sh -ec 'npm test; cat ~/x' ¦ echo $(cat /etc/passwd) ¦ eval "rm /etc/x"
+npm test && rm /etc/x ¦ (cd sub; rm /etc/x) ¦ if true; then rm /etc/x; fi ¦ echo x > link/x
+echo x > .git/hooks/pre-commit
+`),
     `ls "\${HOME}/a b"`,
-    'echo x>/etc/x',
-    'echo x 2>/etc/x',
-    'cat </etc/passwd',
-    '>/etc/x',
-    'x &> /etc/x',
-    'dd of=/dev/sda',
-    'touch /no-such-file',
-    "rm '/etc/x'",
-    'rm "/etc/x"',
-    'rm /et"c/x"',
     'rm \\/etc/x',
-    "rm $'/etc/x'",
-    'a --out=/etc/x',
-    'gcc -o/etc/x a.c',
-    'curl -d @/etc/passwd x',
-    'curl file:///etc/passwd',
-    'A=/etc/x b',
-    'cat ../elsewhere/a',
-    'rm -rf ..',
-    'cat sub/../../a',
-    'cd sub && cat ../../a',
-    'cd .. && ls',
-    'cd && ls',
-    '(cd sub); cat ../a',
-    '(cd sub; ls); cat ../a',
-    'cd sub && cd - && cat ../a',
-    'bash -c "rm -rf /etc/x"',
-    "sh -ec 'npm test; cat ~/x'",
     'env sh -c "sh -c \'rm /etc/x\'"',
-    'echo $(cat /etc/passwd)',
     'echo "`cat /etc/passwd`"',
-    'eval "rm /etc/x"',
     'find . -exec rm /etc/x \\;',
-    'npm test && rm /etc/x',
     'npm test\nrm /etc/x',
-    '(cd sub; rm /etc/x)',
-    'if true; then rm /etc/x; fi',
     'python3 -c "import os; os.remove(\'/etc/x\')"',
     "python3 <<EOF\nopen('/etc/x', 'w')\nEOF",
     'cat <<EOF | sh\nrm /etc/x\nEOF',
-    'echo x > link/x',
-    'echo x > .git/hooks/pre-commit',
     `echo ${'a'.repeat(200_000)}`,
     `ls ${Array.from({ length: 501 }, (_, at) => `${workdir}/${at}`).join(' ')}`,
     ['bash', '-lc', 'cat /etc/passwd'],

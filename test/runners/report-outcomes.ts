@@ -258,6 +258,39 @@ checkNotes('prose is not TAP, and TAP without a plan is incomplete', [
   ['1..3\n', `no tests ran, ${INCOMPLETE}`],
 ])
 
+checkNotes('what TAP says of its tests', [
+  ['', '-'],
+  ['TAP version 14\n', '-'],
+  ['1..2\nok 1\nok 2\n', passed(2)],
+  ['1..2\nok 1\nnot ok 2 - b\n', '1 of 2 tests failed'],
+  ['1..4\nok 1\nok 2 # SKIP\nnot ok 3 # TODO later\nok 4 # skip x\n', `${passed(1)}, 3 skipped`],
+  ['1..5\nok 1\nok 2\n', incomplete(2)],
+  ['1..1\nok 1\nok 2\n', incomplete(2)],
+  ['1..1\n# Subtest: a\n    ok 1\n    Bail out!\n', incomplete(1)],
+  ['Bail out!\n', `no tests ran, ${INCOMPLETE}`],
+  ['TAP version 13\n# Subtest: a\n    ok 1 - b\n    1..1\n', incomplete(1)],
+  ['1..1\n# Subtest: a\n    1..2\n    ok 1\nok 1 - a\n', incomplete(1)],
+  [
+    '1..1\n# Subtest: a\n    ok 1\n    not ok 2\n    1..2\nnot ok 1 - a # TODO\n',
+    'no tests ran, 2 skipped',
+  ],
+])
+
+checkNotes('what JUnit XML says of its tests', [
+  ['<html><body/></html>', '-'],
+  ['<testsuites/>', 'no tests ran'],
+  [suite('', OK + OK), passed(2)],
+  [one('<failure message="x">y</failure>'), '1 of 1 test failed'],
+  [one('', ' failure="x"'), '1 of 1 test failed'],
+  [one('<failure/>', ' failure="x"'), '1 of 1 test failed'],
+  [suite('', `<testcase><error/></testcase>${OK}`), '1 of 2 tests failed'],
+  [suite('', `<error message="setup"/>${OK}`), '1 of 2 tests failed'],
+  [suite('', OK + SKIPPED), `${passed(1)}, 1 skipped`],
+  [`<testsuites>${OK}${suite('', OK + suite('', OK))}</testsuites>`, passed(3)],
+  ['<testsuites><testcase/><testcase><fail', `no tests ran, ${INCOMPLETE}`],
+  ['<testsuites><testsuite><testcase/>', incomplete(1)],
+])
+
 const event = (Action: string, Test?: string, more: object = {}) =>
   `${JSON.stringify({ Action, Package: 'p', Test, ...more })}\n`
 const said = (Test: string, Output: string) =>

@@ -11,8 +11,8 @@ import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 const cwd = t.testdir({ plain: 'text', scratch: {} })
 const scratch = `${cwd}/scratch`
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
-/** So long that a wait for it is seen on a busy machine, too. */
-const LONG_GRACE = { ...TIME_LIMITS, terminate: 60_000 }
+/** So long that a test that waits for it does not end. */
+const LONG_GRACE = { ...TIME_LIMITS, terminate: 3_600_000 }
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
 /** Runs a script with `sh`, and gathers what it says. */
@@ -92,53 +92,57 @@ t.test('a process that cannot be started is a result, not an error', async (t) =
 
 t.test('a time-out ends the group', async (t) => {
   t.test('TERM is enough for most', async (t) => {
-    const result = await sh('sleep 60', { timeoutMs: 100, limits: LONG_GRACE })
+    const result = await sh('sleep 3600', { timeoutMs: 100, limits: LONG_GRACE })
     t.match(result, { exit: null, signal: 'SIGTERM', timedOut: true, aborted: false })
-    t.ok(result.durationMs < 30_000, `${result.durationMs} ms`) // or it would be a minute
   })
 
   t.test('a process may use the grace', async (t) => {
-    const result = await sh('trap "echo bye; exit 7" TERM; while :; do sleep 0.05; done', {
-      timeoutMs: 2000, // by then it has set its trap, on a busy machine too
-    })
-    t.match(result, { exit: 7, stdout: 'bye\n', timedOut: true })
+    const script = 'trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.05; done'
+    const result = await stoppedAt(1, script, LONG_GRACE)
+    t.match(result, { exit: 7, stdout: 'ready\nbye\n', aborted: true, timedOut: false })
   })
 })
 
-t.test('KILL ends a step that ignores its time limit, with its 20 children', async (t) => {
+/** Stops a script when it has said so many lines. */
+async function stoppedAt(lines: number, script: string, limits = SHORT_LIMITS) {
+  const abort = new AbortController()
+  let said = ''
+  const onOutput = (_: string, bytes: Buffer) => {
+    said += bytes
+    if (said.split('\n').length > lines) abort.abort()
+  }
+  return { ...(await sh(script, { signal: abort.signal, limits, onOutput })), stdout: said }
+}
+
+t.test('KILL ends a step that ignores its end, with its 20 children', async (t) => {
   const ignorer = `trap "" TERM; while :; do sleep 1; done`
-  const result = await sh(
-    `trap "" TERM; for i in $(seq 20); do sh -c '${ignorer}' & echo $!; done; ${ignorer}`,
-    { timeoutMs: 4000, limits: SHORT_LIMITS }, // by then all have started, on a busy machine too
-  )
-  t.match(result, { signal: 'SIGKILL', timedOut: true })
-  t.ok(result.durationMs >= 4200 && result.durationMs < 7500, `${result.durationMs} ms`)
+  const begin = `for i in $(seq 20); do sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done' & done`
+  const result = await stoppedAt(20, `trap "" TERM; ${begin}; ${ignorer}`)
+  t.match(result, { signal: 'SIGKILL', aborted: true })
   const children = result.stdout.trim().split('\n').map(Number)
   t.equal(children.length, 20)
   t.strictSame(children.filter(isAlive), [], 'none is left')
 })
 
 t.test('a child in the background does not hold up the end', async (t) => {
-  const result = await sh('sleep 60 & echo $!')
+  const result = await sh('sleep 3600 & echo $!')
   const child = Number(result.stdout)
   t.teardown(() => process.kill(child, 'SIGKILL'))
   t.match(result, { exit: 0, timedOut: false })
-  t.ok(result.durationMs < 30_000, `${result.durationMs} ms`)
   t.ok(isAlive(child), 'and is not ended')
 })
 
 t.test('a group without children is not waited for', async (t) => {
-  const began = performance.now()
   t.match(await sh('exit 0', { endsGroup: true, limits: LONG_GRACE }), { exit: 0 })
-  t.ok(performance.now() - began < 30_000) // or it would be a minute
 })
 
 t.test('output that is there at the exit arrives even if the event loop is busy', async (t) => {
   let bytes = 0
   const result = await sh('echo go; head -c 100000 /dev/zero; sleep 60 & exit 0', {
+    limits: { ...TIME_LIMITS, drain: 10 },
     onStart: (pid) => t.teardown(() => process.kill(-pid, 'SIGKILL')),
     onOutput: (_, part) => {
-      const until = performance.now() + (bytes === 0 ? 600 : 0)
+      const until = performance.now() + (bytes === 0 ? 100 : 0)
       bytes += part.length
       while (performance.now() < until);
     },
@@ -189,9 +193,7 @@ t.test('onStart and onOutput', async (t) => {
   ] as const
   for (const [name, options] of failing) {
     t.test(`a failing ${name} ends the process and is passed on`, async (t) => {
-      const began = performance.now()
-      await t.rejects(sh('echo x; touch began; sleep 60', options), { message: 'disk full' })
-      t.ok(performance.now() - began < 30_000, 'it does not run its 60 s')
+      await t.rejects(sh('echo x; touch began; sleep 600', options), { message: 'disk full' })
       if (name === 'onStart') t.notOk(existsSync(`${cwd}/began`), 'it never ran')
     })
   }
@@ -235,10 +237,9 @@ t.test('input', async (t) => {
       t.match(await sh('true', { input: long, scratch: folder }), { exit: 0 }, 'that nobody reads')
       const late = await sh('exec <&-; echo closed', { input: long, scratch: folder })
       t.match(late, { exit: 0, stdout: 'closed\n' }, 'that nobody can read')
-      const began = performance.now()
-      const left = await sh('sleep 60 & echo $!', { input: long, scratch: folder })
+      // that a child in the background does not read
+      const left = await sh('sleep 600 & echo $!', { input: long, scratch: folder })
       t.teardown(() => process.kill(Number(left.stdout), 'SIGKILL'))
-      t.ok(performance.now() - began < 30_000, 'that a child in the background does not read')
       t.match(await sh('sleep 60', { input: long, timeoutMs: 100, scratch: folder }), {
         timedOut: true,
       })

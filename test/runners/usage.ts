@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createUsageReader, modelIn } from '../../src/runners/acp/usage.ts'
+import { createUsageReader } from '../../src/runners/acp/usage.ts'
 import type { AgentUsage } from '../../src/runners/agents/agent-usage.ts'
 import { usageNotes } from '../../src/runners/agents/agent-usage.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
@@ -44,60 +44,6 @@ function ofCommand(format: Command, lines: readonly Line[]): AgentUsage {
   for (const line of lines) stream.line(typeof line === 'string' ? line : JSON.stringify(line))
   return stream.end().usage
 }
-
-function ofAcp(provider: string, lines: readonly Line[]): AgentUsage {
-  const reader = createUsageReader({ countsTurn: provider !== 'opencode-acp' })
-  for (const { method, params, result } of lines) {
-    if (result?.sessionId) reader.session(modelIn(result))
-    if (method === 'session/update') reader.update(params.update)
-    if (result?.stopReason) reader.answer(result)
-  }
-  return reader.end()
-}
-
-t.test('the five that print a stream', async (t) => {
-  const rows: [Command, scene: string, Partial<AgentUsage>][] = [
-    ['claude', 'plan', { model: 'claude-opus-5-5', ...answers(1), cost_usd: 0.00464 }],
-    ['claude', 'work', { model: 'claude-opus-5-5', ...answers(4), cost_usd: 0.01856 }],
-    ['codex', 'plan', { ...NOTHING, ...answers(1), cumulative: 'tokens' }],
-    ['codex', 'work', { ...NOTHING, ...answers(4), cumulative: 'tokens' }],
-    ['gemini', 'plan', { ...NOTHING, model: 'scripted', ...answers(1) }],
-    ['gemini', 'work', { ...NOTHING, model: 'scripted', ...answers(4) }],
-    ['opencode', 'plan', { ...NOTHING, ...answers(1) }],
-    ['opencode', 'work', { ...NOTHING, ...answers(4) }],
-    ['copilot', 'work', { ...NOTHING, model: 'scripted' }],
-  ]
-  for (const [format, scene, wanted] of rows) {
-    const usage = ofCommand(format, printed(format, scene))
-    t.strictSame(usage, { cumulative: null, ...wanted }, `${format} ${scene}`)
-  }
-})
-
-t.test('the five that speak ACP', async (t) => {
-  const rows: [provider: string, scene: string, Partial<AgentUsage>][] = [
-    ['codex-acp', 'work', { model: 'scripted', ...answers(4) }],
-    ['copilot-acp', 'work', answers(4)],
-    [
-      'gemini-acp',
-      'work',
-      {
-        model: 'gemini-2.5-pro',
-        ...answers(4),
-        // it leaves the thoughts out, and does not count what came from the cache
-        output_tokens: 4 * (USAGE.outputTokens - USAGE.reasoningTokens),
-        cached_tokens: null,
-      },
-    ],
-    ['opencode-acp', 'work', { model: 'scripted/scripted' }],
-  ]
-  for (const [provider, scene, wanted] of rows) {
-    const usage = ofAcp(provider, printed(provider, scene))
-    t.strictSame(usage, { ...NOTHING, ...wanted, cumulative: 'cost' }, `${provider} ${scene}`)
-  }
-  const claude = ofAcp('claude-agent-acp', printed('claude-agent-acp', 'work'))
-  // it has asked on the side as well
-  t.match(claude, { model: 'claude-opus-5-5', ...answers(5), cost_usd: 0.0232, cumulative: 'cost' })
-})
 
 t.test('subagents of Claude Code count once', async (t) => {
   const lines = printed('claude', 'delegated')
