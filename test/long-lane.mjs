@@ -32,6 +32,8 @@ export const PARTS = {
   },
   random: {
     both: [
+      'test/runners/reading-commands.ts',
+      'test/runners/scope.ts',
       'test/workspace/lost-update.ts',
       'test/histories.ts',
       'test/http/fuzz.ts',
@@ -78,6 +80,7 @@ export const PARTS = {
       'test/runners/agent-version.ts',
       'test/runners/command.ts',
       'test/runners/kill-run.ts',
+      'test/runners/sandbox.ts',
       'test/sessions/agents.ts',
       'test/sessions/failures.ts',
       'test/sessions/secrets.ts',

@@ -9,6 +9,7 @@ import { HOOK_AGENTS } from '../../src/hook-settings/agents.ts'
 import type { HookTarget } from '../../src/hook-settings/hook-command.ts'
 import { tryHooks } from '../../src/hook-settings/trial.ts'
 import type { Scene } from '../../src/hook-settings/trial-scenes.ts'
+import { TRIAL_WORDS } from '../../src/hook-settings/trial-words.ts'
 import { CLIENT_SECRET, SERVER_SECRET } from '../../src/runners/hooks/hook-script.ts'
 import { quoteForShell } from '../../src/runners/hooks/shell-quote.ts'
 import { announceToHooks, newSecrets } from '../../src/state/hook-files.ts'
@@ -29,11 +30,13 @@ function scenes(t: Test) {
     work: {},
     served: { hooks: {} },
     gone: { hooks: {} },
+    slow: { hooks: {} },
   })
   const root = join(folder, 'work')
   const scriptIn = (name: string) => join(folder, name, 'hooks', 'hook')
   writeFileSync(scriptIn('served'), SERVED)
   writeFileSync(scriptIn('gone'), 'exit 1\n')
+  writeFileSync(scriptIn('slow'), 'exec sleep 3600\n')
   const target: HookTarget = {
     root,
     script: scriptIn('served'),
@@ -145,18 +148,18 @@ t.test('hooks that were changed are seen', async (t) => {
     t.match(result, { level, reason }, `${agent}: ${name}`)
   }
 
-  // in the unit of each agent, a limit that every answer exceeds: it runs the tool
-  const limits: [agent: string, name: string, value: number][] = [
-    ['claude', 'timeout', 0.001],
-    ['codex', 'timeout', 0.001],
-    ['gemini', 'timeout', 1],
-    ['copilot', 'timeoutSec', 0.001],
-  ]
-  for (const [agent, name, value] of limits) {
-    const short = found(agent).replace(new RegExp(`("${name}": ?)\\d+`, 'g'), `$1${value}`)
-    const result = await tryHooks({ agent, root, found: short }, { served, others, folder, close })
+  // an agent that waits no longer runs the tool, though the hook would have denied it
+  const slow = scene('slow', null)
+  for (const agent of ['claude', 'codex', 'gemini', 'copilot']) {
+    const short = found(agent).replace(/("timeout(?:Sec)?": ?)\d+/g, '$10.001')
+    const subject = { agent, root, found: short }
+    const result = await tryHooks(subject, { served: slow, others: [], folder, close })
     t.match(result, { level: 'recorded_only', reason: /would have run$/ }, `${agent}: too slow`)
   }
+  const limits = (agent: string) =>
+    TRIAL_WORDS[agent]!.lines(found(agent)).map(({ limitMs }) => limitMs)
+  for (const agent of ['claude', 'codex']) t.strictSame(limits(agent), [30_000], agent)
+  for (const agent of ['gemini', 'copilot']) t.strictSame(limits(agent), [80_000], agent)
 })
 
 t.test('a plugin of opencode that was changed is seen', async (t) => {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { git, must } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -27,6 +28,15 @@ async function send(app: TestService, line: string, body: object, kind?: string)
   const text = await reply.text()
   t.ok(reply.ok, text)
   return text === '' ? null : JSON.parse(text)
+}
+
+/** The answer to a call in an approved plan, once the service has looked at how the folder is before it. */
+async function sendOnceReady(app: TestService, line: string, body: object) {
+  for (;;) {
+    const said = await send(app, line, body, 'gate')
+    if (!JSON.stringify(said).includes('Try again in a few seconds')) return said
+    await delay(50)
+  }
 }
 
 async function approvedPlan(app: TestService, case_id: string, agent: string) {
@@ -133,7 +143,7 @@ t.test('Cursor is gated through the hooks of any agent', async (t) => {
   await t.test('an approved plan opens it, and its calls are recorded', async (t) => {
     const session = await approvedPlan(app, case_id, 'cursor')
     t.equal(session.provider, 'cursor')
-    t.equal(await send(app, 'claude', DENIED[1]![1], 'gate'), null)
+    t.equal(await sendOnceReady(app, 'claude', DENIED[1]![1]), null)
     const after = { ...call('Write', { file_path }), hook_event_name: 'postToolUse' }
     await send(app, 'claude', { ...after, tool_output: '{}', duration: 12 }, 'note')
     await send(app, 'claude', { ...common, hook_event_name: 'afterFileEdit', file_path, edits: [] })
@@ -143,6 +153,18 @@ t.test('Cursor is gated through the hooks of any agent', async (t) => {
     t.match(await must(app, 'GET', path), { state: 'complete', origin: 'terminal' })
     const trail = readFileSync(app.file(case_id, 'sessions', '1.md'), 'utf8')
     t.equal(trail.match(/tool_call tool=Write title=limit\.js /g)?.length, 2)
+  })
+
+  await t.test('it gets the reason of a red check as its next message', async (t) => {
+    await send(app, 'claude', { ...common, hook_event_name: 'beforeSubmitPrompt', prompt: 'x' })
+    const plan = '1. Raise it.\n\n```sh run id=test proof=log\nexit 1\n```\n'
+    const body = { agent: 'cursor', cwd: app.root, pid: process.pid, plan, hypothesis: null }
+    const session = await must(app, 'POST', `/cases/${case_id}/proposed-plans`, body)
+    await must(app, 'POST', `/cases/${case_id}/sessions/${session.id}/approve`)
+    const stop = { ...common, hook_event_name: 'stop', status: 'completed', loop_count: 0 }
+    const said = await send(app, 'claude', stop, 'stop')
+    t.match(said, { followup_message: /step test exited with 1/ })
+    await must(app, 'POST', `/cases/${case_id}/sessions/${session.id}/abandon`)
   })
 
   await t.test('what it writes on its own is not the agent', async (t) => {
@@ -155,20 +177,6 @@ t.test('Cursor is gated through the hooks of any agent', async (t) => {
     }
     t.equal(await send(app, 'cursor', open), null)
   })
-})
-
-t.test('Cursor gets the reason of a red check as its next message', async (t) => {
-  const { app, case_id } = await opened(t)
-  const common = { ...CURSOR, workspace_roots: [app.root] }
-  await send(app, 'claude', { ...common, hook_event_name: 'beforeSubmitPrompt', prompt: 'x' })
-  const plan = '1. Raise it.\n\n```sh run id=test proof=log\nexit 1\n```\n'
-  const body = { agent: 'cursor', cwd: app.root, pid: process.pid, plan, hypothesis: null }
-  const session = await must(app, 'POST', `/cases/${case_id}/proposed-plans`, body)
-  await must(app, 'POST', `/cases/${case_id}/sessions/${session.id}/approve`)
-  const stop = { ...common, hook_event_name: 'stop', status: 'completed', loop_count: 0 }
-  const said = await send(app, 'claude', stop, 'stop')
-  t.match(said, { followup_message: /step test exited with 1/ })
-  await must(app, 'POST', `/cases/${case_id}/sessions/${session.id}/abandon`)
 })
 
 t.test('VS Code is gated through the hooks of any agent', async (t) => {
@@ -223,7 +231,7 @@ t.test('VS Code is gated through the hooks of any agent', async (t) => {
 
   const session = await approvedPlan(app, case_id, 'vscode')
   t.equal(session.provider, 'vscode')
-  t.equal(await send(app, 'claude', DENIED[0]!, 'gate'), null)
+  t.equal(await sendOnceReady(app, 'claude', DENIED[0]!), null)
   const after = { ...call('create_file', { filePath }), hookEventName: 'PostToolUse' }
   await send(app, 'claude', { ...after, tool_response: 'File created' }, 'note')
   const stop = { ...common, hookEventName: 'Stop', stop_hook_active: false }

@@ -157,95 +157,100 @@ const ROWS: Row[] = [
   ],
 ]
 
-t.test('a call that cannot be read is denied where a case is current, and listed', async (t) => {
+t.test('where a case is current', async (t) => {
   const { app, case_id } = await opened(t)
   await must(app, 'PUT', '/current-case', { folder: '.', case_id })
-  for (const [what, line, body, missing, speaks, event = 'PreToolUse'] of ROWS) {
-    const sent = typeof body === 'string' ? body.replaceAll('ROOT', app.root) : body
-    const { status, json } = await post(app, line, sent)
-    const reason = words(speaks)(json)
-    t.equal(status, 200, what)
-    t.match(reason, /"Raise the limit", and cannot read this call/, `${what}: in its own words`)
-    for (const name of missing) t.match(reason, `no ${name}`, `${what}: ${name}`)
-    const [newest] = await listed(app)
-    t.match(newest, { line, sender: speaks, event, missing, is_denied: true }, what)
-  }
+
+  await t.test(
+    'a call that cannot be read is denied where a case is current, and listed',
+    async (t) => {
+      for (const [what, line, body, missing, speaks, event = 'PreToolUse'] of ROWS) {
+        const sent = typeof body === 'string' ? body.replaceAll('ROOT', app.root) : body
+        const { status, json } = await post(app, line, sent)
+        const reason = words(speaks)(json)
+        t.equal(status, 200, what)
+        t.match(reason, /"Raise the limit", and cannot read this call/, `${what}: in its own words`)
+        for (const name of missing) t.match(reason, `no ${name}`, `${what}: ${name}`)
+        const [newest] = await listed(app)
+        t.match(newest, { line, sender: speaks, event, missing, is_denied: true }, what)
+      }
+    },
+  )
+
+  await t.test('a body that is too large is denied with the limit', async (t) => {
+    const { json } = await post(app, 'gemini', Buffer.alloc(8 * 1024 * 1024 + 1, ' '))
+    t.match(words('gemini')(json), /it has no end within 8 MiB/)
+  })
+
+  await t.test('only calls of tools are denied', async (t) => {
+    for (const kind of ['wait', 'hold', 'stop', 'tell', 'note']) {
+      const { status } = await post(app, 'claude', '', { 'x-casefile-kind': kind })
+      t.equal(status, 204, kind)
+    }
+    const start = text({ hook_event_name: 'SessionStart' })
+    t.equal((await post(app, 'claude', start, {})).status, 204, 'an event that is no call')
+    const later = text({ ...CALL, cwd: app.root, hook_event_name: 'TaskCompleted' })
+    t.equal((await post(app, 'claude', later, { 'x-casefile-kind': 'tell' })).status, 204)
+    // a plugin, or somebody who sends it in another way, does not say the kind
+    for (const body of ['', text(NO_SESSION), text({ hook_event_name: 'BeforeTool' })]) {
+      t.equal((await post(app, 'claude', body, {})).status, 200, body)
+    }
+  })
 })
 
-t.test('a body that is too large is denied with the limit', async (t) => {
+t.test('where none is', async (t) => {
   const { app, case_id } = await opened(t)
-  await must(app, 'PUT', '/current-case', { folder: '.', case_id })
-  const { json } = await post(app, 'gemini', Buffer.alloc(8 * 1024 * 1024 + 1, ' '))
-  t.match(words('gemini')(json), /it has no end within 8 MiB/)
-})
 
-t.test('without a current case it passes, and is listed', async (t) => {
-  const { app } = await opened(t)
-  for (const [what, line, body] of ROWS) {
-    const sent = typeof body === 'string' ? body.replaceAll('ROOT', app.root) : body
-    t.match(await post(app, line, sent), { status: 204, json: null }, what)
-    t.match((await listed(app))[0], { line, is_denied: false }, what)
-  }
-})
+  await t.test('without a current case it passes, and is listed', async (t) => {
+    for (const [what, line, body] of ROWS) {
+      const sent = typeof body === 'string' ? body.replaceAll('ROOT', app.root) : body
+      t.match(await post(app, line, sent), { status: 204, json: null }, what)
+      t.match((await listed(app))[0], { line, is_denied: false }, what)
+    }
+  })
 
-t.test('which case is current', async (t) => {
-  const { app, case_id } = await opened(t)
-  const named = { ...GATE, 'x-casefile-case': case_id }
-  const reasonOf = async (body: string, headers = GATE) =>
-    words('claude')((await post(app, 'claude', body, headers)).json)
-  t.match(await reasonOf('', named), /Raise the limit/, 'the environment of the agent names it')
-  const elsewhere = text({ ...NO_SESSION, cwd: '/' })
-  t.equal(await reasonOf(elsewhere, named), null, 'a folder that is not of this workspace')
+  await t.test('which case is current', async (t) => {
+    const named = { ...GATE, 'x-casefile-case': case_id }
+    const reasonOf = async (body: string, headers = GATE) =>
+      words('claude')((await post(app, 'claude', body, headers)).json)
+    t.match(await reasonOf('', named), /Raise the limit/, 'the environment of the agent names it')
+    const elsewhere = text({ ...NO_SESSION, cwd: '/' })
+    t.equal(await reasonOf(elsewhere, named), null, 'a folder that is not of this workspace')
 
-  git(app.root, 'checkout', '--quiet', '-b', `fix/${case_id.slice(0, 8)}`)
-  t.match(await reasonOf(''), /Raise the limit/, 'the branch names it')
-  git(app.root, 'checkout', '--quiet', '-b', 'main-2')
-  t.equal(await reasonOf(''), null)
+    git(app.root, 'checkout', '--quiet', '-b', `fix/${case_id.slice(0, 8)}`)
+    t.match(await reasonOf(''), /Raise the limit/, 'the branch names it')
+    git(app.root, 'checkout', '--quiet', '-b', 'main-2')
+    t.equal(await reasonOf(''), null)
 
-  await must(app, 'POST', '/hooks/claude', { ...CALL, cwd: app.root })
-  const [{ id }] = await must(app, 'GET', '/conversations')
-  await must(app, 'POST', `/conversations/${id}/adopt`, { case_id })
-  const noTool = text({ ...NO_TOOL, cwd: app.root })
-  t.match(await reasonOf(noTool), /Raise the limit/, 'the conversation belongs to it')
-})
+    await must(app, 'POST', '/hooks/claude', { ...CALL, cwd: app.root })
+    const [{ id }] = await must(app, 'GET', '/conversations')
+    await must(app, 'POST', `/conversations/${id}/adopt`, { case_id })
+    const noTool = text({ ...NO_TOOL, cwd: app.root })
+    t.match(await reasonOf(noTool), /Raise the limit/, 'the conversation belongs to it')
+  })
 
-t.test('only calls of tools are denied', async (t) => {
-  const { app, case_id } = await opened(t)
-  await must(app, 'PUT', '/current-case', { folder: '.', case_id })
-  for (const kind of ['wait', 'hold', 'stop', 'tell', 'note']) {
-    const { status } = await post(app, 'claude', '', { 'x-casefile-kind': kind })
-    t.equal(status, 204, kind)
-  }
-  const start = text({ hook_event_name: 'SessionStart' })
-  t.equal((await post(app, 'claude', start, {})).status, 204, 'an event that is no call')
-  const later = text({ ...CALL, cwd: app.root, hook_event_name: 'TaskCompleted' })
-  t.equal((await post(app, 'claude', later, { 'x-casefile-kind': 'tell' })).status, 204)
-  // a plugin, or somebody who sends it in another way, does not say the kind
-  for (const body of ['', text(NO_SESSION), text({ hook_event_name: 'BeforeTool' })]) {
-    t.equal((await post(app, 'claude', body, {})).status, 200, body)
-  }
-})
+  await t.test('what is listed has names and no contents, and stays short', async (t) => {
+    const secret = 'hunter2 is the password'
+    const body = { [secret]: secret, 'tool-name': secret, prompt: secret, hook_event_name: secret }
+    for (let times = 0; times < 3; times++) await post(app, 'claude', text(body))
+    const [once, ...others] = await listed(app)
+    t.match(once, { count: 3, event: null, fields: ['prompt', 'hook_event_name'] })
+    t.notOk(
+      others.some(({ fields }) => fields.includes('prompt')),
+      'once',
+    )
+    t.notMatch(text(once as object), 'hunter2')
+    for (let n = 0; n < 30; n++) await post(app, `agent${n}`, '')
+    const all = await listed(app)
+    t.equal(all.length, 20)
+    t.match([all[0]!.line, all[19]!.line], ['agent29', 'agent10'])
+  })
 
-t.test('what is listed has names and no contents, and stays short', async (t) => {
-  const { app } = await opened(t)
-  const secret = 'hunter2 is the password'
-  const body = { [secret]: secret, 'tool-name': secret, prompt: secret, hook_event_name: secret }
-  for (let times = 0; times < 3; times++) await post(app, 'claude', text(body))
-  const [once, ...others] = await listed(app)
-  t.match(once, { count: 3, event: null, fields: ['prompt', 'hook_event_name'] })
-  t.strictSame(others, [])
-  t.notMatch(text(once as object), 'hunter2')
-  for (let n = 0; n < 30; n++) await post(app, `agent${n}`, '')
-  const all = await listed(app)
-  t.equal(all.length, 20)
-  t.match([all[0]!.line, all[19]!.line], ['agent29', 'agent10'])
-})
-
-t.test('the page of the agents shows it', async (t) => {
-  const { app } = await opened(t)
-  await post(app, 'claude', text(CURSOR))
-  const page = await (await fetch(`${app.url}/agents`)).text()
-  t.match(page, /Not understood/)
-  t.match(page, /Cursor through the hooks of claude sent preToolUse that Casefile cannot read/)
-  t.match(page, /cursor_version, workspace_roots, hook_event_name/)
+  await t.test('the page of the agents shows it', async (t) => {
+    await post(app, 'claude', text(CURSOR))
+    const page = await (await fetch(`${app.url}/agents`)).text()
+    t.match(page, /Not understood/)
+    t.match(page, /Cursor through the hooks of claude sent preToolUse that Casefile cannot read/)
+    t.match(page, /cursor_version, workspace_roots, hook_event_name/)
+  })
 })

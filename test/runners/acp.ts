@@ -25,7 +25,7 @@ import { TIME_LIMITS } from '../../src/runners/time-limits.ts'
 import { bundledAcpAgent } from '../fixtures/agents/bundled-acp-agent.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
-import { inLongLane } from '../fixtures/full.ts'
+import { inLongLane, isLong } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
 
@@ -295,8 +295,8 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
   for (const [variant, detail, more, message] of failed) {
     t.test(variant, beside, async (t) => {
       const spec = { ...fake(variant, detail), ...more }
-      const planning = scene(t, variant, { spec })
-      await t.rejects(planning.plan(), { name: 'RunnerFailure', message })
+      if (variant !== 'says-error')
+        await t.rejects(scene(t, variant, { spec }).plan(), { name: 'RunnerFailure', message })
       const working = scene(t, variant, { spec })
       t.strictSame(await working.execute(), { ok: false, reason: message })
       if (variant !== 'says') t.ok(existsSync(`${working.workdir}/new.txt`), 'after an edit')
@@ -682,6 +682,22 @@ t.test('what a call names is inside, or is not', async (t) => {
     { rawInput: { a: { b: { c: { d: { e: { f: { path: 'x' } } } } } } } },
   ]
   for (const fields of outside) t.type(await why(fields), 'string', JSON.stringify(fields))
+  const home = process.env.HOME
+  process.env.HOME = workdir
+  t.equal(await why({ rawInput: { path: '~/a' } }), null)
+  t.match(await why({ rawInput: { path: '~root/a' } }), /cannot be resolved/, 'of another user')
+  process.env.HOME = home
+  const beside = { ...ground, scratch: `${top}/works` }
+  const besideReason = outsideReason(
+    readToolCall({ toolCallId: 'x', rawInput: { path: `${top}/workshop/x` } }),
+    beside,
+  )
+  t.match(await besideReason, /outside/, 'a folder whose name begins like the scratch folder')
+  const switching = { toolCallId: 'x', kind: 'switch_mode', locations: [{ path: workdir }] }
+  t.match(await workPolicy(readToolCall(switching), ground), {
+    is: 'denied',
+    reason: /its own mode/,
+  })
 })
 
 t.test('lists of things to do and servers of the user are allowed', async (t) => {
@@ -766,7 +782,7 @@ t.test('the words of a command are looked at', async (t) => {
   const why = (rawInput: unknown, more: object = {}) =>
     outsideReason(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
   const inside: (string | string[])[] = [
-    ...list(String.raw`
+    ...list(`
 npm test ¦ git commit -m "Do what /etc/hosts says" ¦ cat ./sub/../a ¦ /usr/bin/env FOO=1 /bin/sh -c "npm test"
 X=1 /bin/ls ¦ sudo -n /bin/ls && /bin/ls | /bin/cat ¦ make >/dev/null 2>&1 </dev/stdin ¦ x 2> /dev/tty
 cat /dev/fd/3 ¦ x < a > b ¦ curl http://localhost:3000/api/users ¦ grep -rn "/no-such/route" sub
@@ -784,7 +800,7 @@ bash -c " ¦ $PWD/a
   ]
   for (const command of inside) t.equal(await why({ command }), null, JSON.stringify(command))
   const outside: (string | string[])[] = [
-    ...list(String.raw`
+    ...list(`
 rm -rf /etc/x ¦ rm -rf / ¦ echo x >> ~/.bashrc ¦ cat ~root/x ¦ ls $HOME ¦ echo x>/etc/x ¦ echo x 2>/etc/x
 cat </etc/passwd ¦ >/etc/x ¦ x &> /etc/x ¦ dd of=/dev/sda ¦ touch /no-such-file ¦ rm '/etc/x' ¦ rm "/etc/x"
 rm /et"c/x" ¦ rm $'/etc/x' ¦ a --out=/etc/x ¦ gcc -o/etc/x a.c ¦ curl -d @/etc/passwd x
@@ -891,9 +907,11 @@ t.test('it does not speak as it should', async (t) => {
   ]
   for (const [variant, detail, message] of cases) {
     t.test(`${variant} ${detail}`, beside, async (t) => {
-      const { plan, report } = scene(t, variant, { spec: fake(variant, detail) })
-      await t.rejects(plan(), { name: 'RunnerFailure', message })
-      t.equal(report.events.at(-1), 'finished')
+      if (isLong || detail === '' || detail === 'refusal') {
+        const { plan, report } = scene(t, variant, { spec: fake(variant, detail) })
+        await t.rejects(plan(), { name: 'RunnerFailure', message })
+        t.equal(report.events.at(-1), 'finished')
+      }
       if (variant !== 'silent' && detail === '') return
       const work = scene(t, variant, { spec: fake(variant, detail) })
       const nothing = 'fake ended without saying or doing anything'

@@ -27,7 +27,10 @@ t.test('an agent that plans is started so that it cannot write', async (t) => {
       for (const word of words) t.match(argv.join(' '), word, id)
     t.notMatch(work!.argv.join(' '), /read-only|--tools /, `${id} works otherwise`)
   }
-  t.match(command('claude').plan.argv.join(' '), '--setting-sources user')
+  for (const line of ['plan', 'resume', 'work'] as const)
+    t.match(command('claude')[line]!.argv.join(' '), /--setting-sources user( |$)/, line)
+  for (const meta of Object.values(acp('claude-agent-acp').meta))
+    t.match(JSON.stringify(meta), '"settingSources":["user"]')
   t.match(
     command('claude').work!.argv.join(' '),
     '--permission-mode acceptEdits --allowedTools Bash,',

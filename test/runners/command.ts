@@ -7,6 +7,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type ProviderSettings, STREAMS } from '../../src/model/settings.ts'
@@ -612,6 +613,9 @@ t.test(
       return { denied, text: said.stdout }
     }
 
+    const other = `${home}/sessions/2026/11/25/rollout-2026-11-25T00-00-00-other-conversation.jsonl`
+    mkdirSync(dirname(other), { recursive: true })
+    writeFileSync(other, refusedAt(later, 'elsewhere'))
     writeFileSync(file, refusedAt(before, 'earlier') + refusedAt(later, 'now') + '{"timestamp":"20')
     const { denied, text } = await run()
     t.strictSame(denied, ['touch now'])

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import t from 'tap'
 import { whyNotReading } from '../../src/runners/reading/commands.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
+import { isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 
 /** One command after the other, between bars or on lines of their own. A line that begins with a blank goes on with the one before. */
@@ -207,7 +208,7 @@ t.test('real shells change nothing by what passes', async (t) => {
       .concat('|', '`', '\n', ' ', ' ', ' ', ' ', ' ', ' ', ' ')
   const random = randomFrom(11)
   const commands: string[] = []
-  for (let tried = 0; commands.length < 400 && tried < 400_000; tried += 1) {
+  for (let tried = 0; commands.length < (isLong ? 400 : 150) && tried < 400_000; tried += 1) {
     const words = Array.from(
       { length: 2 + random() * 8 },
       () => pieces[(random() * pieces.length) | 0],

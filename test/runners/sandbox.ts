@@ -18,6 +18,7 @@ import { openSandbox } from '../../src/runners/process/sandbox.ts'
 import { planMounts } from '../../src/runners/process/sandbox-plan.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { built } from '../fixtures/built.ts'
+import { isLong } from '../fixtures/full.ts'
 import type { Findings, Orders } from '../fixtures/guarded-process.ts'
 
 const FIXTURE = built('test/fixtures/guarded-process.ts')
@@ -137,13 +138,18 @@ for (const [who, before, user, options] of people) {
   t.test(`a sandbox for ${who}`, options, async (t) => {
     const scene = makeScene(t, user)
     const { env, folders } = scene
-    const scripts: Record<string, string> = { ...ATTACKS }
+    // in a short run the others try what depends on who they are
+    const isTried = (name: string) =>
+      isLong || (user === null && before.length === 0) || /root|mount|service/.test(name)
+    const tried = Object.keys(ATTACKS).filter(isTried) as (keyof typeof ATTACKS)[]
+    const scripts: Record<string, string> = {}
+    for (const name of tried) scripts[name] = ATTACKS[name]
     for (const [name, [script]] of Object.entries(RIGHTS)) scripts[name] = script
     const found = await obey(before, { folders, env, user, cwd: scene.W, scripts })
     t.equal(found.sandbox, 'mount')
     t.comment(`found out within ${found.openedInMs} ms`)
 
-    for (const name of Object.keys(ATTACKS)) {
+    for (const name of tried) {
       t.test(`keeps out ${name}`, async (t) => {
         t.equal(found.ran[name]?.startError, undefined)
         const { exit, said } = found.ran[name] ?? {}

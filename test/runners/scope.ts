@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { isCommandInScope, isPathInScope, outsideScope } from '../../src/runners/scope.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
+import { isLong } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
 
 const ALL = { paths: null, commands: null }
@@ -137,7 +138,7 @@ t.test('real shells run nothing but what was allowed', async (t) => {
     )
   const random = randomFrom(7)
   const commands: string[] = []
-  while (commands.length < 600) {
+  while (commands.length < (isLong ? 600 : 200)) {
     const words = Array.from(
       { length: 3 + random() * 10 },
       () => pieces[(random() * pieces.length) | 0],

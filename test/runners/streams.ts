@@ -401,6 +401,18 @@ cases('gemini', [
     ],
     { verdict: { ok: true } },
   ],
+  ...['path_not_in_workspace', 'sandbox_expansion_required'].map(
+    (type): Case => [
+      `a denial of the type ${type}`,
+      altered('gemini', 'failing-command', geminiResult({ type, message: 'x' })),
+      [
+        `session ${UUID}`,
+        'tool_call run_shell_command execute echo broken; exit 3 in_progress',
+        'denied run_shell_command execute echo broken; exit 3 x',
+      ],
+      { verdict: { ok: true } },
+    ],
+  ),
   [
     'what the system denies to a command',
     altered(
@@ -501,6 +513,8 @@ t.test('what a person is shown', async (t) => {
   const long = `${'a'.repeat(290)} s3cret ${'b'.repeat(9000)}`
   t.match(reported('codex', command(long, 'failed')).text, /failed: exit 1 a+ \[r … b{300}\n$/)
   t.notMatch(reported('codex', command(long, 'failed')).text, 's3c', 'half a secret is none')
+  const cut = `x\n${' '.repeat(49_995)}s3cret${' '.repeat(60_000)}\nend`
+  t.match(reported('codex', command(cut, 'failed')).text, /failed: exit 1 x end\n$/)
 
   const [first, second] = command('x').map((event) => JSON.stringify(event))
   const other = JSON.stringify(
@@ -525,6 +539,8 @@ t.test('opencode says only in its log that it asks its model again', async (t) =
   ])
   const step = (type: string, part: object) => ({ type, sessionID: 's', part })
   const nothing = [step('step_start', {}), step('step_finish', { reason: 'unknown' })]
+  const said = [nothing[0]!, { type: 'text', sessionID: 's', part: { text: 'x' } }, nothing[1]!]
+  t.strictSame(reported('opencode', said).notes, ['session s'], 'it has answered')
   t.strictSame(reported('opencode', [...nothing, ...nothing]).notes, [
     'session s',
     ...Array(2).fill('the model did not answer correctly (its answer was empty), trying again'),
@@ -592,6 +608,10 @@ t.test('an agent that calls tools without end is remembered for its last ones', 
   const one = createDenials()
   one.add('Delete all\nof it.')
   t.equal(one.summary(), 'was denied one of its actions: Delete all of it')
+  const twice = createDenials()
+  for (const name of ['a', 'b', 'a']) twice.add(name)
+  t.equal(twice.summary(), 'was denied 3 of its actions: a 2 times, b')
+  t.equal(createDenials().summary(), null)
   const denials = createDenials()
   for (let at = 0; at < 2000; at++) denials.add(`tool-${at}`)
   t.match(denials.summary(), /^was denied 2000 of its actions: tool-1500, .* and 1992 more$/)
