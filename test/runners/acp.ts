@@ -208,6 +208,7 @@ t.test('modes are chosen with care', async (t) => {
     [['code', 'planMode'], 'planMode'],
     [['code', 'Read only'], 'Read only'],
     [['code', 'architect'], 'architect'],
+    [['https://x.org/plan#agent', 'https://x.org/plan#ask'], 'https://x.org/plan#ask'],
     [['auto-accept-plan', 'ask-before-edits', 'explain', 'planet'], null],
   ]
   for (const [ids, mode] of planning) t.equal(planModeOf(offer(ids), unknown), mode, ids.join())
@@ -482,7 +483,7 @@ t.test('what is of another session does not count', async (t) => {
   t.match(answers(report), { foreign: 'cancelled' })
   t.notMatch(report.said.stdout, 'Of another')
   t.equal(
-    report.said.stdout.match(/messages of another session: session-2/g)?.length,
+    report.said.stdout.match(/messages of another session: session-10/g)?.length,
     1,
     'told once',
   )
@@ -726,6 +727,8 @@ t.test('lists of things to do and servers of the user are allowed', async (t) =>
     { rawInput: { todos: ['text'] } },
     { rawInput: { todos, more: [] } },
     { name: 'mcp__files__write', rawInput: { path: '/etc/x' } },
+    { name: 'my_mcp_tool', rawInput: { text: 'x' } },
+    { name: 'mcp___x', rawInput: { text: 'x' } },
   ]
   for (const fields of denied) t.equal(await judged(fields), 'denied', JSON.stringify(fields))
 })
