@@ -1,6 +1,6 @@
 import t from 'tap'
 import { editedCase, readCase } from '../../src/markdown/case-file.ts'
-import { readProof } from '../../src/markdown/proof-file.ts'
+import { countedProof, readProof } from '../../src/markdown/proof-file.ts'
 import { isBreaking } from '../../src/model/problem.ts'
 
 const ORIGIN = {
@@ -53,6 +53,17 @@ t.test('a text that YAML cuts is a problem that names what was cut', async (t) =
 t.test('so is one in the reason for accepting a proof', async (t) => {
   const { problems } = readProof('---\naccepted: Known #12\n---\nx\n', { ...ORIGIN, case_id: 'c' })
   t.match(problems, [{ code: 'cut_value', line: 2, message: '#12' }])
+  const text = '---\nsha256: x\naccepted: Known #12\n---\nx\n'
+  const counted = {
+    sha256: 'x',
+    image: null,
+    tests: null,
+    failed_tests: [],
+    flaky_tests: [],
+    unread: null,
+  }
+  const edited = countedProof(text, counted, { verified_at: ORIGIN.created_at, accepted: 'Seen' })
+  t.match(edited, '\naccepted: "Seen" #12\n', 'quotes say where it ends')
 })
 
 t.test('a comment is no problem', async (t) => {

@@ -60,6 +60,13 @@ t.test('steps of a trail, and the artifacts that they left', async (t) => {
     'unit-before: 2-unit-before.log 2-unit-before.tap',
   ])
   t.equal(stepsOf(2, TRAIL)[2]?.artifacts.report, '2-unit-1.tap', 'where the usual name was taken')
+  const silent = trailOf(
+    ['step_started', { step: 'a', proof: 'tap' }],
+    ['step_finished', { step: 'a', output_bytes: 0 }],
+    ['step_started', { step: 'b', proof: 'tap' }],
+    ['step_finished', { step: 'b', output_bytes: 5, report_bytes: 0 }],
+  )
+  t.strictSame(names(stepsOf(2, silent)), ['a: null null', 'b: 2-b.log null'])
   const end = (fields: object) =>
     endOf(
       stepsOf(

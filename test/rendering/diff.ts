@@ -476,13 +476,14 @@ t.test('a line in pieces', async (t) => {
     )
   })
   await t.test('of two changes that touch, each beside its own', async (t) => {
-    const kinds = ['-', '+', '-', '+'] as const
+    const kinds = ['-', '+', '+', '-'] as const
     const lines = kinds.map((kind, at) => ({ kind, text: 'abcd'[at]!, old: at, new: at }))
     t.strictSame(
       pairLines(lines).map(({ before, after }) => [before?.text, after?.text]),
       [
         ['a', 'b'],
-        ['c', 'd'],
+        [undefined, 'c'],
+        ['d', undefined],
       ],
     )
   })
