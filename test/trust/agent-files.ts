@@ -240,12 +240,13 @@ const ACTS_ON: Record<string, readonly string[]> = {
 t.test(
   'each file that a known agent acts on, alone, keeps that agent from being started',
   async (t) => {
-    const specs = KNOWN_AGENTS
-    for (const file of new Set(Object.values(ACTS_ON).flat())) {
-      const folder = join(realpathSync(t.testdir({ root: { '.git': {} } })), 'root')
+    const dir = realpathSync(t.testdir())
+    for (const [index, file] of [...new Set(Object.values(ACTS_ON).flat())].entries()) {
+      const folder = join(dir, String(index))
       const place = { root: folder, folder }
+      write(folder, '.git/HEAD', '')
       write(folder, file, 'x')
-      for (const spec of specs) {
+      for (const spec of KNOWN_AGENTS) {
         const started = mustTrustFiles({ id: spec.id, spec }, place, new Map())
         if (!ACTS_ON[spec.id]?.includes(file)) await t.resolves(started, `${spec.id}, ${file}`)
         else {

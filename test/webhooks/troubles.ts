@@ -169,6 +169,25 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
   t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 4 }])
 })
 
+t.test('a redelivery that is asked for during a try that fails is made at once', async (t) => {
+  let isHeld = false
+  const held = gates()
+  const bench = await webhookBench(t, () => (isHeld ? held.answer() : 500))
+  const { id } = await bench.add()
+  await bench.publish()
+  await bench.webhooks.idle()
+  isHeld = true
+  await bench.clock.pass(5000, tick)
+  await held.reach(1, bench.clock)
+  await bench.webhooks.redeliver(id, bench.got[0]!.id)
+  isHeld = false
+  held.open(1, 500)
+  await bench.webhooks.idle()
+  await bench.clock.pass(0)
+  t.equal(bench.got.length, 3)
+  t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 1 }])
+})
+
 t.test('a redelivery is made whose record is under way when the last try begins', async (t) => {
   let isHeld = false
   const held = gates()
