@@ -116,7 +116,6 @@ export const PARTS = {
     long: [
       'test/sync/simulation.ts',
       'test/verify/action.ts',
-      'test/verify/formats.ts',
       'test/verify/named-in-commits.ts',
       'test/verify/statements.ts',
     ],
