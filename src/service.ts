@@ -1,8 +1,8 @@
 /**
  * Creates the parts of the service, each from those above it; they are closed in reverse order. A start after kill
  * -9: the database rolls back its last transaction; temporary files and the trash are removed; late saves become
- * conflict copies; changed files are read; sessions that were running end as failed, and their processes are
- * killed; finally the cases are compared with what was published last, and the differences become events.
+ * conflict copies; changed files are read; sessions that were running fail, and their processes are killed; what
+ * differs from what was published last becomes events.
  */
 
 import { randomUUID } from 'node:crypto'
