@@ -1,8 +1,7 @@
 /**
  * Creates the parts of the service, each from those above it; they are closed in reverse order. A start after kill
- * -9: the database rolls back its last transaction; temporary files and the trash are removed; late saves become
- * conflict copies; changed files are read; sessions that were running fail, and their processes are killed; what
- * differs from what was published last becomes events.
+ * -9: the database rolls back; temporary files and the trash are removed; late saves become conflict copies; changed
+ * files are read; sessions that ran fail, and their processes are killed; what differs from before becomes events.
  */
 
 import { randomUUID } from 'node:crypto'
