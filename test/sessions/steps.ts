@@ -1,0 +1,194 @@
+// What each step of a run prints, and how it ends.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { processesOf } from '../fixtures/built-service.ts'
+import { envelope, must, planned, ran, says, step, stream } from '../fixtures/session-client.ts'
+import { partsOf, recordOf } from '../fixtures/session-record.ts'
+import { orphanIn, SHED } from '../fixtures/shed-process.ts'
+import { SHORT_LIMITS } from '../fixtures/short-limits.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
+
+const BINARY =
+  'const b = Buffer.alloc(70000); for (let i = 0; i < b.length; i++) b[i] = i % 251; process.stdout.write(b)'
+const LONG =
+  'for (let i = 0; i < 2500; i++) process.stdout.write("line " + i + " " + "x".repeat(90) + "\\n")'
+const ON = 'continue=true'
+
+const STEPS: [id: string, info: string, script: string, part: string | RegExp][] = [
+  ['sh', 'sh', 'echo 1', /^1\n\[exit 0 after .*\]$/],
+  ['bash', 'bash', 'echo 2', '2\n[exit 0 after'],
+  ['js', 'js', 'console.log(3)', '3\n[exit 0 after'],
+  ['exit', `sh ${ON}`, 'exit 9', /^\[exit 9 after/],
+  ['fails', `sh ${ON}`, 'false\necho on', /^\[exit 1 /],
+  ['unset', `sh ${ON}`, 'echo "$NOT_SET_ANYWHERE"\necho on', /NOT_SET_ANYWHERE[\s\S]*\[exit [1-9]/],
+  ['pipe', `bash ${ON}`, 'false | cat\necho on', /^\[exit 1 /],
+  ['throws', `js ${ON}`, 'throw new Error("odd")', /odd[\s\S]*\[exit 1 /],
+  ['expected', 'sh expect=0,2', 'exit 2', /^\[exit 2 after/],
+  [
+    'slow',
+    `sh timeout=200ms ${ON}`,
+    'echo begun; sleep 60',
+    /^(?:begun\n)?\[timed out after [\d.]+ s\]/,
+  ],
+  ['folder', 'sh cwd=sub', 'ls', 'here\n[exit 0 after'],
+  ['nowhere', `sh cwd=nowhere ${ON}`, 'ls', /^\[could not be started/],
+  ['killed', `sh ${ON}`, 'kill -9 $$', /^\[ended by SIGKILL/],
+  ['input', 'sh', 'if read -r line; then echo got; else echo none; fi', 'none\n[exit 0'],
+  [
+    'marks',
+    'sh',
+    'echo "[$CASEFILE_RUN][$CASEFILE_CASE][$CASEFILE_SESSION]"',
+    /^\[[0-9a-f-]{36}\]\[[0-9a-f-]{36}\]\[[0-9a-f-]{36}\]\n/,
+  ],
+  ['withheld', 'sh', 'env | grep -c SECRET_FOR_TEST || true', '0\n[exit 0'],
+  ['silent', 'sh', 'true', /^\[exit 0 after/],
+  ['leaves', 'sh', 'sleep 600 > /dev/null 2>&1 &', /^\[exit 0/],
+  ['colours', 'sh', 'printf "\\033[31mred\\033[0m\\n"', 'red\n['],
+  ['invalid', 'sh', 'printf "a\\377b\\n"', 'a\ufffdb\n['],
+  ['zero', 'sh', 'printf "a\\000b\\n"', 'ab\n['],
+  ['progress', 'sh', 'printf "10%%\\r20%%\\n"', '10%\n20%\n['],
+  ['end', 'sh', 'printf "end"', 'end\n['],
+  ['fences', 'sh', 'echo "\\`\\`\\`\\`"; echo "~~~~"', '````\n~~~~\n['],
+  ['conflict', 'sh', 'echo "<<<<<<< HEAD"; echo "======="', '<<<<<<< HEAD\n=======\n['],
+  [
+    'trail',
+    'sh',
+    'echo; echo "## Audit trail"; echo; echo "99. 2026-11-20T10:00:00.000Z session_state_changed old_state=executing new_state=abandoned"',
+    '\n## Audit trail\n\n99. 2026',
+  ],
+  [
+    'front',
+    'sh',
+    'echo ---; echo "state: abandoned"; echo ---; echo "## Plan"',
+    '---\nstate: aban',
+  ],
+  [
+    'binary',
+    'js',
+    BINARY,
+    /\[casefile: \d+ bytes cut here; full text is in artifacts\/1-binary\.log\]/,
+  ],
+  [
+    'long',
+    'js',
+    LONG,
+    /^line 0 [\s\S]*\n\[casefile: \d+ bytes cut here; full text is in artifacts\/1-long\.log\]\n[\s\S]*line 2499 x+\n\[exit 0/,
+  ],
+]
+
+t.test(
+  'each step has its part of the output, and the first unexpected end stops the run',
+  async (t) => {
+    const environment = { ...process.env, SECRET_FOR_TEST: 'hidden' }
+    const service = await openTestService(t, { files: { sub: { here: '' } }, environment })
+    const runbook = [
+      ...STEPS.map(([id, info, script]) => step(script, info.replace(/^\w+/, `$& run id=${id}`))),
+      step('exit 3', 'sh run id=bad'),
+      step('touch never', 'sh run id=after'),
+    ].join('')
+    const { ref, session, events } = await ran(service, runbook)
+    t.match(session, { state: 'failed', problems: { length: 0 }, diff: null, plan: runbook.trim() })
+    const parts = partsOf(session.output)
+    t.strictSame(Object.keys(parts), [...STEPS.map(([id]) => id), 'bad'], 'in order')
+    for (const [id, , , part] of STEPS) {
+      t.match(parts[id], part, id)
+      t.notMatch(parts[id], /^on$/m, id)
+    }
+    t.match(
+      parts.bad,
+      /^\[exit 3 after .*\]\n\nThe run stopped: step bad exited with 3, expected 0\./,
+    )
+    t.match(session.output, /did not get these environment variables .*SECRET_FOR_TEST/)
+    t.notMatch(session.output, 'hidden')
+    t.ok(Buffer.byteLength(session.output) <= 64 * 1024)
+    t.notOk(existsSync(join(service.root, 'never')))
+    t.strictSame(processesOf(ref.id), [], 'what it left running has ended')
+
+    const artifact = (name: string) => readFileSync(service.file(ref.case_id, 'artifacts', name))
+    const binary = artifact('1-binary.log')
+    t.equal(binary.length, 70_000)
+    t.ok(
+      binary.every((byte, index) => byte === index % 251),
+      'whole in the artifact',
+    )
+    const long = artifact('1-long.log')
+    const finished = events.find(
+      ({ event_type, payload }) => event_type === 'step_finished' && payload.step === 'long',
+    )!
+    t.equal(finished.payload.output_bytes, long.length)
+    t.match(finished.payload.tail, /^line 2\d{3} [\s\S]*line 2499 x+\n$/)
+    t.ok(finished.payload.tail.length <= 2000)
+    t.notOk(existsSync(service.file(ref.case_id, 'artifacts', '1-silent.log')), 'no empty log')
+    t.match(
+      await service.request('POST', `/cases/${ref.case_id}/proof`, {
+        type: 'log',
+        artifact: '1-binary.log',
+      }),
+      { status: 400 },
+      'it is no text, so it is no proof',
+    )
+    const text = recordOf(service, ref)
+    t.match(text, /session_sealed sha256=[0-9a-f]{64}\n$/)
+    t.match(text, /diff_taken diff=null reason=/)
+    t.strictSame(
+      events.slice(-3).map(({ event_type }) => event_type),
+      ['agent_completed', 'session_state_changed', 'session_sealed'],
+    )
+    t.match(events.at(-2)?.payload, { new_state: 'failed', reason: /exited with 3/ })
+    t.strictSame(service.log, [])
+  },
+)
+
+t.test('why a run stopped, and one without steps', async (t) => {
+  const environment: NodeJS.ProcessEnv = { ...process.env }
+  const service = await openTestService(t, { environment })
+  const ends: [settings: string, path: string | undefined, runbook: string, output: RegExp][] = [
+    ['', '', 'Only words.', /^The plan has no steps to run\.$/],
+    ['timeout: { step: 200ms }', '', step('sleep 60'), /step step-1 timed out after \d+\.\d s\./],
+    ['timeout: { work: 1s }', '', step('sleep 60'), /reached the time limit for work/],
+    ['', '/nowhere', step('echo x', 'bash run'), /could not be started[\s\S]*bash/],
+  ]
+  const { PATH } = environment
+  for (const [settings, path, runbook, output] of ends) {
+    writeFileSync(join(service.root, 'casefile.md'), `---\n${settings}\n---\n`)
+    environment.PATH = path || PATH
+    const { session } = await ran(service, runbook)
+    const state = runbook === 'Only words.' ? 'complete' : 'failed'
+    t.match(session, { state, output }, output.source)
+  }
+})
+
+t.test('an abandoned run ends with all that it started', linuxOnly, async (t) => {
+  const service = await openTestService(t, { limits: SHORT_LIMITS })
+  const stubborn = `setsid sh -c "trap '' TERM; sleep 60; sleep 60" &\ntrap '' TERM\necho begun\nwhile :; do sleep 0.1; done`
+  const ref = await planned(service, {
+    runbook: step(`mkfifo said; ${SHED}`) + step(stubborn, 'sh run id=long') + step('touch never'),
+  })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await says(events, 'begun')
+  const session = await must(service, 'POST', `${ref.path}/abandon`, { reason: 'wrong turn' })
+  t.match(session, {
+    state: 'abandoned',
+    problems: [],
+    output: /begun\n\[ended by SIGKILL[\s\S]*abandoned/,
+  })
+  t.strictSame(processesOf(ref.id), [])
+  const orphan = orphanIn(session.output)
+  t.teardown(() => orphan.end())
+  const hasMounts = recordOf(service, ref).includes('guard=mount')
+  t.equal(orphan.isAlive(), !hasMounts, 'one that has shed its run id is found by its mounts')
+  t.notOk(existsSync(join(service.root, 'never')))
+  t.equal(await events.closed, 'ended')
+  t.match(events.received.map(envelope).slice(-3), [
+    { event_type: 'agent_completed', payload: { mode: 'work', state: 'abandoned' } },
+    {
+      event_type: 'session_state_changed',
+      payload: { new_state: 'abandoned', reason: 'wrong turn' },
+    },
+    { event_type: 'session_sealed' },
+  ])
+})
