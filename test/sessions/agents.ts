@@ -81,7 +81,10 @@ async function ended(client: Client, ref: Ref) {
 
 t.test('an agent plans, and what it was told is kept', async (t) => {
   const service = await serviceWith(t, {
-    mine: { plan: `cat code.txt >&2; ls -a >&2; ${says(LIST_PLAN)}` },
+    // with what plays with a terminal
+    mine: {
+      plan: `cat code.txt >&2; ls -a >&2; printf '## Hypothesis\\n\\nIt is small.\\n\\n## Plan\\n\\n1. \\033[31mMake\\033[0m it \\342\\200\\256bigger.\\007\\n'`,
+    },
   })
   writeFileSync(join(service.root, 'untracked.txt'), 'u')
   const { id } = await service.newCase({ description: 'It is too small.' })
@@ -118,10 +121,11 @@ t.test('an agent plans, and what it was told is kept', async (t) => {
 
 t.test('planning that writes is a violation', async (t) => {
   const write: [name: string, script: string, expected: RegExp][] = [
-    ['a new file', 'echo x > new.txt', /plan_violation: .*new\.txt \(in its copy\)/],
-    ['a change', 'echo x >> code.txt', /code\.txt \(in its copy\)/],
-    ['an ignored file', 'mkdir ignored; echo x > ignored/x', /ignored\/.* \(in its copy\)/],
-    ['a commit', 'git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x', /\.git/],
+    [
+      'files',
+      'echo x > new.txt; echo x >> code.txt; mkdir ignored; echo x > ignored/x',
+      /plan_violation: .*code\.txt \(in its copy\), ignored\/.* \(in its copy\), new\.txt \(in its copy\)/,
+    ],
     ['a stash', 'echo x >> code.txt; git -c user.name=a -c user.email=a@b stash -q', /stash/],
   ]
   const agents = Object.fromEntries(
@@ -148,19 +152,19 @@ for (const mount of [true, false]) {
     const service = await serviceWith(
       t,
       {
-        there: { plan: `echo x >> "$WORKSPACE/code.txt"\n${says(LIST_PLAN)}` },
+        all: {
+          plan: `for f in code.txt ignored/y memory/.gitignore; do mkdir -p "$WORKSPACE/ignored"; echo x >> "$WORKSPACE/$f"; done; git -C "$WORKSPACE" branch other\n${says(LIST_PLAN)}`,
+        },
         ignored: {
           plan: `mkdir -p "$WORKSPACE/ignored"; echo x > "$WORKSPACE/ignored/y"\n${says(LIST_PLAN)}`,
         },
-        ref: { plan: `git -C "$WORKSPACE" branch other\n${says(LIST_PLAN)}` },
-        memory: { plan: `echo x >> "$WORKSPACE/memory/.gitignore"\n${says(LIST_PLAN)}` },
       },
       { mount, more: 'env: [WORKSPACE]\n' },
     )
     service.environment.WORKSPACE = service.root
     await service.newCase()
     const before = readFileSync(join(service.memory, '.gitignore'), 'utf8')
-    for (const name of ['there', 'ignored', 'ref']) {
+    for (const name of mount ? ['all'] : ['all', 'ignored']) {
       const { ref, session } = await plannedBy(service, name)
       const trail = trailOf(service, ref)
       if (/guard=mount/.test(trail)) {
@@ -168,16 +172,11 @@ for (const mount of [true, false]) {
         t.equal(readFileSync(join(service.root, 'code.txt'), 'utf8'), 'one\n')
         t.notOk(existsSync(join(service.root, 'ignored')))
         t.equal(git(service.root, 'branch', '--list', 'other'), '')
+        t.equal(readFileSync(join(service.memory, '.gitignore'), 'utf8'), before)
       } else {
         t.equal(session.state, 'failed', name)
         t.match(trail, /\(in the working folder\)/)
         t.match(trail, /you or one of your programs/)
-      }
-    }
-    if (mount) {
-      const { ref } = await plannedBy(service, 'memory')
-      if (/guard=mount/.test(trailOf(service, ref))) {
-        t.equal(readFileSync(join(service.memory, '.gitignore'), 'utf8'), before)
       }
     }
   })
@@ -216,11 +215,10 @@ t.test(
 
 t.test('a plan that is a runbook needs no agent', async (t) => {
   const service = await serviceWith(t, {
-    only: { plan: says(RUNBOOK) },
     both: { plan: says(RUNBOOK), work: 'echo never > agent-ran' },
     list: { plan: says(LIST_PLAN) },
   })
-  for (const name of ['only', 'both']) {
+  for (const name of ['both']) {
     const { ref } = await plannedBy(service, name)
     const { session } = await finished(service, ref)
     t.match(session, { state: 'complete', tests: { run: 1, passed: 1, failed: 0 } }, name)
@@ -304,36 +302,6 @@ t.test('approval binds', async (t) => {
   t.match(trailOf(service, ref), `via=api plan_sha256=${plan_sha256} plan="1. Two"`)
 })
 
-t.test('secrets of the environment are in no record', async (t) => {
-  const secret = 'sk-live-0123456789abcdef'
-  const service = await serviceWith(
-    t,
-    {
-      leaks: {
-        plan: `echo "key $MY_API_KEY"; printf '## Plan\\n\\n1. Use %s\\n' "$MY_API_KEY"`,
-        work: 'printf "%s" "$MY_API_KEY" | cut -c1-9 | tr -d "\\n"; printf "%s" "$MY_API_KEY" | cut -c10-; exit 1',
-      },
-    },
-    { more: 'env: [MY_API_KEY]\n', variables: { MY_API_KEY: secret } },
-  )
-  const { ref, session } = await plannedBy(service, 'leaks', {
-    description: `It is ${'x'.repeat(9)}`,
-  })
-  t.equal(session.plan, '1. Use [redacted MY_API_KEY]')
-  const events = await stream(service, ref)
-  await must(service, 'POST', `${ref.path}/approve`)
-  await events.closed
-  const all = events.received.map(({ data }) => data).join('\n')
-  t.notOk(all.includes(secret), 'the stream')
-  const folder = service.file(ref.case_id)
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const path = join(folder, name)
-    if (!/\.(md|log|patch|tap)$/.test(name)) continue
-    t.notOk(readFileSync(path, 'utf8').includes(secret), name)
-  }
-  t.match((await must(service, 'GET', ref.path)).output, /\[redacted MY_API_KEY\]/)
-})
-
 const OPENS_THE_GATE = [
   'cd "$RECORDS/cases/$CASEFILE_CASE"',
   "sed -i 's/^verified: false/verified: true/' proof/*.md",
@@ -342,51 +310,38 @@ const OPENS_THE_GATE = [
   'echo tried',
 ].join('\n')
 
-for (const mount of [true, false]) {
-  t.test(
-    `the gate, and an agent that edits its case, ${mount ? 'with' : 'without'} mounts`,
-    async (t) => {
-      const service = await serviceWith(
-        t,
-        { opens: { plan: says(LIST_PLAN), work: OPENS_THE_GATE } },
-        { mount, more: 'env: [RECORDS]\n' },
-      )
-      service.environment.RECORDS = service.memory
-      const { id } = await service.newCase()
-      const proof = await must(service, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
-      const item = { description: 'another proof', type: 'trace', required: true }
-      await must(service, 'POST', `/cases/${id}/proof/checklist`, item)
-      const { ref } = await plannedOn(service, id, 'opens')
-      const before = readFileSync(service.file(id, 'case.md'), 'utf8')
-      await finished(service, ref)
-      const trail = trailOf(service, ref)
-      const isHeld = /guarded mode=work guard=mount/.test(trail)
-      if (isHeld) {
-        t.match(
-          readFileSync(service.file(id, 'case.md'), 'utf8').split('\n## ')[1],
-          before.split('\n## ')[1],
-        )
-      } else {
-        t.match(trail, /changed_during_run .*what=verification/)
-        t.match(trail, /changed_during_run .*what=checklist/)
-        t.match(trail, /changed_during_run .*what=state/)
-      }
-      for (const round of ['at once', 'after a restart']) {
-        const { state, problems } = await must(service, 'GET', `/cases/${id}`)
-        t.not(state, 'RESOLVED', round)
-        const codes = problems.map((each: { code: string }) => each.code)
-        t.equal(codes.includes('changed_during_run'), !isHeld, round)
-        t.match(await must(service, 'GET', `/cases/${id}/proof/${proof.id}`), { verified: false })
-        t.match(await must(service, 'GET', `/cases/${id}/gate`), { open: false, verified: 0 })
-        await service.restart()
-      }
-      const shut = await service.request('PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
-      t.equal(shut.status, 422, 'the gate is shut as before')
-      await must(service, 'PUT', `/cases/${id}/proof/${proof.id}/verify`)
-      t.match(await must(service, 'GET', `/cases/${id}/gate`), { open: false, verified: 1 })
-    },
+t.test('the gate, and an agent that edits its case without mounts', async (t) => {
+  const service = await serviceWith(
+    t,
+    { opens: { plan: says(LIST_PLAN), work: OPENS_THE_GATE } },
+    { mount: false, more: 'env: [RECORDS]\n' },
   )
-}
+  service.environment.RECORDS = service.memory
+  const { id } = await service.newCase()
+  const proof = await must(service, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
+  const item = { description: 'another proof', type: 'trace', required: true }
+  await must(service, 'POST', `/cases/${id}/proof/checklist`, item)
+  const { ref } = await plannedOn(service, id, 'opens')
+  await finished(service, ref)
+  const trail = trailOf(service, ref)
+  for (const what of ['verification', 'checklist', 'state'])
+    t.match(trail, new RegExp(`changed_during_run .*what=${what}`))
+  for (const round of ['at once', 'after a restart']) {
+    const { state, problems } = await must(service, 'GET', `/cases/${id}`)
+    t.not(state, 'RESOLVED', round)
+    t.ok(
+      problems.some(({ code }: { code: string }) => code === 'changed_during_run'),
+      round,
+    )
+    t.match(await must(service, 'GET', `/cases/${id}/proof/${proof.id}`), { verified: false })
+    t.match(await must(service, 'GET', `/cases/${id}/gate`), { open: false, verified: 0 })
+    await service.restart()
+  }
+  const shut = await service.request('PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
+  t.equal(shut.status, 422, 'the gate is shut as before')
+  await must(service, 'PUT', `/cases/${id}/proof/${proof.id}/verify`)
+  t.match(await must(service, 'GET', `/cases/${id}/gate`), { open: false, verified: 1 })
+})
 
 t.test('records that change while an agent plans without mounts do not count', async (t) => {
   const service = await serviceWith(
@@ -443,13 +398,6 @@ t.test(
 async function reachesLine(service: TestService, ref: Ref, line: RegExp): Promise<void> {
   while (!line.test(trailOf(service, ref))) await new Promise((resolve) => setTimeout(resolve, 50))
 }
-
-t.test('a plan holds nothing that plays with the terminal', async (t) => {
-  const plan = "printf '## Plan\\n\\n1. \\033[31mrm\\033[0m \\342\\200\\256txt.exe\\007\\n'"
-  const service = await serviceWith(t, { odd: { plan } })
-  const { session } = await plannedBy(service, 'odd')
-  t.equal(session.plan, '1. rm txt.exe')
-})
 
 t.test('what an agent says of itself without end', async (t) => {
   const many = `i=0; while [ $i -lt 3000 ]; do echo '{"type":"system","subtype":"init","session_id":"s'$i'"}'; i=$((i+1)); done`

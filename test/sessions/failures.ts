@@ -5,7 +5,7 @@ import { readPlan } from '../../src/markdown/plan-steps.ts'
 import type { Edit } from '../../src/model/case-folder.ts'
 import * as decide from '../../src/model/decide-session.ts'
 import type { Runner } from '../../src/runners/contract.ts'
-import { createJobs, type Job } from '../../src/sessions/jobs.ts'
+import type { Job } from '../../src/sessions/jobs.ts'
 import { plan } from '../../src/sessions/plan-mode.ts'
 import { createRedactor } from '../../src/sessions/redaction.ts'
 import { createStepRecorder } from '../../src/sessions/run-recorder.ts'
@@ -102,54 +102,6 @@ t.test('a run that breaks off leaves no log open', linuxOnly, async (t) => {
     await recorder.close()
   }
   t.ok(open() < before + 10, `${open()} open, ${before} before`)
-})
-
-t.test('a job whose failure cannot be handled closes all the same, and is logged', async (t) => {
-  const log: string[] = []
-  const jobs = createJobs({
-    running: new Set(),
-    isOver: () => false,
-    parallel: () => Promise.resolve(2),
-    titleOf: (id) => id,
-    onChange: () => {},
-    onFailure: () => Promise.reject(new Error('again')),
-    log: (line) => log.push(line),
-  })
-  const ids = { session_id: 's', case_id: 'c', number: 1, runId: 'm' }
-  const job = await jobs.open({ ...ids, kind: 'plan', folder: null, isolated: false })
-  jobs.run(job, () => Promise.reject(new Error('first')))
-  await jobs.end('s', 'stop')
-  t.equal(jobs.find('s'), undefined)
-  t.match(log, [/session 1 of case c .*again/])
-})
-
-t.test('once the service stops no job opens, nor one that waited', async (t) => {
-  const jobs = createJobs({
-    running: new Set(),
-    isOver: () => true,
-    parallel: () => Promise.resolve(2),
-    titleOf: (id) => id,
-    onChange: () => {},
-    onFailure: () => Promise.resolve(),
-    log: (line) => t.fail(line),
-  })
-  const wanted = (session_id: string) =>
-    ({
-      session_id,
-      case_id: 'c',
-      number: 1,
-      runId: 'm',
-      kind: 'work',
-      folder: '/f',
-      isolated: false,
-    }) as const
-  jobs.run(await jobs.open(wanted('first')), () => Promise.resolve())
-  const waiting = jobs.open(wanted('second'))
-  const stopped = jobs.endAll('stop')
-  await t.rejects(waiting, { code: 'stopping' }, 'one that waited')
-  await stopped
-  await t.rejects(jobs.open(wanted('third')), { code: 'stopping' })
-  t.same(jobs.active(), [])
 })
 
 t.test('planning ends in time, whatever the runner does', async (t) => {

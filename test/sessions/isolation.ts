@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -9,17 +10,17 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { commit, git, write } from '../fixtures/git-repository.ts'
+import { commit, git, newFolder, write } from '../fixtures/git-repository.ts'
 import { agentFiles, committed, LIST_PLAN, says } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
+import { recordOf, until } from '../fixtures/session-record.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
-
-t.jobs = 2
 
 const PROJECT = {
   src: { 'a.txt': 'one\n', 'b.txt': 'two\n' },
-  '.gitignore': '/memory/\n.env\n/dist/\n',
+  '.gitignore': '/memory/\n.env\n/dist/\n/mine/\n',
 }
+const AS = '-c user.name=s -c user.email=s@s'
 
 /** A service whose working folder is a repository with one commit; the record is not in it. */
 async function withRepository(t: Test, settings = 'isolation: worktree\n'): Promise<TestService> {
@@ -32,8 +33,10 @@ async function withRepository(t: Test, settings = 'isolation: worktree\n'): Prom
 
 const worktreeOf = (service: TestService, { id }: Ref) => join(service.stateDir, 'worktrees', id)
 const listed = (service: TestService) => must(service, 'GET', '/worktrees')
-const trailOf = (service: TestService, ref: Ref, number = 1) =>
-  readFileSync(service.file(ref.case_id, 'sessions', `${number}.md`), 'utf8')
+const branchesOf = (service: TestService) =>
+  git(service.root, 'branch', '--format=%(refname:short)', '--list', 'casefile/*')
+    .trim()
+    .split('\n')
 
 t.test('a session works in a worktree, which is applied and discarded', async (t) => {
   const service = await withRepository(t)
@@ -41,13 +44,15 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
   write(root, {
     'src/a.txt': 'mine, not committed\n',
     '.env': 'KEY=1\n',
-    '.worktreeinclude': '.env\n',
+    '.worktreeinclude': '.env\nlocal.txt\nlink-*\n',
+    'local.txt': 'local\n',
   })
+  symlinkSync('/etc/passwd', join(root, 'link-out'))
+  symlinkSync('src/a.txt', join(root, 'link-in'))
   const base = git(root, 'rev-parse', 'HEAD').trim()
-  const script = `cat .env src/a.txt\necho three >> src/b.txt\ngit add -A\ngit -c user.name=X -c user.email=x@x commit -qm 'by the session'\necho new > c.txt\ngit status --short\ngit log --oneline | wc -l`
+  const script = `cat .env src/a.txt\nls\necho three >> src/b.txt\ngit add -A\ngit ${AS} commit -qm 'by the session'\necho new > c.txt\ngit status --short\ngit log --oneline | wc -l`
   const ref = await planned(service, { runbook: step(script), fields: { title: 'Größe, falsch!' } })
-  const before = await must(service, 'GET', ref.path)
-  t.match(before, { isolation: 'worktree', worktree: null })
+  t.match(await must(service, 'GET', ref.path), { isolation: 'worktree', worktree: null })
   const { session } = await finished(service, ref)
   t.match(
     session,
@@ -56,7 +61,7 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
   )
   t.match(
     session.output,
-    /KEY=1\none\n\?\? c\.txt\n2\n/,
+    /KEY=1\none\ncasefile\.md\nlink-in\nlocal\.txt\nsrc\n\?\? c\.txt\n2\n/,
     'its own files, and not the uncommitted change',
   )
   t.match(session.worktree, {
@@ -70,19 +75,19 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
     state: 'kept',
     is_running: false,
   })
-  t.equal(readFileSync(join(root, 'src/a.txt'), 'utf8'), 'mine, not committed\n')
   t.equal(readFileSync(join(root, 'src/b.txt'), 'utf8'), 'two\n', 'the working folder is as it was')
   const tree = worktreeOf(service, ref)
   t.equal(session.worktree.path, tree)
   t.match(git(root, 'worktree', 'list'), new RegExp(`${tree} .*\\[casefile/grosse-falsch-1\\]`))
-  t.equal(git(tree, 'status', '--short'), '', 'a worktree of the repository like any other')
+  t.match(git(tree, 'status', '--short'), /^(?:\?\? (?:link-in|local\.txt)\n)*$/, 'only copies')
   t.match(
     git(root, 'log', '-1', '--format=%B', 'casefile/grosse-falsch-1'),
     /^Größe, falsch! \(session 1\)[\s\S]*Casefile-Session: .*\/1 plan=/,
   )
-  const trail = trailOf(service, ref)
+  const trail = recordOf(service, ref)
   t.match(trail, /session_created .*isolation=worktree/)
   t.match(trail, new RegExp(`worktree_made branch=casefile/grosse-falsch-1 base=${base}`))
+  t.match(trail, /left_out=\[?"?link-out"?\]?/)
   t.match(trail, new RegExp(`worktree_committed commit=${session.worktree.head} commits=2`))
   t.notMatch(trail, service.stateDir, 'no path of the machine')
 
@@ -94,19 +99,24 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
   t.equal(applied.commit, git(root, 'rev-parse', 'main').trim())
   t.equal(readFileSync(join(root, 'src/b.txt'), 'utf8'), 'two\nthree\n')
   t.equal(readFileSync(join(root, 'src/a.txt'), 'utf8'), 'mine, not committed\n')
-  t.match(git(root, 'status', '--short'), / M src\/a\.txt\n\?\? \.worktreeinclude\n/)
   t.match(await must(service, 'GET', ref.path), { worktree: { state: 'applied', ahead: 0 } })
   t.match(await service.request('POST', `${ref.path}/apply`, {}), {
     status: 422,
     json: { code: 'wrong_state' },
   })
+  write(tree, { 'local.txt': 'changed\n' })
+  t.match(await service.request('POST', `${ref.path}/discard`), {
+    status: 422,
+    json: { files: ['local.txt'] },
+  })
+  write(tree, { 'local.txt': 'local\n' })
   t.match(await must(service, 'POST', `${ref.path}/discard`, {}), {
     branch_kept: null,
     commits_kept: 0,
   })
   t.notOk(existsSync(tree))
   t.equal(git(root, 'worktree', 'list').trim().split('\n').length, 1)
-  t.equal(git(root, 'branch', '--list', 'casefile/*'), '')
+  t.strictSame(branchesOf(service), [''])
   t.match(await must(service, 'GET', ref.path), { worktree: { state: 'missing', path: null } })
   t.strictSame(await listed(service), [])
   const history = readFileSync(service.file(ref.case_id, 'history.md'), 'utf8')
@@ -122,35 +132,20 @@ t.test('a session works in a worktree, which is applied and discarded', async (t
 t.test('what keeps a working folder from isolation is said before approval', async (t) => {
   const service = await withRepository(t, '')
   const { root } = service
-  git(root, 'worktree', 'add', '-q', '--detach', join(root, 'away'))
-  const made: Record<string, () => void> = {
-    unborn() {
-      mkdirSync(join(root, 'unborn'))
-      git(join(root, 'unborn'), 'init', '-q')
-    },
-    submodules() {
-      const [inner, outer] = [join(root, 'inner'), join(root, 'submodules')]
-      for (const folder of [inner, outer]) {
-        mkdirSync(folder)
-        git(folder, 'init', '-q')
-        write(folder, { a: '1\n' })
-        commit(folder)
-      }
-      git(outer, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', inner, 'lib')
-      commit(outer)
-    },
-    lfs() {
-      const folder = join(root, 'lfs')
-      mkdirSync(folder)
-      git(folder, 'init', '-q')
-      write(folder, { 'art/.gitattributes': '*.psd filter=lfs diff=lfs -text\n' })
-      commit(folder)
-    },
-    new() {
-      write(root, { 'new/a': '1\n' })
-    },
+  const made = (name: string, files: Record<string, string>) => {
+    const folder = join(root, name)
+    mkdirSync(folder)
+    git(folder, 'init', '-q')
+    write(folder, files)
+    if (Object.keys(files).length > 0) commit(folder)
+    return folder
   }
-  for (const make of Object.values(made)) make()
+  made('unborn', {})
+  made('lfs', { 'art/.gitattributes': '*.psd filter=lfs diff=lfs -text\n' })
+  const [inner, outer] = [made('inner', { a: '1\n' }), made('submodules', { a: '1\n' })]
+  git(outer, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', inner, 'lib')
+  commit(outer)
+  write(root, { 'new/a': '1\n' })
   const reasons: [workdir: string, reason: RegExp][] = [
     ['unborn', /the repository has no commit yet\. Make the first commit/],
     ['submodules', /has submodules \(lib\)/],
@@ -159,70 +154,78 @@ t.test('what keeps a working folder from isolation is said before approval', asy
     ['memory', /part of the record|ignored by the git repository/],
   ]
   for (const [workdir, reason] of reasons) {
-    await t.test(workdir, async (t) => {
-      const { id } = await service.newCase({ workdir })
-      const body = { type: 'implementing', isolation: 'worktree' }
-      const answer = await service.request('POST', `/cases/${id}/sessions`, body)
-      t.match(answer, { status: 422, json: { code: 'isolation_impossible', detail: reason } })
-    })
+    const { id } = await service.newCase({ workdir })
+    const body = { type: 'implementing', isolation: 'worktree' }
+    const answer = await service.request('POST', `/cases/${id}/sessions`, body)
+    const expected = { status: 422, json: { code: 'isolation_impossible', detail: reason } }
+    t.match(answer, expected, workdir)
   }
-  await t.test('no longer possible when it is approved', async (t) => {
-    const ref = await planned(service, { runbook: step('true'), fields: { isolation: 'worktree' } })
-    git(root, 'branch', 'casefile')
-    const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
-    t.match(page, /a branch named casefile keeps git from making branches/)
-    const answer = await service.request('POST', `${ref.path}/approve`)
-    t.match(answer, { status: 422, json: { code: 'isolation_impossible' } })
-    t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
-    git(root, 'branch', '-D', 'casefile')
-    const { session } = await finished(service, ref)
-    t.match(session, { state: 'complete', worktree: { ahead: 0, head: session.worktree.base } })
-    t.match(await must(service, 'POST', `${ref.path}/discard`), { branch_kept: null })
-  })
-  await t.test('which isolation applies', async (t) => {
-    const { id } = await service.newCase({ isolation: 'worktree' })
-    const start = async (body: object) =>
-      (await must(service, 'POST', `/cases/${id}/sessions`, { type: 'implementing', ...body }))
-        .isolation
-    t.equal(await start({}), 'worktree', 'of the case')
-    t.equal(await start({ isolation: 'none' }), null, 'of the request')
-    t.match(await service.request('POST', '/cases', { title: 'x', isolation: 'vm' }), {
-      status: 400,
-    })
-    writeFileSync(join(root, 'casefile.md'), '---\nisolation: worktree\n---\n')
-    const other = await service.newCase({})
-    t.match(
-      await must(service, 'POST', `/cases/${other.id}/sessions`, { type: 'implementing' }),
-      { isolation: 'worktree' },
-      'of casefile.md',
-    )
-    rmSync(join(root, 'casefile.md'))
-  })
+  const ref = await planned(service, { runbook: step('true'), fields: { isolation: 'worktree' } })
+  git(root, 'branch', 'casefile')
+  const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
+  t.match(page, /a branch named casefile keeps git from making branches/)
+  const answer = await service.request('POST', `${ref.path}/approve`)
+  t.match(answer, { status: 422, json: { code: 'isolation_impossible' } })
+  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+
+  git(root, 'branch', '-D', 'casefile')
+  const { id } = await service.newCase({ isolation: 'worktree' })
+  const start = async (body: object, of = id) =>
+    (await must(service, 'POST', `/cases/${of}/sessions`, { type: 'implementing', ...body }))
+      .isolation
+  t.equal(await start({}), 'worktree', 'of the case')
+  t.equal(await start({ isolation: 'none' }), null, 'of the request')
+  t.match(await service.request('POST', '/cases', { title: 'x', isolation: 'vm' }), { status: 400 })
+  writeFileSync(join(root, 'casefile.md'), '---\nisolation: worktree\n---\n')
+  t.equal(await start({}, (await service.newCase({})).id), 'worktree', 'of casefile.md')
 })
 
-t.test('a subfolder, and a worktree of the user as working folder', async (t) => {
+t.test('sessions side by side, in a subfolder and in a worktree of the user', async (t) => {
   const service = await withRepository(t)
   const { root } = service
-  write(root, { '.gitignore': '/memory/\n/mine/\n', 'pkg/x.txt': 'x\n' })
+  write(root, { 'pkg/x.txt': 'x\n' })
   commit(root)
   git(root, 'worktree', 'add', '-q', '-b', 'topic', join(root, 'mine'))
   write(join(root, 'mine'), { 'only.txt': 'topic\n' })
   commit(join(root, 'mine'))
-  const script = 'pwd; ls; echo y >> x.txt'
-  const inner = await planned(service, { runbook: step(script), fields: { workdir: 'pkg' } })
-  const { session } = await finished(service, inner)
-  t.match(session.output, new RegExp(`${inner.id}/pkg\nx.txt\n`))
-  t.match(session.diff, { file: 'x.txt', additions: 1 })
-  await must(service, 'POST', `${inner.path}/apply`)
-  t.equal(readFileSync(join(root, 'pkg/x.txt'), 'utf8'), 'x\ny\n')
+  const shared = newFolder(t)
+  const wait = `touch ${shared}/%; until test -e ${shared}/go; do sleep 0.02; done`
+  const script = 'pwd; ls; echo y >> x.txt; echo beside > ../top.txt'
+  const inner = await planned(service, {
+    runbook: `---\npaths: ['**']\n---\n${step(`${wait.replace('%', 'inner')}; ${script}`)}`,
+    fields: { workdir: 'pkg' },
+  })
   const own = await planned(service, {
-    runbook: step('cat only.txt; echo more >> only.txt; git branch --show-current'),
+    runbook: step(
+      `${wait.replace('%', 'own')}; cat only.txt; echo more >> only.txt; echo s > x.txt`,
+    ),
     fields: { workdir: 'mine', title: '日本' },
   })
-  const { session: second } = await finished(service, own)
+  const over = [inner, own].map((ref) => reaches(service, ref, 'complete'))
+  for (const ref of [inner, own]) await must(service, 'POST', `${ref.path}/approve`)
+  await until(() => readdirSync(shared).length === 2)
+  const working = { is_running: true, state: 'kept', head: null, ahead: 0 }
+  t.match(await listed(service), [working, working], 'both at the same time')
+  t.match(await service.request('POST', `${own.path}/apply`), {
+    status: 422,
+    json: { detail: /Session 1 has not ended/ },
+  })
+  writeFileSync(join(shared, 'go'), '')
+  await Promise.all(over)
+  const [first, second] = [
+    await must(service, 'GET', inner.path),
+    await must(service, 'GET', own.path),
+  ]
+  t.match(first.output, new RegExp(`${inner.id}/pkg\nx.txt\n`))
+  const names = first.diff.files.map(({ file }: { file: string }) => file).sort()
+  t.strictSame(names, ['../top.txt', 'x.txt'], 'the evidence has all that the branch has')
+  t.strictSame(first.out_of_scope, ['../top.txt'])
+  await must(service, 'POST', `${inner.path}/apply`)
+  t.equal(readFileSync(join(root, 'pkg/x.txt'), 'utf8'), 'x\ny\n')
   t.match(second, {
     state: 'complete',
-    diff: { file: 'only.txt' },
+    output: /^topic$/m,
+    diff: { additions: 2 },
     worktree: { onto: 'topic', ahead: 1 },
   })
   t.match(second.worktree.branch, new RegExp(`^casefile/${own.case_id.slice(0, 8)}-1$`))
@@ -232,102 +235,135 @@ t.test('a subfolder, and a worktree of the user as working folder', async (t) =>
   t.equal(git(root, 'log', '-1', '--format=%s', 'main'), 'A case (session 1)\n', 'another branch')
 })
 
-t.test('conflicts and uncommitted changes change nothing, and are named', async (t) => {
+t.test('what an isolated session leaves besides its branch is kept, or named', async (t) => {
   const service = await withRepository(t)
   const { root } = service
   const ref = await planned(service, {
-    runbook: step('echo session >> src/a.txt; echo n > new.txt'),
+    fields: { title: 'Ends' },
+    runbook: step(`git config user.name s; git config user.email s@s
+git switch -qc feat/one; echo 1 > one.txt; git add -A; git commit -qm one
+git switch -q --detach; echo 2 > two.txt; git add -A; git commit -qm two; git tag -m v1 v1
+git switch -q -; git switch -q casefile/ends-1
+echo s >> src/a.txt; git stash -q; echo t >> src/a.txt; git stash -q
+git switch -qc o; echo x > src/b.txt; git commit -qam o; git switch -q -; echo y > src/b.txt; git commit -qam m; git merge -q o || true
+echo new > new.txt`),
   })
   const { session } = await finished(service, ref)
-  const refusedBy = async (files: string[], detail: RegExp) => {
-    const before = git(root, 'status', '--porcelain') + git(root, 'rev-parse', 'HEAD')
+  t.equal(session.state, 'complete', session.output)
+  const [committed = ''] = /worktree_committed .*/.exec(recordOf(service, ref)) ?? []
+  const others = ['feat-one', 'o', 'stash', 'stash-2', 'v1'].map(
+    (name) => `casefile/ends-1-${name}`,
+  )
+  t.match(committed, 'others=[')
+  t.match(committed, 'reason="it left a git merge unfinished: look for conflict markers"')
+  t.strictSame(branchesOf(service), ['casefile/ends-1', ...others])
+  for (const name of others) t.match(committed, `"${name}"`)
+  const show = (of: string) => git(root, 'show', of)
+  t.equal(show('casefile/ends-1-feat-one:one.txt'), '1\n')
+  t.equal(show('casefile/ends-1-v1:two.txt'), '2\n')
+  t.strictSame(
+    ['stash', 'stash-2'].map((name) => show(`casefile/ends-1-${name}:src/a.txt`)).sort(),
+    ['one\ns\n', 'one\nt\n'],
+  )
+
+  // conflicts and uncommitted changes change nothing, and are named
+  const refused = async (files: string[], detail: RegExp) => {
+    const state = () => git(root, 'status', '--porcelain') + git(root, 'rev-parse', 'HEAD')
+    const before = state()
     const answer = await service.request('POST', `${ref.path}/apply`)
     t.match(answer, { status: 409, json: { code: 'merge_conflict', files, detail } })
-    t.equal(git(root, 'status', '--porcelain') + git(root, 'rev-parse', 'HEAD'), before)
+    t.equal(state(), before)
   }
   write(root, { 'new.txt': 'mine\n' })
-  await refusedBy(['new.txt'], /uncommitted changes on main/)
+  await refused(['new.txt'], /uncommitted changes on main/)
   rmSync(join(root, 'new.txt'))
-  write(root, { 'src/a.txt': 'mine\n' })
-  await refusedBy(['src/a.txt'], /uncommitted changes on main/)
+  write(root, { 'src/b.txt': 'mine\n' })
+  await refused(['src/b.txt'], /uncommitted changes on main/)
   commit(root)
-  await refusedBy(['src/a.txt'], /both changed src\/a\.txt/)
-  t.match(await must(service, 'GET', '/worktrees'), [
-    { ahead: 1, behind: 1, conflicts: ['src/a.txt'], case_id: ref.case_id, number: 1 },
-  ])
+  await refused(['src/b.txt'], /both changed src\/b\.txt/)
+  t.match(await listed(service), [{ behind: 1, conflicts: ['src/b.txt'], case_id: ref.case_id }])
   const page = (await service.request('GET', `/case/${ref.case_id}/session/1`)).text
-  t.match(page, /It conflicts with main in src\/a\.txt\./)
-  const discarded = await must(service, 'POST', `${ref.path}/discard`)
-  t.strictSame(discarded, { branch_kept: session.worktree.branch, commits_kept: 1 })
-  t.equal(git(root, 'show', `${session.worktree.branch}:new.txt`), 'n\n', 'its commit is not lost')
-  t.match(await service.request('POST', `${ref.path}/discard`), { status: 422 })
-})
+  t.match(page, /It conflicts with main in src\/b\.txt\./)
 
-t.test('nothing that exists only in the worktree is removed', async (t) => {
-  const service = await withRepository(t)
-  const { root } = service
-  write(root, { '.worktreeinclude': 'local.txt\nlink-*\n', 'local.txt': 'local\n' })
-  symlinkSync('/etc/passwd', join(root, 'link-out'))
-  symlinkSync('src/a.txt', join(root, 'link-in'))
-  const script = 'ls; mkdir inner; cd inner; git init -q; echo deep > deep.txt'
-  const ref = await planned(service, { runbook: step(script) })
-  const { session } = await finished(service, ref)
-  const { branch } = session.worktree
-  t.match(session.output, /link-in\nlocal\.txt\n/)
-  t.match(trailOf(service, ref), /left_out=\["link-out"\]|left_out=.*link-out/)
-  t.match(session.worktree, { uncommitted: ['inner/'], ahead: 0 })
-  t.match(await service.request('POST', `${ref.path}/discard`), {
-    status: 422,
-    json: { code: 'wrong_state', files: ['inner/'] },
-  })
+  // what comes into the worktree after the end is not the work of the session
   const tree = worktreeOf(service, ref)
-  t.equal(readFileSync(join(tree, 'inner/deep.txt'), 'utf8'), 'deep\n')
-  rmSync(join(tree, 'inner'), { recursive: true })
-  write(tree, { 'late.txt': 'late\n', 'local.txt': 'changed\n' })
-  t.match(await service.request('POST', `${ref.path}/apply`), {
-    status: 422,
-    json: { files: ['late.txt', 'local.txt'] },
-  })
-  t.match(await service.request('POST', `${ref.path}/discard`), {
-    status: 422,
-    json: { files: ['local.txt'] },
-  })
-  write(tree, { 'local.txt': 'local\n' })
-  t.match(await must(service, 'POST', `${ref.path}/discard`), {
-    branch_kept: branch,
-    commits_kept: 1,
-  })
-  t.equal(git(root, 'show', `${branch}:late.txt`), 'late\n')
-  t.throws(() => git(root, 'show', `${branch}:local.txt`), 'a copy is not committed')
+  writeFileSync(join(tree, 'late.txt'), 'by hand\n')
+  const late = { status: 422, json: { files: ['late.txt'] } }
+  t.match(await service.request('POST', `${ref.path}/apply`), late)
+  const kept = { branch_kept: 'casefile/ends-1', commits_kept: Number }
+  t.match(await must(service, 'POST', `${ref.path}/discard`), kept)
+  t.match(await service.request('POST', `${ref.path}/discard`), { status: 422 })
+  const [message] = git(root, 'log', '-1', '--format=%B%x00', 'casefile/ends-1').split('\0')
+  t.match(message, /^Ends \(session 1\), later\n\nWhat was in its worktree after its end\.\n/)
+  t.notMatch(message, 'Casefile-Session')
+  t.equal(show('casefile/ends-1:late.txt'), 'by hand\n')
+  t.strictSame(branchesOf(service), ['casefile/ends-1', ...others], 'discard leaves them')
 })
 
-t.test('the record in the repository is not changed by a branch', async (t) => {
-  const service = await openTestService(t, { files: { 'a.txt': 'a\n' } })
-  const { root } = service
-  git(root, 'init', '-q', '-b', 'main')
-  const ref0 = await service.newCase({ title: 'Stored' })
-  commit(root)
-  const script = `echo x >> memory/cases/${ref0.id}/case.md; echo y > y.txt`
-  const ref = await planned(service, { runbook: step(script), fields: { isolation: 'worktree' } })
-  const { session } = await finished(service, ref)
-  t.match(session.diff, { file: 'y.txt', additions: 1 }, 'and not its copy of the record')
-  t.equal(git(root, 'show', '--format=', '--name-only', session.worktree.branch), 'y.txt\n')
-  await must(service, 'POST', `${ref.path}/discard`)
-  const forced = await planned(service, {
-    runbook: step(`${script}; git add -A -f; git -c user.name=a -c user.email=b commit -qm z`),
-    fields: { isolation: 'worktree' },
+t.test('what git cannot keep stays, and is named', async (t) => {
+  const service = await withRepository(t)
+  const send = (ref: Ref, what: string) => service.request('POST', `${ref.path}/${what}`)
+  const odd = await planned(service, {
+    runbook: step(
+      `printf '*.enc working-tree-encoding=UTF-16\\n' > .gitattributes; echo no > z.enc; echo good > good.txt`,
+    ),
   })
-  await finished(service, forced)
-  t.match(await service.request('POST', `${forced.path}/apply`), {
-    status: 422,
-    json: { code: 'record_on_branch', files: [`memory/cases/${ref0.id}/case.md`] },
+  const { session } = await finished(service, odd)
+  t.match(session, { state: 'failed', output: /could not be committed/ })
+  t.strictSame(session.worktree.uncommitted, ['.gitattributes', 'good.txt', 'z.enc'])
+  const { path } = session.worktree
+  for (const what of ['apply', 'discard']) {
+    const detail = new RegExp(`z\\.enc.*Correct that in ${path}`)
+    t.match(await send(odd, what), { status: 422, json: { code: 'wrong_state', detail } })
+  }
+  writeFileSync(join(path, '.gitattributes'), '')
+  t.match(await send(odd, 'discard'), { status: 200, json: { branch_kept: 'casefile/a-case-1' } })
+
+  const nested = await planned(service, {
+    runbook:
+      step(`d=$(mktemp -d); git init -q "$d"; echo s > "$d/s"; git -C "$d" add -A; git -C "$d" ${AS} commit -qm s
+git -c protocol.file.allow=always submodule add -q "$d" sub
+cd sub; echo more >> s; git ${AS} commit -qam inner; cd ..
+git add -A; git ${AS} commit -qm outer; mkdir inner; cd inner; git init -q; echo deep > deep.txt`),
+  })
+  const { session: second } = await finished(service, nested)
+  t.equal(second.state, 'complete', second.output)
+  t.strictSame(second.worktree.uncommitted, ['inner/', 'sub/'])
+  const tree = second.worktree.path
+  const log = ['-C', join(tree, 'sub'), 'log', '--format=%s', '-1']
+  t.equal(execFileSync('git', log, { encoding: 'utf8' }).trim(), 'inner')
+  for (const what of ['apply', 'discard']) {
+    t.match(await send(nested, what), { status: 422, json: { files: ['inner/', 'sub/'] } })
+  }
+  t.equal(readFileSync(join(tree, 'inner/deep.txt'), 'utf8'), 'deep\n')
+  // git enters none of them, so one that it cannot read takes nothing away
+  writeFileSync(join(tree, 'sub/.git'), 'gitdir: /nowhere\n')
+  t.match(await must(service, 'GET', nested.path), {
+    worktree: { uncommitted: ['inner/', 'sub/'] },
   })
 })
 
 const evil = '-c user.name=e -c user.email=e@e'
 
+/** Each leaves `bad.txt`, which has to be the work of the session, and changes nothing else. */
+const ATTACKS = (root: string, good: string): [script: string, reason: RegExp | null][] => [
+  [
+    `echo bad > bad.txt; git add -A; git ${evil} commit -qm bad; git update-ref refs/heads/main HEAD; git branch -f ${good} HEAD || true; git update-ref -d refs/heads/${good} || true; git gc -q --prune=now
+git checkout -q --orphan x; git ${evil} commit -qm bad; git branch -f casefile/a-case-1-forged HEAD; git symbolic-ref HEAD refs/heads/x
+for f in ${root}/.git/refs/heads/main ${root}/.git/HEAD ${root}/.git/config ${root}/.git/worktrees/*/HEAD; do echo bad > $f || true; done`,
+    /do not continue/,
+  ],
+  [
+    `rm -rf .git; git init -q; git config core.fsmonitor 'touch ${root}/pwned'; echo bad > bad.txt`,
+    null,
+  ],
+  [
+    `d=$(git rev-parse --absolute-git-dir); git config core.fsmonitor 'touch ${root}/pwned'; git config filter.x.clean 'touch ${root}/pwned; cat'; git config core.hooksPath "$PWD/h"; mkdir h; printf '#!/bin/sh\ntouch ${root}/pwned\n' > h/post-checkout; chmod +x h/*; echo '* filter=x' > .gitattributes; echo bad > bad.txt; rm -f "$d/objects/info/alternates"; mkfifo "$d/objects/info/alternates" || true`,
+    null,
+  ],
+]
+
 t.test('a hostile session damages neither the repository nor other branches', async (t) => {
-  t.setTimeout(600_000) // six attacks of at most 120 s, each on the repository as the one before left it
   const service = await withRepository(t)
   const { root } = service
   const other = await planned(service, { runbook: step('echo good > good.txt') })
@@ -335,66 +371,29 @@ t.test('a hostile session damages neither the repository nor other branches', as
   const refs = () => git(root, 'for-each-ref')
   const before = refs()
   const config = readFileSync(join(root, '.git/config'), 'utf8')
-  const attacks: [name: string, script: string, reason: RegExp | null][] = [
-    [
-      'other branches',
-      `echo bad > bad.txt; git add -A; git ${evil} commit -qm bad; git update-ref refs/heads/main HEAD; git branch -f ${good.worktree.branch} HEAD || true; git update-ref -d refs/heads/${good.worktree.branch} || true; git gc -q --prune=now`,
-      null,
-    ],
-    [
-      'an unrelated history',
-      `git checkout -q --orphan x; echo bad > bad.txt; git add -A; git ${evil} commit -qm bad; git branch -f casefile/a-case-1-forged HEAD; git symbolic-ref HEAD refs/heads/x`,
-      /do not continue/,
-    ],
-    ['no .git', 'rm -rf .git; echo bad > bad.txt', null],
-    [
-      'a separate .git',
-      `rm -rf .git; git init -q; git config core.fsmonitor 'touch ${root}/pwned'; echo bad > bad.txt`,
-      null,
-    ],
-    [
-      'settings and filters',
-      `d=$(git rev-parse --absolute-git-dir); git config core.fsmonitor 'touch ${root}/pwned'; git config filter.x.clean 'touch ${root}/pwned; cat'; git config core.hooksPath "$PWD/h"; mkdir h; printf '#!/bin/sh\ntouch ${root}/pwned\n' > h/post-checkout; chmod +x h/*; echo '* filter=x' > .gitattributes; echo bad > bad.txt; rm -f "$d/objects/info/alternates"; mkfifo "$d/objects/info/alternates" || true`,
-      null,
-    ],
-    [
-      'through the files of the repository',
-      `for f in ${root}/.git/refs/heads/main ${root}/.git/HEAD ${root}/.git/config ${root}/.git/worktrees/*/HEAD; do echo bad > $f || true; done; echo bad > bad.txt`,
-      null,
-    ],
-  ]
-  for (const [name, script, reason] of attacks) {
-    await t.test(name, { timeout: 120_000 }, async (t) => {
-      const ref = await planned(service, { runbook: step(`exec 2>&1; set +e; ${script}\ntrue`) })
-      const { session } = await finished(service, ref)
-      t.match(session, { state: 'complete', worktree: { ahead: Number } }, session.output)
-      const { branch, base, head } = session.worktree
-      t.equal(git(root, 'show', `${branch}:bad.txt`), 'bad\n', 'its work is on its own branch')
-      t.equal(git(root, 'merge-base', base, head).trim(), base, 'which continues the base')
-      t.match(JSON.stringify(session.diff), '"bad.txt"', 'and in the evidence')
-      const trail = trailOf(service, ref)
-      t.match(trail, /guarded mode=work guard=mount/)
-      if (reason) t.match(trail, reason)
-      const after = refs()
-      t.equal(after.replace(new RegExp(`.*${branch}(?:-[\\w-]+)?\n`, 'g'), ''), before)
-      t.notOk(existsSync(join(root, 'pwned')))
-      t.equal(readFileSync(join(root, '.git/config'), 'utf8'), config)
-      t.equal(git(root, 'fsck', '--no-dangling').trim(), '')
-    })
-    for (const { session_id, case_id } of await listed(service)) {
-      if (session_id !== other.id)
-        await service.request('POST', `/cases/${case_id}/sessions/${session_id}/discard`)
-    }
-    for (const branch of git(root, 'branch', '--list', '--format=%(refname:short)', 'casefile/*')
-      .trim()
-      .split('\n'))
-      if (branch !== good.worktree.branch) git(root, 'branch', '-q', '-D', branch)
+  for (const [script, reason] of ATTACKS(root, good.worktree.branch)) {
+    const ref = await planned(service, { runbook: step(`exec 2>&1; set +e; ${script}\ntrue`) })
+    const { session } = await finished(service, ref)
+    t.match(session, { state: 'complete', worktree: { ahead: Number } }, session.output)
+    const { branch, base, head } = session.worktree
+    t.equal(git(root, 'show', `${branch}:bad.txt`), 'bad\n', 'its work is on its own branch')
+    t.equal(git(root, 'merge-base', base, head).trim(), base, 'which continues the base')
+    t.match(JSON.stringify(session.diff), '"bad.txt"', 'and in the evidence')
+    const trail = recordOf(service, ref)
+    t.match(trail, /guarded mode=work guard=mount/)
+    if (reason) t.match(trail, reason)
+    t.equal(refs().replace(new RegExp(`.*${branch}(?:-[\\w-]+)?\n`, 'g'), ''), before)
+    t.notOk(existsSync(join(root, 'pwned')))
+    t.equal(readFileSync(join(root, '.git/config'), 'utf8'), config)
+    t.equal(git(root, 'fsck', '--no-dangling').trim(), '')
+    await service.request('POST', `${ref.path}/discard`)
+    for (const name of branchesOf(service))
+      if (name !== good.worktree.branch) git(root, 'branch', '-q', '-D', name)
   }
   t.equal(refs(), before)
 })
 
-t.test('an agent is trusted by the files of the working folder', async (t) => {
-  t.teardown(() => {})
+t.test('the record is not changed by a branch, and an agent is trusted by its files', async (t) => {
   const agents = {
     works: { plan: says(LIST_PLAN), work: 'pwd > where.txt; cat CLAUDE.md >> where.txt' },
   }
@@ -402,7 +401,11 @@ t.test('an agent is trusted by the files of the working folder', async (t) => {
     files: { ...agentFiles(agents), 'CLAUDE.md': 'Be kind.\n' },
     trust: true,
   })
-  committed(service.root)
+  const { root } = service
+  committed(root)
+  writeFileSync(join(root, '.gitignore'), '')
+  const stored = await service.newCase({ title: 'Stored' })
+  commit(root)
   const { id: case_id } = await service.newCase({ isolation: 'worktree' })
   const body = { type: 'implementing', provider: 'works' }
   const { id } = await must(service, 'POST', `/cases/${case_id}/sessions`, body)
@@ -410,6 +413,20 @@ t.test('an agent is trusted by the files of the working folder', async (t) => {
   await reaches(service, ref, 'plan_ready')
   const { session } = await finished(service, ref)
   t.match(session, { state: 'complete', diff: { file: 'where.txt' } }, session.output)
-  const made = git(service.root, 'show', `${session.worktree.branch}:where.txt`)
+  const made = git(root, 'show', `${session.worktree.branch}:where.txt`)
   t.equal(made, `${worktreeOf(service, ref)}\nBe kind.\n`)
+
+  const record = `memory/cases/${stored.id}/case.md`
+  const forced = await planned(service, {
+    runbook: step(
+      `echo x >> ${record}; echo y > y.txt; git add y.txt; git ${AS} commit -qm y; git add -A -f; git ${AS} commit -qm z`,
+    ),
+    fields: { isolation: 'worktree' },
+  })
+  const { session: second } = await finished(service, forced)
+  t.match(second.diff, { file: 'y.txt', additions: 1 }, 'and not its copy of the record')
+  t.match(await service.request('POST', `${forced.path}/apply`), {
+    status: 422,
+    json: { code: 'record_on_branch', files: [record] },
+  })
 })

@@ -1,4 +1,4 @@
-/** What a kill -9 and a stop of the built program leave of the line. */
+/** What a kill -9 of the built program at any moment leaves of the line. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,15 +7,7 @@ import t, { type Test } from 'tap'
 import { readTrail } from '../../src/markdown/trail.ts'
 import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
 import { isFull } from '../fixtures/full.ts'
-import {
-  finished,
-  git,
-  must,
-  planned,
-  type Ref,
-  reaches,
-  step,
-} from '../fixtures/session-client.ts'
+import { git, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
 import { runsIn } from '../fixtures/state-rows.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
@@ -66,77 +58,6 @@ async function mustBeWhole(t: Test, service: BuiltService, ref: Ref) {
   )
   return { session, trail }
 }
-
-t.test(
-  'kill -9 while sessions wait: their plans wait again, and never start',
-  linuxOnly,
-  async (t) => {
-    const service = await openBuilt(t)
-    const place = await begun(service, 2)
-    for (const ref of place.refs)
-      await must(service, 'POST', `${ref.path}/approve`, { queue: true })
-    t.equal((await must(service, 'GET', '/queue')).length, 2)
-    await service.stop('SIGKILL')
-    place.end()
-    await service.restart()
-    t.match(await must(service, 'GET', place.first.path), { state: 'failed' })
-    for (const ref of place.refs) {
-      const { session, trail } = await mustBeWhole(t, service, ref)
-      t.match(session, { state: 'plan_ready', queue: null })
-      t.match(trail.at(-1), {
-        event: 'session_state_changed',
-        fields: {
-          old_state: 'approved',
-          new_state: 'plan_ready',
-          reason: 'The service died while the session was waiting in line.',
-        },
-      })
-    }
-    t.strictSame(runsIn(service.stateDir), [])
-    t.strictSame(await must(service, 'GET', '/queue'), [])
-    await delay(500)
-    t.notOk(place.refs.some(place.hasRun))
-    const [one] = place.refs
-    t.match((await finished(service, one!)).session, { state: 'complete' })
-  },
-)
-
-t.test('SIGTERM while sessions wait', linuxOnly, async (t) => {
-  const service = await openBuilt(t)
-  const { first, refs, hasRun } = await begun(service, 2)
-  for (const ref of refs) await must(service, 'POST', `${ref.path}/approve`, { queue: true })
-  await service.restart('SIGTERM')
-  t.match(await must(service, 'GET', first.path), { state: 'failed' })
-  for (const ref of refs) {
-    const { session, trail } = await mustBeWhole(t, service, ref)
-    t.equal(session.state, 'plan_ready')
-    const last = trail.at(-1)?.fields as { reason?: string }
-    t.equal(last.reason, 'The service was stopped while the session waited in line.')
-    t.notOk(hasRun(ref))
-  }
-})
-
-t.test(
-  'a file that was broken when the service stopped waits for its repair',
-  linuxOnly,
-  async (t) => {
-    const service = await openBuilt(t)
-    const { refs, hasRun } = await begun(service, 1)
-    const ref = refs[0]!
-    await must(service, 'POST', `${ref.path}/approve`, { queue: true })
-    const file = join(service.root, 'memory/cases', ref.case_id, 'sessions/1.md')
-    const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replace('---\n', '---\n}{: [\n'))
-    await service.stop('SIGTERM')
-    await service.restart()
-    t.equal(runsIn(service.stateDir).length, 1, 'the next start tries again')
-    writeFileSync(file, text)
-    await service.restart()
-    const { session } = await mustBeWhole(t, service, ref)
-    t.equal(session.state, 'plan_ready')
-    t.notOk(hasRun(ref))
-  },
-)
 
 const KILLS = isFull ? 45 : 6
 

@@ -109,55 +109,54 @@ const FOUND = [
   ['package.json', 'changed'],
 ]
 
-for (const mount of [true, false])
-  t.test(`a run that plants traps, ${mount ? 'in' : 'without'} mounts`, async (t) => {
-    const service = await scene(t, mount)
-    const { session, ref, events } = await ran(service, step(TRAPS))
-    t.equal(session.state, 'complete', session.output)
-    type Place = { file: string; change: string }
-    const found: string[][] = session.runs_later.map(({ file, change }: Place) => [file, change])
-    const isCI = ([file]: string[]) => file!.startsWith('many/')
-    t.strictSame(
-      found.filter((each) => !isCI(each)),
-      mount ? FOUND : [...FOUND, ['~/.config/nvim/init.lua', 'new']],
-    )
-    t.equal(found.filter(isCI).length, 12, 'many of one kind leave room for others')
-    t.equal(session.runs_later_more, 8)
-    t.equal(session.runs_later_artifact, '1-runs-later.txt')
-    const all = readFileSync(service.file(ref.case_id, 'artifacts', '1-runs-later.txt'), 'utf8')
-    t.equal(all.match(/^many\/.* \(new\)$/gm)?.length, 20, 'all are in an artifact')
-    t.match(
-      session.runs_later.find(({ file }: { file: string }) => file === '.envrc'),
-      {
-        starts: 'direnv or autoenv, when you enter the folder',
-        scripts: null,
-      },
-    )
-    const later = events.find(({ event_type }) => event_type === 'runs_later')
-    t.equal(later?.payload.unseen, 1, 'a link to what cannot be read')
-    const packages = session.runs_later.find(({ file }: Place) => file === 'package.json')
-    t.strictSame(packages.scripts, ['test', 'lint', 'prepare', 'packageManager'])
-    const report = await service.request('GET', `/cases/${ref.case_id}/report`)
-    t.match(report.text, /<dt>Runs later<\/dt><dd[^>]*>bare\/store\/: git, when/)
-    const trail = readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8')
-    t.ok(trail.indexOf('runs_later') < trail.indexOf('diff_taken'))
+t.test('a run that plants traps without mounts', async (t) => {
+  const service = await scene(t, false)
+  const { session, ref, events } = await ran(service, step(TRAPS))
+  t.equal(session.state, 'complete', session.output)
+  type Place = { file: string; change: string }
+  const found: string[][] = session.runs_later.map(({ file, change }: Place) => [file, change])
+  const isCI = ([file]: string[]) => file!.startsWith('many/')
+  t.strictSame(
+    found.filter((each) => !isCI(each)),
+    [...FOUND, ['~/.config/nvim/init.lua', 'new']],
+  )
+  t.equal(found.filter(isCI).length, 12, 'many of one kind leave room for others')
+  t.equal(session.runs_later_more, 8)
+  t.equal(session.runs_later_artifact, '1-runs-later.txt')
+  const all = readFileSync(service.file(ref.case_id, 'artifacts', '1-runs-later.txt'), 'utf8')
+  t.equal(all.match(/^many\/.* \(new\)$/gm)?.length, 20, 'all are in an artifact')
+  t.match(
+    session.runs_later.find(({ file }: { file: string }) => file === '.envrc'),
+    {
+      starts: 'direnv or autoenv, when you enter the folder',
+      scripts: null,
+    },
+  )
+  const later = events.find(({ event_type }) => event_type === 'runs_later')
+  t.equal(later?.payload.unseen, 1, 'a link to what cannot be read')
+  const packages = session.runs_later.find(({ file }: Place) => file === 'package.json')
+  t.strictSame(packages.scripts, ['test', 'lint', 'prepare', 'packageManager'])
+  const report = await service.request('GET', `/cases/${ref.case_id}/report`)
+  t.match(report.text, /<dt>Runs later<\/dt><dd[^>]*>bare\/store\/: git, when/)
+  const trail = readFileSync(service.file(ref.case_id, 'sessions/1.md'), 'utf8')
+  t.ok(trail.indexOf('runs_later') < trail.indexOf('diff_taken'))
 
-    const quiet = await ran(
-      service,
-      step('touch -d 2001-01-01 package.json; echo y > harmless.txt'),
-    )
-    t.strictSame(quiet.session.runs_later, [])
-  })
+  const quiet = await ran(service, step('touch -d 2001-01-01 package.json; echo y > harmless.txt'))
+  t.strictSame(quiet.session.runs_later, [])
+})
 
-t.test('an isolated session', async (t) => {
+t.test('an isolated session, in mounts', async (t) => {
   const service = await scene(t)
   const { session } = await ran(
     service,
-    step('git init -q inner; echo evil > .envrc; echo x > x'),
+    step(
+      'git init -q inner; echo evil > .envrc; echo x > x; mkdir -p ~/.config/nvim && echo x > ~/.config/nvim/init.lua || true',
+    ),
     {
       fields: { isolation: 'worktree' },
     },
   )
   t.match(session, { state: 'complete', worktree: { state: 'kept' } }, session.output)
   t.match(session.runs_later, [{ file: 'inner/.git/' }, { file: '.envrc' }])
+  t.equal(session.runs_later.length, 2)
 })

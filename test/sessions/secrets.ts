@@ -65,24 +65,60 @@ function record(service: TestService, { case_id }: Ref): string {
   return readFileSync(service.file(case_id, 'sessions', '1.md'), 'utf8')
 }
 
-const failing: [name: string, plan: string, reason: RegExp][] = [
-  ['standard error', `echo '${PLAIN}' >&2; exit 9`, /exited with 9: \[redacted A_TOKEN\]/],
-  [
-    'the end of a long line of standard error',
-    `printf '%s%s' '${PLAIN}' "$(printf '%0260d' 0)" >&2; exit 9`,
-    /exited with 9/,
-  ],
-]
-
-for (const [name, plan, reason] of failing) {
-  t.test(`why a planning failed: ${name}`, async (t) => {
-    const service = await serviceWith(t, { fails: { plan } })
-    const { ref, session } = await plannedBy(service, 'fails')
-    t.match(session, { state: 'failed', output: reason })
-    t.match(record(service, ref), /reason="/)
-    mustBeClean(t, service)
+t.test('what agents say and make, and what the operator writes', async (t) => {
+  const fails = (script: string) => ({ plan: `${script} >&2; exit 9` })
+  const service = await serviceWith(t, {
+    says: fails(`echo '${PLAIN} and ${SECRET}'`),
+    cut: fails(`printf '%s%s' '${PLAIN}' "$(printf '%0260d' 0)"`),
+    writes: { plan: `echo x > 'evil-${PLAIN}'; ${says(LIST_PLAN)}` },
+    mine: { plan: says(LIST_PLAN) },
   })
-}
+  const reasons: [agent: string, reason: string | RegExp][] = [
+    ['says', `exited with 9: ${SAID} and [redacted B_TOKEN]`],
+    ['cut', /exited with 9/],
+    ['writes', `evil-${SAID} (in its copy)`],
+  ]
+  for (const [agent, output] of reasons) {
+    const { ref, session } = await plannedBy(service, agent)
+    t.match(session, { state: 'failed', output }, agent)
+    t.match(record(service, ref), agent === 'writes' ? 'plan_violation copy=["evil-[' : 'reason="')
+  }
+
+  const { id } = await service.newCase()
+  const { ref } = await plannedOn(service, id, 'mine', { note: `first ${PLAIN}` })
+  t.match(record(service, ref), `note="first ${SAID}"`)
+  await must(service, 'POST', `${ref.path}/revise`, { note: `again ${SECRET}` })
+  await reaches(service, ref, 'plan_ready')
+  t.match(record(service, ref), `reason="again [redacted B_TOKEN]"`)
+  await must(service, 'POST', `${ref.path}/abandon`, { reason: `for ${PLAIN}` })
+  t.match(record(service, ref), `reason="for ${SAID}"`)
+  t.match(await must(service, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
+  mustBeClean(t, service)
+
+  // a report that escapes it, in a plan that stays as the operator wrote it and is approved by its hash
+  inEnvironment(t, { C_TOKEN: `Q7x&<y>"z'9` })
+  await service.restart()
+  const { ref: own } = await plannedBy(service, 'mine')
+  const name = 'with Q7x&amp;&lt;y&gt;&quot;z&#39;9'
+  const xml = `<testsuite tests="1" failures="1"><testcase name="${name}"><failure><![CDATA[Q7x&<y>"z'9]]></failure></testcase></testsuite>`
+  const tap = `not ok 1 - Q7x\\u0026\\u003cy\\u003e\\"z'9`
+  const plan = step(
+    `cat <<'END'\n${tap}\n${xml}\nEND\necho ${PLAIN}; exit 3`,
+    'sh run id=test proof=test',
+  )
+  await must(service, 'PUT', `${own.path}/plan`, { plan })
+  const { session, events } = await finished(service, own)
+  t.match(session, { state: 'failed', plan, problems: { length: 0 } })
+  t.match(session.output, `\n${SAID}\n`)
+  t.match(JSON.stringify([session, events]), '[redacted C_TOKEN]')
+  const recorded = JSON.stringify([
+    { ...session, plan: '' },
+    events.filter(({ event_type }) => !/plan/.test(event_type)),
+  ])
+  t.notMatch(recorded, /Q7x|z&#39;9|z'9/)
+  for (const { path, bytes } of filesBelow(service.file(own.case_id, 'artifacts')))
+    if (!/plan/.test(path)) t.notMatch(bytes.toString(), /Q7x|z&#39;9|z'9/, path)
+})
 
 t.test('a command that is not there', async (t) => {
   const files = {
@@ -101,43 +137,6 @@ t.test('a command that is not there', async (t) => {
   t.notMatch(run.text, 'S3CRET')
   t.notMatch((await service.request('GET', '/providers')).text.replaceAll(`${SAID}x`, ''), 'S3CRET')
   mustBeClean(t, service)
-})
-
-for (const mount of [true, false]) {
-  t.test(`names of files that an agent made, ${mount ? 'with' : 'without'} mounts`, async (t) => {
-    const service = await serviceWith(
-      t,
-      { writes: { plan: `echo x > 'evil-${PLAIN}'; ${says(LIST_PLAN)}` } },
-      { mount },
-    )
-    const { ref, session } = await plannedBy(service, 'writes')
-    t.equal(session.state, 'failed')
-    t.match(record(service, ref), `plan_violation copy=["evil-${SAID}"]`)
-    mustBeClean(t, service)
-  })
-}
-
-t.test('a report that escapes it', async (t) => {
-  const service = await serviceWith(t, { mine: { plan: says(LIST_PLAN) } })
-  inEnvironment(t, { C_TOKEN: `Q7x&<y>"z'9` })
-  await service.restart()
-  const { ref } = await plannedBy(service, 'mine')
-  const name = 'with Q7x&amp;&lt;y&gt;&quot;z&#39;9'
-  const xml = `<testsuite tests="1" failures="1"><testcase name="${name}"><failure><![CDATA[Q7x&<y>"z'9]]></failure></testcase></testsuite>`
-  const tap = `not ok 1 - Q7x\\u0026\\u003cy\\u003e\\"z'9`
-  const plan = step(`cat <<'END'\n${tap}\n${xml}\nEND`, 'sh run id=test proof=test')
-  await must(service, 'PUT', `${ref.path}/plan`, { plan })
-  const { session, events } = await finished(service, ref)
-  const told = JSON.stringify([session, events])
-  t.match(told, '[redacted C_TOKEN]')
-  // the plan has it as the operator wrote it
-  const recorded = JSON.stringify([
-    { ...session, plan: '' },
-    events.filter(({ event_type }) => !/plan/.test(event_type)),
-  ])
-  t.notMatch(recorded, /Q7x|z&#39;9|z'9/)
-  for (const { path, bytes } of filesBelow(service.file(ref.case_id, 'artifacts')))
-    if (!/plan/.test(path)) t.notMatch(bytes.toString(), /Q7x|z&#39;9|z'9/, path)
 })
 
 t.test('the evidence, whose seal holds', async (t) => {
@@ -198,34 +197,6 @@ t.test('what the program of an agent itself sent', inLongLane, async (t) => {
     })
   }
   mustBeClean(t, service)
-})
-
-t.test("the operator's notes and reasons", async (t) => {
-  const service = await serviceWith(t, { mine: { plan: says(LIST_PLAN) } })
-  const { id } = await service.newCase()
-  const { ref } = await plannedOn(service, id, 'mine', { note: `first ${PLAIN}` })
-  t.match(record(service, ref), `note="first ${SAID}"`)
-  await must(service, 'POST', `${ref.path}/revise`, { note: `again ${PLAIN}` })
-  await reaches(service, ref, 'plan_ready')
-  t.match(record(service, ref), `reason="again ${SAID}"`)
-  await must(service, 'POST', `${ref.path}/abandon`, { reason: `for ${PLAIN}` })
-  t.match(record(service, ref), `reason="for ${SAID}"`)
-  t.match(await must(service, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
-  mustBeClean(t, service)
-})
-
-t.test('his plan stays as he wrote it, and is approved by its hash', async (t) => {
-  const service = await serviceWith(t, { mine: { plan: says(LIST_PLAN) } })
-  const { ref } = await plannedBy(service, 'mine')
-  const plan = `Say it.\n\n\`\`\`sh run id=say\necho ${PLAIN}; exit 3\n\`\`\``
-  await must(service, 'PUT', `${ref.path}/plan`, { plan })
-  const { session } = await finished(service, ref)
-  t.match(session, {
-    state: 'failed',
-    plan,
-    output: `$ step say\n${SAID}\n`,
-    problems: { length: 0 },
-  })
 })
 
 t.test('a secret that is a word of the trail', async (t) => {
