@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { withRestrictions } from '../../src/model/restrictions.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../../src/model/settings.ts'
-import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { must, planned, ran, reaches, step } from '../fixtures/session-client.ts'
 import { trusted } from '../fixtures/trust.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -78,6 +78,7 @@ t.test('what demands something does so until its removal is trusted', async (t) 
   t.match((await service.request('POST', `${ref.path}/approve`)).json, { code: /sign/ })
   t.match(await trusted(service), /sign_approvals: no longer requires a signature for approvals/)
   t.equal((await service.request('POST', `${ref.path}/approve`)).status, 200)
+  await reaches(service, ref, 'complete')
 })
 
 const WIDER: [key: string, before: Partial<Settings>, now: Partial<Settings>][] = [
