@@ -75,6 +75,11 @@ t.test(
   },
 )
 
+t.test('where a case has all words, those with some are not shown', async (t) => {
+  await makeCases(t, { Whole: 'The alphas, the betas.', Part: 'Only alphas.', Other: 'Betas.' })
+  t.strictSame(await titles('alpha beta'), ['Whole'])
+})
+
 t.test('texts without blanks between words are found by any part of them', async (t) => {
   await makeCases(t, {
     登录失败: '-',
@@ -93,7 +98,11 @@ t.test('texts without blanks between words are found by any part of them', async
 
 t.test('a word that ten cases have is taken as it is', async (t) => {
   const many = Array.from({ length: 10 }, (_, n) => [`Case ${n}`, 'It says signed.'])
-  await makeCases(t, { ...Object.fromEntries(many), Singed: 'By fire, singed.' })
+  await makeCases(t, {
+    ...Object.fromEntries(many),
+    Singed: 'By fire, singed.',
+    Longer: 'Of signedness.',
+  })
   t.equal((await titles('signed')).length, 10)
   t.strictSame((await titles('singed'))[0], 'Singed')
   t.equal((await titles('singed')).length, 11)

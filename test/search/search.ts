@@ -229,6 +229,10 @@ t.test('sessions and proof are found too, the trail is not', async (t) => {
   t.match(await files('quokka'), [/sessions\/1\.md$/, /sessions\/1\.md$/, /runbook\.md$/])
   t.match(await files('wombat'), [new RegExp(`proof/${id}\\.md$`)])
   t.strictSame(await find('context_loaded'), [])
+  const copy = 'conflict-20261120T095400.000Z.md'
+  for (const name of [`sessions/1.${copy}`, `proof/${id}.${copy}`, `notes.${copy}`])
+    writeFileSync(app.file(session.case_id, name), 'an echidna\n')
+  t.strictSame(await find('echidna'), [], 'and no other version of a file')
 })
 
 t.test('texts that mean harm cost little, and hide nothing else', async (t) => {

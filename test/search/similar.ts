@@ -60,6 +60,7 @@ t.test('a resolved case says its outcome, its cause and its proof', async (t) =>
     },
   ])
   t.equal(found.length, 1)
+  t.strictSame(await similarTo(solved), [], 'but not itself')
   const [{ score, words }] = found as [ResolvedCase]
   t.ok(score > 0.08 && score <= 1, String(score))
   t.ok(words.includes('pool') && words.includes('econnreset'), words.join())

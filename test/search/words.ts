@@ -104,6 +104,9 @@ t.test('a query is words and filters', async (t) => {
     ['say'],
   )
   t.strictSame(quoted.filters, { tag: ['c', 'b'], type: ['bug'] })
+  const most = Array.from({ length: 32 }, (_, i) => `w${i}`).join(' ')
+  t.equal(parseQuery(most).terms.length, 32)
+  t.equal(parseQuery('x'.repeat(1000)).terms.length, 1)
   const wrong: [string, RegExp][] = [
     ['""', /expected a word/],
     ['', /expected a word to look for/],

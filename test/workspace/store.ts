@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { newSessionText } from '../../src/markdown/session-texts.ts'
 import { trailLineText } from '../../src/markdown/trail.ts'
 import type { TrailLine } from '../../src/model/trail.ts'
@@ -35,7 +35,7 @@ t.test('a person who saves while a request writes loses nothing', async (t) => {
   const app = await openTestService(t)
   const isCaseFile = (path: string) => basename(path) === 'case.md' // its folder may have another name
   /** Saves when `isNow` is true of a file that is opened, for the first so many times. */
-  const saving = (id: string, isNow: (opened: string) => boolean, times: number) => {
+  const saving = (t: Test, id: string, isNow: (opened: string) => boolean, times: number) => {
     const at = app.file(id, 'case.md')
     let saves = 0
     before(t, 'openSync', (opened) => {
@@ -48,7 +48,7 @@ t.test('a person who saves while a request writes loses nothing', async (t) => {
 
   await t.test('before its file is read again', async (t) => {
     const { id } = await app.newCase({ title: 'Old', description: 'Text', tags: ['a'] })
-    const saves = saving(id, isCaseFile, 1)
+    const saves = saving(t, id, isCaseFile, 1)
     t.match(await app.request('PUT', `/cases/${id}`, { title: 'New' }), { status: 200 })
     t.equal(saves(), 1)
     t.match(await get(app, id), { title: 'New', description: 'Mine 1', tags: ['a'] })
@@ -57,7 +57,7 @@ t.test('a person who saves while a request writes loses nothing', async (t) => {
   await t.test('while the new file is written', async (t) => {
     const { id } = await app.newCase({ title: 'Old', description: 'Text' })
     const temps = () => readdirSync(app.file(id)).filter((name) => name.endsWith('.tmp'))
-    const saves = saving(id, (opened) => opened.endsWith('.tmp'), 1)
+    const saves = saving(t, id, (opened) => opened.endsWith('.tmp'), 1)
     t.match(await app.request('PUT', `/cases/${id}`, { title: 'New' }), { status: 200 })
     t.equal(saves(), 1)
     t.match(await get(app, id), { title: 'New', description: 'Mine 1' })
@@ -66,14 +66,22 @@ t.test('a person who saves while a request writes loses nothing', async (t) => {
     t.strictSame(temps(), [])
   })
 
+  let refused = ''
   await t.test('again and again: who never stops wins', async (t) => {
     const { id } = await app.newCase({ title: 'Old', description: 'Text' })
-    saving(id, (opened) => opened.endsWith('.tmp'), Number.POSITIVE_INFINITY)
+    refused = id
+    saving(t, id, (opened) => opened.endsWith('.tmp'), Number.POSITIVE_INFINITY)
     const reply = await app.request('PUT', `/cases/${id}`, { title: 'New' })
     t.match(reply, { status: 409, json: { code: 'changed_meanwhile' } })
     t.match(await get(app, id), { title: 'Old', description: /^Mine / })
     t.strictSame(readdirSync(app.file(id)).sort(), ['case.md', 'history.md'])
     t.notMatch(readFileSync(app.file(id, 'history.md'), 'utf8'), 'edited title')
+  })
+
+  await t.test('and no later line says that it was changed', async (t) => {
+    await app.restart()
+    await must(app, 'PUT', `/cases/${refused}`, { tags: ['next'] })
+    t.notMatch(readFileSync(app.file(refused, 'history.md'), 'utf8'), 'title: New')
   })
 
   await t.test('a decision is made again on what was saved', async (t) => {
