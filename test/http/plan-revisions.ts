@@ -107,13 +107,23 @@ t.test('every plan that a session had, with its text, oldest first', async (t) =
   )
 })
 
-t.test('a plan that came from elsewhere is stored when it is replaced', async (t) => {
-  const app = await openTestService(t)
-  const ref = await planned(app, { runbook: 'From a clone.\n' })
-  app.service.database.write((run) => run('DELETE FROM plans'))
-  await must(app, 'PUT', `${ref.path}/plan`, { plan: 'Mine.' })
-  t.match(await plansOf(app, ref.path), [{ text: /From a clone/ }, { text: 'Mine.' }])
-})
+t.test(
+  'a plan that came from elsewhere, or was edited while no service ran, is stored too',
+  async (t) => {
+    const app = await openTestService(t)
+    const ref = await planned(app, { runbook: 'From a clone.\n' })
+    app.service.database.write((run) => run('DELETE FROM plans'))
+    await must(app, 'PUT', `${ref.path}/plan`, { plan: 'Mine.' })
+    t.match(await plansOf(app, ref.path), [{ text: /From a clone/ }, { text: 'Mine.' }])
+
+    await app.close()
+    editByHand(app, ref.case_id, 'Mine.', 'By hand.')
+    await app.restart()
+    const events = await stream(app, ref)
+    await events.next(({ event, data }) => event === 'plan_edited' && data.includes('"hand"'))
+    t.match((await plansOf(app, ref.path)).at(-1), { by: 'hand', current: true, text: 'By hand.' })
+  },
+)
 
 t.test('what is not there', async (t) => {
   const app = await openTestService(t)

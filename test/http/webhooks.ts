@@ -535,6 +535,7 @@ t.test('POST …/redeliver sends the same once more', async (t) => {
   t.equal(failed.state, 'retrying')
 
   await request('PATCH', path, { active: false })
+  t.match((await request('GET', where)).json, { state: 'retrying', next_attempt_at: null })
   const paused = await request('POST', `${where}/redeliver`)
   t.equal(paused.status, 422)
   t.match(paused.json, { code: 'wrong_state', detail: /"active": true/ })
