@@ -155,8 +155,8 @@ t.test('the headers say who, on one line', async (t) => {
   const headers = { 'casefile-actor': name, 'content-type': 'application/json' }
   const { json } = await app.request('POST', '/cases', Buffer.from('{"title": "A"}'), headers)
   t.strictSame(lines(app, json.id), ['Grace Höpper · created'])
-  const latin = { 'casefile-actor': 'Grace Höpper' }
-  const other = await app.request('POST', '/cases', { title: 'B' }, latin)
+  const latin = { ...headers, 'casefile-actor': 'Grace Höpper' }
+  const other = await app.request('POST', '/cases', Buffer.from('{"title": "B"}'), latin)
   t.strictSame(lines(app, other.json.id), ['Grace Höpper · created'], 'as Latin-1 too')
 })
 

@@ -320,6 +320,7 @@ t.test('what a session of a case would plan with', async (t) => {
   await must(app, 'PUT', `/cases/${id}/memory/runbook.md`, nothing.tests.runbook)
   t.match(await setup(), { plans_from: 'runbook' })
   const ref = await must(app, 'POST', `/cases/${id}/sessions`, { type: 'implementing' })
+  t.match(ref, { state: 'created', plan: '', plan_sha256: null })
   await reaches(app, { ...ref, path: `/cases/${id}/sessions/${ref.id}` }, 'plan_ready')
   t.match(await must(app, 'GET', `/cases/${id}/sessions/${ref.id}`), {
     hypothesis: 'None: this plan only runs the tests, with the command found in package.json.',

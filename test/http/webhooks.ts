@@ -591,15 +591,18 @@ t.test('with a deleted case its webhooks go, once they have what was told of it'
 })
 
 t.test('no webhook stays behind when its case is deleted at the same moment', async (t) => {
-  for (let n = 0; n < 5; n++) {
-    const { id } = await newCase()
-    const [made] = await Promise.all([
-      request('POST', `/cases/${id}/webhooks`, { url: SILENT }),
-      request('DELETE', `/cases/${id}`),
-    ])
-    t.ok([201, 404].includes(made.status), made.text)
-    t.strictSame(app.service.webhooks.list(id), [])
+  const { webhooks } = app.service
+  const { add } = webhooks
+  t.teardown(() => {
+    webhooks.add = add
+  })
+  const { id } = await newCase()
+  webhooks.add = async (wanted) => {
+    await request('DELETE', `/cases/${id}`)
+    return add(wanted)
   }
+  t.equal((await request('POST', `/cases/${id}/webhooks`, { url: SILENT })).status, 404)
+  t.strictSame(webhooks.list(id), [])
 })
 
 t.test('where the folder of a case is removed by hand, its webhooks stay', async (t) => {
