@@ -189,6 +189,11 @@ t.test('findProgram', async (t) => {
   for (const [name, path, found] of cases) {
     t.equal(await findProgram(name, { path, cwd }), found, JSON.stringify([name, path]))
   }
+  const before = process.cwd()
+  process.chdir(cwd) // where a relative entry would be looked up
+  const relative = await findProgram('run', { path: 'bin', cwd })
+  process.chdir(before)
+  t.equal(relative, null, 'no entry that is relative counts')
   t.equal(
     await findProgram('sh', { path: undefined, cwd }),
     await findProgram('sh', { path: '/usr/bin:/bin', cwd }),
