@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type CheckResult, checkWorkspace } from '../../src/check/check-command.ts'
+import { reportText } from '../../src/check/report.ts'
 import { editedSession, newSessionText } from '../../src/markdown/session-texts.ts'
 import { PROBLEM_CODES } from '../../src/model/problem.ts'
 import { remedyOf } from '../../src/model/problem-remedies.ts'
@@ -19,7 +20,7 @@ import type { Session } from '../../src/model/session.ts'
 import type { SessionState } from '../../src/model/session-state.ts'
 import { type NewTrailLine, numbered } from '../../src/model/trail.ts'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
-import { runBuilt } from '../fixtures/built-service.ts'
+import { commandsHere } from '../fixtures/cli-here.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
 import { clientOf, planned, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -90,7 +91,7 @@ t.test('every problem is told with its place', async (t) => {
         proof: { [`${PROOF}.md`]: '---\ntype: log\nsha256: 00\nverified: true\n---\n\nx\n' },
       },
     },
-    { 'casefile.md': '---\nprovider: runbook\ncolour: red\n---\n' },
+    { 'casefile.md': '---\nprovider: runbook\ncolour: red\nsize: big\n---\n' },
   )
   writeFileSync(space.file('..', 'team.conflict-20261120T095400.000Z.md'), 'beside them')
   const { findings } = await space.check()
@@ -99,6 +100,7 @@ t.test('every problem is told with its place', async (t) => {
     findings.map(({ file, line, code }) => [file, line, code]),
     [
       ['casefile.md', 3, 'bad_settings'],
+      ['casefile.md', 4, 'bad_settings'],
       [`${at}/case.md`, 3, 'unknown_state'],
       [`${at}/notes.md`, 2, 'merge_conflict'],
       [`${at}/proof/${PROOF}.md`, 3, 'proof_changed'],
@@ -110,9 +112,10 @@ t.test('every problem is told with its place', async (t) => {
   )
   t.strictSame(
     findings.map((each) => each.case_id),
-    [null, CASE_ID, CASE_ID, CASE_ID, CASE_ID, null, null, null],
+    [null, null, CASE_ID, CASE_ID, CASE_ID, CASE_ID, null, null, null],
   )
   for (const { code, remedy } of findings) t.equal(remedy, remedyOf(code))
+  t.match(reportText(findings), /\n9 problems in 8 files\n$/)
   t.notOk(existsSync(space.stateDir), 'to look makes no state folder')
 })
 
@@ -122,8 +125,9 @@ t.test('there is a remedy for every code', async (t) => {
 
 t.test('the exit code says what was found', async (t) => {
   const space = workspace(t, {})
-  const run = (...args: string[]) =>
-    runBuilt(['check', '--root', space.root, '--state-dir', space.stateDir, ...args])
+  const env = { CASEFILE_STATE_DIR: space.stateDir, NO_COLOR: '1' }
+  const { run: casefile } = commandsHere(t, { root: space.root, env })
+  const run = (...args: string[]) => casefile('check', '--root', space.root, ...args)
 
   await t.test('0: no problems', async (t) => {
     t.match(await run(), { code: 0, stdout: 'no problems\n', stderr: '' })
@@ -142,6 +146,10 @@ t.test('the exit code says what was found', async (t) => {
     t.notMatch(stdout, '\u{1b}', 'what a file holds does not drive the terminal')
     const [found] = JSON.parse((await run('--json')).stdout)
     t.strictSame(Object.keys(found), ['code', 'file', 'line', 'message', 'remedy', 'case_id'])
+    rmSync(space.file('..', '.gitignore'))
+    const fixed = await run('--fix', '--json')
+    t.match(fixed, { code: 1, stderr: /^fixed: memory\/\.gitignore: created it again\n/ })
+    t.equal(fixed.json.length, 1)
   })
 
   const failures: [what: string, args: string[], said: RegExp][] = [
@@ -367,7 +375,8 @@ t.test('a folder without cases is nothing to check, and gets none', async (t) =>
   await t.rejects(check({ fix: true }), nothing)
   for (const memoryRoot of ['other', 'not-there']) await t.rejects(check({ memoryRoot }), nothing)
   t.strictSame(readdirSync(root), ['other'])
-  t.match(await runBuilt(['check', '--root', root]), {
+  const env = { CASEFILE_STATE_DIR: join(root, '../state-of-nothing') }
+  t.match(await commandsHere(t, { root, env }).run('check'), {
     code: 2,
     stderr: /check failed.*no cases/,
   })
@@ -408,8 +417,9 @@ t.test('a record that git keeps out of the working tree cannot be checked', asyn
     const { root, check } = clone(t, ['/casefile.md'])
     t.notOk(existsSync(join(root, 'memory')))
     await t.rejects(check(), left)
-    const { code, stderr } = await runBuilt(['check', '--root', root])
-    t.match({ code, stderr }, { code: 2, stderr: /could not be checked/ })
+    const env = { CASEFILE_STATE_DIR: join(root, '../state') }
+    const said = await commandsHere(t, { root, env }).run('check')
+    t.match(said, { code: 2, stderr: /could not be checked/ })
   })
   await t.test('a file of a case', async (t) => {
     await t.rejects(clone(t, ['/*', '!notes.md']).check(), left)

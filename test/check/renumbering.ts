@@ -67,7 +67,7 @@ function workspace(t: Test): Workspace {
       memory: {
         '.gitignore': 'latest.md\nindex.md\nartifacts/\n',
         '.gitattributes': '* -text\n',
-        cases: { [CASE_ID]: { 'case.md': '# A case\n' } },
+        cases: { [CASE_ID]: { 'case.md': '# A case\n', 'history.md': '' } },
       },
     },
   })
@@ -125,7 +125,7 @@ for (const sealed of [false, true]) {
     merging(space, b, a)
     const { fixed, left, findings } = await space.check(true)
     t.strictSame({ left, findings }, { left: [], findings: [] })
-    t.match(fixed.join('\n'), /git add sessions\/2\.md sessions\/3\.md/)
+    t.match(fixed.join('\n'), /git add sessions\/2\.md sessions\/3\.md history\.md$/m)
     t.equal(space.read(2), a, 'the earlier one, though it is theirs')
     const expected = b
       .replace('number: 2', 'number: 3')

@@ -118,9 +118,15 @@ t.test('with a running service', async (t) => {
       code: 0,
       stderr: /^Red or blue\?\n.*blank; nothing was sent/,
     })
+    const asked = file(id, 'case.md')
+    const both = `both() { sed -i 's/Red or blue/Green or blue/' ${asked}; echo Red > "$1"; }; both`
+    t.match(await cli.runWith({ env: { ...env, EDITOR: both } }, 'answer', 'colour'), {
+      code: 1,
+      stderr: /your text was saved in/,
+    })
     const said = await cli.runWith({ env }, 'answer', 'colour')
     t.match(said, { code: 0, stdout: `${id.slice(0, 8)}  BLOCKED  answered\n` })
-    t.match((await cli.run('history', 'colour')).stdout, /Red or blue\?[\s\S]*Red\.\n/)
+    t.match((await cli.run('history', 'colour')).stdout, /Green or blue\?[\s\S]*Red\.\n/)
     await cli.run('state', 'colour', 'needs_user_input', '--reason', 'Sure?')
     const input = 'Quite.\n'
     t.match((await cli.runWith({ input }, 'answer', 'colour', '-', '--json')).json, {
@@ -353,6 +359,7 @@ t.test('with a running service', async (t) => {
       const expected = { code, stderr, json: { status: Number, detail: String } }
       t.match({ ...said, json }, expected, args.join(' '))
     }
+    t.match(await cli.run('show', '--', '--json'), { code: 3, stdout: '' })
     t.match(await cli.run('new', '--', '--json'), { code: 0, stdout: / {2}--json\n$/ })
   })
 })

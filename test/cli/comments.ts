@@ -142,13 +142,17 @@ t.test('comments from the terminal', async (t) => {
   await t.test('of a diff, and the next session gets them', async (t) => {
     const said = await cli.run('comment', 'red', '1', '-m', 'One more.')
     t.match(said.stderr, /Next: casefile start \w{8} --again 1 plans again with 1 comment/)
-    t.match((await cli.run('comment', 'list', 'red')).stdout, /^Session 1\n\n[\s\S]*One more\.\n$/)
+    t.match((await cli.run('start', 'red', '--again', '--json')).json, { number: 2 })
+    await cli.run('comment', 'red', '-m', 'The newest.')
+    const { stdout } = await cli.run('comment', 'list', 'red')
+    t.match(stdout, /^Session 1\n\n[\s\S]*One more\.\n\nSession 2\n\n[\s\S]*The newest\.\n$/)
+    t.notMatch((await cli.run('comment', 'list', 'red', '2')).stdout, 'One more.')
   })
 
   await t.test('check reports a line that is almost a comment', async (t) => {
     const { json } = await cli.run('comment', 'list', 'red', '--json')
     const path = join(cli.root, 'memory/cases', id, 'sessions/1.md')
-    const last = json.at(-1).id
+    const last = json.findLast(({ text }: CommentJson) => text === 'One more.').id
     writeFileSync(path, record().replace(`- [ ] ${last}`, `- [ ] ${last}0`))
     t.match(await cli.run('check'), { code: 1, stdout: /1\.md:\d+: bad_comment: .*8 hex digits/ })
   })

@@ -147,6 +147,16 @@ t.test('what is there already is left as it is', async (t) => {
       before,
     )
   })
+  t.test('however its address is written', async (t) => {
+    for (const [issue, ...args] of [
+      [{ ...ISSUE, url: 'https://GitHub.com/Ada/SHOP/issues/12' }],
+      [{ ...ISSUE, url: `${URL_OF(12)}/` }],
+      [{ number: 12 }, '--repo', 'Ada/Shop'],
+    ] as const) {
+      const again = await imported(cli, [issue], '--json', ...args)
+      t.match(again.json, { made: 0, present: 1 }, JSON.stringify(args))
+    }
+  })
   t.test('a file that a person removed from an edited case stays away', async (t) => {
     rmSync(file('github.md'))
     await imported(cli, [ISSUE])
@@ -445,7 +455,7 @@ t.test(`${COUNT} issues, twice`, { timeout: 600_000 }, async (t) => {
       Array.from({ length: COUNT }, (_, n) => ({ ...ISSUE, number: n + 1, url: URL_OF(n + 1) })),
     ),
   }
-  const cli = cliOn(t, files)
+  const cli = cliHere(t, files)
   const made = await cli.run('import', 'issues.json', '--json')
   t.match(made, { code: 0, stderr: '', json: { made: COUNT } })
   t.equal(casesIn(cli.root).length, COUNT)

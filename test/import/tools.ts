@@ -39,10 +39,22 @@ const withSource = (cases: readonly PlannedCase[], source: string) =>
 
 t.test('beads', async (t) => {
   const { importer, cases, warnings } = await planned([
-    fileOf('issues.jsonl', `${lines(BEADS)}\n${lines([{ _type: 'memory', key: 'a' }])}`),
+    fileOf(
+      'issues.jsonl',
+      `${lines(BEADS)}\n${lines([
+        { _type: 'memory', key: 'a' },
+        { id: 'bd-x', status: 'tombstone' },
+      ])}`,
+    ),
   ])
   t.equal(importer, 'beads')
-  t.match(warnings, [/^1 memories/])
+  t.match(warnings, [/^1 memories/, /^1 deleted/])
+  const [undated] = (
+    await planned([
+      fileOf('a.jsonl', lines([{ ...BEADS[1]!, created_at: '0001-01-01T00:00:00Z' }])),
+    ])
+  ).cases
+  t.equal(undated!.created_at, null, 'the year 1 is no time')
   const first = withSource(cases, 'beads:bd-a1b2')
   t.match(first.value, {
     title: 'Signed out again',
@@ -137,6 +149,9 @@ t.test('a case whose text is too long', async (t) => {
   }))
   const { cases } = await planned([fileOf('tasks.json', JSON.stringify({ tasks }))])
   const [kept, cut] = cases
+  const hundred = [{ id: 1, title: 'Form', acceptanceCriteria: many.slice(1) }]
+  const whole = await planned([fileOf('tasks.json', JSON.stringify({ tasks: hundred }))])
+  t.equal(whole.cases[0]!.value.checklist.length, 100, 'so many are items')
   const description = 'The text is too long for this file: see taskmaster.md.'
   t.match(
     kept!.value,
@@ -286,6 +301,7 @@ t.test('vibe-kanban', async (t) => {
         },
       },
     ])
+    t.equal(cases[0]!.value.title, 'Say "hi"')
     t.match(cases[0]!.notes, /^assignees: "Ada, Bob"$/m)
     if (file.path.endsWith('.zip')) {
       t.match(cases[0]!.notes, /a\.png, image\/png, 12/)
