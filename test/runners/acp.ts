@@ -500,6 +500,7 @@ t.test('the limits of a run that nobody shortens', async (t) => {
     recordEnd: 25_000,
     similarCases: 20_000,
     handEdit: 2_000,
+    lateSave: 250,
     resume: 120_000,
     planHold: 60_000,
     initialize: 30_000,
