@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { copySample } from '../../src/demo/sample-copy.ts'
+import { NEEDS_YOU } from '../../src/model/state-groups.ts'
 import { bringFile, eventually, inBrowser, isFocused, isLive } from '../fixtures/browser.ts'
 import { axeViolations } from '../fixtures/browser-axe.ts'
 import { foundAgents } from '../fixtures/found-agents.ts'
@@ -165,7 +166,7 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
           contentType: 'application/problem+json',
           body: JSON.stringify({
             code: 'invalid',
-            detail: 'Two fields are wrong.',
+            detail: 'Wrong: too long.',
             errors: [
               { path: 'a', message: 'too long' },
               { path: 'b', message: 'too short' },
@@ -195,7 +196,7 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
       await page.getByRole('button', { name: 'Try' }).click()
       t.equal(
         (await error.innerText()).replace(/\s+/g, ' ').trim(),
-        'Two fields are wrong. a: too long b: too short',
+        'Wrong: too long. a: too long b: too short',
       )
       await page.locator('#changed [name=other]').fill('c')
       await page.selectOption('#changed select', '1')
@@ -395,6 +396,7 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
       t.equal(await area.inputValue(), 'What all know.\nMine.\n')
       await panel.getByRole('button', { name: 'Use theirs' }).click()
       t.equal(await area.inputValue(), 'What all know.\nTheirs.\n')
+      t.equal(await page.locator('.memory-form[data-dirty]').count(), 0)
       await page.getByRole('button', { name: 'Restore mine' }).click()
       await page.keyboard.press('Control+s')
       await page.getByText('Saved.', { exact: true }).waitFor()
@@ -462,9 +464,18 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
     await panel.getByText('The case changed while you were editing').waitFor()
     t.match(await panel.innerText(), 'Title on disk: Theirs')
     t.equal(await title.inputValue(), 'Mine')
+    await panel.getByRole('button', { name: 'Keep editing' }).click()
+    await put('', { type: 'task' })
+    await eventually(
+      () => page.inputValue('#edit-type'),
+      (value) => value === 'task',
+    )
+    t.equal(await panel.count(), 0, 'it is asked once')
+    t.equal(await title.inputValue(), 'Mine')
+    await put('', { title: 'Theirs again' })
     await panel.getByRole('button', { name: 'Overwrite with mine' }).click()
     await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor()
-    const saved = { title: 'Mine', type: 'chore', tags: ['needs', 'speed'] }
+    const saved = { title: 'Mine', type: 'task', tags: ['needs', 'speed'] }
     t.match(await must(service, 'GET', api), saved)
 
     await page.keyboard.press('t')
@@ -506,7 +517,6 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
     ])
 
     for (const each of [page, tab]) await each.evaluate(RECORD_NOTIFICATIONS)
-    const mark = Number(await tab.locator('#waiting-count').getAttribute('data-count'))
     await tab.locator('#notify').click()
     await page.locator('#notify[aria-pressed=true]').waitFor()
     const ref = await planned(service, { runbook: step('true'), fields: { title: 'Notified' } })
@@ -519,7 +529,9 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
         )
       ).flat()
     await eventually(shown, (list) => list.length > 0)
-    await tab.locator(`#waiting-count[data-count="${mark + 1}"]`).waitFor()
+    const waiting = await service.request('GET', `/triage?needs=${NEEDS_YOU.join()}&limit=1`)
+    const count = waiting.headers['x-total-count']
+    await tab.locator(`#waiting-count[data-count="${count}"]`).waitFor()
     t.match(await shown(), [[/Notified/, 'The plan of session 1 is ready']])
     t.equal((await shown()).length, 1, 'one of the tabs says it')
     await must(service, 'POST', `${ref.path}/abandon`, {})

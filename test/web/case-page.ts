@@ -128,8 +128,11 @@ t.test('a proof with failures says what failed, and asks for a reason', async (t
   const content = 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in <b>\n'
   const report = { type: 'test-log', content }
   const { id: pid } = (await app.request('POST', `/cases/${id}/proof`, report)).json
+  const item = { description: 'All tests pass', type: 'test-log', required: true }
+  await app.request('POST', `/cases/${id}/proof/checklist`, item)
   const ofCase = await pageOf(`/case/${id}`)
   t.match(textOf(ofCase, 'gate'), "test-log doesn't count: 1 of 2 tests failed: in &lt;b&gt;")
+  t.notMatch(textOf(ofCase, 'gate'), 'Review and verify', 'verifying it would not do')
   t.match(textOf(ofCase, 'proof'), "Doesn't count: 1 of 2 tests failed: in &lt;b&gt;")
   t.notMatch(ofCase, `id="verify-${pid}"`, 'it is read first')
   const html = await pageOf(`/case/${id}/proof/${pid}`)
@@ -144,6 +147,18 @@ t.test('a proof with failures says what failed, and asks for a reason', async (t
       /Accepted although 1 of 2 tests failed: in &lt;b&gt;: <bdi>It is &lt;flaky&gt;\./,
     )
     t.notMatch(accepted, `id="accept-${pid}"`)
+  }
+})
+
+t.test('a file leads to its page, whatever its name', async (t) => {
+  const { id } = await app.newCase({ title: 'Names' })
+  for (const name of ['a#b.md', 'a?b %41&.md', "it's <b>.md"])
+    writeFileSync(app.file(id, name), `In ${name.replace('<', '')}\n`)
+  const html = await pageOf(`/case/${id}`)
+  for (const path of ['a%23b.md', 'a%3Fb%20%2541%26.md', "it's%20%3Cb%3E.md"]) {
+    t.match(html, `href="/case/${id}/memory/${path.replace("'", '&#39;')}"`)
+    const page = await pageOf(`/case/${id}/memory/${path}`)
+    t.match(textOf(page, 'memory-text'), / In (?:a|it)/)
   }
 })
 
@@ -162,6 +177,7 @@ t.test('the history is the main column', async (t) => {
 
   await t.test('with the box for the answer below the question', async (t) => {
     const html = await pageOf(`/case/${id}`)
+    t.match(html, '<title>● question · Told in order ·')
     t.match(textOf(html, 'question-waits'), /needs your answer\. 8 or &lt;24&gt; hours\?/)
     t.match(
       textOf(html, 'history-2'),
