@@ -14,7 +14,7 @@ import { testFiles } from './test-files.mjs'
 /** So many bytes of test files of one folder run in one process. */
 const GROUP_BYTES = 150_000
 /** Has a process to itself: it takes long, or uses what a process has once: the parser of markdown. */
-const isSeparate = (file) => /^test\/(faults\/|markdown\/odd-files|lint)/.test(file)
+const isSeparate = (file) => /^test\/((browser|faults)\/|markdown\/odd-files|lint)/.test(file)
 const GROUPS = join(BUILT, 'groups')
 const TAP = join(ROOT, 'node_modules/.bin/tap')
 
