@@ -141,6 +141,7 @@ t.test('deleted, renamed and staged files, and those of a folder, are compared t
   await t.test('the rest is', async (t) => {
     repo.git('add', '--all', '--', ':!memory')
     t.equal(repo.git('cat-file', 'blob', ':sub/dos.txt'), 'a\nb\n', 'git converts line ends')
+    t.strictSame((await trailers(repo)).warned, [], 'which is no difference')
     commitWith(repo, 'true', '--message', 'The rest')
     t.match(message(repo), work.trailer)
     t.match(await repo.verify(LAST), { ok: true, commits: [{ notes: [], failures: [] }] })
