@@ -13,6 +13,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { dialogue } from '../fixtures/raw-socket.ts'
@@ -175,7 +176,7 @@ t.test('what an editor writes into a file that a PUT replaced is not lost', asyn
       const all = await Promise.all(names.map((each) => readFile(app.file(id, each), 'utf8')))
       return all.some((each) => each.includes('Typed in the editor.'))
     }
-    while (!(await isKept())) await app.service.lateSaves.idle()
+    while (!(await isKept())) await delay(20)
     t.match(await readFile(app.file(id, name), 'utf8'), 'After', 'and the PUT stays')
   }
 })

@@ -126,7 +126,7 @@ t.test('an unchanged list is not sent again', async (t) => {
   t.equal((await request('GET', '/triage', undefined, { 'if-none-match': etag! })).status, 304)
   await must(app, 'PUT', `/cases/${ids.nothing}`, { title: 'still "nothing"' })
   t.equal((await request('GET', '/triage', undefined, { 'if-none-match': etag! })).status, 200)
-  t.strictSame(await titles('?named=%22Noth'), ['still "nothing"'])
+  t.strictSame(await titles('?named=still%20%22Noth'), ['still "nothing"'])
 })
 
 t.test('a session that runs is told, and is nobody’s turn', async (t) => {
