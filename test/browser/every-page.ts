@@ -333,6 +333,7 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
     const chosen = palette.locator('[aria-selected=true]')
     const open = async (typed: string, title: string) => {
       await page.keyboard.press('Control+k')
+      await palette.waitFor()
       await page.keyboard.type(typed)
       await chosen.getByText(title).waitFor()
     }
@@ -359,6 +360,7 @@ inBrowser('every page, its keys and its forms', async (t, visitor) => {
       await page.keyboard.press('?')
       t.equal(await page.locator('dialog.keys-help').count(), key === null ? 0 : 1)
       await page.keyboard.press('Escape')
+      await page.locator('dialog.keys-help').waitFor({ state: 'detached' })
     }
     await open('hw lng', 'How long should a sign-in last?')
     await palette.getByText('Search all content for “hw lng”').waitFor()

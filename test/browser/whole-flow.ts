@@ -160,6 +160,7 @@ inBrowser('from the list and a new case to RESOLVED, with a second tab', async (
     await must(service, 'PUT', `/cases/${id}`, { title })
     await page.locator('.crumbs').getByText(title, { exact: true }).waitFor()
   }
+  await page.locator('#approve-button').waitFor()
   // the description gives the steps alone
   await must(service, 'PUT', `${api}/plan`, { plan: RUNBOOK })
   await page.goto(address)
