@@ -12,13 +12,14 @@ t.test(
     const files = { 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'gone.txt': 'gone\n' }
     const service = await openTestService(t, { files })
     committed(service.root)
-    const clean = await planned(service, { runbook: step('true') })
+    const clean = await planned(service, { runbook: step('echo w >> a.txt') })
     t.match(await must(service, 'GET', `/cases/${clean.case_id}/uncommitted`), {
       changes: [],
       is_cut: false,
       reason: null,
     })
 
+    await finished(service, clean) // a later session changes the same file again
     const failing = await planned(service, {
       fields: { title: 'A plan that fails' },
       runbook: step('echo x >> a.txt; echo y >> c.txt; rm gone.txt; echo new > "new file"; exit 3'),
