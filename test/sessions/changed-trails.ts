@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
 import { git } from '../fixtures/git-repository.ts'
-import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
+import {
+  finished,
+  must,
+  newSession,
+  planned,
+  type Ref,
+  reaches,
+  step,
+} from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const TIME = '2026-11-24T00:00:00.000Z'
@@ -67,10 +75,13 @@ t.test('what a person makes of a trail while no service runs does not count', as
 t.test('true lines are put back at the stop, without waiting for quiet', async (t) => {
   const service = await openTestService(t)
   const ref = await planned(service, { runbook: step('echo hi') })
-  const file = fileOf(service, ref)
+  // the second session of the case: the first one stays as it is
+  const second = await newSession(service, ref.case_id)
+  await reaches(service, second, 'plan_ready')
+  const file = service.file(ref.case_id, 'sessions', '2.md')
   const text = readFileSync(file, 'utf8')
   appendFileSync(file, line(8, 'complete'))
-  t.match(await must(service, 'GET', ref.path), { problems: [{ code: 'trail_changed' }] })
+  t.match(await must(service, 'GET', second.path), { problems: [{ code: 'trail_changed' }] })
   await service.close()
   t.equal(readFileSync(file, 'utf8'), text)
 })

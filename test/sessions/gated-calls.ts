@@ -128,6 +128,16 @@ t.test('the scope of the plan holds for every path that a call names', async (t)
     'a path is relative to where the agent is',
   )
   await must(app, 'POST', `${session}/abandon`)
+
+  const second = agent.present('---\ncommands: [npm test]\n---\n\n# Test it\n\n1. Test it.\n')
+  const tests = await planned(app, case_id)
+  await must(app, 'POST', `${tests}/approve`)
+  t.match(await second, { behavior: 'allow' })
+  const bash = (command: string) => agent.call('Bash', { command })
+  t.equal(await bash('npm test'), null)
+  t.match(await bash('npm publish'), /outside the scope/, 'also without paths')
+  t.equal(await agent.call('Write', { file_path: 'other/x' }), null)
+  await must(app, 'POST', `${tests}/abandon`)
 })
 
 /** The path of the case's session, once its plan waits. */
