@@ -5,8 +5,6 @@ import { textOf } from '../fixtures/page-text.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
-const service = await withRepository(t)
-
 async function withRepository(t: Test): Promise<TestService> {
   const files = {
     'a.txt': 'one\n',
@@ -26,6 +24,7 @@ async function pageOf(service: TestService, path: string): Promise<string> {
 }
 
 t.test('work that is applied, then discarded', async (t) => {
+  const service = await withRepository(t)
   const fields = { title: 'Red door' }
   const ref = await planned(service, { runbook: step('echo two >> a.txt'), fields })
   await finished(service, ref)
@@ -59,6 +58,7 @@ t.test('work that is applied, then discarded', async (t) => {
 })
 
 t.test('a conflict, and commits that stay after a discard, have a command', async (t) => {
+  const service = await withRepository(t)
   const ref = await planned(service, {
     runbook: step('echo two >> a.txt'),
     fields: { title: 'Blue' },
