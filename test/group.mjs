@@ -26,6 +26,8 @@ export async function runGroup(files) {
   teardown(async () => {
     for (const end of teardowns) await end()
   })
+  t.on('complete', () => process.exit()) // whatever a test has left open
+  t.end()
 }
 
 /** Of this process and of those that it started and that ended; of itself alone where there is no `/proc`. */

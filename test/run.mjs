@@ -13,8 +13,9 @@ import { testFiles } from './test-files.mjs'
 
 /** So many bytes of test files of one folder run in one process. */
 const GROUP_BYTES = 150_000
-/** Has a process to itself: it takes long, or uses what a process has once: the parser of markdown. */
-const isSeparate = (file) => /^test\/((browser|faults)\/|markdown\/odd-files|lint)/.test(file)
+/** Has a process to itself: it takes long, or uses what a process has once: the parser of markdown, the environment. */
+const isSeparate = (file) =>
+  /^test\/((browser|faults)\/|markdown\/odd-files|sessions\/replaced-folders|lint)/.test(file)
 const GROUPS = join(BUILT, 'groups')
 const TAP = join(ROOT, 'node_modules/.bin/tap')
 
@@ -46,7 +47,7 @@ async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
     GROUPS,
   )
   const entries = groups.map(({ folder, files }, at) => {
-    const path = join(GROUPS, `${at}-${folder.replaceAll('/', '-')}.mjs`)
+    const path = join(GROUPS, `${String(at).padStart(2, '0')}-${folder.replaceAll('/', '-')}.mjs`)
     const text = `import { runGroup } from '../../test/group.mjs'\nawait runGroup(${JSON.stringify(files)})\n`
     writeFileSync(path, text)
     return path

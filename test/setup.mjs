@@ -6,6 +6,7 @@ import processOnSpawn from 'process-on-spawn'
 
 // else tap loads its modules in each program that a test starts, which takes longer than the program
 processOnSpawn.removeAllListeners()
+delete process.env.NODE_OPTIONS
 // chance finds new faults in the long lane, in full; whatever else runs is what ran before
 process.env.CASEFILE_TEST_SEED ??= String(
   process.env.CASEFILE_TEST_FULL === '1' ? randomInt(2 ** 31) : 1,

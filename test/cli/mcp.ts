@@ -208,6 +208,9 @@ t.test('the tools', async (t) => {
   )
 
   await t.test('without such a session, it is that of a new one for the agent', async (t) => {
+    const folder = process.cwd()
+    t.teardown(() => process.chdir(folder))
+    process.chdir(here.root)
     const claude = await mcpHere(t, here, 'claude-code')
     const handed = await claude.call('propose_plan', { case: 'Pass the clock', plan: 'Pass it.\n' })
     t.match(handed.json, { number: 1, state: 'plan_ready', next: /approve/ })

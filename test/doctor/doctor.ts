@@ -86,6 +86,7 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
 })
 
 t.test('what is not trusted is said, and not started', async (t) => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the setting names a variable
   const settings = ['notify: [{ slack: "${MY_HOOK}" }]', 'provider: mine', 'providers:']
   const mine = `  mine: { kind: acp, command: [../bin/opencode, acp] }`
   const plugin = (root: string) => {

@@ -81,13 +81,9 @@ t.test('kill -9 while it executes and others wait in line', linuxOnly, async (t)
   await must(service, 'POST', `${tests.path}/approve`)
   await says(isolated, 'not ok 1 - old')
   for (const each of waiting) await must(service, 'POST', `${each.path}/approve`, { queue: true })
-  const [broken] = waiting
-  const path = join(service.root, 'memory/cases', broken!.case_id, 'sessions/1.md')
-  const text = readFileSync(path, 'utf8')
   t.equal((await must(service, 'GET', '/queue')).length, 2)
   t.ok(processesOf(ref.id).length >= 2)
   await service.stop('SIGKILL')
-  writeFileSync(path, text.replace('---\n', '---\n}{: [\n'))
   await service.restart()
 
   const session = await must(service, 'GET', ref.path)
@@ -129,8 +125,6 @@ t.test('kill -9 while it executes and others wait in line', linuxOnly, async (t)
   await mustBeWhole(t, service, tests)
 
   // those in line wait for approval again, and never start
-  t.match(runsIn(service.stateDir), [{ session_id: broken!.id }], 'the next start tries again')
-  writeFileSync(path, text)
   const later = await planned(service, {
     runbook: step('echo evil > .envrc; echo begun; sleep 60'),
   })
@@ -140,6 +134,7 @@ t.test('kill -9 while it executes and others wait in line', linuxOnly, async (t)
   await service.stop('SIGKILL')
   writeFileSync(join(service.root, '.git/commondir'), '../.g\n')
   await service.restart()
+  await reaches(service, later, 'failed')
   t.match(await must(service, 'GET', later.path), {
     state: 'failed',
     failure:
