@@ -14,11 +14,18 @@ export async function keysOf(memoryRoot: string): Promise<string[]> {
 }
 
 async function placeKey(ancestor: string, rest: string): Promise<string> {
-  const hash = createHash('sha256').update(rest).digest('hex').slice(0, 16)
-  return `${await inodeKey(ancestor)}-${hash}`
+  return `${await inodeKey(ancestor)}-${hashed(rest)}`
 }
 
+/**
+ * A removed folder's number is soon that of another folder, while its service may still run; the time of its birth is
+ * not (0 where the file system knows none).
+ */
 export async function inodeKey(path: string): Promise<string> {
-  const { dev, ino } = await stat(path, { bigint: true })
-  return `${dev}-${ino}`
+  const { dev, ino, birthtimeNs } = await stat(path, { bigint: true })
+  return hashed(`${dev}-${ino}-${birthtimeNs}`)
+}
+
+function hashed(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
