@@ -13,8 +13,11 @@ export async function runGroup(files) {
   t.setTimeout(files.length * Number(process.env.TAP_TIMEOUT) * 1000)
   // after a teardown at the top tap ends what is idle, which the process is while it reads the next file
   const teardowns = []
-  const { teardown } = t
   t.teardown = (end) => void teardowns.unshift(end)
+  // before the first folder of a test at the top, which tap then removes after it
+  t.after(async () => {
+    for (const end of teardowns) await end()
+  })
   for (const file of files) {
     const before = cpuSeconds()
     // a file can have its folder at the top, where all files share one test
@@ -23,9 +26,6 @@ export async function runGroup(files) {
     if (!t.idle) await once(t, 'idle')
     t.comment(`${file}: ${(cpuSeconds() - before).toFixed(1)} s of CPU`)
   }
-  teardown(async () => {
-    for (const end of teardowns) await end()
-  })
   t.on('complete', () => process.exit()) // whatever a test has left open
   t.end()
 }
