@@ -9,8 +9,7 @@ process.setSourceMapsEnabled(false)
 
 /** `files`: their paths from the root, built beside the entry that calls this. */
 export async function runGroup(files) {
-  // each test has the limit, and each file
-  t.setTimeout(files.length * Number(process.env.TAP_TIMEOUT) * 1000)
+  await import('../.built-tests/groups/test/fixtures/small-process.js')
   // after a teardown at the top tap ends what is idle, which the process is while it reads the next file
   const teardowns = []
   t.teardown = (end) => void teardowns.unshift(end)
@@ -19,6 +18,7 @@ export async function runGroup(files) {
     for (const end of teardowns) await end()
   })
   for (const file of files) {
+    t.setTimeout(Number(process.env.TAP_TIMEOUT) * 1000) // from now on: the limit is for each file
     const before = cpuSeconds()
     // a file can have its folder at the top, where all files share one test
     t.testdirName = resolve('.tap/fixtures', file.replaceAll('/', '-'))

@@ -17,6 +17,8 @@ const GROUP_BYTES = 150_000
 const isSeparate = (file) =>
   /^test\/((browser|faults)\/|markdown\/odd-files|sessions\/replaced-folders|lint)/.test(file)
 const GROUPS = join(BUILT, 'groups')
+/** What each group loads first. */
+const FIRST = 'test/fixtures/small-process.ts'
 const TAP = join(ROOT, 'node_modules/.bin/tap')
 
 const faults = faultsOf(testFiles(), (file) => readFileSync(join(ROOT, file), 'utf8'))
@@ -42,10 +44,7 @@ else {
 async function runGroups(groups, { jobs, isFull = false, isLong = false }) {
   rmSync(GROUPS, { recursive: true, force: true })
   mkdirSync(GROUPS, { recursive: true })
-  await buildPrograms(
-    groups.flatMap(({ files }) => files),
-    GROUPS,
-  )
+  await buildPrograms([FIRST, ...groups.flatMap(({ files }) => files)], GROUPS)
   const entries = groups.map(({ folder, files }, at) => {
     const path = join(GROUPS, `${String(at).padStart(2, '0')}-${folder.replaceAll('/', '-')}.mjs`)
     const text = `import { runGroup } from '../../test/group.mjs'\nawait runGroup(${JSON.stringify(files)})\n`

@@ -147,7 +147,8 @@ export function createWorkerPool<Answer extends object>(
   }
 
   function startWorker(): Worker {
-    worker = new Worker(file)
+    // without what this process loads first, such as the loaders of tap: the file is bundled
+    worker = new Worker(file, { execArgv: [] })
     worker.unref()
     return worker
   }

@@ -20,7 +20,8 @@ import { dialogue } from '../fixtures/raw-socket.ts'
 import { planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
-const app = await openTestService(t)
+// a late save is looked for when a test asks
+const app = await openTestService(t, { limits: { lateSave: 600_000 } })
 const { request, newCase } = app
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

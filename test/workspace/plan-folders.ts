@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { removeStubborn } from '../../src/files/remove-stubborn.ts'
+import { startProgramsBy } from '../../src/platform/program.ts'
 import { stampsBelow } from '../../src/snapshots/ignored-files.ts'
 import { differences } from '../../src/snapshots/plan-differences.ts'
 import {
@@ -22,6 +22,7 @@ import {
   repository,
   write,
 } from '../fixtures/git-repository.ts'
+import { programs } from '../fixtures/small-process.ts'
 
 const isRoot = process.getuid?.() === 0
 
@@ -147,11 +148,11 @@ t.test('a copy takes three calls of git, a comparison two', async (t) => {
   const repo = repository(t, FILES)
   write(repo, { untracked: '' })
   let started = 0
-  const count = () => {
+  startProgramsBy((call, signal) => {
     started += 1
-  }
-  subscribe('child_process', count)
-  t.teardown(() => unsubscribe('child_process', count))
+    return programs(call, signal)
+  })
+  t.teardown(() => startProgramsBy(programs))
   const folders = await open(t, repo)
   t.equal(started, 3)
   await folders.copyChanges()

@@ -1,7 +1,6 @@
 /** Plans the private mounts of a sandbox, as a table for `mount` and checks that must hold afterwards. */
 
 import { dirname, join, relative, sep } from 'node:path'
-import { isWithin } from '../../files/real-path.ts'
 import type { MountPoint } from '../../platform/mounts.ts'
 import { openFilePath, PROC_FOLDER } from '../../platform/proc.ts'
 
@@ -136,6 +135,11 @@ function isBound(place: Place, places: readonly Place[]): boolean {
 function parentsOf(path: string): string[] {
   const parent = dirname(path)
   return parent === dirname(parent) ? [] : [...parentsOf(parent), parent]
+}
+
+/** For real paths, of which a plan compares thousands. */
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder === sep ? sep : folder + sep)
 }
 
 /** The innermost place that contains a path. */

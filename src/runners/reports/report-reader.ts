@@ -112,5 +112,5 @@ function failed(reason: string): Answer {
 }
 
 function startWorker(): Worker {
-  return new Worker(workerFile('runners/reports/report-worker.ts'))
+  return new Worker(workerFile('runners/reports/report-worker.ts'), { execArgv: [] })
 }
