@@ -5,7 +5,7 @@ import { makeFolder, writeDurable } from '../../files/durable-write.ts'
 import { type FileStamp, readRegular, sameStamp, stampOf } from '../../files/safe-read.ts'
 import { AppError } from '../../model/app-error.ts'
 import { gitText, runGit } from './git-command.ts'
-import { findRepository } from './git-repository.ts'
+import { findRepository, gitNotFound } from './git-repository.ts'
 
 /** Makes git ignore the derived files of a memory root. */
 export interface GitIgnoring {
@@ -35,10 +35,12 @@ export function createGitIgnoring(memoryRoot: string, lost?: AbortSignal): GitIg
   }
 
   async function look(): Promise<string> {
+    const git = { cwd: memoryRoot }
+    const isIgnored = await runGit(['check-ignore', '--quiet', 'index.md'], git).catch(gitNotFound)
+    // 0: ignored; 1: not; else it is in no repository
+    if (isIgnored.exit !== 1) return ''
     const repository = await findRepository(memoryRoot, {})
     if ('reason' in repository) return ''
-    const git = { cwd: memoryRoot }
-    if ((await runGit(['check-ignore', '--quiet', 'index.md'], git)).exit === 0) return ''
     if ((await runGit(['ls-files', '--error-unmatch', 'index.md'], git)).exit === 0) {
       return 'index.md is not written: git tracks it, and it would stop every checkout. Run git rm --cached on it, and it will be ignored.'
     }

@@ -62,7 +62,7 @@ const QUERIES = [
 ]
 
 /** The result of a query if git is not installed. */
-function gitNotFound(error: NodeJS.ErrnoException) {
+export function gitNotFound(error: NodeJS.ErrnoException) {
   if (error.code !== 'ENOENT') throw error
   return { exit: -1, value: '', stderr: error.message }
 }
