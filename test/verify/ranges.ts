@@ -1,229 +1,237 @@
+// Which commits are checked, and what of the record has to be there for that.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { checkWorkspace } from '../../src/check/check-command.ts'
 import { renumberedSession } from '../../src/markdown/session-renumbering.ts'
 import { approvalStatement } from '../../src/model/approval-statement.ts'
+import { verify } from '../../src/verify/command.ts'
+import { chooseRange } from '../../src/verify/range.ts'
+import { mustBeCheckedOut } from '../../src/workspace/git/left-out.ts'
+import { layoutOf } from '../../src/workspace/layout.ts'
 import { commandsOn } from '../fixtures/cli.ts'
 import { must, planned, reaches, step } from '../fixtures/session-client.ts'
 import {
   attachProof,
+  type ClaimedRepository,
   openRepository,
   provedWork,
   repositoryAt,
 } from '../fixtures/verify/claimed-work.ts'
 
+const LAST = { range: 'HEAD~1..' }
+
 function wrong(part: string) {
   return { code: 'bad_request', message: part }
 }
 
-t.test('which commits are checked', async (t) => {
+t.test('of one piece of work', async (t) => {
   const { service, repo } = await openRepository(t)
   const work = await provedWork(service, 'price.js')
+  const { id: other } = await service.newCase({ title: 'Another case' })
   await service.close()
+  const folder = dirname(repo.root)
+  const message = `Price\n\n${work.trailer}`
+  const uncommitted = repo.copy('uncommitted')
+  const session = (repo: ClaimedRepository, number: number) =>
+    repo.file(work.ref.case_id, `sessions/${number}.md`)
   repo.git('switch', '--quiet', '--create', 'topic')
-  repo.commit(`Price\n\n${work.trailer}`)
-  const clone = join(dirname(repo.root), 'clone')
-  repo.git('switch', '--quiet', 'main')
-  repo.git('clone', '--quiet', '.', clone)
-  const here = repositoryAt(clone)
+  repo.commit(message)
 
-  await t.test('without a range: all, on the default branch', async (t) => {
-    t.match(await here.verify(), {
-      range: 'HEAD',
-      commits: [{ subject: 'The beginning' }],
-      ok: true,
-    })
-  })
-  here.git('switch', '--quiet', 'topic')
-  await t.test('what origin has not, on another', async (t) => {
+  await t.test('which commits are checked', async (t) => {
+    repo.git('switch', '--quiet', 'main')
+    const clone = join(folder, 'clone')
+    repo.git('clone', '--quiet', '.', clone)
+    repo.git('switch', '--quiet', 'topic')
+    const here = repositoryAt(clone)
+    const all = { range: 'HEAD', commits: [{ subject: 'The beginning' }], ok: true }
+    t.match(await here.verify(), all, 'all, on the default branch')
+    here.git('switch', '--quiet', 'topic')
     const found = await here.verify()
-    t.match(found, {
-      range: 'origin/HEAD..HEAD',
-      commits: [{ subject: 'Price', result: 'passed' }],
-    })
+    const ahead = { range: 'origin/HEAD..HEAD', commits: [{ subject: 'Price', result: 'passed' }] }
+    t.match(found, ahead, 'what origin has not, on another')
     t.equal(found.commits.length, 1)
-  })
-  await t.test('in CI those of the pull or merge request', async (t) => {
     const github = await here.verify({}, { GITHUB_BASE_REF: 'main' })
     t.match(github, { range: 'origin/main..HEAD', commits: [{ subject: 'Price' }] })
-    const base = here.git('rev-parse', 'origin/main').trim()
-    const gitlab = await here.verify({}, { CI_MERGE_REQUEST_DIFF_BASE_SHA: base })
-    t.match(gitlab, { range: `${base}..HEAD`, commits: [{ subject: 'Price' }] })
-  })
-  await t.test('a range that names no commits says what is wrong', async (t) => {
-    for (const range of ['v1..v2', '--all', 'HEAD..nothing', '^HEAD', 'HEAD^{tree}', ':README.md'])
-      await t.rejects(here.verify({ range }), wrong(`"${range}" names no commits here`), range)
-    await t.rejects(here.verify({ range: '' }), wrong('range is empty'))
-    await t.rejects(here.verify({ range: 'nothing' }), { message: /^(?!.*fetch-depth)/ })
-  })
-  await t.test('and where a fetch may help, how', async (t) => {
-    await t.rejects(here.verify({ range: 'origin/next..HEAD' }), wrong('fetch-depth: 0'))
-    await t.rejects(here.verify({}, { GITHUB_BASE_REF: 'next' }), wrong('fetch-depth: 0'))
-    const base = { CI_MERGE_REQUEST_DIFF_BASE_SHA: '1'.repeat(40) }
-    await t.rejects(here.verify({}, base), wrong('GIT_DEPTH: 0'))
-  })
-  await t.test(
-    'an empty range checks nothing, which is not enough for --require-trailer',
-    async (t) => {
-      const range = 'HEAD..HEAD'
-      t.match(await here.verify({ range }), { commits: [], ok: true })
-      await t.rejects(
-        here.verify({ range, requireTrailer: true }),
-        wrong('no commits in HEAD..HEAD'),
-      )
-    },
-  )
-  await t.test('a shallow clone says that the history is not all there', async (t) => {
-    const shallow = join(dirname(repo.root), 'shallow')
-    repo.git(
-      'clone',
-      '--quiet',
-      '--depth',
-      '1',
-      '--branch',
-      'topic',
-      `file://${repo.root}`,
-      shallow,
-    )
-    t.match(await repositoryAt(shallow).verify({ range: 'HEAD' }), {
-      ok: true,
-      notes: [/shallow/],
-    })
-    await t.rejects(repositoryAt(shallow).verify({ range: 'HEAD~1..' }), wrong('fetch-depth: 0'))
-  })
-  await t.test('without a repository', async (t) => {
-    const bare = join(dirname(repo.root), 'no-repository')
-    mkdirSync(bare)
-    renameSync(join(here.root, 'memory'), join(bare, 'memory'))
-    await t.rejects(repositoryAt(bare).verify(), { code: 'bad_request' })
-  })
-})
 
-t.test('without the record, a commit that names a session cannot be checked', async (t) => {
-  const { service, repo } = await openRepository(t)
-  const work = await provedWork(service, 'price.js')
-  await service.close()
-  writeFileSync(join(repo.root, '.gitignore'), 'memory/\n')
-  repo.commit(`Price\n\n${work.trailer}`)
-  const named = { range: 'HEAD~1..' }
-  await t.test('but on this disk it can, and the result says that no clone can', async (t) => {
-    t.match(await repo.verify(named), { ok: true, notes: [/in no commit.*clone/] })
+    const choose = (range?: string, environment: NodeJS.ProcessEnv = {}) =>
+      chooseRange(range, environment, { cwd: clone })
+    const base = here.git('rev-parse', 'origin/main').trim()
+    const gitlab = { CI_MERGE_REQUEST_DIFF_BASE_SHA: base }
+    t.strictSame(await choose(undefined, gitlab), { range: `${base}..HEAD`, base })
+    for (const range of ['v1..v2', '--all', '^HEAD', 'HEAD^{tree}'])
+      await t.rejects(choose(range), wrong(`"${range}" names no commits here`), range)
+    await t.rejects(here.verify({ range: '' }), wrong('range is empty'))
+    await t.rejects(choose('nothing'), { message: /^(?!.*fetch-depth)/ })
+    await t.rejects(choose('origin/next..HEAD'), wrong('fetch-depth: 0'))
+    await t.rejects(choose(undefined, { GITHUB_BASE_REF: 'next' }), wrong('fetch-depth: 0'))
+    const gone = { CI_MERGE_REQUEST_DIFF_BASE_SHA: '1'.repeat(40) }
+    await t.rejects(choose(undefined, gone), wrong('GIT_DEPTH: 0'))
+    const empty = { range: 'HEAD..HEAD', requireTrailer: true }
+    t.match(await here.verify({ range: empty.range }), { commits: [], ok: true })
+    await t.rejects(here.verify(empty), wrong('no commits in HEAD..HEAD'))
+
+    const shallow = join(folder, 'shallow')
+    repo.git('clone', '--quiet', '--depth', '1', `file://${repo.root}`, shallow)
+    t.match(await repositoryAt(shallow).verify({ range: 'HEAD' }), { ok: true, notes: [/shallow/] })
+    await t.rejects(chooseRange('HEAD~1..', {}, { cwd: shallow }), wrong('fetch-depth: 0'))
+    rmSync(join(shallow, '.git'), { recursive: true })
+    await t.rejects(repositoryAt(shallow).verify(), wrong('no commits to verify'))
   })
-  rmSync(join(repo.root, 'memory'), { recursive: true })
-  await t.test('the error says what to do', async (t) => {
-    await t.rejects(repo.verify(named), {
-      code: 'not_found',
-      message: /no record in memory\/.*out/,
-    })
+
+  await t.test('without the record, a commit that names a session cannot be checked', async (t) => {
+    const repo = uncommitted
+    writeFileSync(join(repo.root, '.gitignore'), 'memory/\n')
+    repo.commit(message)
+    const onDisk = { ok: true, notes: [/in no commit.*clone/] }
+    t.match(await repo.verify(LAST), onDisk, 'on this disk it can')
+    const record = repositoryAt(join(repo.root, 'memory'))
+    record.git('init', '--quiet')
+    record.commit('Cases')
+    const text = readFileSync(session(repo, 1), 'utf8')
+    repo.edit(session(repo, 1), /\d+\. \S+ tests_read .*\n/, '')
+    const { commits, notes } = await repo.verify(LAST)
+    t.strictSame(notes, [], 'one in a repository of its own is compared with that history')
+    t.ok(commits[0]!.claims[0]!.failures.some(({ code }) => code === 'seal_broken'))
+    const print = () => {}
+    t.equal(await verify({ root: repo.root, ...LAST, format: 'text' }, print), 1)
+    writeFileSync(session(repo, 1), text)
+    t.equal(await verify({ root: repo.root, ...LAST, format: 'text' }, print), 0)
+
+    rmSync(join(repo.root, 'memory'), { recursive: true })
     const cli = commandsOn(t, {
       root: repo.root,
       env: { CASEFILE_STATE_DIR: '', NODE_OPTIONS: '' },
     })
-    const text = await cli.run('verify', 'HEAD~1..')
-    t.match(text, { code: 2, stdout: '', stderr: /^casefile: There is no record in memory\/\./ })
-    t.notMatch(text.stderr, /\n {4}at /)
-    const json = await cli.run('verify', 'HEAD~1..', '--json')
-    t.match(json, { code: 2, json: { code: 'not_found', detail: /no record in memory/ } })
-  })
-  await t.test('nothing is missing if no commit names one', async (t) => {
+    const said = await cli.run('verify', 'HEAD~1..', '--json')
+    const detail = /no record in memory\/.*out/
+    t.match(said, { code: 2, json: { code: 'not_found', detail } })
     repo.git('reset', '--quiet', '--hard', 'HEAD~1')
-    t.match(await repo.verify(), { ok: true, commits: [{ result: 'no_claim' }] })
+    const nothing = { ok: true, commits: [{ result: 'no_claim' }] }
+    t.match(await repo.verify(), nothing, 'nothing is missing if no commit names one')
   })
-})
 
-t.test('a record that a sparse checkout leaves out cannot be checked', async (t) => {
-  const { service, repo } = await openRepository(t)
-  const work = await provedWork(service, 'price.js')
-  await service.close()
-  repo.commit(`Price\n\n${work.trailer}`)
-  repo.git('sparse-checkout', 'set', '--no-cone', '/*', '!/memory/')
-  const error = { code: 'not_found', message: /could not be checked: a sparse checkout leaves out/ }
-  await t.rejects(repo.verify({ range: 'HEAD~1..' }), error)
-})
+  await t.test('a record that is not all checked out is neither true nor clean', async (t) => {
+    const made = repo.copy('part')
+    made.git('reset', '--quiet', '--hard')
+    const missing = (why: string) => ({
+      code: 'not_found',
+      message: new RegExp(`could not be checked: ${why}.* leaves out .*: git `),
+    })
+    const check = (fix = false) =>
+      checkWorkspace({ root: made.root, stateDir: join(folder, 'no-state'), fix }, process.env)
+    const layout = layoutOf(made.root, join(made.root, 'memory'))
+    const git =
+      (...words: string[]) =>
+      () =>
+        made.git(...words)
+    const file = `memory/cases/${work.ref.case_id}/case.md`
+    const sparse = 'a sparse checkout'
+    const ways: [name: string, make: () => unknown, why: string][] = [
+      ['a sparse index', git('sparse-checkout', 'set', '--cone', '--sparse-index', 'src'), sparse],
+      [
+        'all but the cases',
+        git('sparse-checkout', 'set', '--no-cone', '/*', '!/memory/cases/'),
+        sparse,
+      ],
+      [
+        'all but the sessions',
+        git('sparse-checkout', 'set', '--no-cone', '/*', '!/memory/cases/*/sessions/'),
+        sparse,
+      ],
+      [
+        'an entry that git skips',
+        () => {
+          made.git('sparse-checkout', 'disable')
+          made.git('update-index', '--skip-worktree', file)
+          rmSync(join(made.root, file))
+        },
+        sparse,
+      ],
+      [
+        'a record that somebody removed',
+        () => {
+          made.git('update-index', '--no-skip-worktree', file)
+          rmSync(join(made.root, 'memory'), { recursive: true })
+        },
+        'this working folder',
+      ],
+    ]
+    for (const [name, make, why] of ways) {
+      make()
+      await t.rejects(mustBeCheckedOut(layout), missing(why), name)
+      await t.rejects(mustBeCheckedOut(layout, [`cases/${work.ref.case_id}`]), missing(why), name)
+    }
+    await t.rejects(made.verify(LAST), missing(''))
+    await t.rejects(check(), missing(''))
+    await t.rejects(check(true), missing(''), 'and nothing is fixed')
+    t.match(await made.verify({ range: 'HEAD~1' }), { ok: true }, 'no commit names one')
+    made.git('checkout', '--quiet', 'HEAD', '--', 'memory')
+    made.git('update-index', '--skip-worktree', `memory/cases/${other}/case.md`)
+    t.strictSame((await check()).findings, [], 'what is there, though git skips it, is checked')
+    rmSync(join(made.root, `memory/cases/${other}/case.md`))
+    await mustBeCheckedOut(layout, [`cases/${work.ref.case_id}`])
+    t.match(await made.verify(LAST), { ok: true }, 'only another case is left out')
+    await t.rejects(check(), missing(sparse))
 
-t.test('a record in a repository of its own is compared with that history', async (t) => {
-  const { service, repo } = await openRepository(t)
-  writeFileSync(join(repo.root, '.gitignore'), 'memory/\n')
-  repo.commit('Ignore')
-  const work = await provedWork(service, 'price.js')
-  await service.close()
-  repo.commit(`Price\n\n${work.trailer}`)
-  const record = repositoryAt(join(repo.root, 'memory'))
-  record.git('init', '--quiet')
-  t.match(await repo.verify({ range: 'HEAD~1..' }), { ok: true, notes: [/no commit/] })
-  record.commit('Cases')
-  t.match(await repo.verify({ range: 'HEAD~1..' }), { ok: true, notes: [] })
-  repo.edit(repo.file(work.ref.case_id, 'sessions/1.md'), /\d+\. \S+ tests_read .*\n/, '')
-  const { commits } = await repo.verify({ range: 'HEAD~1..' })
-  t.ok(commits[0]!.claims[0]!.failures.some(({ code }) => code === 'seal_broken'))
-})
+    made.git('rm', '-r', '--quiet', '--cached', '--sparse', 'memory')
+    const commit = made.git('rev-parse', 'HEAD').trim()
+    made.git('update-index', '--add', '--cacheinfo', `160000,${commit},memory`)
+    mkdirSync(layout.memoryRoot, { recursive: true })
+    const module = { message: /could not be checked: .*submodule update --init memory/ }
+    await t.rejects(mustBeCheckedOut(layout), module)
+  })
 
-t.test('a session that got another number is found by its plan', async (t) => {
-  const { service, repo } = await openRepository(t)
-  const work = await provedWork(service, 'price.js')
-  await service.close()
-  repo.commit(`Price\n\n${work.trailer}`)
-  const path = repo.file(work.ref.case_id, 'sessions/1.md')
-  const text = readFileSync(path, 'utf8')
-  const time = new Date().toISOString()
-  writeFileSync(
-    repo.file(work.ref.case_id, 'sessions/2.md'),
-    await renumberedSession(text, { from: 1, to: 2, time }),
-  )
-  rmSync(path)
-  repo.commit('Merge')
-  const { commits, ok } = await repo.verify({ range: 'HEAD~2..HEAD~1' })
-  t.strictSame(commits[0]!.claims[0]!.failures, [])
-  t.match(commits[0]!.claims, [{ session: { number: 2 } }])
-  t.equal(ok, true)
+  await t.test('a session that got another number is found by its plan', async (t) => {
+    const text = readFileSync(session(repo, 1), 'utf8')
+    const time = new Date().toISOString()
+    writeFileSync(session(repo, 2), await renumberedSession(text, { from: 1, to: 2, time }))
+    rmSync(session(repo, 1))
+    repo.commit('Merge')
+    const { commits, ok } = await repo.verify({ range: 'HEAD~2..HEAD~1' })
+    t.match(commits[0]!.claims, [{ session: { number: 2 }, failures: { length: 0 } }])
+    t.equal(ok, true)
+  })
 })
 
 t.test('signatures count with the keys of the commit before the range', async (t) => {
   const keys = t.testdir({})
-  const [ada, eve] = ['ada', 'eve'].map((name) => {
-    const path = join(keys, name)
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', path])
-    const [kind, key] = readFileSync(`${path}.pub`, 'utf8').split(' ')
-    return { path, line: `${name}@example.com ${kind} ${key}\n` }
-  }) as [{ path: string; line: string }, { path: string; line: string }]
-  await t.test('with the key of a member, and with one that the change itself adds', async (t) => {
-    const { service, repo } = await openRepository(t, { allowed_signers: ada.line })
-    writeFileSync(join(repo.root, 'allowed_signers'), ada.line + eve.line)
-    for (const [who, code] of [
-      [ada, null],
-      [eve, 'unknown_signer'],
-    ] as const) {
-      const ref = await planned(service, {
-        runbook: `${step(`echo 1 >> ${who === ada ? 'a' : 'e'}.js`)}\n${step('echo ok 1; echo 1..1', 'sh run id=test proof=tap')}`,
-      })
-      const { plan_sha256 } = await must(service, 'GET', ref.path)
-      const signed_at = new Date().toISOString()
-      const file = join(keys, `statement-${ref.id}`)
-      const approval = { case_id: ref.case_id, session_id: ref.id, plan_sha256, signed_at }
-      writeFileSync(file, approvalStatement(approval))
-      execFileSync('ssh-keygen', ['-q', '-Y', 'sign', '-n', 'casefile', '-f', who.path, file])
-      const signature = { signed_at, ssh: readFileSync(`${file}.sig`, 'utf8') }
-      await must(service, 'POST', `${ref.path}/approve`, { plan_sha256, signature })
-      await reaches(service, ref, 'complete')
-      const { trailer } = await attachProof(service, ref)
-      repo.commit(`${who.path}\n\n${trailer}`)
-      const found = await repo.verify({ range: 'HEAD~1..', requireSignature: true })
-      const base = who === ada ? 'HEAD~1' : 'HEAD~2'
-      const before = await repo.verify({ range: `${base}..HEAD`, requireSignature: true })
-      const last = before.commits[0]!.claims[0]!
-      if (code === null) {
-        t.equal(found.ok, true)
-        t.strictSame(last.failures, [])
-        t.match(last, {
-          session: { signature: { state: 'valid', signer: 'ada@example.com' } },
-        })
-      } else t.match(last.failures, [{ code, message: /not in allowed_signers/ }])
-    }
-    const named = join(keys, 'allowed')
-    writeFileSync(named, eve.line)
-    t.equal((await repo.verify({ range: 'HEAD~1..', allowedSigners: named })).ok, true)
-    await t.rejects(repo.verify({ allowedSigners: join(keys, 'none') }), { code: 'bad_request' })
+  const path = join(keys, 'eve')
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'eve', '-f', path])
+  const [kind, key] = readFileSync(`${path}.pub`, 'utf8').split(' ')
+  const line = `eve@example.com ${kind} ${key}\n`
+  await t.test('not with one that the change itself adds', async (t) => {
+    const { service, repo } = await openRepository(t, { allowed_signers: '# nobody\n' })
+    writeFileSync(join(repo.root, 'allowed_signers'), line)
+    const ref = await planned(service, {
+      runbook: `${step('echo 1 > e.js')}\n${step('echo ok 1; echo 1..1', 'sh run id=test proof=tap')}`,
+    })
+    const { plan_sha256 } = await must(service, 'GET', ref.path)
+    const signed_at = new Date().toISOString()
+    const file = join(keys, 'statement')
+    const approval = { case_id: ref.case_id, session_id: ref.id, plan_sha256, signed_at }
+    writeFileSync(file, approvalStatement(approval))
+    execFileSync('ssh-keygen', ['-q', '-Y', 'sign', '-n', 'casefile', '-f', path, file])
+    const signature = { signed_at, ssh: readFileSync(`${file}.sig`, 'utf8') }
+    await must(service, 'POST', `${ref.path}/approve`, { plan_sha256, signature })
+    await reaches(service, ref, 'complete')
+    const { trailer } = await attachProof(service, ref)
     await service.close()
+    repo.commit(`First\n\n${trailer}`)
+    const first = await repo.verify({ ...LAST, requireSignature: true })
+    const unknown = { code: 'unknown_signer', message: /not in allowed_signers/ }
+    t.match(first, { ok: false, commits: [{ claims: [{ failures: [unknown] }] }] })
+    repo.commit(`Second\n\n${trailer}`)
+    const second = await repo.verify({ ...LAST, requireSignature: true })
+    const valid = { state: 'valid', signer: 'eve@example.com' }
+    const claims = [{ session: { signature: valid }, failures: { length: 0 } }]
+    t.match(second, { ok: true, commits: [{ claims }] })
+
+    const named = join(keys, 'allowed')
+    writeFileSync(named, line)
+    const options = { range: 'HEAD~2..HEAD~1', requireSignature: true, allowedSigners: named }
+    t.match(await repo.verify(options), { ok: true })
+    await t.rejects(repo.verify({ allowedSigners: join(keys, 'none') }), { code: 'bad_request' })
   })
 })
