@@ -6,8 +6,8 @@ import { rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 /** More than SQLite keeps in memory: each with a text of its own. */
-const CASES = 60
-const LARGE = 'x'.repeat(100_000)
+const CASES = 24
+const LARGE = 'x'.repeat(200_000)
 
 function damage(stateDir: string): void {
   for (const name of ['casefile.db', 'casefile.db-wal']) {

@@ -7,7 +7,7 @@ import { isFull, isLong } from '../fixtures/full.ts'
 import { hostileText } from '../fixtures/markdown-text.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
-const EDITS = isFull ? 1008 : isLong ? 96 : 48
+const EDITS = isFull ? 1008 : isLong ? 96 : 24
 const MODES = [0o600, 0o644, 0o755]
 const BODY =
   'Text with  two blanks,\ta tab, and blanks behind it  \n\n\n* a list\n* of two\n\n<b>HTML</b>'

@@ -44,28 +44,24 @@ t.test('whatever is answered is on the disk, file and folder', async (t) => {
     await asked
     t.strictSame(notOnDisk(cases, isRecord), [], what)
   }
-  for (let round = 0; round < 3; round++) {
-    const { id } = await app.newCase()
-    const path = `/cases/${id}`
-    await holds('a new case', Promise.resolve())
-    await holds('other fields', must(client, 'PUT', path, { title: `T ${round}`, tags: ['a'] }))
-    await holds('another state', must(client, 'PUT', `${path}/state`, { state: 'BLOCKED' }))
-    await holds('a new memory file', must(client, 'PUT', `${path}/memory/notes.md`, 'One\n'))
-    await holds('a changed one', must(client, 'PUT', `${path}/memory/notes.md`, 'Two\n'))
-    const proof = await must(client, 'POST', `${path}/proof`, { type: 'log', content: 'x' })
-    await holds('a proof', Promise.resolve())
-    await holds('its verification', must(client, 'PUT', `${path}/proof/${proof.id}/verify`))
-    const item = { description: 'An item', type: 'log', required: true }
-    await holds('an item', must(client, 'POST', `${path}/proof/checklist`, item))
-    const ref = await planned(client, { runbook: step('echo hello') })
-    await finished(client, ref)
-    t.strictSame(notOnDisk(cases, isRecord), [], 'a run')
-    const hook = { url: 'http://127.0.0.1:65000/hook', events: ['case_deleted'] }
-    const { id: added } = await must(client, 'POST', `${path}/webhooks`, hook)
-    t.equal(rowsOnDisk(app.stateDir, `SELECT id FROM webhooks WHERE id = '${added}'`).length, 1)
-    const third = (await app.newCase()).id
-    await holds('a case that is deleted', must(client, 'DELETE', `/cases/${third}`))
-  }
+  const { id } = await app.newCase()
+  const path = `/cases/${id}`
+  await holds('a new case', Promise.resolve())
+  await holds('other fields', must(client, 'PUT', path, { title: 'T', tags: ['a'] }))
+  await holds('another state', must(client, 'PUT', `${path}/state`, { state: 'BLOCKED' }))
+  await holds('a new memory file', must(client, 'PUT', `${path}/memory/notes.md`, 'One\n'))
+  await holds('a changed one', must(client, 'PUT', `${path}/memory/notes.md`, 'Two\n'))
+  const proof = await must(client, 'POST', `${path}/proof`, { type: 'log', content: 'x' })
+  await holds('a proof', Promise.resolve())
+  await holds('its verification', must(client, 'PUT', `${path}/proof/${proof.id}/verify`))
+  const item = { description: 'An item', type: 'log', required: true }
+  await holds('an item', must(client, 'POST', `${path}/proof/checklist`, item))
+  await finished(client, await planned(client, { runbook: step('echo hello') }))
+  await holds('a run', Promise.resolve())
+  const hook = { url: 'http://127.0.0.1:65000/hook', events: ['case_deleted'] }
+  const { id: added } = await must(client, 'POST', `${path}/webhooks`, hook)
+  t.equal(rowsOnDisk(app.stateDir, `SELECT id FROM webhooks WHERE id = '${added}'`).length, 1)
+  await holds('a case that is deleted', must(client, 'DELETE', path))
 })
 
 t.test('a memory root that was made is on the disk, and so are its folders', async (t) => {
@@ -120,10 +116,6 @@ t.test('a line of the trail is told once its folder is synced', async (t) => {
   const reported: string[] = []
   t.teardown(app.service.eventLog.subscribe(({ type }) => void reported.push(type)))
   await app.request('PUT', `/cases/${id}/memory/notes.md`, 'x') // makes no folder of its own
-  await finished(
-    clientOf(() => app.url),
-    await planned(clientOf(() => app.url)),
-  )
   reported.length = 0
   const { next, stop } = holding(t, (path) => path.endsWith(`${id}/sessions`))
   const answer = app.request('POST', `/cases/${id}/sessions`, { type: 'implementing' })
