@@ -1,5 +1,5 @@
 /**
- * Starts tap, which .taprc configures: `node test/run.mjs` for what `npm test` runs, files of a folder in one process;
+ * Starts tap, which .taprc configures: `node test/run.mjs` for what `npm test` runs, many files in one process;
  * with `--long [part...]` for parts of the long lane in full, with `--slice part` for one with the numbers of CI; else with
  * the arguments as they are.
  */
@@ -11,8 +11,10 @@ import './build-tap.mjs'
 import { faultsOf, isShort, PARTS, partsOf } from './long-lane.mjs'
 import { testFiles } from './test-files.mjs'
 
-/** So many bytes of test files of one folder run in one process. */
-const GROUP_BYTES = 150_000
+/** So many bytes of test files run in one process: one that has only loaded tap and the service took a second of CPU. */
+const GROUP_BYTES = 200_000
+/** Begin first, as they take longest. */
+const isLengthy = ({ folder }) => /^test\/(sessions|cli|browser)/.test(folder)
 /** Has a process to itself: it takes long, or uses what a process has once: the parser of markdown, the environment. */
 const isSeparate = (file) =>
   /^test\/((browser|faults)\/|markdown\/odd-files|sessions\/replaced-folders|lint)/.test(file)
@@ -67,19 +69,20 @@ function runTap(words, env = {}) {
   process.exitCode ||= status ?? 1
 }
 
-/** Files of one folder, as many as fit; the largest group first, as it takes longest. */
+/** As many files as fit, in the order of their paths. */
 function groupFiles(files) {
   const groups = []
+  let open = null
   for (const file of files) {
-    const folder = dirname(file)
-    const bytes = statSync(join(ROOT, file)).size
-    const last = groups.findLast((group) => group.folder === folder && !group.isSeparate)
-    if (last && !isSeparate(file) && last.bytes + bytes <= GROUP_BYTES) {
-      last.files.push(file)
-      last.bytes += bytes
+    const group = { folder: dirname(file), files: [file], bytes: statSync(join(ROOT, file)).size }
+    if (isSeparate(file)) groups.push(group)
+    else if (open && open.bytes + group.bytes <= GROUP_BYTES) {
+      open.files.push(file)
+      open.bytes += group.bytes
     } else {
-      groups.push({ folder, files: [file], bytes, isSeparate: isSeparate(file) })
+      groups.push(group)
+      open = group
     }
   }
-  return groups.sort((a, b) => b.bytes - a.bytes)
+  return groups.sort((a, b) => isLengthy(b) - isLengthy(a) || b.bytes - a.bytes)
 }
