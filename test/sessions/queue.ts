@@ -6,7 +6,6 @@ import { takePrint } from '../../src/sessions/folder-print.ts'
 import { createJobs, type Job } from '../../src/sessions/jobs.ts'
 import { newFolder, repository } from '../fixtures/git-repository.ts'
 import {
-  finished,
   git,
   must,
   planned,
@@ -17,48 +16,37 @@ import {
 } from '../fixtures/session-client.ts'
 import { recordOf, until } from '../fixtures/session-record.ts'
 import { trusted } from '../fixtures/trust.ts'
-import {
-  openTestService,
-  type TestService,
-  type TestServiceOptions,
-} from '../fixtures/workspace.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const mine = (name: string) =>
   `---\nproviders: { mine: { kind: command, plan: [echo, "## Plan\\n\\nDo it"], work: [touch, ${name}] } }\n---\n`
 
 /** A workspace in a repository; what begins with `go` is ignored there. */
-async function openRepository(
-  t: Test,
-  { settings, ...options }: TestServiceOptions & { settings?: string } = {},
-): Promise<TestService> {
-  const service = await openTestService(t, {
-    ...options,
-    files: {
-      '.gitignore': 'go*\nran*\n',
-      'code.txt': 'one\n',
-      ...(settings ? { 'casefile.md': settings } : {}),
-    },
-  })
-  git(service.root, 'init', '-q')
-  git(service.root, 'add', '.gitignore', 'code.txt')
-  git(service.root, 'commit', '-qm', 'begin')
-  return service
-}
+const service = await openTestService(t, {
+  limits: { recordEnd: 300 },
+  files: { '.gitignore': 'go*\nran*\n', 'code.txt': 'one\n', 'casefile.md': mine('ran-mine') },
+})
+const { root } = service
+git(root, 'init', '-q')
+git(root, 'add', '.gitignore', 'code.txt')
+git(root, 'commit', '-qm', 'begin')
 
 let folders = 0
 
 /** A new working folder, in which one session works until `end` is called. */
-async function occupied(service: TestService, script = '') {
+async function occupied(t: Test, script = '') {
   const workdir = `folder-${++folders}`
-  const folder = join(service.root, workdir)
+  const folder = join(root, workdir)
   mkdirSync(folder)
   writeFileSync(join(folder, 'file.txt'), 'before\n')
   const runbook = step(`until test -e go; do sleep 0.02; done\n${script}`)
   const first = await planned(service, { runbook, fields: { workdir, title: `First ${workdir}` } })
-  await must(service, 'POST', `${first.path}/approve`)
+  const approved = await must(service, 'POST', `${first.path}/approve`, { queue: true })
+  t.match(approved, { queue: null }, 'a free folder has no line')
   await reaches(service, first, 'executing')
-  const plan = (title: string) =>
-    planned(service, { runbook: step('touch ran-$CASEFILE_SESSION'), fields: { workdir, title } })
+  const runs = step('touch ran-$CASEFILE_SESSION')
+  const plan = (title: string, as = workdir) =>
+    planned(service, { runbook: runs, fields: { workdir: as, title } })
   return {
     workdir,
     folder,
@@ -66,8 +54,8 @@ async function occupied(service: TestService, script = '') {
     plan,
     end: () => writeFileSync(join(folder, 'go'), ''),
     /** Another session for the folder, approved and in line. */
-    async waiting(title = 'A') {
-      const ref = await plan(title)
+    async waiting(title = 'A', as = workdir) {
+      const ref = await plan(title, as)
       await must(service, 'POST', `${ref.path}/approve`, { queue: true })
       return ref
     },
@@ -75,15 +63,14 @@ async function occupied(service: TestService, script = '') {
   }
 }
 
-const trailOf = (service: TestService, ref: Ref) =>
-  readTrail(recordOf(service, ref))!.lines.map(({ line }) => line)
+const trailOf = (ref: Ref) => readTrail(recordOf(service, ref))!.lines.map(({ line }) => line)
 
-function reasonOf(service: TestService, ref: Ref): string {
-  const line = trailOf(service, ref).findLast(({ event }) => event === 'session_state_changed')
+function reasonOf(ref: Ref): string {
+  const line = trailOf(ref).findLast(({ event }) => event === 'session_state_changed')
   return String((line!.fields as { reason?: string }).reason)
 }
 
-async function historyOf(service: TestService, ref: Ref): Promise<string[]> {
+async function historyOf(ref: Ref): Promise<string[]> {
   const entries = await must(service, 'GET', `/cases/${ref.case_id}/history`)
   return entries.map(({ what, text }: { what: string; text: string | null }) =>
     [what, text].filter(Boolean).join(': '),
@@ -91,8 +78,7 @@ async function historyOf(service: TestService, ref: Ref): Promise<string[]> {
 }
 
 t.test('a plan waits until the folder is free, in the order of the approvals', async (t) => {
-  const service = await openRepository(t)
-  const place = await occupied(service)
+  const place = await occupied(t)
   const { first, workdir } = place
   const ref = await place.plan('The second')
   const title = `First ${workdir}`
@@ -127,32 +113,41 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
   t.match(await service.request('DELETE', `/cases/${ref.case_id}`), { status: 409 })
 
   // those behind it
-  const [cancelled, abandoned] = [
-    await place.waiting('cancelled'),
-    await place.waiting('abandoned'),
-  ]
+  const abandoned = await place.waiting('abandoned')
   const commented = await place.plan('commented')
   await must(service, 'POST', `${commented.path}/comments`, { text: 'Mind the clock' })
   await must(service, 'POST', `${commented.path}/approve`, { queue: true })
   t.match(await must(service, 'GET', commented.path), { comments: { draft: 0 } })
-  const last = await place.waiting('last')
+  const titles = ['broken', 'broken and cancelled', 'closed', 'edited'] as const
+  const [broken, both, closed, edited] = [
+    await place.waiting(titles[0]),
+    await place.waiting(titles[1]),
+    await place.waiting(titles[2]),
+    await place.waiting(titles[3]),
+  ]
+  mkdirSync(join(root, `${workdir}-beside`))
+  const last = await place.waiting('last', `./${workdir}-beside/../${workdir}`)
   const byHand = await place.waiting('by hand')
   const line = async () =>
     (await must(service, 'GET', '/queue')).map(
       ({ title, position }: { title: string; position: number }) => `${position} ${title}`,
     )
-  const before = [
-    '1 The second',
-    '2 cancelled',
-    '3 abandoned',
-    '4 commented',
-    '5 last',
-    '6 by hand',
-  ]
-  t.strictSame(await line(), before)
-  t.match(await must(service, 'DELETE', `${cancelled.path}/queue`), { state: 'plan_ready' })
-  t.equal(reasonOf(service, cancelled), 'Taken out of the line.')
-  t.match(await service.request('DELETE', `${cancelled.path}/queue`), {
+  const before = ['The second', 'abandoned', 'commented', ...titles, 'last', 'by hand']
+  const numbered = (names: readonly string[]) => names.map((name, at) => `${at + 1} ${name}`)
+  t.strictSame(await line(), numbered(before))
+  const change = (ref: Ref, from: string, to: string) => {
+    const file = service.file(ref.case_id, 'sessions', '1.md')
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace(from, to))
+    return () => writeFileSync(file, text)
+  }
+  t.match(await must(service, 'DELETE', `${commented.path}/queue`), {
+    state: 'plan_ready',
+    comments: { draft: 1 },
+    problems: { length: 0 },
+  })
+  t.equal(reasonOf(commented), 'Taken out of the line.')
+  t.match(await service.request('DELETE', `${commented.path}/queue`), {
     status: 422,
     json: { code: 'wrong_state', detail: 'Session 1 is plan_ready, and not in line.' },
   })
@@ -160,35 +155,46 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
     status: 422,
     json: { detail: /is executing, and not in line. To stop it, abandon it/ },
   })
-  t.match(await must(service, 'DELETE', `${commented.path}/queue`), {
-    state: 'plan_ready',
-    comments: { draft: 1 },
-    problems: { length: 0 },
-  })
   t.match(await must(service, 'POST', `${abandoned.path}/abandon`, { reason: 'No.' }), {
     state: 'abandoned',
   })
-  t.equal(reasonOf(service, abandoned), 'No.')
-  const file = service.file(byHand.case_id, 'sessions', '1.md')
-  writeFileSync(file, readFileSync(file, 'utf8').replace('state: approved', 'state: abandoned'))
+  t.equal(reasonOf(abandoned), 'No.')
+  change(byHand, 'state: approved', 'state: abandoned')
   await reaches(service, byHand, 'abandoned')
-  t.strictSame(await line(), ['1 The second', '2 last'], 'those behind move up')
+  t.strictSame(await line(), numbered(['The second', ...titles, 'last']), 'those behind move up')
   t.notOk(place.hasRun(ref))
 
+  await must(service, 'PUT', `/cases/${closed.case_id}/state`, { state: 'WONT_FIX' })
+  change(edited, 'touch ran', 'touch run')
+  git(root, 'add', 'memory')
+  git(root, 'commit', '-qm', 'record', '--', 'memory') // which alone changes nothing
+  const mend = [broken, both].map((ref) => change(ref, '---\n', '---\n}{: [\n'))
+  t.match(await service.request('DELETE', `${both.path}/queue`), {
+    status: 409,
+    json: { code: 'unreadable_file', detail: /cannot be written, fix it/ },
+  })
+  // the request does not wait for the end of what it began
+  await until(async () => (await line()).length === 5)
   place.end()
   await Promise.all([ref, last].map((each) => reaches(service, each, 'complete')))
+  for (const undo of mend) undo()
+  for (const each of [broken, both, closed, edited]) await reachesAgain(service, each, 'plan_ready')
+  t.equal(reasonOf(both), 'Taken out of the line.')
+  t.equal(reasonOf(closed), 'The state of its case is WONT_FIX now.')
+  t.equal(reasonOf(edited), 'The plan in its file is not the approved one any more.')
+  t.match(await must(service, 'GET', edited.path), { problems: { length: 0 } })
   const started = [ref, last].map(
-    (each) => trailOf(service, each).find(({ event }) => event === 'session_started')!.time,
+    (each) => trailOf(each).find(({ event }) => event === 'session_started')!.time,
   )
   t.ok(started[0]! < started[1]!, 'first come, first served')
   t.ok(place.hasRun(ref) && place.hasRun(last))
-  t.notOk([cancelled, abandoned, commented, byHand].some(place.hasRun))
+  t.notOk([abandoned, commented, byHand, broken, both, closed, edited].some(place.hasRun))
   t.match(await must(service, 'GET', byHand.path), { state: 'abandoned', problems: { length: 0 } })
   const session = await must(service, 'GET', ref.path)
   t.match(session, { queue: null, problems: { length: 0 } })
   t.ok(session.durations.waited_ms >= 0)
   t.match(await must(service, 'GET', `/cases/${ref.case_id}`), { state: 'VERIFYING' })
-  const events = trailOf(service, ref).map(({ event }) => event)
+  const events = trailOf(ref).map(({ event }) => event)
   const at = events.indexOf('queued')
   t.strictSame(events.slice(at - 2, at + 3), [
     'plan_approved',
@@ -198,144 +204,59 @@ t.test('a plan waits until the folder is free, in the order of the approvals', a
     'session_started',
   ])
   t.match(
-    (await historyOf(service, ref)).join('\n'),
+    (await historyOf(ref)).join('\n'),
     /approved by the API .*\nsession 1 waits in line: after session 1 of “First .*”\nsession 1 begins to work after waiting in line\nPLANNING → IMPLEMENTING\n/,
   )
   t.strictSame(await line(), [])
-
-  const events2 = reaches(service, commented, 'complete')
-  const free = await must(service, 'POST', `${commented.path}/approve`, { queue: true })
-  t.match(free, { queue: null }, 'a free folder has no line')
-  await events2
-  t.equal(trailOf(service, commented).filter(({ event }) => event === 'queued').length, 1)
-})
-
-t.test('a folder within the other counts as the same, one beside it does not', async (t) => {
-  const service = await openRepository(t, { limits: { recordEnd: 300 } })
-  const place = await occupied(service)
-  mkdirSync(join(place.folder, 'inner'))
-  mkdirSync(join(service.root, `${place.workdir}-beside`))
-  const asked = async (workdir: string | null) => {
-    const ref = await planned(service, { runbook: step('true'), fields: { workdir } })
-    return service.request('POST', `${ref.path}/approve`)
-  }
-  const busy = (detail: RegExp) => ({ status: 409, json: { code: 'folder_busy', detail } })
-  t.match(await asked(`${place.workdir}/inner`), busy(/in a folder around this working folder/))
-  t.match(await asked(null), busy(/in a folder within this working folder/))
-  t.match(await asked(`./${place.workdir}-beside/../${place.workdir}`), busy(/in this working fo/))
-  t.match(await asked(`${place.workdir}-beside`), { status: 200 })
-
-  // a broken file, while it waits and when it is cancelled
-  const [broken, cancelled] = [await place.waiting(), await place.waiting()]
-  const next = await place.waiting()
-  const texts = [broken, cancelled].map((ref) => {
-    const file = service.file(ref.case_id, 'sessions', '1.md')
-    const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replace('---\n', '---\n}{: [\n'))
-    return { file, text }
-  })
-  t.match(await service.request('DELETE', `${cancelled.path}/queue`), {
-    status: 409,
-    json: { code: 'unreadable_file', detail: /cannot be written, fix it/ },
-  })
-  // the request does not wait for the end of what it began
-  await until(async () => (await must(service, 'GET', '/queue')).length === 2)
-  place.end()
-  await reaches(service, next, 'complete')
-  t.ok(place.hasRun(next), 'a session whose file is broken lets the next one go')
-  for (const { file, text } of texts) writeFileSync(file, text)
-  for (const ref of [broken, cancelled]) await reachesAgain(service, ref, 'plan_ready')
-  t.equal(reasonOf(service, cancelled), 'Taken out of the line.')
-  t.notOk(place.hasRun(broken) || place.hasRun(cancelled))
 })
 
 t.test('what brings a plan back', async (t) => {
-  const service = await openRepository(t, { settings: mine('ran-mine') })
   await trusted(service)
-  const { root } = service
-  const place = await occupied(service, 'echo after > file.txt; echo new > other.txt')
+  const place = await occupied(t, 'echo after > file.txt; echo new > other.txt')
   const provider = await must(service, 'POST', '/cases', { title: 'P', workdir: place.workdir })
   const wanted = { type: 'implementing', provider: 'mine' }
   const { id } = await must(service, 'POST', `/cases/${provider.id}/sessions`, wanted)
   const untrusted: Ref = { case_id: provider.id, id, path: `/cases/${provider.id}/sessions/${id}` }
   await reaches(service, untrusted, 'plan_ready')
   await must(service, 'POST', `${untrusted.path}/approve`, { queue: true })
-  const waiting = async (title: string) => [title, await place.waiting(title)] as const
-  const refs = Object.fromEntries([
-    await waiting('files'),
-    await waiting('workdir'),
-    await waiting('closed'),
-    await waiting('edited'),
-  ])
+  const [files, workdir] = [await place.waiting(), await place.waiting()]
   writeFileSync(join(place.folder, 'mine.txt'), 'by hand\n')
+  writeFileSync(join(root, 'code.txt'), 'two\n')
+  git(root, 'commit', '-qam', 'more')
   writeFileSync(join(root, 'casefile.md'), mine('ran-other'))
-  await must(service, 'PUT', `/cases/${refs.workdir!.case_id}`, { workdir: null })
-  await must(service, 'PUT', `/cases/${refs.closed!.case_id}/state`, { state: 'WONT_FIX' })
+  await must(service, 'PUT', `/cases/${workdir.case_id}`, { workdir: null })
   place.end()
-  const all = [untrusted, ...Object.values(refs)]
+  const all = [untrusted, files, workdir]
   for (const ref of all) await reachesAgain(service, ref, 'plan_ready')
+  const reason = reasonOf(files).replaceAll(/\b[0-9a-f]{10}\b/g, 'ID')
   t.equal(
-    reasonOf(service, refs.files!),
-    `The working folder is not what it was at the approval: file.txt, mine.txt, other.txt changed while session 1 of “First ${place.workdir}” worked.`,
+    reason,
+    `The working folder is not what it was at the approval: its commit is ID now, and was ID; file.txt, mine.txt, other.txt changed while session 1 of “First ${place.workdir}” worked.`,
   )
-  t.match(reasonOf(service, untrusted), /mine.*trust/)
-  t.equal(reasonOf(service, refs.workdir!), 'The working folder of the case is another one now.')
-  t.match(recordOf(service, refs.files!), /^plan_sha256:$/m)
-  t.match(await must(service, 'GET', refs.files!.path), {
+  t.match(reasonOf(untrusted), /mine.*trust/)
+  t.equal(reasonOf(workdir), 'The working folder of the case is another one now.')
+  t.match(recordOf(service, files), /^plan_sha256:$/m)
+  t.match(await must(service, 'GET', files.path), {
     state: 'plan_ready',
     queue: null,
     signature: null,
     problems: { length: 0 },
   })
-  t.match(await must(service, 'GET', `/cases/${refs.files!.case_id}`), { state: 'PLANNING' })
-  t.match((await historyOf(service, refs.files!)).at(-1), /^session 1 left the line: The working/)
-
-  // now what changes is no file of the folder
-  git(root, 'add', 'memory')
-  const second = await occupied(service)
-  const more = Object.fromEntries(
-    await Promise.all(
-      ['closed', 'edited', 'runs'].map(async (name) => [name, await second.waiting(name)] as const),
-    ),
-  )
-  await must(service, 'PUT', `/cases/${more.closed!.case_id}/state`, { state: 'WONT_FIX' })
-  const file = service.file(more.edited!.case_id, 'sessions', '1.md')
-  writeFileSync(file, readFileSync(file, 'utf8').replace('touch ran', 'touch run'))
-  git(root, 'commit', '-qm', 'record', '--', 'memory')
-  second.end()
-  for (const ref of [more.closed!, more.edited!]) await reachesAgain(service, ref, 'plan_ready')
-  t.equal(reasonOf(service, more.closed!), 'The state of its case is WONT_FIX now.')
-  const edited = 'The plan in its file is not the approved one any more.'
-  t.equal(reasonOf(service, more.edited!), edited)
-  t.match(await must(service, 'GET', more.edited!.path), { problems: { length: 0 } })
-  await reaches(service, more.runs!, 'complete')
-  t.ok(second.hasRun(more.runs!), 'a commit of the record alone changes nothing')
-
-  t.notOk([...all, ...Object.values(more).slice(0, 2)].some(second.hasRun))
+  t.match(await must(service, 'GET', `/cases/${files.case_id}`), { state: 'PLANNING' })
+  t.match((await historyOf(files)).at(-1), /^session 1 left the line: The working/)
+  t.notOk(all.some(place.hasRun))
   t.notOk(existsSync(join(place.folder, 'ran-mine')) || existsSync(join(place.folder, 'ran-other')))
 })
 
 t.test('a stop empties the line, and nothing starts afterwards', async (t) => {
-  const service = await openRepository(t)
-  const place = await occupied(service)
+  const place = await occupied(t)
   const ref = await place.waiting()
   await service.restart()
   t.match(await must(service, 'GET', place.first.path), { state: 'failed' })
   t.match(await must(service, 'GET', ref.path), { state: 'plan_ready', problems: { length: 0 } })
-  t.equal(reasonOf(service, ref), 'The service was stopped while the session waited in line.')
+  t.equal(reasonOf(ref), 'The service was stopped while the session waited in line.')
   t.strictSame(await must(service, 'GET', '/queue'), [])
   t.notOk(place.hasRun(ref))
-  const again = await occupied(service)
-  const waits = await again.waiting()
-  writeFileSync(join(service.root, 'code.txt'), 'two\n')
-  git(service.root, 'commit', '-qam', 'more')
-  again.end()
-  await reachesAgain(service, waits, 'plan_ready')
-  t.match(
-    reasonOf(service, waits),
-    /approval: its commit is [0-9a-f]{10} now, and was [0-9a-f]{10}\.$/,
-  )
-  t.match((await finished(service, waits)).session, { state: 'complete' }, 'approved again')
 })
 
 t.test('what counts as another state of a folder', async (t) => {
@@ -398,6 +319,21 @@ const jobOf = (name: string, folder = `/worktrees/${name}`, isolated = true) => 
   kind: 'work' as const,
   folder,
   isolated,
+})
+
+t.test('a folder within the other counts as the same, one beside it does not', async (t) => {
+  const jobs = jobsWith(t, () => 2)
+  await jobs.open(jobOf('first', '/a/b', false))
+  const busy: [folder: string, message: RegExp][] = [
+    ['/a/b', /^Session 1 of “CASE-FIRST” works in this working folder/],
+    ['/a/b/c', /in a folder around this working folder/],
+    ['/a', /in a folder within this working folder/],
+  ]
+  for (const [folder, message] of busy) {
+    const job = jobOf(folder, folder, false)
+    await t.rejects(jobs.open(job), { code: 'folder_busy', message })
+  }
+  await jobs.open(jobOf('beside', '/a/b-beside', false))
 })
 
 t.test('isolated sessions wait for a free place among `parallel`', async (t) => {
